@@ -1,0 +1,56 @@
+# Every target makes the environment it needs by itself; `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test campaign check format bench docs golden lock clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/ \t/' | expand -t 12
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,check]'
+	@touch $@
+
+install: $(STAMP) ## the virtual environment, with all that tests and checks need
+
+demo: $(STAMP) ## the paper's example, step by step
+	@$(BIN)/provenn example
+
+test: $(STAMP) ## the test suite
+	$(BIN)/python -m pytest -q -n auto -m "not campaign"
+
+campaign: $(STAMP) ## the long random runs that `make test` leaves out
+	$(BIN)/python -m pytest -q -n auto -m campaign
+
+check: $(STAMP) ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP) ## let ruff put the code in order
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP) ## the benchmarks, as ratios in one run
+	$(BIN)/python -m benchmarks
+
+docs: $(STAMP) ## the documentation, into docs/_build
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt '.[docs]'
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build
+
+golden: $(STAMP) ## regenerate golden files and the pictures in docs/
+	$(BIN)/python -m pytest -q -n auto -m "not campaign" --regenerate
+
+lock: $(STAMP) ## regenerate constraints.txt from pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile --quiet --no-header --no-annotate --no-emit-index-url --universal --all-extras \
+	    --python-version 3.11 --upgrade pyproject.toml -o constraints.txt
+
+clean: ## remove what the targets above made
+	rm -rf $(VENV) docs/_build .benchmarks .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

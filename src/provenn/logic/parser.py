@@ -1,0 +1,278 @@
+"""Statements from text, in Python's syntax.
+
+An operator-precedence parser with explicit stacks: nothing is evaluated, nothing recurses, and an error marks its
+column. Precedence and chained comparison (``A <= B <= C``) are Python's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, NoReturn
+
+from provenn.errors import StatementError
+from provenn.logic.statements import And, Comparison, Not, Or, Property, Statement
+from provenn.logic.terms import PRECEDENCE, Op, Term
+
+__all__ = ["statement"]
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<name>[^\W\d]\w*)
+      | (?P<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
+      | (?P<empty>\{\s*\})
+      | (?P<compare>==|!=|<=|>=|<|>)
+      | (?P<symbol>[&|^~(),-])
+      | (?P<end>$)
+    )""",
+    re.VERBOSE,
+)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
+_PROPERTIES = {
+    "empty": (1, 1),
+    "nonempty": (1, 1),
+    "disjoint": (2, None),
+    "overlapping": (2, None),
+    "outside": (1, None),
+}
+_GRAMMAR = (
+    "sets are joined by & | - ^ ~ and compared by == != <= < >= >; statements are joined by and, or, not"
+)
+
+_BINDS = {"or": 1, "and": 2, "not": 3, "compare": 4} | {op.value: 4 + n for op, n in PRECEDENCE.items()}
+_DEEPEST = 100
+_UNARY = frozenset(["not", "~"])
+
+
+class _Token(NamedTuple):
+    kind: str
+    value: str
+    column: int
+
+
+@dataclass(slots=True)
+class _Operand:
+    """A value on the stack, and where it began. A bare comparison remembers its right side, for chaining.
+
+    A set is a postfix program under construction: joining two extends the left one in place, so that a long chain
+    is read in linear time.
+    """
+
+    value: list[str | Op] | Statement
+    column: int
+    chained: Term | None = None
+    depth: int = 0
+
+
+def statement(text: str) -> Statement:
+    """Read a statement.
+
+    Parameters
+    ----------
+    text
+        Python syntax: ``& | - ^ ~ ( )`` on sets, ``{}`` for the empty set, ``== != <= < >= >``, ``empty(x)``,
+        ``nonempty(x)``, ``disjoint(x, y)``, ``overlapping(x, y)``, ``outside(x, y)``, ``and``, ``or``, ``not``.
+        A name with odd characters goes in quotes.
+
+    Raises
+    ------
+    StatementError
+        If the text is not such a statement. Nothing in it is ever executed.
+
+    Examples
+    --------
+    >>> statement("A & (B | C) <= D - E and nonempty(A)").labels
+    ('A', 'B', 'C', 'D', 'E')
+    """
+    return _Parser(text).parse()
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    position = 0
+    while True:
+        found = _TOKEN.match(text, position)
+        if found is None:
+            column = len(text) - len(text[position:].lstrip())
+            problem = (
+                "this quote is not closed"
+                if text[column] in "\"'"
+                else f"{text[column]!r} has no meaning here"
+            )
+            raise StatementError(problem, text, column, hint=_GRAMMAR)
+        kind = found.lastgroup or "end"
+        yield _Token(kind, found[kind], found.start(kind))
+        if kind == "end":
+            return
+        position = found.end()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.operands: list[_Operand] = []
+        self.operators: list[_Token] = []  # operators, "(" and the names of properties
+
+    def parse(self) -> Statement:
+        expects_operand = True
+        tokens = _tokens(self.text)
+        for token in tokens:
+            if expects_operand:
+                expects_operand = self.open(token, tokens)
+            else:
+                expects_operand = self.close(token)
+        (operand,) = self.operands
+        return self.as_statement(operand)
+
+    def fail(self, problem: str, column: int, hint: str = _GRAMMAR) -> NoReturn:
+        raise StatementError(problem, self.text, column, hint=hint)
+
+    def open(self, token: _Token, tokens: Iterator[_Token]) -> bool:
+        """Take a token where an operand is expected; tell whether one is still expected after it."""
+        match token:
+            case _Token("name", "not") | _Token("symbol", "~" | "("):
+                self.operators.append(token)
+                return True
+            case _Token("name", "and" | "or"):
+                self.fail(f"a set or a statement is missing before {token.value!r}", token.column)
+            case _Token("name", name) if name in _PROPERTIES:
+                bracket = next(tokens)
+                if bracket.value != "(":
+                    self.fail(
+                        f"{name} takes its sets in parentheses",
+                        token.column,
+                        f"write {name}(A), or quote the name",
+                    )
+                self.operators.append(token)
+                self.operators.append(bracket)
+                return True
+            case _Token("name", name):
+                self.operands.append(_Operand([name], token.column))
+            case _Token("text", quoted):
+                label = _ESCAPED.sub(lambda found: _CONTROL.get(found[1], found[1]), quoted[1:-1])
+                if not label:
+                    self.fail("a set's name cannot be empty", token.column)
+                self.operands.append(_Operand([label], token.column))
+            case _Token("empty"):
+                self.operands.append(_Operand([Op.EMPTY], token.column))
+            case _Token("end"):
+                self.fail(
+                    "the statement ends too early" if self.text.strip() else "the statement is empty",
+                    token.column,
+                )
+            case _:
+                self.fail(f"a set or a statement is missing before {token.value!r}", token.column)
+        return False
+
+    def close(self, token: _Token) -> bool:
+        """Take a token after an operand; tell whether an operand is expected next."""
+        match token:
+            case _Token("name", "and" | "or") | _Token("compare") | _Token("symbol", "&" | "|" | "^" | "-"):
+                self.reduce(_BINDS["compare" if token.kind == "compare" else token.value])
+                self.operators.append(token)
+                return True
+            case _Token("symbol", ")"):
+                self.reduce(0)
+                if not self.operators:
+                    self.fail("this parenthesis was never opened", token.column)
+                self.leave_parenthesis(token)
+            case _Token("symbol", ","):
+                self.reduce(0)
+                if len(self.operators) < 2 or self.operators[-2].value not in _PROPERTIES:
+                    self.fail("a comma belongs between the sets of a property", token.column)
+                self.operators.append(token)
+                return True
+            case _Token("end"):
+                self.reduce(0)
+                if self.operators:
+                    self.fail("this parenthesis is never closed", self.operators[-1].column)
+            case _Token("symbol", "("):
+                before = self.operands[-1].value
+                called = isinstance(before, list) and len(before) == 1
+                hint = (
+                    f"{before[0]} is not one of {', '.join(_PROPERTIES)}; nothing is ever called"
+                    if called
+                    else _GRAMMAR
+                )
+                self.fail("an operator is missing before this parenthesis", token.column, hint)
+            case _:
+                self.fail(f"an operator is missing before {token.value!r}", token.column)
+        return False
+
+    def leave_parenthesis(self, token: _Token) -> None:
+        arguments = [self.operands.pop()]
+        while self.operators[-1].value == ",":
+            self.operators.pop()
+            arguments.append(self.operands.pop())
+        bracket = self.operators.pop()
+        if not self.operators or self.operators[-1].value not in _PROPERTIES:
+            (inside,) = arguments
+            self.operands.append(_Operand(inside.value, bracket.column))
+            return
+        prop = self.operators.pop()
+        least, most = _PROPERTIES[prop.value]
+        if len(arguments) < least or (most and len(arguments) > most):
+            wanted = f"{least} set{'s' * (least > 1)}" + ("" if most else " or more")
+            self.fail(f"{prop.value} takes {wanted}, not {len(arguments)}", token.column)
+        terms = tuple(self.as_term(argument) for argument in reversed(arguments))
+        self.operands.append(_Operand(Property(prop.value, terms), prop.column))
+
+    def reduce(self, binding: int) -> None:
+        """Apply the waiting operators that bind at least as tightly, back to the last open parenthesis."""
+        while self.operators and self.operators[-1].value not in ("(", ","):
+            token = self.operators[-1]
+            if _BINDS["compare" if token.kind == "compare" else token.value] < max(binding, 1):
+                return
+            self.operators.pop()
+            if token.value in _UNARY:
+                self.operands.append(self.applied(token, self.operands.pop()))
+            else:
+                right = self.operands.pop()
+                self.operands.append(self.joined(token, self.operands.pop(), right))
+
+    def applied(self, token: _Token, operand: _Operand) -> _Operand:
+        if token.value == "~":
+            self.as_postfix(operand).append(Op.NOT)
+            return _Operand(operand.value, token.column)
+        return self.deeper(Not(self.as_statement(operand)), token.column, operand)
+
+    def joined(self, token: _Token, left: _Operand, right: _Operand) -> _Operand:
+        column = left.column
+        if token.value in ("and", "or"):
+            join = And if token.value == "and" else Or
+            return self.deeper(
+                join.of(self.as_statement(left), self.as_statement(right)), column, left, right
+            )
+        if token.kind == "compare":
+            side = self.as_term(right)
+            if left.chained is not None:
+                link = Comparison(token.value, left.chained, side)
+                return _Operand(And.of(self.as_statement(left), link), column, chained=side)
+            return _Operand(Comparison(token.value, self.as_term(left), side), column, chained=side)
+        postfix = self.as_postfix(left)
+        postfix.extend(self.as_postfix(right))
+        postfix.append(Op(token.value))
+        return _Operand(postfix, column)
+
+    def deeper(self, value: Statement, column: int, *parts: _Operand) -> _Operand:
+        # A chain of one connective is flat, so only a change of connective makes a statement deeper.
+        depth = max(
+            part.depth + (type(part.value) is not type(value) or isinstance(value, Not)) for part in parts
+        )
+        if depth > _DEEPEST:
+            self.fail(f"and, or, not are nested more than {_DEEPEST} deep here", column)
+        return _Operand(value, column, depth=depth)
+
+    def as_term(self, operand: _Operand) -> Term:
+        return Term(tuple(self.as_postfix(operand)))
+
+    def as_postfix(self, operand: _Operand) -> list[str | Op]:
+        if isinstance(operand.value, Statement):
+            self.fail("a statement stands where a set is expected", operand.column)
+        return operand.value
+
+    def as_statement(self, operand: _Operand) -> Statement:
+        if not isinstance(operand.value, Statement):
+            self.fail("a set alone says nothing: compare it, or write nonempty(…)", operand.column)
+        return operand.value
