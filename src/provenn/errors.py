@@ -65,9 +65,7 @@ class StatementError(ProvennError, ValueError):
     def __init__(self, problem: str, text: str, column: int, *, hint: str = "") -> None:
         start = max(0, column - 60)
         shown = text[start : column + 40]
-        super().__init__(
-            f"{problem}, at column {column + 1}\n  {shown}\n  {' ' * (column - start)}^", hint=hint
-        )
+        super().__init__(f"{problem}, at column {column + 1}\n  {shown}\n  {' ' * (column - start)}^", hint=hint)
         self.problem = problem
         self.text = text
         self.column = column
@@ -132,9 +130,7 @@ class ContradictionError(ProvennError, ValueError):
     """
 
     def __init__(self, conflict: Any) -> None:  # noqa: ANN401 - errors lie below the layer of explanations
-        super().__init__(
-            f"the facts contradict each other:\n{conflict}", hint="retract or correct one of them"
-        )
+        super().__init__(f"the facts contradict each other:\n{conflict}", hint="retract or correct one of them")
         self.conflict = conflict
 
 

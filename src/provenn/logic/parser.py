@@ -37,9 +37,7 @@ _PROPERTIES = {
     "overlapping": (2, None),
     "outside": (1, None),
 }
-_GRAMMAR = (
-    "sets are joined by & | - ^ ~ and compared by == != <= < >= >; statements are joined by and, or, not"
-)
+_GRAMMAR = "sets are joined by & | - ^ ~ and compared by == != <= < >= >; statements are joined by and, or, not"
 
 _BINDS = {"or": 1, "and": 2, "not": 3, "compare": 4} | {op.value: 4 + n for op, n in PRECEDENCE.items()}
 _DEEPEST = 100
@@ -95,11 +93,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         found = _TOKEN.match(text, position)
         if found is None:
             column = len(text) - len(text[position:].lstrip())
-            problem = (
-                "this quote is not closed"
-                if text[column] in "\"'"
-                else f"{text[column]!r} has no meaning here"
-            )
+            problem = "this quote is not closed" if text[column] in "\"'" else f"{text[column]!r} has no meaning here"
             raise StatementError(problem, text, column, hint=_GRAMMAR)
         kind = found.lastgroup or "end"
         yield _Token(kind, found[kind], found.start(kind))
@@ -118,10 +112,7 @@ class _Parser:
         expects_operand = True
         tokens = _tokens(self.text)
         for token in tokens:
-            if expects_operand:
-                expects_operand = self.open(token, tokens)
-            else:
-                expects_operand = self.close(token)
+            expects_operand = self.open(token, tokens) if expects_operand else self.close(token)
         (operand,) = self.operands
         return self.as_statement(operand)
 
@@ -189,12 +180,9 @@ class _Parser:
                     self.fail("this parenthesis is never closed", self.operators[-1].column)
             case _Token("symbol", "("):
                 before = self.operands[-1].value
-                called = isinstance(before, list) and len(before) == 1
-                hint = (
-                    f"{before[0]} is not one of {', '.join(_PROPERTIES)}; nothing is ever called"
-                    if called
-                    else _GRAMMAR
-                )
+                hint = _GRAMMAR
+                if isinstance(before, list) and len(before) == 1:
+                    hint = f"{before[0]} is not one of {', '.join(_PROPERTIES)}; nothing is ever called"
                 self.fail("an operator is missing before this parenthesis", token.column, hint)
             case _:
                 self.fail(f"an operator is missing before {token.value!r}", token.column)
@@ -241,9 +229,7 @@ class _Parser:
         column = left.column
         if token.value in ("and", "or"):
             join = And if token.value == "and" else Or
-            return self.deeper(
-                join.of(self.as_statement(left), self.as_statement(right)), column, left, right
-            )
+            return self.deeper(join.of(self.as_statement(left), self.as_statement(right)), column, left, right)
         if token.kind == "compare":
             side = self.as_term(right)
             if left.chained is not None:
@@ -257,9 +243,7 @@ class _Parser:
 
     def deeper(self, value: Statement, column: int, *parts: _Operand) -> _Operand:
         # A chain of one connective is flat, so only a change of connective makes a statement deeper.
-        depth = max(
-            part.depth + (type(part.value) is not type(value) or isinstance(value, Not)) for part in parts
-        )
+        depth = max(part.depth + (type(part.value) is not type(value) or isinstance(value, Not)) for part in parts)
         if depth > _DEEPEST:
             self.fail(f"and, or, not are nested more than {_DEEPEST} deep here", column)
         return _Operand(value, column, depth=depth)

@@ -162,9 +162,7 @@ class And(Statement):
     @classmethod
     def of(cls, *parts: Statement) -> And:
         """Join statements, flat."""
-        return cls(
-            tuple(leaf for part in parts for leaf in (part.parts if isinstance(part, And) else (part,)))
-        )
+        return cls(tuple(leaf for part in parts for leaf in (part.parts if isinstance(part, And) else (part,))))
 
     def terms(self) -> Iterable[Term]:
         """The terms of the parts."""
@@ -183,9 +181,7 @@ class Or(Statement):
     @classmethod
     def of(cls, *parts: Statement) -> Or:
         """Join statements, flat."""
-        return cls(
-            tuple(leaf for part in parts for leaf in (part.parts if isinstance(part, Or) else (part,)))
-        )
+        return cls(tuple(leaf for part in parts for leaf in (part.parts if isinstance(part, Or) else (part,))))
 
     def terms(self) -> Iterable[Term]:
         """The terms of the parts."""

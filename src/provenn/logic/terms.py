@@ -134,7 +134,7 @@ PRECEDENCE = {Op.OR: 1, Op.XOR: 2, Op.AND: 3, Op.MINUS: 4, Op.NOT: 5, Op.EMPTY: 
 
 
 def _written(postfix: tuple[str | Op, ...]) -> str:
-    # The pieces of the text lie in one list, and a stack of (first piece, precedence) marks the operands, so that
+    # The pieces of the text lie in one list; a stack of (first piece, precedence) marks the operands, so that
     # a long chain costs one pass.
     pieces: list[str] = []
     operands: list[tuple[int, int]] = []
