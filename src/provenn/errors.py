@@ -7,6 +7,7 @@
     ├── LabelError (ValueError)       a label that is unfit, or named twice
     ├── UnknownLabelError (KeyError)  a label that nothing mentions; says what was meant
     ├── HypercubeError (ValueError)   an array that is not a Boolean hypercube
+    ├── PictureError (ValueError)     something that cannot be drawn
     ├── BudgetError (ValueError)      a relationship that would need too many hypercubes
     └── ContradictionError (ValueError)  facts that contradict each other; carries the minimal conflict
 
@@ -22,6 +23,7 @@ __all__ = [
     "ContradictionError",
     "HypercubeError",
     "LabelError",
+    "PictureError",
     "ProvennError",
     "StatementError",
     "UnknownLabelError",
@@ -93,6 +95,10 @@ class UnknownLabelError(ProvennError, KeyError):
 
 class HypercubeError(ProvennError, ValueError):
     """An array that is not a Boolean hypercube."""
+
+
+class PictureError(ProvennError, ValueError):
+    """Something that cannot be drawn."""
 
 
 class BudgetError(ProvennError, ValueError):

@@ -1,0 +1,43 @@
+"""Hypercubes for the terminal."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, zip_longest
+
+from provenn.display.regions import Cells, checked
+
+__all__ = ["hypercube_text", "side_by_side"]
+
+
+def hypercube_text(array: Cells) -> str:
+    """Return a hypercube in lines: the outside, what is in one set, what is in two, …, what is in all.
+
+    Within a line the regions of the first sets come first, as they do in the drawing.
+
+    >>> import numpy as np
+    >>> print(hypercube_text(np.array([[True, False], [True, True]])))
+     ●
+    ● ○
+     ●
+    """
+    n = array.ndim
+    cells = checked("?" * n, array)
+    levels = [
+        " ".join(
+            "●" if cells[tuple(int(i in inside) for i in range(n))] else "○" for inside in combinations(range(n), k)
+        )
+        for k in range(n + 1)
+    ]
+    width = max(map(len, levels))
+    return "\n".join(level.center(width).rstrip() for level in levels)
+
+
+def side_by_side(blocks: Sequence[str], *, width: int = 80, gap: int = 3) -> Iterator[str]:
+    """Yield lines that show blocks of text beside each other, as many in a row as fit in `width`."""
+    lines = [block.split("\n") for block in blocks]
+    column = max((len(line) for block in lines for line in block), default=0)
+    fit = max(1, (width + gap) // (column + gap))
+    for start in range(0, len(lines), fit):
+        if start:
+            yield ""
+        for row in zip_longest(*lines[start : start + fit], fillvalue=""):
+            yield (" " * gap).join(line.ljust(column) for line in row).rstrip()
