@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from unicodedata import category, east_asian_width
 
-from provenn.display.markup import Element, element, render, visible
+from provenn.display.markup import Element, element, number, render, visible
 
 __all__ = [
     "ACCENT",
@@ -42,7 +42,7 @@ class Figure:
 
     def at(self, x: float, y: float) -> Element:
         """Return the figure as one element, moved."""
-        return element("g", *self.parts, transform=f"translate({round(x, 2):g} {round(y, 2):g})")
+        return element("g", *self.parts, transform=f"translate({number(x)} {number(y)})")
 
 
 def beside(figures: Sequence[Figure], gap: float = 12.0, align: float = 0.5) -> Figure:
@@ -149,7 +149,7 @@ def document(figure: Figure, *, title: str, description: str, inline: bool = Fal
         aria_labelledby=f"{name}-title {name}-desc",
         width=width,
         height=height,
-        viewBox=f"0 0 {width:.4g} {height:.4g}",
+        viewBox=f"0 0 {number(width)} {number(height)}",
         font_family="system-ui, sans-serif",
         fill="currentColor",
         **({} if inline else {"color": _INK}),

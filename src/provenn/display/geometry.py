@@ -153,14 +153,15 @@ def _near(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 
 def anchors(arrangement: Arrangement) -> dict[Region, tuple[float, float]]:
-    """Return for each region the point of a grid that is farthest from its borders: where to put a mark."""
+    """Return for each region the point of a grid that is farthest from borders and names: where to put a mark."""
     width, height = arrangement.width, arrangement.height
     xs, ys = (grid.ravel() for grid in np.meshgrid(np.arange(2.0, width, 2.0), np.arange(2.0, height, 2.0)))
     depths = [ellipse.depth(xs, ys) for ellipse in arrangement.ellipses]
-    room = np.min([xs, ys, width - xs, height - ys, *map(np.abs, depths)], axis=0)
+    names = [np.hypot(xs - x, ys - y) - 12 for x, y in arrangement.names]
+    room = np.min([xs, ys, width - xs, height - ys, *names, *map(np.abs, depths)], axis=0)
     best = {}
     for region in product((0, 1), repeat=len(depths)):
         there = [(depth > 0) == bool(side) for depth, side in zip(depths, region, strict=True)]
-        i = np.argmax(np.where(np.logical_and.reduce([np.full(xs.shape, True), *there]), room, -1.0))
+        i = np.argmax(np.where(np.logical_and.reduce([np.full(xs.shape, True), *there]), room, -np.inf))
         best[region] = (float(xs[i]), float(ys[i]))
     return best

@@ -1,0 +1,30 @@
+"""Golden files: texts and pictures that are compared with what the program makes now.
+
+``pytest --regenerate`` (``make golden``) rewrites them; they are never edited by hand.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--regenerate", action="store_true", help="rewrite golden files and the pictures in docs/")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with the file of this path, under the root of the project."""
+
+    def compare(path: str, text: str) -> None:
+        file = ROOT / path
+        if request.config.getoption("--regenerate"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        assert file.exists(), f"{path} is missing: make golden"
+        assert text == file.read_text(encoding="utf-8"), f"{path} differs: look at it, then make golden"
+
+    return compare
