@@ -1,6 +1,7 @@
 """What can be known of sets without knowing what they hold. Pure: no I/O, no catalogs, no Spark."""
 
 from provenn.logic.parser import statement
+from provenn.logic.relationship import Relationship
 from provenn.logic.statements import (
     Statement,
     difference,
@@ -19,6 +20,7 @@ from provenn.logic.statements import (
 )
 
 __all__ = [
+    "Relationship",
     "Statement",
     "difference",
     "disjoint",
