@@ -1,5 +1,15 @@
 """What can be known of sets without knowing what they hold. Pure: no I/O, no catalogs, no Spark."""
 
+from provenn.logic.knowledge import (
+    Budget,
+    Classification,
+    Explanation,
+    Knowledge,
+    Lineage,
+    Operation,
+    Verdict,
+    World,
+)
 from provenn.logic.parser import statement
 from provenn.logic.relationship import Relationship
 from provenn.logic.statements import (
@@ -20,8 +30,16 @@ from provenn.logic.statements import (
 )
 
 __all__ = [
+    "Budget",
+    "Classification",
+    "Explanation",
+    "Knowledge",
+    "Lineage",
+    "Operation",
     "Relationship",
     "Statement",
+    "Verdict",
+    "World",
     "difference",
     "disjoint",
     "empty",

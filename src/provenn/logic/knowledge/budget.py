@@ -1,0 +1,60 @@
+"""How much a question may cost. A used-up budget is an answer, never an exception to the asker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import monotonic
+
+__all__ = ["Budget", "Clock", "RanOutError"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one question may cost.
+
+    Parameters
+    ----------
+    seconds
+        Wall-clock time.
+    conflicts
+        Conflicts of the SAT solver: the same on every machine.
+    """
+
+    seconds: float | None = None
+    conflicts: int | None = None
+
+    def __str__(self) -> str:
+        parts = []
+        if self.seconds is not None:
+            parts.append(f"{self.seconds:g} s")
+        if self.conflicts is not None:
+            parts.append(f"{self.conflicts} conflicts")
+        return " and ".join(parts) or "no limit"
+
+
+class Clock:
+    """A budget being spent."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self._end = None if budget.seconds is None else monotonic() + budget.seconds
+        self.conflicts_left = budget.conflicts
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The time that is left, at least a moment."""
+        return None if self._end is None else max(self._end - monotonic(), 0.0)
+
+    @property
+    def ran_out(self) -> bool:
+        """Whether nothing is left."""
+        return self.seconds_left == 0.0 or (self.conflicts_left is not None and self.conflicts_left <= 0)
+
+    def spend(self, conflicts: int) -> None:
+        """Take off the conflicts that were needed."""
+        if self.conflicts_left is not None:
+            self.conflicts_left -= conflicts
+
+
+class RanOutError(Exception):
+    """Raised inside the room when the clock ran out; `judge` turns it into the answer "unknown"."""

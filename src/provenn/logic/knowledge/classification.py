@@ -1,0 +1,267 @@
+"""The order of all sets at once: which are equal, and which are the direct supersets of which.
+
+For every set an object is made up that is in it and in as little else as possible. The sets that contain this object
+are the only candidates for supersets, a handful for each set, and most of them follow from how the set is made. Only
+what is left goes to the reasoner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, Graph
+from provenn.logic.knowledge.reasoner import Reasoner
+
+__all__ = ["Classification", "classify"]
+
+_BLOCK: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """How sets are ordered by containment.
+
+    Attributes
+    ----------
+    classes
+        The sets that are equal, together; each class sorted, the classes sorted by their first label.
+    parents
+        For the first label of each class, the first labels of the classes directly above it.
+    """
+
+    classes: tuple[tuple[str, ...], ...]
+    parents: Mapping[str, tuple[str, ...]]
+
+
+def classify(
+    labels: Mapping[str, int], reasoner: Reasoner, apart: Callable[[int, int], bool], *, exhaustive: bool
+) -> Classification:
+    """Classify labelled literals.
+
+    Parameters
+    ----------
+    labels
+        What to classify.
+    reasoner
+        Knows the constraints.
+    apart
+        Decides whether two literals can be proved to have nothing in common.
+    exhaustive
+        Whether to ask of every pair, because there is more to know than constraints.
+    """
+    members: dict[int, list[str]] = {}
+    for label, literal in labels.items():
+        members.setdefault(literal, []).append(label)
+    above = _supersets(sorted(members), reasoner, apart, exhaustive=exhaustive)
+    names, representative = _classes(members, above)
+    parents = {}
+    for literal, name in names.items():
+        over = {representative[one] for one in above[literal]} - {literal}
+        parents[name] = tuple(sorted(names[one] for one in _direct(over, above, representative)))
+    classes = sorted(
+        tuple(sorted(label for one in equal for label in members[one])) for equal in _grouped(representative).values()
+    )
+    return Classification(tuple(classes), dict(sorted(parents.items())))
+
+
+def _classes(members: Mapping[int, list[str]], above: Mapping[int, set[int]]) -> tuple[dict[int, str], dict[int, int]]:
+    """Return the name of each class by its representative, and the representative of each literal."""
+    representative: dict[int, int] = {}
+    for literal, over in above.items():
+        if literal not in representative:
+            representative[literal] = literal
+            for other in over:
+                if literal in above[other]:
+                    representative[other] = literal
+    names = {one: min(min(members[other]) for other in equal) for one, equal in _grouped(representative).items()}
+    return names, representative
+
+
+def _grouped(representative: Mapping[int, int]) -> dict[int, list[int]]:
+    groups: dict[int, list[int]] = {}
+    for literal, one in representative.items():
+        groups.setdefault(one, []).append(literal)
+    return groups
+
+
+def _direct(over: set[int], above: Mapping[int, set[int]], representative: Mapping[int, int]) -> list[int]:
+    """Return those of the classes `over` one that are not over another of them."""
+    direct: list[int] = []
+    covered: set[int] = set()
+    # What has most above it lies lowest, so nothing that comes later can lie below it.
+    for one in sorted(over, key=lambda literal: -len(above[literal])):
+        if one not in covered:
+            direct.append(one)
+            covered.update(representative[other] for other in above[one])
+    return direct
+
+
+# -- supersets -------------------------------------------------------------------------------------------------------
+
+
+def _supersets(
+    literals: Sequence[int], reasoner: Reasoner, apart: Callable[[int, int], bool], *, exhaustive: bool
+) -> dict[int, set[int]]:
+    """Return for each literal those of the others that contain it."""
+    graph = reasoner.graph
+    every = set(literals)
+    if exhaustive:
+        candidates, empty = dict.fromkeys(literals, every), {one for one in literals if apart(one, one)}
+    else:
+        candidates, empty = _candidates(literals, reasoner)
+    above: dict[int, set[int]] = {}
+    for literal in literals:
+        if literal in empty:
+            above[literal] = every - {literal}
+            continue
+        known = _known_supersets(graph, literal, above, every)
+        for other in sorted(candidates[literal] - known):
+            if other != literal and (_follows(graph, other, literal, known) or apart(literal, other ^ 1)):
+                known.add(other)
+        above[literal] = known
+    return above
+
+
+def _known_supersets(graph: Graph, literal: int, above: Mapping[int, set[int]], every: set[int]) -> set[int]:
+    """Return the supersets of a literal that follow from those of what it is made of."""
+    node = literal >> 1
+    if literal == EVERYTHING or (literal & 1 and graph.right[node] == PART):
+        return set()
+    if literal & 1:
+        one, other = graph.left[node] ^ 1, graph.right[node] ^ 1
+        if one in above and other in above:
+            return (above[one] | {one}) & (above[other] | {other})
+        return set()
+    known: set[int] = set()
+    stack = [graph.left[node], graph.right[node]]
+    while stack:
+        made_of = stack.pop()
+        if made_of in above:
+            known.add(made_of)
+            known |= above[made_of]
+        elif made_of > EVERYTHING and not made_of & 1:
+            stack += (graph.left[made_of >> 1], graph.right[made_of >> 1])
+    if EVERYTHING in every:
+        known.add(EVERYTHING)
+    return known
+
+
+def _follows(graph: Graph, other: int, literal: int, known: set[int]) -> bool:
+    """Whether it follows from its known supersets that `other` contains a literal."""
+    node = other >> 1
+    if other <= EVERYTHING or graph.right[node] == PART:
+        return False
+    one, two = graph.left[node], graph.right[node]
+    if other & 1:
+        return one ^ 1 in known or two ^ 1 in known or literal in (one ^ 1, two ^ 1)
+    return (one in known or one == literal) and (two in known or two == literal)
+
+
+def _candidates(literals: Sequence[int], reasoner: Reasoner) -> tuple[dict[int, set[int]], set[int]]:
+    """Return for each literal the others that contain an object or two made up for it; and the empty literals."""
+    candidates: dict[int, set[int]] = {}
+    empty: set[int] = {EMPTY}
+    objects = [(literal, *_made_up(reasoner.graph, literal)) for literal in literals if literal != EMPTY]
+    while objects:
+        unfit: list[int] = []
+        for start in range(0, len(objects), _BLOCK):
+            unfit += _meet_objects(objects[start : start + _BLOCK], literals, reasoner, candidates)
+        # Where the object made up is not in the set after all, or violates a constraint, the solver finds one.
+        objects = []
+        for literal in unfit:
+            found = reasoner.find([literal])
+            if found is None:
+                empty.add(literal)
+            else:
+                objects.append((literal, found, found))
+    return candidates, empty
+
+
+def _made_up(graph: Graph, literal: int) -> tuple[set[int], set[int]]:
+    """Return two objects in a literal, by the part nodes they are in; two, because a union can be entered two ways."""
+    first, choices = _justified(graph, literal, first=True)
+    return first, _justified(graph, literal, first=False)[0] if choices else first
+
+
+def _justified(graph: Graph, literal: int, *, first: bool) -> tuple[set[int], bool]:
+    left, right = graph.left, graph.right
+    parts: set[int] = set()
+    choices = False
+    stack = [literal]
+    while stack:
+        wanted = stack.pop()
+        node = wanted >> 1
+        one, two = left[node], right[node]
+        if not wanted & 1:
+            if two != PART:
+                stack += (one, two)
+            elif node not in parts:
+                parts.add(node)
+                if one > EVERYTHING:
+                    stack.append(one)
+        elif two != PART and node:
+            # One of the two must be left out: rather one that is out by itself, an object being in nothing at first.
+            if one & 1 == two & 1:
+                choices = True
+                stack.append((one if first else two) ^ 1)
+            else:
+                stack.append((two if one & 1 else one) ^ 1)
+    return parts, choices
+
+
+def _meet_objects(
+    objects: Sequence[tuple[int, set[int], set[int]]],
+    literals: Sequence[int],
+    reasoner: Reasoner,
+    candidates: dict[int, set[int]],
+) -> list[int]:
+    """Find the literals that contain both objects of each; return the literals whose objects are unfit for them."""
+    width = len(objects)
+    mask = (1 << width) - 1
+    given: dict[int, int] = {}
+    for column, (_, first, second) in enumerate(objects):
+        for node in first:
+            given[node] = given.get(node, 0) | 1 << column
+        for node in second:
+            given[node] = given.get(node, 0) | 1 << column + width
+    values = _evaluated(reasoner.graph, given)
+
+    def value(literal: int) -> int:
+        both = ~values[literal >> 1] if literal & 1 else values[literal >> 1]
+        return both & both >> width & mask
+
+    valid = mask
+    for constraint in reasoner.constraints:
+        valid &= value(constraint)
+    fit = [bool((valid & value(literal)) >> column & 1) for column, (literal, _, _) in enumerate(objects)]
+    for column, (literal, _, _) in enumerate(objects):
+        if fit[column]:
+            candidates[literal] = set()
+    wanted = int("".join("01"[one] for one in reversed(fit)), 2)
+    for other in literals:
+        for column in _bits(value(other) & wanted):
+            candidates[objects[column][0]].add(other)
+    return [literal for column, (literal, _, _) in enumerate(objects) if not fit[column]]
+
+
+def _evaluated(graph: Graph, given: Mapping[int, int]) -> list[int]:
+    left, right = graph.left, graph.right
+    values = [0]
+    append, of = values.append, given.get
+    for node in range(1, len(left)):
+        b = right[node]
+        if b == PART:
+            append(of(node, 0))
+        else:
+            a = left[node]
+            append((~values[a >> 1] if a & 1 else values[a >> 1]) & (~values[b >> 1] if b & 1 else values[b >> 1]))
+    return values
+
+
+def _bits(value: int) -> Iterator[int]:
+    while value:
+        lowest = value & -value
+        yield lowest.bit_length() - 1
+        value ^= lowest

@@ -1,0 +1,199 @@
+"""Facts, taken in: what a fact defines becomes a node of the graph, the rest constrains it.
+
+A fact *defines* a set that nothing mentioned before: ``D == B & C`` makes D the literal of ``B & C`` and ``B <= A``
+makes B a part of A. Nothing else needs to be remembered of such a fact. Any other fact becomes constraints (literals
+that every object is in), inhabited literals, or, if it is a choice (``A <= B or nonempty(C)``), a formula.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar, overload
+
+import numpy as np
+
+from provenn.logic.knowledge.definitions import definitions, dependencies_first
+from provenn.logic.knowledge.formulas import Formula, Inhabited, conjuncts, formula
+from provenn.logic.knowledge.graph import EVERYTHING, PART, Graph
+from provenn.logic.knowledge.lineage import Lineage, Operation
+from provenn.logic.statements import And, Comparison, Statement
+from provenn.logic.terms import Op, Term
+
+__all__ = ["MENTIONED", "FactBase", "FactList"]
+
+MENTIONED = -1
+
+T = TypeVar("T")
+Noted = tuple[T, int]  # something, and the number of the fact that said it
+
+
+class FactList(Sequence[Statement]):
+    """The facts in the order they were given, in the batches they came in."""
+
+    __slots__ = ("_batches", "_length", "_starts")
+
+    def __init__(self) -> None:
+        self._batches: list[Sequence[Statement]] = []
+        self._starts: list[int] = []
+        self._length = 0
+
+    def extend(self, batch: Sequence[Statement]) -> None:
+        """Add a batch, without copying it."""
+        if batch:
+            self._batches.append(batch)
+            self._starts.append(self._length)
+            self._length += len(batch)
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> Statement: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Statement]: ...
+    def __getitem__(self, index: int | slice) -> Statement | Sequence[Statement]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(self._length))]
+        if not 0 <= index < self._length:
+            raise IndexError(index)
+        batch = bisect_right(self._starts, index) - 1
+        return self._batches[batch][index - self._starts[batch]]
+
+    def __iter__(self) -> Iterator[Statement]:
+        return (fact for batch in self._batches for fact in batch)
+
+
+class FactBase:
+    """All that is known: a graph of sets with labels, and what the facts say of it beyond definitions."""
+
+    def __init__(self) -> None:
+        self.graph = Graph()
+        self.facts = FactList()
+        self.labels: dict[str, int] = {}
+        self.definers = array("q")  # for each label, in order, the number of the fact that defined it, or MENTIONED
+        self.constraints: list[Noted[int]] = []  # literals that every object is in
+        self.inhabited: list[Noted[int]] = []  # literals that some object is in
+        self.choices: list[Noted[Formula]] = []  # formulas that are neither
+        self._mentioned: set[str] = set()
+
+    def literal(self, term: Term) -> int:
+        """Return the literal of a term; a label that was never mentioned becomes a set of which nothing is known."""
+        labels = self.labels
+        for token in term.postfix:
+            if isinstance(token, str) and token not in labels:
+                self._mentioned.add(token)
+                labels[token] = self.graph.part(EVERYTHING)
+                self.definers.append(MENTIONED)
+        return self.graph.run(term.postfix, labels)
+
+    def take(self, batch: Sequence[Statement]) -> None:
+        """Take in a batch of facts.
+
+        A batch need not be in order: where a fact comes to define a set that the batch mentioned earlier, the batch
+        is begun anew with definitions before uses. So a wrong order costs a little time, and never an answer.
+        """
+        start = len(self.facts)
+        self.facts.extend(batch)
+        if isinstance(batch, Lineage) and not any(map(self.labels.__contains__, batch.labels)):
+            self._take_lineage(batch, start)
+            return
+        self._mentioned.clear()
+        records = (self.definers, self.constraints, self.inhabited, self.choices)
+        size, lengths = self.graph.size(), [len(record) for record in records]
+        if not self._take(enumerate(batch, start), ordered=False):
+            self.graph.cut_back(size)
+            for record, length in zip(records, lengths, strict=True):
+                del record[length:]
+            while len(self.labels) > lengths[0]:
+                self.labels.popitem()
+            order = dependencies_first(batch, self.labels)
+            self._take(((start + number, batch[number]) for number in order), ordered=True)
+
+    def _take(self, numbered: Iterable[tuple[int, Statement]], *, ordered: bool) -> bool:
+        """Take facts one by one; tell whether all were taken (an unordered batch may have to be ordered first)."""
+        labels, graph, definers = self.labels, self.graph, self.definers
+        left, right = graph.left, graph.right
+        for number, fact in numbered:
+            # The common definitions, of sets in terms of one or two labels that are known, without detours.
+            if type(fact) is Comparison and (fact.operator == "<=" or fact.operator == "=="):  # noqa: PLR1714 - faster
+                name = fact.left.postfix
+                source = fact.right.postfix
+                if len(name) == 1 and name[0] not in labels and type(name[0]) is str:
+                    literal = labels.get(source[0])  # type: ignore[arg-type] - an operator is just not found
+                    if len(source) == 3 and literal is not None:
+                        other = labels.get(source[1])  # type: ignore[arg-type]
+                        operator = source[2]
+                        if other is None:
+                            literal = None
+                        elif operator is Op.AND:
+                            literal = graph.meet(literal, other)
+                        elif operator is Op.OR:
+                            literal = graph.meet(literal ^ 1, other ^ 1) ^ 1
+                        else:
+                            literal = graph.run(source, labels)
+                    elif len(source) != 1:
+                        literal = None
+                    if literal is not None:
+                        if fact.operator == "<=" and literal:
+                            left.append(literal)
+                            right.append(PART)
+                            literal = 2 * len(left) - 2
+                        labels[name[0]] = literal
+                        definers.append(number)
+                        continue
+            if not self._take_any(fact, number, ordered=ordered):
+                return False
+        return True
+
+    def _take_any(self, fact: Statement, number: int, *, ordered: bool) -> bool:
+        if isinstance(fact, And):
+            return all(self._take_any(part, number, ordered=ordered) for part in fact.parts)
+        for label, source, whole in definitions(fact):
+            if label not in self.labels and label not in source.postfix:
+                literal = self.literal(source)
+                self.labels[label] = literal if whole else self.graph.part(literal)
+                self.definers.append(number)
+                self._note(formula(fact, self.literal), number, inhabited_only=True)
+                return True
+            if not ordered and label in self._mentioned and label not in source.postfix:
+                return False
+        self._note(formula(fact, self.literal), number)
+        return True
+
+    def _note(self, said: Formula, number: int, *, inhabited_only: bool = False) -> None:
+        """Note what a fact says; of one whose claims of emptiness were taken as a definition, only the others."""
+        parts = list(conjuncts(said))
+        if not all(isinstance(part, Inhabited) for part in parts):
+            self.choices.append((said, number))
+            return
+        for part in parts:
+            if isinstance(part, Inhabited):
+                if part.holds:
+                    self.inhabited.append((part.literal, number))
+                elif not inhabited_only:
+                    self.constraints.append((part.literal ^ 1, number))
+
+    def _take_lineage(self, lineage: Lineage, start: int) -> None:
+        graph = self.graph
+        meet, part = graph.meet, graph.part
+        literals: list[int] = []
+        append = literals.append
+        for operation, one, other in lineage.rows():
+            if operation == Operation.SUBSET:
+                append(part(literals[one]))
+            elif operation == Operation.EQUAL:
+                append(literals[one])
+            elif operation == Operation.INTERSECTION:
+                append(meet(literals[one], literals[other]))
+            elif operation == Operation.UNION:
+                append(meet(literals[one] ^ 1, literals[other] ^ 1) ^ 1)
+            elif operation == Operation.DIFFERENCE:
+                append(meet(literals[one], literals[other] ^ 1))
+            else:
+                append(part(EVERYTHING))
+        base = lineage.operations == Operation.BASE
+        numbers = np.where(base, MENTIONED, start + np.cumsum(~base) - 1)
+        self.definers.frombytes(numbers.astype(np.int64).tobytes())
+        self.labels.update(zip(lineage.labels, literals, strict=True))

@@ -1,0 +1,154 @@
+"""Whether some object can be in all of several sets at once, given the constraints: every question comes down to this.
+
+Looked for first among the simulated objects, then by following the graph, then by the SAT solver, on the cone of the
+question alone. Constraints join the solver only when an object that it found violates them: an object is in no base
+set that it need not be in, so most constraints never matter to a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from provenn.logic.knowledge.budget import Clock
+from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, Graph
+from provenn.logic.knowledge.sat import Solver
+from provenn.logic.knowledge.simulation import GROUND, Simulation
+
+__all__ = ["Reasoner"]
+
+_LARGE_SOLVER: Final = 20_000
+_LEARN_AT: Final = 64
+
+
+class Reasoner:
+    """Answers whether objects are possible, and finds them."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.simulation = Simulation(graph)
+        self.constraints: list[int] = []
+        self.core: list[int] = []
+        self._valid = 0
+        self._valid_for = -1
+        self._by_part: dict[int, list[int]] = {}
+        self._off_ground: list[int] = []
+        self._impossible: set[tuple[int, ...]] = set()
+        self._found: list[set[int]] = []
+        self._solver = _new_solver()
+        self._encoded: set[int] = set()
+
+    # -- constraints: literals that every object is in -----------------------------------------------------------
+
+    def constrain(self, literal: int) -> None:
+        """Let every object be in `literal`."""
+        if literal == EVERYTHING:
+            return
+        self.constraints.append(literal)
+        cone = self.graph.cone([literal], set())
+        for node in cone:
+            if self.graph.right[node] == PART:
+                self._by_part.setdefault(node, []).append(literal)
+        if not self.graph.holds(literal, set(), {}):
+            self._off_ground.append(literal)
+
+    def on_ground(self, literal: int) -> bool:
+        """Whether the object that is in no base set is in `literal`."""
+        self.simulation.refresh()
+        return bool(self.simulation.value(literal) & GROUND)
+
+    @property
+    def ground_is_possible(self) -> bool:
+        """Whether the constraints allow an object that is in no base set."""
+        return not self._off_ground
+
+    # -- questions -----------------------------------------------------------------------------------------------
+
+    def possible(self, *literals: int, clock: Clock | None = None) -> bool:
+        """Whether some object can be in all the literals."""
+        simulation = self.simulation
+        values = simulation.values
+        if len(values) != len(self.graph.left):
+            simulation.refresh()
+        seen = self._valid if self._valid_for == len(self.constraints) else self._revalidate()
+        for literal in literals:
+            value = values[literal >> 1]
+            seen &= ~value if literal & 1 else value
+        if seen:
+            return True
+        return self._possible_after_all(literals, clock)
+
+    def _revalidate(self) -> int:
+        """Recompute which simulated objects satisfy all constraints."""
+        valid = self.simulation.everything
+        for literal in self.constraints:
+            valid &= self.simulation.value(literal)
+        self._valid, self._valid_for = valid, len(self.constraints)
+        return valid
+
+    def _possible_after_all(self, literals: Sequence[int], clock: Clock | None) -> bool:
+        key = tuple(sorted(set(literals)))
+        if EMPTY in key or key in self._impossible:
+            return False
+        if len(key) <= 2 and self.graph.obviously_disjoint(key[0], key[-1]):
+            self._impossible.add(key)
+            return False
+        return self.find(key, clock) is not None
+
+    def find(self, literals: Iterable[int], clock: Clock | None = None) -> set[int] | None:
+        """Return the part nodes of some object that is in all the literals, or None (and see `core`)."""
+        wanted = [literal for literal in literals if literal != EVERYTHING]
+        if EMPTY in wanted:
+            self.core = [EMPTY]
+            return None
+        if len(self._encoded) > _LARGE_SOLVER:
+            self._solver.close()
+            self._solver, self._encoded = _new_solver(), set()
+        solver = self._solver
+        self._encode(wanted)
+        while True:
+            if not solver.solve(wanted, clock):
+                self.core = solver.core()
+                self._impossible.add(tuple(sorted(self.core)))
+                self._impossible.add(tuple(sorted(set(wanted))))
+                return None
+            right = self.graph.right
+            parts = {node for node in solver.true_variables() if right[node] == PART}
+            violated = self._violated(parts)
+            if not violated:
+                self._remember(parts)
+                return parts
+            self._encode(violated)
+            solver.add([literal] for literal in violated)
+
+    def _violated(self, parts: set[int]) -> list[int]:
+        values: dict[int, bool] = {}
+        candidates = dict.fromkeys(self._off_ground)
+        for node in parts:
+            candidates.update(dict.fromkeys(self._by_part.get(node, ())))
+        return [literal for literal in candidates if not self.graph.holds(literal, parts, values)]
+
+    def _encode(self, literals: Sequence[int]) -> None:
+        left, right = self.graph.left, self.graph.right
+        clauses: list[tuple[int, ...]] = []
+        for node in self.graph.cone(literals, self._encoded):
+            a, b, literal = left[node], right[node], 2 * node
+            if b == PART:
+                if a != EVERYTHING:
+                    clauses.append((literal ^ 1, a))
+            else:
+                clauses += ((literal ^ 1, a), (literal ^ 1, b), (literal, a ^ 1, b ^ 1))
+        self._solver.add(clauses)
+
+    def _remember(self, parts: set[int]) -> None:
+        self._found.append(parts)
+        if len(self._found) >= max(_LEARN_AT, len(self.graph) >> 10):
+            self.simulation.learn(self._found)
+            self._found.clear()
+            self._valid_for = -1
+
+
+def _new_solver() -> Solver:
+    solver = Solver()
+    solver.add([[EVERYTHING]])
+    return solver

@@ -1,0 +1,172 @@
+"""The search for a possible world in which the facts hold and a formula too; finding none is a proof.
+
+A world is a collection of objects. What is claimed to be empty forbids every object a literal, and what is claimed to
+be inhabited asks for one object each; since objects do not disturb one another, each is looked for on its own. Where
+formulas leave a choice between claims, a SAT solver proposes one and the objects that turn out to be impossible are
+handed back to it as a reason against (as in "lazy" SMT: Sebastiani, "Lazy satisfiability modulo theories", 2007).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from provenn.logic.knowledge.budget import Clock
+from provenn.logic.knowledge.formulas import Formula, Inhabited, Some, conjuncts
+from provenn.logic.knowledge.reasoner import Reasoner
+from provenn.logic.knowledge.sat import Solver
+
+__all__ = ["Claims", "Search", "split"]
+
+
+@dataclass(slots=True)
+class Claims:
+    """Literals that are claimed to be empty, and literals that are claimed to be inhabited."""
+
+    empty: list[int] = field(default_factory=list)
+    inhabited: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The search among the worlds that the facts allow.
+
+    Parameters
+    ----------
+    reasoner
+        Knows which objects the constraints allow.
+    inhabited
+        The literals that the facts claim to be inhabited.
+    choices
+        The formulas among the facts.
+    open_universe
+        Whether some object is in no set at all.
+    """
+
+    reasoner: Reasoner
+    inhabited: Sequence[int]
+    choices: Sequence[Formula]
+    open_universe: bool
+
+    def claims(self, wanted: Sequence[Formula], clock: Clock | None = None) -> Claims | None:
+        """Return claims that make the formulas true and that some world with the facts bears out, or None."""
+        return next(self.all_claims(wanted, clock), None)
+
+    def all_claims(self, wanted: Sequence[Formula], clock: Clock | None = None) -> Iterator[Claims]:
+        """All ways to make the formulas true that a world with the facts bears out, as claims."""
+        certain, choices = split([*wanted, *self.choices])
+        if not choices:
+            if self.refused(certain, clock) is None:
+                yield certain
+            return
+        with _Proposals(certain, choices) as proposals:
+            while (proposed := proposals.next(clock)) is not None:
+                reason = self.refused(proposed, clock)
+                if reason is None:
+                    yield proposed
+                    reason = proposed
+                proposals.exclude(reason)
+
+    def refused(self, claims: Claims, clock: Clock | None = None) -> Claims | None:
+        """Return None if a world with the facts bears out the claims, otherwise claims of these that none does."""
+        reasoner = self.reasoner
+        forbidden = [literal ^ 1 for literal in claims.empty]
+        if self.open_universe:
+            for literal in claims.empty:
+                if reasoner.on_ground(literal):
+                    return Claims(empty=[literal])
+        for literal in claims.inhabited:
+            if not reasoner.possible(literal, *forbidden, clock=clock):
+                core = self._core(literal, forbidden, clock)
+                return Claims([one ^ 1 for one in core if one != literal], [literal])
+        if forbidden:
+            for literal in self.inhabited:
+                if not reasoner.possible(literal, *forbidden, clock=clock):
+                    core = self._core(literal, forbidden, clock)
+                    return Claims([one ^ 1 for one in core if one != literal])
+        return None
+
+    def _core(self, literal: int, forbidden: list[int], clock: Clock | None) -> list[int]:
+        found = self.reasoner.find([literal, *forbidden], clock)
+        return [literal, *forbidden] if found is not None else self.reasoner.core
+
+    def objects(self, claims: Claims) -> list[set[int]]:
+        """Return the objects of a world that bears out the claims, each by the part nodes it is in."""
+        forbidden = [literal ^ 1 for literal in claims.empty]
+        objects: list[set[int]] = [set()] if self.open_universe else []
+        for literal in dict.fromkeys([*claims.inhabited, *self.inhabited]):
+            if not any(self.reasoner.graph.holds(literal, parts, {}) for parts in objects):
+                found = self.reasoner.find([literal, *forbidden])
+                if found is not None:
+                    objects.append(found)
+        return objects
+
+
+def split(formulas: Iterable[Formula]) -> tuple[Claims, list[Formula]]:
+    """Part the formulas into claims that must hold and formulas that leave a choice."""
+    certain, choices = Claims(), []
+    for one in formulas:
+        for part in conjuncts(one):
+            if not isinstance(part, Inhabited):
+                choices.append(part)
+            elif part.holds:
+                certain.inhabited.append(part.literal)
+            else:
+                certain.empty.append(part.literal)
+    return certain, choices
+
+
+class _Proposals:
+    """Choices of claims that satisfy formulas: models of the formulas with one variable for each literal claimed."""
+
+    def __init__(self, certain: Claims, choices: Sequence[Formula]) -> None:
+        self._solver = Solver()
+        self._claimed: dict[int, int] = {}  # graph literal -> variable
+        self._count = 0
+        self._solver.add([self._claim(literal, holds=True)] for literal in certain.inhabited)
+        self._solver.add([self._claim(literal, holds=False)] for literal in certain.empty)
+        for choice in choices:
+            self._solver.add([[self._encode(choice)]])
+
+    def __enter__(self) -> _Proposals:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._solver.close()
+
+    def next(self, clock: Clock | None) -> Claims | None:
+        """Return the next proposal, or None when all were excluded."""
+        if not self._solver.solve((), clock):
+            return None
+        true = self._solver.true_variables()
+        proposed = Claims()
+        for literal, variable in self._claimed.items():
+            (proposed.inhabited if variable in true else proposed.empty).append(literal)
+        return proposed
+
+    def exclude(self, reason: Claims) -> None:
+        """Propose nothing again that contains these claims."""
+        against = [self._claim(literal, holds=True) for literal in reason.empty]
+        against += [self._claim(literal, holds=False) for literal in reason.inhabited]
+        self._solver.add([against])
+
+    def _variable(self) -> int:
+        self._count += 1
+        return self._count
+
+    def _claim(self, literal: int, *, holds: bool) -> int:
+        if literal not in self._claimed:
+            self._claimed[literal] = self._variable()
+        return 2 * self._claimed[literal] + (not holds)
+
+    def _encode(self, one: Formula) -> int:
+        """Return a solver literal that implies the formula."""
+        if isinstance(one, Inhabited):
+            return self._claim(one.literal, holds=one.holds)
+        name = 2 * self._variable()
+        parts = [self._encode(part) for part in one.parts]
+        if isinstance(one, Some):
+            self._solver.add([[name ^ 1, *parts]])
+        else:
+            self._solver.add([name ^ 1, part] for part in parts)
+        return name

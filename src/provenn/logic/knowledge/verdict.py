@@ -1,0 +1,20 @@
+"""What can be said of a statement: it holds, it fails, or that is unknown."""
+
+from __future__ import annotations
+
+from typing import Self
+
+__all__ = ["Verdict"]
+
+
+class Verdict(str):
+    """``"holds"``, ``"fails"`` or ``"unknown"``, with the reason in words."""
+
+    __slots__ = ("reason",)
+    reason: str
+
+    def __new__(cls, answer: str, reason: str) -> Self:
+        """Make a verdict."""
+        verdict = super().__new__(cls, answer)
+        verdict.reason = reason
+        return verdict
