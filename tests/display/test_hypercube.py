@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from provenn.display import hypercube_svg, hypercube_text
 from provenn.display.hypercube import directions
-from provenn.errors import HypercubeError, PictureError
+from provenn.errors import HypercubeError, LabelError, PictureError, UnknownLabelError
 from tests.display.svg import parsed, tagged
 
 cubes = st.integers(0, 4).flatmap(lambda n: arrays(np.bool_, (2,) * n))
@@ -16,11 +16,11 @@ labels_of = st.text(st.characters(), min_size=1, max_size=30)
 
 
 def circles(svg: str) -> dict[str, tuple[float, float, str]]:
-    """Where the circle of each region is, and whether it is full or open, by the text of its tip."""
+    """Where the circle of each region is, and whether it is full or open, by the sets that its tip names."""
     found = {}
     for circle in tagged(parsed(svg), "circle"):
         (tip,) = tagged(circle, "title")
-        name = str(tip.text).split(":")[0]
+        name = "".join(character for character in str(tip.text) if character.isupper())
         found[name] = (float(circle.get("cx", "")), float(circle.get("cy", "")), str(circle.get("class")))
     return found
 
@@ -41,20 +41,19 @@ def test_outside_is_at_the_top_inside_all_at_the_bottom(n):
     cube[(0,) * n] = True
     drawn = circles(hypercube_svg(labels, cube))
     heights = {name: y for name, (_, y, _) in drawn.items()}
-    assert min(heights, key=heights.__getitem__) == "outside"
-    assert max(heights, key=heights.__getitem__) == "in " + " and ".join(labels)
-    assert [name for name, (_, _, state) in drawn.items() if state == "full"] == ["outside"]
+    assert min(heights, key=heights.__getitem__) == ""
+    assert max(heights, key=heights.__getitem__) == labels
+    assert [name for name, (_, _, state) in drawn.items() if state == "full"] == [""]
 
 
 def test_each_circle_is_where_its_sets_lead_and_as_full_as_its_cell():
     cube = np.array([[[True, False], [False, True]], [[False, False], [True, True]]])
     drawn = circles(hypercube_svg("ABC", cube))
-    x0, y0, _ = drawn["outside"]
+    x0, y0, _ = drawn[""]
     toward = directions("ABC")
     for index in product((0, 1), repeat=3):
         inside = [label for label, one in zip("ABC", index, strict=True) if one]
-        name = ("in " + " and ".join(inside) + ("" if len(inside) == 3 else " only")) if inside else "outside"
-        x, y, state = drawn[name]
+        x, y, state = drawn["".join(inside)]
         assert x - x0 == pytest.approx(sum(toward[label][0] for label in inside), abs=0.02)
         assert y - y0 == pytest.approx(sum(toward[label][1] for label in inside), abs=0.02)
         assert (state == "full") == cube[index]
@@ -64,7 +63,7 @@ def test_a_set_has_the_same_direction_in_every_hypercube_of_a_picture():
     full = circles(hypercube_svg("ABCD", np.ones((2,) * 4, dtype=bool), order="ABCD"))
     part = circles(hypercube_svg("BD", np.ones((2, 2), dtype=bool), order="ABCD"))
     for label in "BD":
-        moved = [tuple(np.subtract(drawn[f"in {label} only"][:2], drawn["outside"][:2])) for drawn in (full, part)]
+        moved = [tuple(np.subtract(drawn[label][:2], drawn[""][:2])) for drawn in (full, part)]
         assert moved[0] == pytest.approx(moved[1], abs=0.02)
 
 
@@ -100,6 +99,14 @@ def test_more_than_six_sets_are_not_drawn():
 def test_what_is_no_hypercube_of_the_labels_is_refused(array):
     with pytest.raises(HypercubeError, match="2 sets"):
         hypercube_svg("AB", array)
+
+
+def test_a_set_named_twice_or_missing_from_the_picture_is_refused():
+    square = np.ones((2, 2), dtype=bool)
+    with pytest.raises(LabelError, match="twice"):
+        hypercube_svg("AA", square)
+    with pytest.raises(UnknownLabelError, match="'B'"):
+        hypercube_svg("AB", square, order="AC")
 
 
 @given(cubes)

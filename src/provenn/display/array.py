@@ -57,7 +57,7 @@ def array_figure(labels: Sequence[str], array: Cells) -> Figure:
         raise PictureError(f"an array of {n} sets is too large to draw", hint="print it instead")
     across = [i for i in range(n) if (n - i) % 2]
     down = [i for i in range(n) if not (n - i) % 2]
-    heads = [[words(f"{sign} {shortened(label, 12)}", size=_TEXT) for sign in "∉∈"] for label in labels]
+    heads = [[words(f"{sign} {shortened(label, 12)}", size=_TEXT, centred=True) for sign in "∉∈"] for label in labels]
     cell = max([54.0, *(head.width + 8 for pair in heads[-1:] for head in pair)])
     columns, rows = _spans(len(across), cell), _spans(len(down), _HEIGHT)
     left = sum(heads[i][0].width + 8 for i in down)
@@ -96,7 +96,7 @@ def _extent(spans: Sequence[float], cell: float) -> float:
 
 
 def _cell(width: float, *, full: bool) -> Figure:
-    text = words(str(full), size=12, bold=full, faint=not full, mono=True)
+    text = words(str(full), size=12, bold=full, faint=not full, mono=True, centred=True)
     box = element(
         "rect",
         class_="full" if full else "open",

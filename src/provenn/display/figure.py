@@ -81,18 +81,29 @@ def framed(figure: Figure, *, padding: float = 12.0, accent: bool = False) -> Fi
     return Figure(width, height, (box, figure.at(padding, padding)))
 
 
-def words(text: str, *, size: float = 13.0, bold: bool = False, faint: bool = False, mono: bool = False) -> Figure:
+def words(
+    text: str,
+    *,
+    size: float = 13.0,
+    bold: bool = False,
+    faint: bool = False,
+    mono: bool = False,
+    centred: bool = False,
+) -> Figure:
     """Return a line of text. Its width is an estimate: no font is at hand to measure it."""
+    width = 0.6 * size * len(text) if mono else text_width(text, size) * (1.08 if bold else 1.0)
     line = element(
         "text",
         text,
+        x=width / 2 if centred else 0.0,
         y=size,
         font_size=size,
+        **({"text_anchor": "middle"} if centred else {}),
         **({"font_weight": "600"} if bold else {}),
         **({"fill_opacity": 0.7} if faint else {}),
         **({"font_family": "ui-monospace, monospace"} if mono else {}),
     )
-    return Figure(0.6 * size * len(text) if mono else text_width(text, size), size * 1.35, (line,))
+    return Figure(width, size * 1.35, (line,))
 
 
 def text_width(text: str, size: float) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from provenn.display.figure import Figure, above, document, signs_and_key, text_width
 from provenn.display.markup import Element, element
 from provenn.display.regions import MOST_DRAWN, Cells, checked, description, region_name
-from provenn.errors import PictureError
+from provenn.errors import LabelError, PictureError, UnknownLabelError
 
 __all__ = ["directions", "hypercube_figure", "hypercube_svg"]
 
@@ -27,6 +27,8 @@ def directions(order: Sequence[str]) -> dict[str, tuple[float, float]]:
     most to the left. No two vertices of the hypercube of all these sets coincide, and no edge runs through a vertex.
     """
     n = len(order)
+    if len(set(order)) < n:
+        raise LabelError(f"a set is named twice: {', '.join(order)}")
     if n > MOST_DRAWN:
         raise PictureError(
             f"a hypercube of {n} sets is too crowded to draw",
@@ -72,52 +74,63 @@ def hypercube_svg(labels: Sequence[str], array: Cells, *, order: Sequence[str] |
 
 
 def hypercube_figure(
-    labels: Sequence[str], array: Cells, *, order: Sequence[str] | None = None, signs: Sequence[str] = ()
+    labels: Sequence[str],
+    array: Cells,
+    *,
+    order: Sequence[str] | None = None,
+    signs: Sequence[str] = (),
+    size: float = 1.0,
 ) -> Figure:
-    """Return a hypercube as a figure; `signs`, one for each set, are written where that set alone is."""
+    """Return a hypercube as a figure.
+
+    Its `signs`, one for each set, are written where that set alone is. With a `size` below 1 the edges are shorter;
+    circles and signs shrink less, so that they stay readable.
+    """
     cells = checked(labels, array)
+    radius, text = _RADIUS * (1 + size) / 2, _TEXT * (2 + size) / 3
     toward = directions(labels if order is None else order)
-    vectors = np.array([toward[label] for label in labels]).reshape(len(labels), 2)
+    for label in labels:
+        if label not in toward:
+            raise UnknownLabelError(label, toward)
+    vectors = np.array([toward[label] for label in labels]).reshape(len(labels), 2) * size
     indices = list(product((0, 1), repeat=len(labels)))
     points = np.array(indices).reshape(len(indices), len(labels)) @ vectors
 
-    reach = _RADIUS + 1
-    left, right = float(points[:, 0].min()) - reach, float(points[:, 0].max()) + reach
-    names = [(*_beside(vector, sign), sign) for vector, sign in zip(vectors, signs, strict=False)]
-    left = min([left, *(x for x, _, _ in names)])
-    right = max([right, *(x + text_width(text, _TEXT) for x, _, text in names)])
-
+    reach = radius + 1
+    names = [(*_beside(vector, sign, radius, text), sign) for vector, sign in zip(vectors, signs, strict=False)]
+    left = min([float(points[:, 0].min()) - reach, *(x for x, _, _ in names)])
+    right = max([float(points[:, 0].max()) + reach, *(x + text_width(sign, text) for x, _, sign in names)])
     points += np.array([-left, reach])
     where = dict(zip(indices, points, strict=True))
     return Figure(
         right - left,
         float(points[-1, 1]) + reach,
         (
-            *_edges(where),
-            *(_vertex(labels, index, point, full=bool(cells[index])) for index, point in where.items()),
+            *_edges(where, radius),
+            *(_vertex(labels, index, point, radius, full=bool(cells[index])) for index, point in where.items()),
             *(
-                element("text", text, x=x - left, y=y + reach, font_size=_TEXT, font_style="italic", fill_opacity=0.8)
-                for x, y, text in names
+                element("text", sign, x=x - left, y=y + reach, font_size=text, font_style="italic", fill_opacity=0.8)
+                for x, y, sign in names
             ),
         ),
     )
 
 
-def _beside(vector: NDArray[np.float64], sign: str) -> tuple[float, float]:
+def _beside(vector: NDArray[np.float64], sign: str, radius: float, text: float) -> tuple[float, float]:
     """Return where the sign of a set goes: beside its vertex, on the side away from the middle."""
     x, y = float(vector[0]), float(vector[1])
-    gap = _RADIUS + 4
-    return (x - gap - text_width(sign, _TEXT) if x < 0 else x + gap), y + _TEXT * 0.35
+    gap = radius + 3
+    return (x - gap - text_width(sign, text) if x < 0 else x + gap), y + text * 0.35
 
 
-def _edges(where: dict[tuple[int, ...], NDArray[np.float64]]) -> tuple[Element, ...]:
+def _edges(where: dict[tuple[int, ...], NDArray[np.float64]], radius: float) -> tuple[Element, ...]:
     # An edge ends at the circles, not at their centres, so that an open circle is open on any paper.
     path = []
     for index, start in where.items():
         for dimension, inside in enumerate(index):
             if not inside:
                 end = where[(*index[:dimension], 1, *index[dimension + 1 :])]
-                step = (end - start) * _RADIUS / np.hypot(*(end - start))
+                step = (end - start) * radius / np.hypot(*(end - start))
                 (x1, y1), (x2, y2) = start + step, end - step
                 path.append(f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}")
     if not path:
@@ -125,14 +138,16 @@ def _edges(where: dict[tuple[int, ...], NDArray[np.float64]]) -> tuple[Element, 
     return (element("path", d="".join(path), stroke="currentColor", stroke_opacity=0.45, fill="none"),)
 
 
-def _vertex(labels: Sequence[str], index: tuple[int, ...], point: NDArray[np.float64], *, full: bool) -> Element:
+def _vertex(
+    labels: Sequence[str], index: tuple[int, ...], point: NDArray[np.float64], radius: float, *, full: bool
+) -> Element:
     return element(
         "circle",
         element("title", f"{region_name(labels, index)}: {'holds something' if full else 'empty'}"),
         class_="full" if full else "open",
         cx=float(point[0]),
         cy=float(point[1]),
-        r=_RADIUS - 0.75,
+        r=radius - 0.75,
         stroke="currentColor",
         stroke_width=1.5,
         # an invisible filling, so that the tip appears over the whole circle

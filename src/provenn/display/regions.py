@@ -40,7 +40,8 @@ def region_name(labels: Sequence[str], index: Sequence[int]) -> str:
     inside = [label for label, one in zip(labels, index, strict=True) if one]
     if not inside:
         return "outside"
-    return f"in {' and '.join(inside)}{'' if all(index) else ' only'}"
+    names = f"{', '.join(inside[:-1])} and {inside[-1]}" if len(inside) > 1 else inside[0]
+    return f"in {names}{'' if all(index) else ' only'}"
 
 
 def description(labels: Sequence[str], array: Cells) -> str:

@@ -58,18 +58,20 @@ def relationship_figure(
     *,
     total: int | None = None,
     order: Sequence[str] | None = None,
+    size: float = 1.0,
     width: float = _WIDTH,
 ) -> Figure:
-    """Return the hypercubes of a relationship as a figure, in rows of this width."""
+    """Return the hypercubes of a relationship as a figure, in rows of this width, each hypercube of this size."""
     if not arrays and not total:
         return words("no hypercube is possible", faint=True)
     if len(labels) > MOST_DRAWN:
         lines = [words(description(labels, checked(labels, array))) for array in arrays]
         return above([*lines, *_more_words(len(arrays), total)], gap=4, align=0)
     signs, key = signs_and_key(labels)
-    drawn = [hypercube_figure(labels, array, order=order, signs=signs) for array in arrays]
-    fit = max(1, int((width + 18) // (drawn[0].width + 18))) if drawn else 1
-    rows = [beside(drawn[start : start + fit], gap=18) for start in range(0, len(drawn), fit)]
+    drawn = [hypercube_figure(labels, array, order=order, signs=signs, size=size) for array in arrays]
+    gap = 18 * size
+    fit = max(1, int((width + gap) // (drawn[0].width + gap))) if drawn else 1
+    rows = [beside(drawn[start : start + fit], gap=gap) for start in range(0, len(drawn), fit)]
     return above([*rows, *key, *_more_words(len(arrays), total)], gap=16, align=0)
 
 

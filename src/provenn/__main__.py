@@ -1,0 +1,5 @@
+"""``python -m provenn`` is ``provenn``."""
+
+from provenn.cli import main
+
+main()

@@ -1,0 +1,71 @@
+"""The command line. One module per command; each imports what it needs when it runs, so that the others start fast."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from provenn import __version__
+from provenn.cli import example, table
+from provenn.errors import ProvennError
+
+__all__ = ["app", "main"]
+
+
+class _Commands(TyperGroup):
+    """The commands, with provenn's own errors told to people instead of shown as a stack trace."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the context of typer's own copy of click
+        try:
+            return super().invoke(ctx)
+        except ProvennError as error:
+            if ctx.params["debug"]:
+                raise
+            typer.echo(f"provenn: {error.message}", err=True)
+            if error.hint:
+                typer.echo(f"hint: {error.hint}", err=True)
+            raise typer.Exit(2) from error
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"provenn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def provenn(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show a stack trace when something is wrong.")] = False,
+) -> None:
+    """Catalogs that know what they hold before they are computed.
+
+    Try:
+
+    - `provenn example`: the method, step by step, on four catalogs
+    - `provenn table --svg table.svg`: how two sets can be related, as a picture
+    """
+
+
+app.command("example")(example.show_example)
+app.command("table")(table.show_table)
+
+
+def main() -> None:
+    """Run the command line, and leave with its exit status: 2 for bad input."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr] # a terminal without ● still shows the rest
+    app()

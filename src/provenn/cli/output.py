@@ -1,0 +1,45 @@
+"""What commands do with their answer: show it, write it as JSON, draw it into a file."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+__all__ = ["AsJson", "SvgFile", "write_json", "write_paragraphs", "write_svg"]
+
+AsJson = Annotated[bool, typer.Option("--json", help="Write the answer as JSON.")]
+SvgFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--svg", metavar="FILE", allow_dash=True, help="Draw the answer into this SVG file; - is the standard output."
+    ),
+]
+
+
+def write_json(answer: Any) -> None:  # noqa: ANN401 - JSON is what json takes
+    """Write an answer for programs."""
+    typer.echo(json.dumps(answer, ensure_ascii=False))
+
+
+def write_svg(picture: str, file: Path) -> None:
+    """Write a picture to a file, or to the standard output if that is ``-``."""
+    if file == Path("-"):
+        typer.echo(picture, nl=False)
+        return
+    try:
+        file.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise typer.BadParameter(f"cannot write {file}: {error.strerror}", param_hint="--svg") from error
+    typer.echo(f"wrote {file}", err=True)
+
+
+def write_paragraphs(paragraphs: Iterable[tuple[str, str]]) -> None:
+    """Write headings and what is below them; headings stand out where the terminal allows it."""
+    from rich.console import Console  # noqa: PLC0415 - rich is slow to start
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(highlight=False, soft_wrap=True)
+    for i, (heading, body) in enumerate(paragraphs):
+        console.print(*([""] if i else []), Text(heading, style="bold"), "", Text(body), sep="\n")
