@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,10 @@ WIDTH = 64
 """How many regions fit."""
 
 Numbers = NDArray[np.uint64]
+N = TypeVar("N", np.uint32, np.uint64)
 
 _FEW_SHIFTS = 16  # as fast as looking up eight bytes in tables
+_BLOCK = 1 << 16  # hypercubes: half a megabyte
 _TABLE = 20  # regions: a table of all 2**20 hypercubes fits in cache
 
 
@@ -53,20 +55,16 @@ class Packed:
         return iter(self.values.tolist())
 
     def __and__(self, other: Hypercubes, /) -> Self:
-        both = self._merged(other)
-        return self._with(both[:-1][both[1:] == both[:-1]])
+        return self._blockwise(_intersection, other)
 
     def __or__(self, other: Hypercubes, /) -> Self:
-        return self._with(_without_repeats(self._merged(other)))
+        return self._blockwise(_union, other)
 
     def __sub__(self, other: Hypercubes, /) -> Self:
-        return self._with(self.values[~_among(self.values, _values(other), self.regions)])
+        return self._blockwise(_difference, other)
 
     def __xor__(self, other: Hypercubes, /) -> Self:
-        both = self._merged(other)
-        repeated = np.zeros(both.size + 1, np.bool_)
-        np.equal(both[1:], both[:-1], out=repeated[1:-1])
-        return self._with(both[~(repeated[1:] | repeated[:-1])])
+        return self._blockwise(_symmetric_difference, other)
 
     def inhabited(self) -> int:
         """See `Hypercubes.inhabited`."""
@@ -74,7 +72,7 @@ class Packed:
 
     def meeting(self, mask: int, *, keep: bool = True) -> Self:
         """See `Hypercubes.meeting`."""
-        return self._with(self.values[((self.values & np.uint64(mask)) != 0) == keep])
+        return self._with(self.values.compress(((self.values & np.uint64(mask)) != 0) == keep))
 
     def carried(self, targets: Sequence[int | None], regions: int) -> Hypercubes:
         """See `Hypercubes.carried`."""
@@ -86,9 +84,11 @@ class Packed:
         """See `Hypercubes.matching`."""
         if others.regions > WIDTH:
             return self.of(self.regions, self._widened().matching(targets, others, keep=keep))
+        if others.regions == self.regions and list(targets) == list(range(self.regions)):
+            return self & others if keep else self - others
         found = _among(_moved(self.values, targets), _values(others), others.regions)
         found &= (self.values & np.uint64(nowhere(targets))) == 0
-        return self._with(self.values[found == keep])
+        return self._with(self.values.compress(found == keep))
 
     def lifts(self, sizes: Sequence[int]) -> int:
         """See `Hypercubes.lifts`."""
@@ -117,15 +117,17 @@ class Packed:
             for rows in np.split(order, bounds)
             if rows.size
         ]
-        return Packed(regions, _sorted(np.concatenate([*parts, np.empty(0, np.uint64)]), regions))
+        return Packed(regions, np.sort(np.concatenate([*parts, np.empty(0, np.uint64)])))
 
     def _with(self, values: Numbers) -> Self:
         return type(self)(self.regions, values)
 
-    def _merged(self, other: Hypercubes) -> Numbers:
-        both = np.concatenate([self.values, _values(other)])
-        both.sort(kind="stable")  # which recognises two sorted runs and merges them
-        return both
+    def _blockwise(self, operator: Callable[[Numbers, Numbers], Numbers], other: Hypercubes) -> Self:
+        left, right = self.values, _values(other)
+        # Blocks of the same range of numbers on both sides, small enough for the cache.
+        cuts = range(_BLOCK, left.size, _BLOCK)
+        blocks = zip(np.split(left, cuts), np.split(right, np.searchsorted(right, left[_BLOCK::_BLOCK])), strict=True)
+        return self._with(np.concatenate([operator(*block) for block in blocks]))
 
     def _widened(self) -> Wide:
         return Wide.of(self.regions, self)
@@ -135,24 +137,55 @@ def _values(hypercubes: Hypercubes) -> Numbers:
     return hypercubes.values if isinstance(hypercubes, Packed) else np.fromiter(hypercubes, np.uint64)
 
 
-def _sorted(values: Numbers, regions: int) -> Numbers:
-    if regions > 32:
-        return np.sort(values)
-    return np.sort(values.astype(np.uint32)).astype(np.uint64)  # half the bytes, half the time
+def _merged(left: Numbers, right: Numbers) -> Numbers:
+    both = np.concatenate([left, right])
+    both.sort(kind="stable")  # which recognises two sorted runs and merges them
+    return both
 
 
-def _without_repeats(values: Numbers) -> Numbers:
+def _intersection(left: Numbers, right: Numbers) -> Numbers:
+    both = _merged(left, right)
+    return both[1:].compress(both[1:] == both[:-1])
+
+
+def _union(left: Numbers, right: Numbers) -> Numbers:
+    return _without_repeats(_merged(left, right))
+
+
+def _difference(left: Numbers, right: Numbers) -> Numbers:
+    both = np.concatenate([left, right])
+    order = both.argsort(kind="stable")  # of two equal ones, that on the left comes first
+    both = both.take(order)
+    kept = np.ones(left.size, np.bool_)
+    kept[order[:-1].compress(both[1:] == both[:-1])] = False
+    return left.compress(kept)
+
+
+def _symmetric_difference(left: Numbers, right: Numbers) -> Numbers:
+    both = _merged(left, right)
+    differs = np.ones(both.size + 1, np.bool_)
+    np.not_equal(both[1:], both[:-1], out=differs[1:-1])
+    return both.compress(differs[1:] & differs[:-1])
+
+
+def _without_repeats(values: NDArray[N]) -> NDArray[N]:
+    """The values, which are sorted, each once."""
     first = np.ones(values.size, np.bool_)
     np.not_equal(values[1:], values[:-1], out=first[1:])
-    return values[first]
+    return values.compress(first)
 
 
 def _distinct(values: Numbers, regions: int) -> Numbers:
+    """The values sorted, each once."""
     if bool((values[1:] > values[:-1]).all()):
         return values
     if regions <= _TABLE and 1 << regions <= values.size:
         return np.flatnonzero(_table(values, regions)).astype(np.uint64)
-    return _without_repeats(_sorted(values, regions))
+    if regions > 32:
+        return _without_repeats(np.sort(values))
+    halves = values.astype(np.uint32)  # which are sorted in half the time
+    halves.sort()
+    return _without_repeats(halves).astype(np.uint64)
 
 
 def _table(values: Numbers, regions: int) -> NDArray[np.bool_]:
@@ -183,7 +216,11 @@ def _moved(values: Numbers, targets: Sequence[int | None]) -> Numbers:
     result = np.zeros_like(values)
     for shift, regions in moves.items():
         part = values & np.uint64(regions)
-        result |= part >> np.uint64(shift) if shift >= 0 else part << np.uint64(-shift)
+        if shift > 0:
+            part >>= np.uint64(shift)
+        elif shift < 0:
+            part <<= np.uint64(-shift)
+        result |= part
     return result
 
 
@@ -234,15 +271,15 @@ def _spread(
     fibres: Sequence[Sequence[int]],
 ) -> Numbers:
     """Every lift of hypercubes that inhabit `counts` regions of the classes."""
-    lifts = started[:, np.newaxis]
+    lifts = started[np.newaxis]  # one row for each way to spread; long rows are fast
     for regions, count in zip(classes.values(), counts, strict=True):
-        ways = np.array([choices(fibres[region]) for region in ones(regions)], np.uint64)
         rank = np.zeros(WIDTH, np.intp)
         rank[list(ones(regions))] = range(regions.bit_count())
+        ways = np.array([choices(fibres[region]) for region in ones(regions)], np.uint64).T
         rest = values & np.uint64(regions)
         for _ in range(count):
             lower = rest - np.uint64(1)
             lowest = np.bitwise_count(rest ^ lower) - 1  # the number of the lowest region
-            lifts = (lifts[:, :, np.newaxis] | ways[rank[lowest], np.newaxis, :]).reshape(values.size, -1)
+            lifts = (ways[:, np.newaxis, rank[lowest]] | lifts).reshape(-1, values.size)
             rest &= lower
     return lifts.ravel()
