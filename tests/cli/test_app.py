@@ -102,6 +102,7 @@ def test_a_terminal_that_knows_no_circles_still_gets_its_answer():
     done = run("example", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert "B == D is proved" in done.stdout
+    assert run("example", "--svg", "-", PYTHONIOENCODING="ascii").stdout == run("example", "--svg", "-").stdout
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["table"], ["example"], ["example", "--json"]])

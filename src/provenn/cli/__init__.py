@@ -1,6 +1,7 @@
 """The command line. One module per command; each imports what it needs when it runs, so that the others start fast."""
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -67,5 +68,6 @@ app.command("table")(table.show_table)
 def main() -> None:
     """Run the command line, and leave with its exit status: 2 for bad input."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr] # a terminal without ● still shows the rest
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that has no ● still shows the rest
     app()

@@ -7,7 +7,7 @@ import numpy as np
 from provenn.cli.example_view import QUESTION, USE, Example
 from provenn.display.figure import Figure, above, beside, document, framed, words
 from provenn.display.markup import Element, element, number
-from provenn.display.relationship import relationship_figure
+from provenn.display.relationship import counted, relationship_figure
 from provenn.logic import Relationship
 
 __all__ = ["picture"]
@@ -51,7 +51,7 @@ def picture(steps: Example) -> str:
                     [beside([Figure(wide, left.height, left.parts), right], gap=56, align=0) for left, right in rows],
                     gap=30,
                 ),
-                framed(above(proof, gap=6), padding=16, accent=True),
+                framed(above(proof, gap=6)),
             ],
             gap=30,
         ),
@@ -71,7 +71,7 @@ def _titled(title: str, figure: Figure) -> Figure:
 
 
 def _fact(said: str, one: Relationship) -> Figure:
-    count = words(f"{len(one)} hypercube{'' if len(one) == 1 else 's'}", size=12, faint=True)
+    count = words(counted(len(one)), size=12, faint=True)
     return above([beside([words(said, mono=True), count], gap=14), _row(one, 0.5)], gap=8, align=0)
 
 

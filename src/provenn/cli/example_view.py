@@ -4,12 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
-from textwrap import fill, indent
+from textwrap import fill
 from typing import Any
 
-from provenn.display import hypercube_text
 from provenn.display.regions import description
-from provenn.display.text import side_by_side
 from provenn.logic import Relationship
 
 __all__ = ["Example", "data", "example", "paragraphs"]
@@ -76,21 +74,21 @@ def paragraphs(steps: Example) -> Iterator[tuple[str, str]]:
     yield "Four catalogs, of which only A is stored", _LINEAGE
     yield (
         "1. What each catalog knows of its own dependencies",
-        "\n\n".join(f"{said}\n{_shown(one)}" for said, one in steps.local.items()),
+        "\n\n".join([_LEGEND, *(f"{said}\n{one}" for said, one in steps.local.items())]),
     )
     every = len(Relationship.tautology(*steps.together.labels))
     possible = "\n".join(
-        fill(description(steps.together.labels, array), 78, initial_indent="- ", subsequent_indent="  ")
+        fill(description(steps.together.labels, array), 80, initial_indent="- ", subsequent_indent="  ")
         for array in steps.together.arrays()
     )
     yield (
         f"2. All of it together: {len(steps.together)} of {every:,} hypercubes remain",
-        f"{_shown(steps.together)}\n\n{possible}\n\nThe same, of B and D alone\n{_shown(steps.reduced)}",
+        f"{steps.together}\n\n{possible}\n\nThe same, of B and D alone:\n{steps.reduced}",
     )
-    yield f"3. The question: {QUESTION}", _shown(steps.wanted)
+    yield f"3. The question: {QUESTION}", str(steps.wanted)
     yield (
         f"4. The nonimplication: what is known, and yet not {QUESTION}",
-        f"{_shown(steps.refuting)}\n\n{steps.verdict}\n{fill(USE, 70)}",
+        f"{steps.refuting}\n\n{steps.verdict}\n{fill(USE, 70)}",
     )
 
 
@@ -106,18 +104,15 @@ def data(steps: Example) -> dict[str, Any]:
     }
 
 
+_LEGEND = """\
+In a hypercube ● is a region that holds something, ○ an empty one: at the top
+what lies outside all sets, then what is in one of them, in two, …, in all."""
 _LINEAGE = """\
     A        the base: it holds some sources, but not all there are
    / \\
   B   C      B: a selection of A; the criterion has not been evaluated
    \\ /       C: new attributes for the sources of A; not yet computed
     D        D: the attributes of both, for the sources that are in B and in C"""
-
-
-def _shown(one: Relationship) -> str:
-    count = f"{len(one) or 'no'} hypercube{'' if len(one) == 1 else 's'}"
-    drawn = "\n".join(side_by_side([hypercube_text(array) for array in one.arrays()], width=76))
-    return f"{', '.join(one.labels)}: {one.kind}, {count}\n{indent(drawn, '  ')}".rstrip()
 
 
 def _as_data(one: Relationship) -> dict[str, Any]:

@@ -20,13 +20,13 @@ SvgFile = Annotated[
 
 def write_json(answer: Any) -> None:  # noqa: ANN401 - JSON is what json takes
     """Write an answer for programs."""
-    typer.echo(json.dumps(answer, ensure_ascii=False))
+    typer.echo(json.dumps(answer))
 
 
 def write_svg(picture: str, file: Path) -> None:
     """Write a picture to a file, or to the standard output if that is ``-``."""
     if file == Path("-"):
-        typer.echo(picture, nl=False)
+        typer.echo(picture.encode(), nl=False)
         return
     try:
         file.write_text(picture, encoding="utf-8")

@@ -65,19 +65,10 @@ def above(figures: Sequence[Figure], gap: float = 12.0, align: float = 0.5) -> F
     return Figure(width, max(y - gap, 0.0), tuple(parts))
 
 
-def framed(figure: Figure, *, padding: float = 12.0, accent: bool = False) -> Figure:
-    """Return a figure in a box with round corners."""
+def framed(figure: Figure, padding: float = 16.0) -> Figure:
+    """Return a figure in a coloured box."""
     width, height = figure.width + 2 * padding, figure.height + 2 * padding
-    box = element(
-        "rect",
-        width=width,
-        height=height,
-        rx=8.0,
-        fill=ACCENT if accent else "currentColor",
-        fill_opacity=0.1 if accent else 0.03,
-        stroke=ACCENT if accent else "currentColor",
-        stroke_opacity=1.0 if accent else 0.25,
-    )
+    box = element("rect", width=width, height=height, rx=8.0, fill=ACCENT, fill_opacity=0.1, stroke=ACCENT)
     return Figure(width, height, (box, figure.at(padding, padding)))
 
 

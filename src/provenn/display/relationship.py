@@ -9,7 +9,7 @@ from provenn.display.markup import element, render, visible
 from provenn.display.regions import MOST_DRAWN, Cells, checked, description
 from provenn.display.text import hypercube_text, side_by_side
 
-__all__ = ["relationship_figure", "relationship_html", "relationship_svg", "relationship_text"]
+__all__ = ["counted", "relationship_figure", "relationship_html", "relationship_svg", "relationship_text"]
 
 _WIDTH = 760.0
 
@@ -80,21 +80,26 @@ def _document(labels: Sequence[str], arrays: Sequence[Cells], total: int | None,
     texts = [f"Hypercube {i}: {description(labels, array)}" for i, array in enumerate(arrays, start=1)]
     return document(
         relationship_figure(labels, arrays, total=total),
-        title=f"Relationship of {_named(labels)}: {_hypercubes(count)}",
+        title=f"Relationship of {_named(labels)}: {counted(count)}",
         description=" ".join([*texts, *_more(len(arrays), count)]) or "No hypercube is possible.",
         inline=inline,
     )
 
 
 def _heading(labels: Sequence[str], kind: str, total: int) -> str:
-    return f"Relationship of {_named(labels)}: {kind}, {'all ' if kind == 'tautology' else ''}{_hypercubes(total)}"
+    return f"Relationship of {_named(labels)}: {kind}, {'all ' if kind == 'tautology' else ''}{counted(total)}"
 
 
 def _named(labels: Sequence[str]) -> str:
     return ", ".join(labels) if labels else "no sets"
 
 
-def _hypercubes(count: int) -> str:
+def counted(count: int) -> str:
+    """Return a number of hypercubes in words.
+
+    >>> counted(0), counted(1), counted(65536), counted(2**64)
+    ('no hypercubes', '1 hypercube', '65,536 hypercubes', '2**64 hypercubes')
+    """
     return f"{_number(count)} hypercube{'' if count == 1 else 's'}"
 
 
