@@ -17,6 +17,7 @@ from provenn.logic.knowledge.reasoner import Reasoner
 __all__ = ["Classification", "classify"]
 
 _BLOCK: Final = 4096
+_WAYS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,90 +161,68 @@ def _follows(graph: Graph, other: int, literal: int, known: set[int]) -> bool:
 
 
 def _candidates(literals: Sequence[int], reasoner: Reasoner) -> tuple[dict[int, set[int]], set[int]]:
-    """Return for each literal the others that contain an object or two made up for it; and the empty literals."""
+    """Return for each literal the others that contain all objects made up for it; and the empty literals."""
     candidates: dict[int, set[int]] = {}
     empty: set[int] = {EMPTY}
-    objects = [(literal, *_made_up(reasoner.graph, literal)) for literal in literals if literal != EMPTY]
-    while objects:
+    waiting = {literal: _made_up(reasoner.graph, literal) for literal in literals if literal != EMPTY}
+    while waiting:
         unfit: list[int] = []
-        for start in range(0, len(objects), _BLOCK):
-            unfit += _meet_objects(objects[start : start + _BLOCK], literals, reasoner, candidates)
-        # Where the object made up is not in the set after all, or violates a constraint, the solver finds one.
-        objects = []
+        for copies in (1, _WAYS):
+            alike = [(literal, objects) for literal, objects in waiting.items() if len(objects) == copies]
+            for start in range(0, len(alike), _BLOCK):
+                unfit += _meet_objects(alike[start : start + _BLOCK], literals, reasoner, candidates)
+        # Where an object made up is not in the set after all, or violates a constraint, the solver finds one.
+        waiting = {}
         for literal in unfit:
             found = reasoner.find([literal])
             if found is None:
                 empty.add(literal)
             else:
-                objects.append((literal, found, found))
+                waiting[literal] = [found]
     return candidates, empty
 
 
-def _made_up(graph: Graph, literal: int) -> tuple[set[int], set[int]]:
-    """Return two objects in a literal, by the part nodes they are in; two, because a union can be entered two ways."""
-    first, choices = _justified(graph, literal, first=True)
-    return first, _justified(graph, literal, first=False)[0] if choices else first
-
-
-def _justified(graph: Graph, literal: int, *, first: bool) -> tuple[set[int], bool]:
-    left, right = graph.left, graph.right
-    parts: set[int] = set()
-    choices = False
-    stack = [literal]
-    while stack:
-        wanted = stack.pop()
-        node = wanted >> 1
-        one, two = left[node], right[node]
-        if not wanted & 1:
-            if two != PART:
-                stack += (one, two)
-            elif node not in parts:
-                parts.add(node)
-                if one > EVERYTHING:
-                    stack.append(one)
-        elif two != PART and node:
-            # One of the two must be left out: rather one that is out by itself, an object being in nothing at first.
-            if one & 1 == two & 1:
-                choices = True
-                stack.append((one if first else two) ^ 1)
-            else:
-                stack.append((two if one & 1 else one) ^ 1)
-    return parts, choices
+def _made_up(graph: Graph, literal: int) -> list[set[int]]:
+    """Return objects in a literal, by the part nodes they are in: several, if a union can be entered in several ways."""
+    first, choices = graph.justify(literal)
+    return [first, *(graph.justify(literal, way)[0] for way in range(1, _WAYS))] if choices else [first]
 
 
 def _meet_objects(
-    objects: Sequence[tuple[int, set[int], set[int]]],
+    objects: Sequence[tuple[int, list[set[int]]]],
     literals: Sequence[int],
     reasoner: Reasoner,
     candidates: dict[int, set[int]],
 ) -> list[int]:
-    """Find the literals that contain both objects of each; return the literals whose objects are unfit for them."""
-    width = len(objects)
+    """Find the literals that contain all objects of each; return the literals whose objects are unfit for them."""
+    width, copies = len(objects), len(objects[0][1])
     mask = (1 << width) - 1
     given: dict[int, int] = {}
-    for column, (_, first, second) in enumerate(objects):
-        for node in first:
-            given[node] = given.get(node, 0) | 1 << column
-        for node in second:
-            given[node] = given.get(node, 0) | 1 << column + width
+    for column, (_, copied) in enumerate(objects):
+        for copy, parts in enumerate(copied):
+            bit = 1 << column + copy * width
+            for node in parts:
+                given[node] = given.get(node, 0) | bit
     values = _evaluated(reasoner.graph, given)
 
     def value(literal: int) -> int:
-        both = ~values[literal >> 1] if literal & 1 else values[literal >> 1]
-        return both & both >> width & mask
+        one = every = ~values[literal >> 1] if literal & 1 else values[literal >> 1]
+        for copy in range(1, copies):
+            every &= one >> copy * width
+        return every & mask
 
     valid = mask
     for constraint in reasoner.constraints:
         valid &= value(constraint)
-    fit = [bool((valid & value(literal)) >> column & 1) for column, (literal, _, _) in enumerate(objects)]
-    for column, (literal, _, _) in enumerate(objects):
+    fit = [bool((valid & value(literal)) >> column & 1) for column, (literal, _) in enumerate(objects)]
+    for column, (literal, _) in enumerate(objects):
         if fit[column]:
             candidates[literal] = set()
     wanted = int("".join("01"[one] for one in reversed(fit)), 2)
     for other in literals:
         for column in _bits(value(other) & wanted):
             candidates[objects[column][0]].add(other)
-    return [literal for column, (literal, _, _) in enumerate(objects) if not fit[column]]
+    return [literal for column, (literal, _) in enumerate(objects) if not fit[column]]
 
 
 def _evaluated(graph: Graph, given: Mapping[int, int]) -> list[int]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar, overload
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -100,7 +100,7 @@ class FactBase:
             self._take_lineage(batch, start)
             return
         self._mentioned.clear()
-        records = (self.definers, self.constraints, self.inhabited, self.choices)
+        records: tuple[MutableSequence[Any], ...] = (self.definers, self.constraints, self.inhabited, self.choices)
         size, lengths = self.graph.size(), [len(record) for record in records]
         if not self._take(enumerate(batch, start), ordered=False):
             self.graph.cut_back(size)
@@ -121,7 +121,7 @@ class FactBase:
                 name = fact.left.postfix
                 source = fact.right.postfix
                 if len(name) == 1 and name[0] not in labels and type(name[0]) is str:
-                    literal = labels.get(source[0])  # type: ignore[arg-type] - an operator is just not found
+                    literal = labels.get(source[0])  # type: ignore[arg-type] # an operator is just not found
                     if len(source) == 3 and literal is not None:
                         other = labels.get(source[1])  # type: ignore[arg-type]
                         operator = source[2]
@@ -178,18 +178,19 @@ class FactBase:
     def _take_lineage(self, lineage: Lineage, start: int) -> None:
         graph = self.graph
         meet, part = graph.meet, graph.part
+        _, a_subset, the_same, in_common, together, without = map(int, Operation)  # an enum is slow to look up
         literals: list[int] = []
         append = literals.append
         for operation, one, other in lineage.rows():
-            if operation == Operation.SUBSET:
+            if operation == a_subset:
                 append(part(literals[one]))
-            elif operation == Operation.EQUAL:
+            elif operation == the_same:
                 append(literals[one])
-            elif operation == Operation.INTERSECTION:
+            elif operation == in_common:
                 append(meet(literals[one], literals[other]))
-            elif operation == Operation.UNION:
+            elif operation == together:
                 append(meet(literals[one] ^ 1, literals[other] ^ 1) ^ 1)
-            elif operation == Operation.DIFFERENCE:
+            elif operation == without:
                 append(meet(literals[one], literals[other] ^ 1))
             else:
                 append(part(EVERYTHING))

@@ -13,7 +13,7 @@ without blowup" (2006), with the conjuncts of a literal searched a little deeper
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from provenn.logic.terms import Op
@@ -122,7 +122,7 @@ class Graph:
         """Return the literal of the symmetric difference of two literals."""
         return self.join(self.meet(a, b ^ 1), self.meet(a ^ 1, b))
 
-    def run(self, postfix: Iterable[str | Op], literals: dict[str, int]) -> int:
+    def run(self, postfix: Iterable[str | Op], literals: Mapping[str, int]) -> int:
         """Return the literal of a term, given the literals of its labels."""
         stack: list[int] = []
         for token in postfix:
@@ -204,6 +204,43 @@ class Graph:
                 if right[node] != PART:
                     stack.append(right[node] >> 1)
         return found
+
+    def justify(self, literal: int, way: int = 0) -> tuple[set[int], bool]:
+        """Make up an object that is likely in a literal, and in as little else as comes easily.
+
+        Parameters
+        ----------
+        literal
+            What the object should be in.
+        way
+            How to be outside an intersection: 0 and 1 leave out one of the two, other numbers mix.
+
+        Returns
+        -------
+        tuple
+            The part nodes the object is in, and whether the way made a difference.
+        """
+        left, right = self.left, self.right
+        parts: set[int] = set()
+        choices = False
+        stack = [literal]
+        while stack:
+            wanted = stack.pop()
+            node = wanted >> 1
+            one, two = left[node], right[node]
+            if not wanted & 1:
+                if two != PART:
+                    stack += (one, two)
+                elif node not in parts:
+                    parts.add(node)
+                    if one > EVERYTHING:
+                        stack.append(one)
+            elif two != PART and node:
+                # One of the two must be left out: first one that is out by itself, the object being in nothing yet.
+                choices = True
+                second = (one & 1 > two & 1) ^ (way if way < 2 else node >> way & 1)
+                stack.append((two if second else one) ^ 1)
+        return parts, choices
 
     def holds(self, literal: int, parts: set[int], values: dict[int, bool]) -> bool:
         """Whether an object is in `literal`, given the part nodes it is in; `values` remembers what was found."""

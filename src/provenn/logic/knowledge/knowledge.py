@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, product
+from typing import Any
 
 from provenn.errors import ContradictionError, LabelError, UnknownLabelError
 from provenn.logic.knowledge.budget import Budget, Clock, RanOutError
@@ -23,12 +24,13 @@ from provenn.logic.knowledge.verdict import Verdict
 from provenn.logic.knowledge.worlds import World
 from provenn.logic.parser import statement
 from provenn.logic.relationship import Relationship
-from provenn.logic.statements import And, Comparison, Not, Property, Statement, empty, nonempty
+from provenn.logic.statements import And, Comparison, Not, Or, Property, Statement, empty, nonempty
 from provenn.logic.terms import Op, Term, chain, nothing, term
 
 __all__ = ["Fact", "Knowledge"]
 
 Fact = Statement | Relationship | str
+_STATEMENTS = frozenset({And, Comparison, Not, Or, Property})
 
 
 class Knowledge:
@@ -71,7 +73,9 @@ class Knowledge:
         self._take(facts)
 
     def _take(self, facts: Iterable[Fact]) -> None:
-        batch = facts if isinstance(facts, Lineage) else tuple(map(_as_fact, facts))
+        batch: Sequence[Any] = facts if isinstance(facts, Lineage) else tuple(facts)
+        if not isinstance(batch, Lineage) and not all(map(_STATEMENTS.__contains__, map(type, batch))):
+            batch = tuple(map(_as_fact, batch))
         base = self._base
         before = len(base.constraints)
         base.take(batch)
@@ -139,9 +143,9 @@ class Knowledge:
             for literal, number in base.constraints:
                 if not reasoner.on_ground(literal):
                     return base.facts[number].labels
-            for label, literal in islice(base.labels.items(), self._grounded, None):
-                if reasoner.on_ground(literal):
-                    return (label,)
+            label = reasoner.first_on_ground(islice(base.labels.items(), self._grounded, None))
+            if label is not None:
+                return (label,)
             self._grounded = len(base.labels)
         for literal, number in base.inhabited[self._confirmed :]:
             if not reasoner.possible(literal, clock=clock):
@@ -176,7 +180,7 @@ class Knowledge:
         if type(said) is Comparison:
             left, right = said.left.postfix, said.right.postfix
             if len(left) == 1 == len(right):
-                a, b = labels.get(left[0]), labels.get(right[0])  # type: ignore[arg-type] - {} is just not found
+                a, b = labels.get(left[0]), labels.get(right[0])  # type: ignore[arg-type] # {} is just not found
                 if a is not None and b is not None:
                     match said.operator:
                         case "==":

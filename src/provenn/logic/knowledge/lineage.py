@@ -1,8 +1,8 @@
-"""The bulk way in: a lineage given as arrays, for those who have a million sets and no wish to make a million objects."""
+"""The bulk way in: a lineage given as arrays, for those who have a million sets and would not make as many objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from typing import overload
 
@@ -32,7 +32,7 @@ class Operation(IntEnum):
     """`left` without `right`."""
 
 
-_STATEMENTS = {
+_MADE_OF_TWO: dict[Operation, Callable[[str, str, str], Statement]] = {
     Operation.INTERSECTION: intersection,
     Operation.UNION: union,
     Operation.DIFFERENCE: difference,
@@ -104,7 +104,7 @@ class Lineage(Sequence[Statement]):
             return subset(label, left)
         if operation is Operation.EQUAL:
             return equal(label, left)
-        return _STATEMENTS[operation](label, left, self.labels[int(self.right[row])])
+        return _MADE_OF_TWO[operation](label, left, self.labels[int(self.right[row])])
 
     def rows(self) -> Iterator[tuple[int, int, int]]:
         """The operation, left and right of every row."""

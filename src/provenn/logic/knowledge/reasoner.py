@@ -8,6 +8,7 @@ set that it need not be in, so most constraints never matter to a question.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain, product
 from typing import Final
 
 from provenn.logic.knowledge.budget import Clock
@@ -17,7 +18,7 @@ from provenn.logic.knowledge.simulation import GROUND, Simulation
 
 __all__ = ["Reasoner"]
 
-_LARGE_SOLVER: Final = 20_000
+_LARGE_SOLVER: Final = 1_000
 _LEARN_AT: Final = 64
 
 
@@ -57,10 +58,11 @@ class Reasoner:
         self.simulation.refresh()
         return bool(self.simulation.value(literal) & GROUND)
 
-    @property
-    def ground_is_possible(self) -> bool:
-        """Whether the constraints allow an object that is in no base set."""
-        return not self._off_ground
+    def first_on_ground(self, literals: Iterable[tuple[str, int]]) -> str | None:
+        """Return the first name of a literal that the object in no base set is in, or None."""
+        self.simulation.refresh()
+        values = self.simulation.values
+        return next((name for name, literal in literals if (values[literal >> 1] ^ literal) & GROUND), None)
 
     # -- questions -----------------------------------------------------------------------------------------------
 
@@ -93,7 +95,19 @@ class Reasoner:
         if len(key) <= 2 and self.graph.obviously_disjoint(key[0], key[-1]):
             self._impossible.add(key)
             return False
-        return self.find(key, clock) is not None
+        return self._made_up(key) or self.find(key, clock) is not None
+
+    def _made_up(self, literals: Sequence[int]) -> bool:
+        """Whether an object put together from what each literal needs is in all of them."""
+        graph = self.graph
+        made_up = [[graph.justify(literal, way)[0] for way in (0, 1)] for literal in literals]
+        for chosen in product(*made_up) if len(literals) <= 2 else zip(*made_up, strict=True):
+            parts = set().union(*chosen)
+            values: dict[int, bool] = {}
+            wanted = chain(literals, (graph.left[node] for node in parts))
+            if all(graph.holds(literal, parts, values) for literal in wanted) and not self._violated(parts):
+                return True
+        return False
 
     def find(self, literals: Iterable[int], clock: Clock | None = None) -> set[int] | None:
         """Return the part nodes of some object that is in all the literals, or None (and see `core`)."""

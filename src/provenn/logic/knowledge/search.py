@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from provenn.logic.knowledge.budget import Clock
 from provenn.logic.knowledge.formulas import Formula, Inhabited, Some, conjuncts
@@ -104,7 +105,8 @@ class Search:
 
 def split(formulas: Iterable[Formula]) -> tuple[Claims, list[Formula]]:
     """Part the formulas into claims that must hold and formulas that leave a choice."""
-    certain, choices = Claims(), []
+    certain = Claims()
+    choices: list[Formula] = []
     for one in formulas:
         for part in conjuncts(one):
             if not isinstance(part, Inhabited):
@@ -128,7 +130,7 @@ class _Proposals:
         for choice in choices:
             self._solver.add([[self._encode(choice)]])
 
-    def __enter__(self) -> _Proposals:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
