@@ -293,7 +293,8 @@ class Relationship:
     # --- showing ---
 
     def __repr__(self) -> str:
-        return f"<Relationship of {', '.join(self.labels)}: {self.kind}, {len(self)} hypercubes>"
+        sets = ", ".join(self.labels) or "no sets"
+        return f"<Relationship of {sets}: {self.kind}, {len(self)} hypercube{'s' * (len(self) != 1)}>"
 
     def __str__(self) -> str:
         labels, arrays = self._shown()
