@@ -170,7 +170,7 @@ class _Parser:
                 self.leave_parenthesis(token)
             case _Token("symbol", ","):
                 self.reduce(0)
-                if len(self.operators) < 2 or self.operators[-2].value not in _PROPERTIES:
+                if not self.among_arguments():
                     self.fail("a comma belongs between the sets of a property", token.column)
                 self.operators.append(token)
                 return True
@@ -187,6 +187,11 @@ class _Parser:
             case _:
                 self.fail(f"an operator is missing before {token.value!r}", token.column)
         return False
+
+    def among_arguments(self) -> bool:
+        """Whether the innermost open parenthesis is that of a property."""
+        waiting = [token.value for token in self.operators[-2:]]
+        return waiting[-1:] == [","] or (len(waiting) == 2 and waiting[0] in _PROPERTIES)
 
     def leave_parenthesis(self, token: _Token) -> None:
         arguments = [self.operands.pop()]

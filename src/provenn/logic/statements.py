@@ -7,7 +7,7 @@ Every statement is a Boolean combination of *claims*, and a claim says of one re
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -62,6 +62,23 @@ class Statement:
     @abstractmethod
     def terms(self) -> Iterable[Term]:
         """The set terms that occur, from left to right."""
+
+    def relabelled(self, name: Callable[[str], str]) -> Statement:
+        """Return the same statement of sets with other names.
+
+        >>> equal("A", "B").relabelled(str.lower)
+        statement('a == b')
+        """
+        match self:
+            case Comparison(operator, left, right):
+                return Comparison(operator, left.relabelled(name), right.relabelled(name))
+            case Property(kind, sets):
+                return Property(kind, tuple(one.relabelled(name) for one in sets))
+            case Not(part):
+                return Not(part.relabelled(name))
+            case And(parts) | Or(parts):
+                return type(self)(tuple(part.relabelled(name) for part in parts))
+        raise AssertionError(self)
 
     def __and__(self, other: Statement) -> Statement:
         return And.of(self, other)

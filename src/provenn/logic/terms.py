@@ -43,7 +43,7 @@ class Term:
     """A set, written in terms of other sets.
 
     >>> (term("A") & "B") - "C"
-    Term('A & B - C')
+    Term('(A & B) - C')
     """
 
     postfix: tuple[str | Op, ...]
@@ -81,6 +81,10 @@ class Term:
                 else:
                     stack.append(left ^ right)
         return stack[0]
+
+    def relabelled(self, name: Callable[[str], str]) -> Term:
+        """Return the same term of sets with other names."""
+        return Term(tuple(name(token) if isinstance(token, str) else token for token in self.postfix))
 
     def __and__(self, other: Term | str) -> Term:
         return Term((*self.postfix, *term(other).postfix, Op.AND))
