@@ -4,11 +4,34 @@
 
     ProvennError                      everything provenn raises on purpose
     ├── StatementError (ValueError)   a statement that cannot be read; marks the column
+    ├── CriterionError (ValueError)   a criterion or an SQL expression that has no meaning; marks the column
     ├── LabelError (ValueError)       a label that is unfit, or named twice
     ├── UnknownLabelError (KeyError)  a label that nothing mentions; says what was meant
     ├── HypercubeError (ValueError)   an array that is not a Boolean hypercube
     ├── PictureError (ValueError)     something that cannot be drawn
     ├── BudgetError (ValueError)      a relationship that would need too many hypercubes
+    ├── FileError (OSError)           a file that cannot be read
+    ├── ArchiveError                  an archive that cannot be used, or not in this way
+    │   ├── ArchiveNotFoundError (FileNotFoundError)  nothing is there
+    │   ├── ArchiveVersionError       one that a newer version made, or that must be upgraded and cannot be
+    │   ├── ReadOnlyArchiveError (PermissionError)  one that can only be read
+    │   ├── ArchiveBusyError (TimeoutError)  one that another process keeps writing to
+    │   └── CorruptArchiveError       a row that is not what was written
+    ├── UnknownCatalogError (KeyError)  a name or digest that no catalog has; says what was meant
+    ├── CatalogNameError (ValueError)  a name that is unfit, or taken
+    ├── FactError (ValueError)        a fact that cannot be declared or retracted
+    ├── UnknownFactError (KeyError)   a number that no fact has
+    ├── AttributeNotFoundError (KeyError)  a name that no attribute has, or that may mean several
+    ├── AttributeConflictError (ValueError)  attributes that cannot share a name; says how to rename
+    ├── PopulationError (ValueError)  populations that differ, or a name that is unfit for one
+    ├── KeyColumnsError (ValueError)  key columns that cannot identify a source
+    ├── TypeNameError (ValueError)    a type that Spark does not have
+    ├── DefinitionError (ValueError)  a catalog that cannot be defined so
+    ├── BaseFilesError                files that cannot be the base of a catalog
+    │   ├── FilesMissingError (FileNotFoundError)  nothing is there, or not any more
+    │   └── FilesChangedError         they are not what they were when the catalog was defined
+    ├── CalculatorError (ValueError)  a calculator that cannot be registered, or not found any more
+    │   └── CalculatorChangedError    its code is not what it was when it was registered
     └── ContradictionError (ValueError)  facts that contradict each other; carries the minimal conflict
 
 Every message names the offending thing; `hint`, where there is one, says what to do about it.
@@ -19,13 +42,36 @@ from difflib import get_close_matches
 from typing import Any
 
 __all__ = [
+    "ArchiveBusyError",
+    "ArchiveError",
+    "ArchiveNotFoundError",
+    "ArchiveVersionError",
+    "AttributeConflictError",
+    "AttributeNotFoundError",
+    "BaseFilesError",
     "BudgetError",
+    "CalculatorChangedError",
+    "CalculatorError",
+    "CatalogNameError",
     "ContradictionError",
+    "CorruptArchiveError",
+    "CriterionError",
+    "DefinitionError",
+    "FactError",
+    "FileError",
+    "FilesChangedError",
+    "FilesMissingError",
     "HypercubeError",
+    "KeyColumnsError",
     "LabelError",
     "PictureError",
+    "PopulationError",
     "ProvennError",
+    "ReadOnlyArchiveError",
     "StatementError",
+    "TypeNameError",
+    "UnknownCatalogError",
+    "UnknownFactError",
     "UnknownLabelError",
     "did_you_mean",
 ]
@@ -65,9 +111,28 @@ class StatementError(ProvennError, ValueError):
     """
 
     def __init__(self, problem: str, text: str, column: int, *, hint: str = "") -> None:
-        start = max(0, column - 60)
-        shown = text[start : column + 40]
-        super().__init__(f"{problem}, at column {column + 1}\n  {shown}\n  {' ' * (column - start)}^", hint=hint)
+        super().__init__(f"{problem}, {_marked(text, column)}", hint=hint)
+        self.problem = problem
+        self.text = text
+        self.column = column
+
+
+class CriterionError(ProvennError, ValueError):
+    """A criterion, or an SQL expression, that cannot be read, does not fit the types, or may not be used.
+
+    Parameters
+    ----------
+    problem
+        What is wrong.
+    text
+        The criterion or expression as it was given.
+    column
+        Where in `text`, counted from 0, if that is known.
+    """
+
+    def __init__(self, problem: str, text: str, column: int | None = None, *, hint: str = "") -> None:
+        place = f"in\n  {text[:100]}" if column is None else _marked(text, column)
+        super().__init__(f"{problem}, {place}", hint=hint)
         self.problem = problem
         self.text = text
         self.column = column
@@ -126,6 +191,76 @@ class BudgetError(ProvennError, ValueError):
         )
 
 
+class FileError(ProvennError, OSError):
+    """A file that cannot be read."""
+
+
+class AttributeNotFoundError(ProvennError, KeyError):
+    """A name that no attribute has, or that may mean several.
+
+    Parameters
+    ----------
+    name
+        The name that was asked for.
+    known
+        The names there are, to suggest one from.
+    matches
+        The names that it may mean, if there are several.
+    """
+
+    def __init__(self, name: object, known: Iterable[str], matches: Iterable[str] = ()) -> None:
+        several = tuple(matches)
+        if several:
+            problem = f"the attribute {name} may be {' or '.join(several)}"
+            hint = "write it as it is, upper and lower case"
+        else:
+            names = tuple(known)
+            problem = f"there is no attribute {name!r}"
+            hint = did_you_mean(str(name), names) or f"there are {', '.join(names[:20])}{' …' * (len(names) > 20)}"
+        super().__init__(problem, hint=hint)
+        self.name = name
+
+
+class AttributeConflictError(ProvennError, ValueError):
+    """Attributes that cannot share a name, or a name that cannot be one."""
+
+
+class PopulationError(ProvennError, ValueError):
+    """Populations that differ where they must not, or a name that is unfit for one."""
+
+
+class KeyColumnsError(ProvennError, ValueError):
+    """Key columns that cannot identify a source."""
+
+
+class TypeNameError(ProvennError, ValueError):
+    """A type that Spark does not have."""
+
+
+class DefinitionError(ProvennError, ValueError):
+    """A catalog that cannot be defined so."""
+
+
+class BaseFilesError(ProvennError):
+    """Files that cannot be the base of a catalog."""
+
+
+class FilesMissingError(BaseFilesError, FileNotFoundError):
+    """No files are there, or not all that were there when the catalog was defined."""
+
+
+class FilesChangedError(BaseFilesError):
+    """Files that are not what they were when the catalog was defined."""
+
+
+class CalculatorError(ProvennError, ValueError):
+    """A calculator that cannot be registered, or whose code cannot be found."""
+
+
+class CalculatorChangedError(CalculatorError):
+    """A calculator whose code is not what it was when it was registered."""
+
+
 class ContradictionError(ProvennError, ValueError):
     """Facts that contradict each other: from them everything would follow, so nothing is proved.
 
@@ -138,6 +273,74 @@ class ContradictionError(ProvennError, ValueError):
     def __init__(self, conflict: Any) -> None:  # noqa: ANN401 - errors lie below the layer of explanations
         super().__init__(f"the facts contradict each other:\n{conflict}", hint="retract or correct one of them")
         self.conflict = conflict
+
+
+class ArchiveError(ProvennError):
+    """An archive that cannot be used, or not in this way."""
+
+
+class ArchiveNotFoundError(ArchiveError, FileNotFoundError):
+    """There is no archive where one was looked for."""
+
+
+class ArchiveVersionError(ArchiveError):
+    """An archive that a newer version made, or that must be upgraded and can only be read."""
+
+
+class ReadOnlyArchiveError(ArchiveError, PermissionError):
+    """An archive that can only be read, and was to be written."""
+
+
+class ArchiveBusyError(ArchiveError, TimeoutError):
+    """An archive that another process keeps writing to."""
+
+
+class CorruptArchiveError(ArchiveError):
+    """A row of the database that is not what was written.
+
+    Parameters
+    ----------
+    problem
+        What is wrong, naming the row.
+    """
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(
+            f"the archive is damaged: {problem}",
+            hint="restore its database from a copy; nothing that depends on this row can be trusted",
+        )
+
+
+class UnknownCatalogError(ProvennError, KeyError):
+    """A name or a digest that no catalog has, or a digest's beginning that several have."""
+
+
+class CatalogNameError(ProvennError, ValueError):
+    """A name that is unfit for a catalog, or taken."""
+
+
+class FactError(ProvennError, ValueError):
+    """A fact that cannot be declared, or not be retracted."""
+
+
+class UnknownFactError(ProvennError, KeyError):
+    """A number that no fact has.
+
+    Parameters
+    ----------
+    number
+        The number that was asked for.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"there is no fact #{number}", hint="`provenn facts` lists them")
+        self.number = number
+
+
+def _marked(text: str, column: int) -> str:
+    start = max(0, column - 60)
+    shown = text[start : column + 40].replace("\n", " ")
+    return f"at column {column + 1}\n  {shown}\n  {' ' * (column - start)}^"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

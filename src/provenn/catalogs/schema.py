@@ -1,0 +1,137 @@
+"""The attributes of a catalog, and the rule by which names find them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from provenn.catalogs.extent import Extent
+from provenn.criteria import Type, matching_names
+from provenn.errors import AttributeConflictError, AttributeNotFoundError
+
+__all__ = ["Attribute", "Piece", "Schema", "check_name"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A named property of sources.
+
+    Parameters
+    ----------
+    name
+        What it is called in this catalog.
+    identity
+        Where it is defined. A source has one value of one identity.
+    type
+        The type of its values.
+    nullable
+        Whether a source can be without a value.
+    unit, description
+        For people; empty if nothing is known.
+    pieces
+        After a concatenation of members that define it differently: which member gives the value. The first member
+        that holds a source does.
+    """
+
+    name: str
+    identity: str
+    type: Type
+    nullable: bool
+    unit: str = ""
+    description: str = ""
+    pieces: tuple[Piece, ...] = field(default=(), repr=False)
+
+    def renamed(self, name: str) -> Attribute:
+        """Return the same attribute under another name."""
+        return replace(self, name=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What one member of a concatenation gives to an attribute.
+
+    Parameters
+    ----------
+    member
+        The digest of the member.
+    extent
+        Its sources.
+    attribute
+        The attribute as the member has it.
+    """
+
+    member: str
+    extent: Extent
+    attribute: Attribute
+
+    @property
+    def identity(self) -> str:
+        """The identity that the attribute has in the member."""
+        return self.attribute.identity
+
+
+@dataclass(frozen=True, slots=True)
+class Schema(Mapping[str, Attribute]):
+    """Attributes by name, in the order of the columns.
+
+    A name that is there means itself; otherwise it means the one attribute whose name differs in case alone.
+
+    Parameters
+    ----------
+    attributes
+        The attributes; no two have the same name.
+    """
+
+    attributes: tuple[Attribute, ...]
+    _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_name: dict[str, Attribute] = {}
+        for one in self.attributes:
+            if one.name in by_name:
+                raise AttributeConflictError(
+                    f"there are two attributes {one.name}", hint=f'rename one: .rename({{"{one.name}": "…"}})'
+                )
+            by_name[one.name] = one
+        object.__setattr__(self, "_by_name", by_name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in the order of the columns."""
+        return tuple(self._by_name)
+
+    @property
+    def key(self) -> tuple[Attribute, ...]:
+        """The attributes that identify a source, in the order of the population's key."""
+        found: dict[int, Attribute] = {}
+        for one in self.attributes:
+            if one.identity.startswith("key:"):
+                found.setdefault(int(one.identity.rpartition(":")[2]), one)
+        return tuple(found[position] for position in sorted(found))
+
+    @property
+    def by_identity(self) -> dict[str, Attribute]:
+        """The attributes by identity; of several names for one identity, the first."""
+        return {one.identity: one for one in reversed(self.attributes)}
+
+    def __getitem__(self, name: str) -> Attribute:
+        found = self._by_name.get(name)
+        if found is not None:
+            return found
+        matches = matching_names(name, self._by_name) if isinstance(name, str) else ()
+        if len(matches) != 1:
+            raise AttributeNotFoundError(name, self._by_name, matches)
+        return self._by_name[matches[0]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+
+def check_name(name: object) -> str:
+    """Return `name` if it can name an attribute: any printable text can."""
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise AttributeConflictError(f"{name!r} cannot name an attribute", hint="a name is text that can be printed")
+    return name
