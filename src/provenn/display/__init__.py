@@ -2,19 +2,28 @@
 
 from provenn.display.array import array_svg, array_text
 from provenn.display.hypercube import hypercube_svg
+from provenn.display.knowledge import OPEN_UNIVERSE, classification_html, explanation_html, knowledge_html
 from provenn.display.relationship import relationship_html, relationship_svg, relationship_text
 from provenn.display.text import hypercube_text
 from provenn.display.venn import RegionState, venn_states_svg, venn_svg
+from provenn.display.world import world_html, world_svg, world_text
 
 __all__ = [
+    "OPEN_UNIVERSE",
     "RegionState",
     "array_svg",
     "array_text",
+    "classification_html",
+    "explanation_html",
     "hypercube_svg",
     "hypercube_text",
+    "knowledge_html",
     "relationship_html",
     "relationship_svg",
     "relationship_text",
     "venn_states_svg",
     "venn_svg",
+    "world_html",
+    "world_svg",
+    "world_text",
 ]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from provenn import display
 from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, Graph
 from provenn.logic.knowledge.reasoner import Reasoner
 
@@ -34,6 +35,9 @@ class Classification:
 
     classes: tuple[tuple[str, ...], ...]
     parents: Mapping[str, tuple[str, ...]]
+
+    def _repr_html_(self) -> str:
+        return display.classification_html(self.classes, self.parents)
 
 
 def classify(
@@ -183,7 +187,7 @@ def _candidates(literals: Sequence[int], reasoner: Reasoner) -> tuple[dict[int, 
 
 
 def _made_up(graph: Graph, literal: int) -> list[set[int]]:
-    """Return objects in a literal, by the part nodes they are in: several, if a union can be entered in several ways."""
+    """Return objects in a literal, by the part nodes they are in: several, if a union leaves a choice."""
     first, choices = graph.justify(literal)
     return [first, *(graph.justify(literal, way)[0] for way in range(1, _WAYS))] if choices else [first]
 

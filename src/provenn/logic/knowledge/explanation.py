@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from provenn import display
 from provenn.logic.knowledge.facts import MENTIONED, FactBase
 from provenn.logic.knowledge.formulas import Inhabited, conjuncts, formula
 from provenn.logic.knowledge.graph import EVERYTHING, Graph
@@ -42,12 +43,16 @@ class Explanation:
     def __str__(self) -> str:
         lines = [f"  {fact}" for fact in self.facts]
         if self.open_universe:
-            lines.append("  some object is outside all sets (open universe)")
+            lines.append(f"  {display.OPEN_UNIVERSE}")
         if self.conclusion is None:
             return "\n".join(lines)
         if not lines:
             return f"{self.conclusion}, whatever the sets are"
         return "\n".join([f"{self.conclusion}, because", *lines])
+
+    def _repr_html_(self) -> str:
+        said = None if self.conclusion is None else str(self.conclusion)
+        return display.explanation_html(said, [*map(str, self.facts)], open_universe=self.open_universe)
 
 
 class _Flat:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, product
 from typing import Any
 
+from provenn import display
 from provenn.errors import ContradictionError, LabelError, UnknownLabelError
 from provenn.logic.knowledge.budget import Budget, Clock, RanOutError
 from provenn.logic.knowledge.classification import Classification, classify
@@ -107,6 +108,13 @@ class Knowledge:
     def open_universe(self) -> bool:
         """Whether there is always an object outside all sets."""
         return self._open
+
+    def __repr__(self) -> str:
+        return f"<Knowledge of {len(self._base.labels)} sets from {len(self.facts)} facts>"
+
+    def _repr_html_(self) -> str:
+        sets, total = len(self._base.labels), len(self.facts)
+        return display.knowledge_html(map(str, self.facts), sets=sets, total=total, open_universe=self._open)
 
     # -- consistency ---------------------------------------------------------------------------------------------
 

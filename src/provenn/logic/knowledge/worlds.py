@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from provenn import display
 from provenn.errors import LabelError
 from provenn.logic.statements import And, Comparison, Not, Or, Property, Statement
 from provenn.logic.terms import quoted
@@ -69,3 +70,6 @@ class World:
             f"something is in {', '.join(map(quoted, region))} only" if region else "something is in none of the sets"
             for region in regions
         )
+
+    def _repr_html_(self) -> str:
+        return display.world_html(self.regions)
