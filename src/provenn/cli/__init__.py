@@ -8,7 +8,8 @@ import typer
 from typer.core import TyperGroup
 
 from provenn import __version__
-from provenn.cli import example, table
+from provenn.cli import example, prove, table
+from provenn.cli.output import write_error
 from provenn.errors import ProvennError
 
 __all__ = ["app", "main"]
@@ -23,9 +24,7 @@ class _Commands(TyperGroup):
         except ProvennError as error:
             if ctx.params["debug"]:
                 raise
-            typer.echo(f"provenn: {error.message}", err=True)
-            if error.hint:
-                typer.echo(f"hint: {error.hint}", err=True)
+            write_error(error)
             raise typer.Exit(2) from error
 
 
@@ -57,11 +56,13 @@ def provenn(
     Try:
 
     - `provenn example`: the method, step by step, on four catalogs
+    - `provenn prove --given "B <= A" --given "C == A" "B <= C"`: a proof, with its reason
     - `provenn table --svg table.svg`: how two sets can be related, as a picture
     """
 
 
 app.command("example")(example.show_example)
+app.command("prove")(prove.prove)
 app.command("table")(table.show_table)
 
 

@@ -1,13 +1,16 @@
 """What commands do with their answer: show it, write it as JSON, draw it into a file."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-__all__ = ["AsJson", "SvgFile", "write_json", "write_paragraphs", "write_svg"]
+from provenn.errors import ContradictionError, ProvennError
+
+__all__ = ["AsJson", "SvgFile", "errors_as_json", "write_error", "write_json", "write_paragraphs", "write_svg"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Write the answer as JSON.")]
 SvgFile = Annotated[
@@ -21,6 +24,31 @@ SvgFile = Annotated[
 def write_json(answer: Any) -> None:  # noqa: ANN401 - JSON is what json takes
     """Write an answer for programs."""
     typer.echo(json.dumps(answer))
+
+
+@contextmanager
+def errors_as_json(wanted: bool) -> Iterator[None]:
+    """Write an error for programs too, where JSON is wanted; people are told of it afterwards."""
+    try:
+        yield
+    except ProvennError as error:
+        if wanted:
+            told: dict[str, Any] = {"kind": type(error).__name__, "message": error.message, "hint": error.hint}
+            if isinstance(error, ContradictionError):
+                told["conflict"] = [str(fact) for fact in error.conflict.facts]
+                told["open_universe"] = error.conflict.open_universe
+            write_json({"error": told})
+        raise
+
+
+def write_error(error: ProvennError) -> None:
+    """Tell people what is wrong, on the standard error; what a file holds cannot steer their terminal."""
+    from provenn.display.markup import visible  # noqa: PLC0415 - only where something is wrong
+
+    for line in f"provenn: {error.message}".split("\n"):
+        typer.echo(visible(line), err=True)
+    if error.hint:
+        typer.echo(f"hint: {visible(error.hint)}", err=True)
 
 
 def write_svg(picture: str, file: Path) -> None:
