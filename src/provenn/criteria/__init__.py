@@ -1,0 +1,21 @@
+"""Selection predicates and SQL expressions: read, normalised, understood as sets. Knows no catalogs and no Spark."""
+
+from provenn.criteria.atoms import Atom, order_facts
+from provenn.criteria.criterion import Criterion, Expression, parse_criterion, parse_expression, render
+from provenn.criteria.schema import Attribute, AttributeLike, matching_names
+from provenn.criteria.types import Type, parse_type
+
+__all__ = [
+    "Atom",
+    "Attribute",
+    "AttributeLike",
+    "Criterion",
+    "Expression",
+    "Type",
+    "matching_names",
+    "order_facts",
+    "parse_criterion",
+    "parse_expression",
+    "parse_type",
+    "render",
+]

@@ -1,0 +1,118 @@
+"""Constants as text: dates and timestamps read, and every kind of value written so that Spark reads it back."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+import numpy as np
+
+from provenn.criteria.domains import INFINITY, MICROSECONDS_A_DAY, Key, number
+from provenn.criteria.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    TINYINT,
+    Type,
+)
+
+__all__ = ["date_key", "literal", "quoted", "timestamp_key"]
+
+_SUFFIX = {TINYINT: "Y", SMALLINT: "S", INT: "", BIGINT: "L", FLOAT: "F", DOUBLE: "D"}
+_DATE = re.compile(r"[+-]?\d{4,7}-\d\d-\d\d")
+_TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(Z|[+-]\d\d:\d\d)?")
+
+
+def date_key(text: str) -> int | None:
+    """Return the days since 1970 of a date ``yyyy-mm-dd``, or None.
+
+    >>> date_key("1970-02-01"), date_key("2021-02-30")
+    (31, None)
+    """
+    if not _DATE.fullmatch(text):
+        return None
+    try:
+        days = int(np.datetime64(text.lstrip("+"), "D").astype(np.int64))
+    except ValueError:
+        return None
+    return days if -(1 << 31) <= days < 1 << 31 else None
+
+
+def timestamp_key(text: str, *, zoned: bool = True) -> int | None:
+    """Return the microseconds since 1970, in UTC, of ``yyyy-mm-dd[ hh:mm[:ss[.ffffff]][zone]]``, or None.
+
+    The zone is ``Z`` or ``+hh:mm``, and only allowed where `zoned`.
+
+    >>> timestamp_key("1970-01-01 01:00:00+01:00"), timestamp_key("1970-01-02")
+    (0, 86400000000)
+    """
+    day, _, time = text.replace("T", " ").partition(" ")
+    days = date_key(day)
+    found = _TIME.fullmatch(time or "00:00")
+    if days is None or found is None or (found[5] and not zoned):
+        return None
+    hour, minute, second = (int(part or 0) for part in found.groups()[:3])
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    micros = ((days * 24 + hour) * 60 + minute) * 60_000_000 + second * 1_000_000
+    micros += int((found[4] or "").ljust(6, "0"))
+    if found[5] not in (None, "Z"):
+        away = int(found[5][1:3]) * 60 + int(found[5][4:])
+        if away > 18 * 60 or int(found[5][4:]) > 59:
+            return None
+        micros += away * (-60_000_000 if found[5][0] == "+" else 60_000_000)
+    return micros if -(1 << 63) <= micros < 1 << 63 else None
+
+
+def literal(kind: Type, key: Key, *, plain: bool = False) -> str:
+    """Return a value as Spark reads it. Plain: for people, where the type is clear without a suffix.
+
+    >>> literal(BIGINT, 6), literal(BIGINT, 6, plain=True), literal(DATE, 31)
+    ('6L', '6', "DATE '1970-02-01'")
+    """
+    if isinstance(key, str):
+        return quoted(key)
+    if kind == BOOLEAN:
+        return "FALSE" if key else "TRUE"
+    if kind == DATE:
+        return f"DATE '{_day(key)}'"
+    if kind in (TIMESTAMP, TIMESTAMP_NTZ):
+        return f"{str(kind).upper()} '{_moment(key)}'"
+    value = number(kind, key)
+    if isinstance(value, Decimal):
+        return f"{value:f}" if plain else f"{value:f}BD"
+    if isinstance(value, int):
+        return str(value) if plain else f"{value}{_SUFFIX[kind]}"
+    if abs(key) >= INFINITY[kind]:
+        name = "NaN" if key > INFINITY[kind] else "Infinity" if key > 0 else "-Infinity"
+        return f"CAST('{name}' AS {str(kind).upper()})"
+    if kind == FLOAT:
+        return f"{np.float32(value)!s}F"  # always with its suffix: 5.1 is another number than 5.1F
+    text = repr(value)
+    return text.removesuffix(".0") if plain else f"{text}D"
+
+
+def _day(key: int) -> str:
+    text = str(np.datetime64(key, "D"))
+    return f"+{text}" if text[0] != "-" and text.index("-") > 4 else text
+
+
+def _moment(key: int) -> str:
+    days, micros = divmod(key, MICROSECONDS_A_DAY)
+    seconds, fraction = divmod(micros, 1_000_000)
+    text = f"{_day(days)} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return f"{text}.{fraction:06}".rstrip("0") if fraction else text
+
+
+_ESCAPES = {"\\": "\\\\", "'": "\\'"} | {chr(n): f"\\u{n:04x}" for n in (*range(32), 127)}
+
+
+def quoted(text: str) -> str:
+    """Return a string as a Spark literal."""
+    return "'" + "".join(_ESCAPES.get(one, one) for one in text) + "'"

@@ -1,0 +1,106 @@
+"""Sets of values of one term: unions of intervals between cuts."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from heapq import merge
+
+from provenn.criteria.domains import Domain, Key, successor
+
+__all__ = ["Ranges", "compared", "points"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """The values met by walking up from the lowest one, where every cut takes us in or out of the set.
+
+    Parameters
+    ----------
+    first
+        Whether the lowest value is in the set.
+    cuts
+        The keys at which that changes, upwards; never the lowest key, never one past the highest. Two sets are
+        equal exactly if they are written the same.
+    """
+
+    first: bool
+    cuts: tuple[Key, ...] = ()
+
+    def __contains__(self, key: Key) -> bool:
+        return self.first != (bisect_right(self.cuts, key) % 2 == 1)
+
+    def __invert__(self) -> Ranges:
+        return Ranges(not self.first, self.cuts)
+
+    def __or__(self, other: Ranges) -> Ranges:
+        return Ranges.union([self, other])
+
+    def __and__(self, other: Ranges) -> Ranges:
+        return ~(~self | ~other)
+
+    @staticmethod
+    def union(parts: Iterable[Ranges]) -> Ranges:
+        """Return all of the sets together, in one sweep."""
+        sets = list(parts)
+        level = sum(part.first for part in sets)
+        first = level > 0
+        cuts: list[Key] = []
+        steps = ([(key, 1 if part.first == (n % 2 == 1) else -1) for n, key in enumerate(part.cuts)] for part in sets)
+        for key, step in merge(*steps):
+            was, level = level > 0, level + step
+            if was != (level > 0):
+                # Two sets that meet at a key leave and enter there: no cut remains.
+                cuts.pop() if cuts and cuts[-1] == key else cuts.append(key)
+        return Ranges(first, tuple(cuts))
+
+    def moved(self, move: Callable[[Key], Key], to: Domain) -> Ranges:
+        """Return the set with its cuts moved, in the same order, into another domain."""
+        first = self.first
+        cuts: list[Key] = []
+        for cut in map(move, self.cuts):
+            if cut == to.lowest:
+                first = not first
+            elif cuts and cuts[-1] == cut:
+                cuts.pop()
+            elif to.highest is None or not isinstance(cut, int) or cut <= to.highest:
+                cuts.append(cut)
+        return Ranges(first, tuple(cuts))
+
+    def intervals(self) -> Iterator[tuple[Key | None, Key | None]]:
+        """Yield the intervals from a key up to, not including, another; None is the end of the domain."""
+        ends: list[Key | None] = [None, *self.cuts] if self.first else [*self.cuts]
+        if len(ends) % 2:
+            ends.append(None)
+        return zip(ends[::2], ends[1::2], strict=True)
+
+
+def compared(operator: str, key: Key, within: Domain) -> Ranges:
+    """Return the values v for which ``v operator key`` holds; the operator is one of ``< <= = <> >= >``."""
+    match operator:
+        case "<":
+            return _below(key, within)
+        case "<=":
+            return _below(successor(key), within)
+        case "=":
+            return points([key], within)
+        case "<>":
+            return ~points([key], within)
+        case ">=":
+            return ~_below(key, within)
+        case _:
+            return ~_below(successor(key), within)
+
+
+def points(keys: Iterable[Key], within: Domain) -> Ranges:
+    """Return the set of some values."""
+    return Ranges.union(_below(successor(key), within) & ~_below(key, within) for key in keys)
+
+
+def _below(key: Key, within: Domain) -> Ranges:
+    if key == within.lowest:
+        return Ranges(first=False)
+    if within.highest is not None and isinstance(key, int) and key > within.highest:
+        return Ranges(first=True)
+    return Ranges(True, (key,))
