@@ -41,7 +41,8 @@ bench: $(STAMP) ## the benchmarks, as ratios in one run
 	$(BIN)/python -m benchmarks
 
 docs: $(STAMP) ## the documentation, into docs/_build
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt '.[docs]'
+	@$(BIN)/python -c 'import furo, myst_parser' 2>/dev/null || $(BIN)/python -m pip install --quiet \
+	    --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build
 
 golden: $(STAMP) ## regenerate golden files and the pictures in docs/

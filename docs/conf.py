@@ -1,0 +1,17 @@
+"""How Sphinx builds the documentation: `make docs`. Nothing in it is fetched from elsewhere, now or by the reader."""
+
+from provenn import __version__
+
+project = "provenn"
+copyright = "the provenn developers"
+version = release = __version__
+
+extensions = ["myst_parser"]
+myst_enable_extensions = ["deflist"]
+exclude_patterns = ["_build"]
+myst_heading_anchors = 3
+
+html_theme = "furo"
+html_title = f"provenn {__version__}"
+html_show_sphinx = False
+html_copy_source = False
