@@ -44,7 +44,7 @@ def _show_version(wanted: bool) -> None:
 
 
 @app.callback()
-def provenn(
+def _provenn(
     *,
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")

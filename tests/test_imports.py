@@ -1,0 +1,101 @@
+"""What importing does, and what can be imported."""
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from provenn import cli
+
+SOURCE = Path(__file__).parent.parent / "src"
+MODULES = {
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((SOURCE / "provenn").rglob("*.py"))
+    if path.name != "__main__.py" and "migrations" not in path.parts  # scripts: importing them runs them
+}
+
+# The names that other people's code calls: a promise.
+PUBLIC = {
+    *("Relationship", "Knowledge", "Statement", "statement"),
+    *("equal", "subset", "proper_subset", "superset", "proper_superset", "disjoint", "overlapping"),
+    *("intersection", "union", "difference", "empty", "nonempty", "outside"),
+}
+MEMBERS = {
+    "Relationship": "of labels kind arrays without including on entails __and__ __or__ __invert__ __rshift__ __sub__ "
+    "__len__ __eq__",
+    "Knowledge": "add entails judge relationship explain counterexample consistent conflict equal_to subsets_of "
+    "supersets_of disjoint_from classify",
+    "Explanation": "facts open_universe",
+    "World": "regions hypercube",
+    "Classification": "classes parents",
+    "Verdict": "reason",
+}
+
+
+def loaded(code: str, *arguments: str) -> set[str]:
+    """Run some code in a fresh interpreter; return the packages that it loaded."""
+    code += "\nprint('loaded', *{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{code}", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+    )
+    last = done.stderr.strip().split("\n")[-1]
+    assert last.startswith("loaded "), done.stderr
+    return set(last.split()[1:])
+
+
+RUN = """
+from provenn import cli
+sys.argv = ["provenn", *sys.argv[1:]]
+try:
+    cli.main()
+except SystemExit:
+    pass
+"""
+# Commands that need no data, each as it is used: a command that is missing here fails the test below.
+USES = {
+    "prove": ["--given", "B < A", "A <= B", "--svg", "-"],
+    "example": ["--json"],
+    "table": ["--json"],
+}
+
+
+def test_every_command_is_known_to_need_data_or_not():
+    assert set(typer.main.get_command(cli.app).commands) == set(USES)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], *([name, *rest] for name, rest in USES.items())], ids=" ".join)
+def test_no_command_that_needs_no_data_imports_pyspark(arguments):
+    assert not loaded(RUN, *arguments) & {"pyspark", "py4j", "pandas"}
+
+
+def test_the_logic_needs_neither_typer_nor_rich():
+    assert not loaded("import provenn.logic") & {"typer", "rich", "pyspark"}
+
+
+def test_importing_the_package_costs_nothing():
+    assert not loaded("import provenn") & {"numpy", "pysat", "typer"}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_says_what_it_offers_and_has_it(name):
+    module = importlib.import_module(name)
+    assert len(set(module.__all__)) == len(module.__all__)
+    assert [one for one in module.__all__ if not hasattr(module, one)] == []
+    assert module.__doc__, "and what it is for"
+
+
+def test_the_public_names_are_there():
+    logic = importlib.import_module("provenn.logic")
+    assert set(logic.__all__) >= PUBLIC
+    for owner, members in MEMBERS.items():
+        promised = getattr(logic, owner)
+        fields = getattr(promised, "__dataclass_fields__", {})
+        assert [one for one in members.split() if not hasattr(promised, one) and one not in fields] == [], owner
