@@ -28,6 +28,7 @@ from benchmarks.measure import (
     resident_memory,
     runs,
     show,
+    show_load,
     shown,
     shown_time,
 )
@@ -130,6 +131,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--large", action="store_true", help=f"{LARGE} sets as well, Knowledge alone")
     options = parser.parse_args(list(arguments))
 
+    show_load()
     running = installed(CLASSIFIERS)
     names = [peer.name for peer in running]
     races: list[Race] = []

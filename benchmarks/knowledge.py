@@ -42,6 +42,7 @@ from benchmarks.measure import (
     resident_memory,
     runs,
     show,
+    show_load,
     shown,
     shown_time,
 )
@@ -233,6 +234,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--million", action="store_true", help="a million sets as well, Knowledge alone")
     options = parser.parse_args(list(arguments))
 
+    show_load()
     running = installed(PEERS)
     names = [peer.name for peer in running]
     done: list[Race] = []

@@ -31,6 +31,7 @@ __all__ = [
     "resident_memory",
     "runs",
     "show",
+    "show_load",
     "shown",
     "shown_time",
 ]
@@ -168,6 +169,11 @@ def shown(number: float) -> str:
     if abs(number) >= 100:
         return f"{number:,.0f}".replace(",", " ")
     return f"{number:.2g}"
+
+
+def show_load() -> None:
+    """Print how busy the machine is: on a busy one, times are long and ratios uncertain."""
+    print(f"{os.getloadavg()[0]:.1f} processes were running in the last minute, on {os.cpu_count()} cores")
 
 
 def shown_time(times: Mapping[str, float | None], name: str, limit: float) -> str:
