@@ -25,7 +25,7 @@ def test_the_same_with_four_sets(said):
 
 
 @pytest.mark.campaign
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(statements("ABCD", parts=6, leaves=6))
 def test_the_same_with_four_sets_many_times(said):
     assert read(Relationship.of(said, labels="ABCD")) == models(said, "ABCD")

@@ -37,7 +37,7 @@ def test_the_operators_are_those_of_logic_on_all_hypercubes_of_all_sets(p, q):
     for operator, (found, truth) in expected.items():
         assert found.labels == labels
         assert read(found) == truth
-        assert read(p.combine(q, operator)) == truth
+        assert read(p.combine(q, operator)) == read(p.combine(q, operator.value)) == truth
     assert read(~p) == hypercubes(p.labels) - read(p)
 
 
@@ -45,7 +45,7 @@ def test_the_operators_are_those_of_logic_on_all_hypercubes_of_all_sets(p, q):
 @given(relationships("ABC", most=2), statements("ABC"))
 def test_a_statement_on_the_right_means_what_its_relationship_means(p, said):
     q = Relationship.of(said)
-    assert p & said == p & q
+    assert p & said == p & str(said) == p & q
     assert p - said == p - q
     assert p | said == p | q
     assert p ^ said == p ^ q
@@ -368,6 +368,11 @@ def test_what_is_no_statement_at_all_is_refused():
     for ask in (Relationship.of, p.__and__, p.__xor__, p.entails):
         with pytest.raises(TypeError, match="a statement, or text of one, is expected, not 7"):
             ask(7)
+
+
+def test_what_is_no_operator_is_refused():
+    with pytest.raises(ValueError, match="'10' is not a valid Operator"):
+        Relationship.of("A < B").combine("B < C", "10")
 
 
 def test_including_a_set_that_is_there_changes_nothing():

@@ -231,13 +231,15 @@ class Relationship:
 
     # --- operators ---
 
-    def combine(self, other: Relationship | Statement | str, operator: Operator) -> Self:
-        """Apply any of the sixteen binary operators.
+    def combine(self, other: Relationship | Statement | str, operator: Operator | str) -> Self:
+        """Apply any of the sixteen binary operators, given by name or as a truth table (see `Operator`).
 
-        >>> p, q = Relationship.of("A <= B"), Relationship.of("B <= A")
-        >>> p.combine(q, Operator.CONJUNCTION) == Relationship.of("A == B")
+        >>> Relationship.of("A <= B").combine("B <= A", Operator.NEITHER) == Relationship.of("A - B != {} != B - A")
+        True
+        >>> Relationship.of("A <= B").combine("B <= A", "1000") == Relationship.of("A == B")
         True
         """
+        operator = Operator(operator)
         if operator is Operator.CONJUNCTION:
             return self & other
         if operator is Operator.NONIMPLICATION:
@@ -274,6 +276,13 @@ class Relationship:
     def entails(self, other: Relationship | Statement | str) -> bool:
         """Whether `other` holds wherever this does, whatever the sets may be that only `other` mentions.
 
+        Raises
+        ------
+        BudgetError
+            If `other` is a statement that mentions sets unknown here, and needs too many hypercubes.
+
+        Examples
+        --------
         >>> Relationship.of("A < B", "B < C").entails("A != C and nonempty(C)")
         True
         """
@@ -285,10 +294,12 @@ class Relationship:
         return self.entails(other) and other.entails(self)
 
     def __hash__(self) -> int:
-        if self._hash is None:
+        value = self._hash
+        if value is None:
             form = _restricted(self.form)
-            object.__setattr__(self, "_hash", hash((form.labels, tuple(sorted(form.regions)), len(form))))
-        return self._hash or 0
+            value = hash((form.labels, tuple(sorted(form.regions)), len(form)))
+            object.__setattr__(self, "_hash", value)
+        return value
 
     # --- showing ---
 

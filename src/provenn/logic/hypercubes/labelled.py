@@ -72,14 +72,11 @@ class Labelled:
         places = [self.labels.index(label) for label in labels]
         return [sum((region >> place & 1) << bit for bit, place in enumerate(places)) for region in self.regions]
 
-    def targets(self, other: Labelled, labels: Sequence[str]) -> list[int | None]:
-        """For each region the place of the corresponding one in `other`, told apart by `labels`, all that it has."""
-        places = {region: place for place, region in enumerate(other.reduced(labels))}
-        return [places.get(region) for region in self.reduced(labels)]
-
     def matching(self, other: Labelled, *, keep: bool = True) -> Self:
         """The hypercubes that, on the sets of `other`, are among its hypercubes; without `keep`, the remaining ones."""
-        found = self.hypercubes.matching(self.targets(other, other.labels), other.hypercubes, keep=keep)
+        places = {region: place for place, region in enumerate(other.regions)}
+        targets = [places.get(region) for region in self.reduced(other.labels)]
+        found = self.hypercubes.matching(targets, other.hypercubes, keep=keep)
         return self.fitted(self.labels, self.regions, found)
 
     def on(self, labels: tuple[str, ...]) -> Self:
