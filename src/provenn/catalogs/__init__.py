@@ -1,1 +1,47 @@
-"""The catalog classes: what they are made of, what attributes and which sources they have. Only `files` reads files."""
+"""The catalog classes: what they are made from, which sources and attributes they have. Only base files are I/O."""
+
+from provenn.catalogs.base import Base
+from provenn.catalogs.calculators import Calculator, PythonCalculator, SqlCalculator, calculator_from
+from provenn.catalogs.catalog import Catalog
+from provenn.catalogs.combine_attributes import CombineAttributes
+from provenn.catalogs.concat_sources import ConcatSources, differing_attributes
+from provenn.catalogs.derive_attributes import DeriveAttributes
+from provenn.catalogs.exclude_sources import ExcludeSources
+from provenn.catalogs.extent import Extent
+from provenn.catalogs.files import Files
+from provenn.catalogs.keep_attributes import KeepAttributes
+from provenn.catalogs.lineage import cone, definition_digest, facts_of, restore
+from provenn.catalogs.population import Population
+from provenn.catalogs.rename_attributes import RenameAttributes
+from provenn.catalogs.restrict_sources import RestrictSources
+from provenn.catalogs.sample_sources import SampleSources
+from provenn.catalogs.schema import Attribute, Schema
+from provenn.catalogs.select_sources import SelectSources
+
+__all__ = [
+    "Attribute",
+    "Base",
+    "Calculator",
+    "Catalog",
+    "CombineAttributes",
+    "ConcatSources",
+    "DeriveAttributes",
+    "ExcludeSources",
+    "Extent",
+    "Files",
+    "KeepAttributes",
+    "Population",
+    "PythonCalculator",
+    "RenameAttributes",
+    "RestrictSources",
+    "SampleSources",
+    "Schema",
+    "SelectSources",
+    "SqlCalculator",
+    "calculator_from",
+    "cone",
+    "definition_digest",
+    "differing_attributes",
+    "facts_of",
+    "restore",
+]

@@ -13,7 +13,7 @@ from provenn.catalogs.population import Population
 from provenn.catalogs.schema import Schema
 from provenn.criteria import Atom
 from provenn.errors import PopulationError
-from provenn.logic import Relationship, Statement
+from provenn.logic import Relationship, Statement, equal
 
 __all__ = ["Catalog", "Facts", "Parameters", "definition_digest"]
 
@@ -84,19 +84,25 @@ class Catalog(ABC):
         return {}
 
     @classmethod
-    @abstractmethod
-    def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:
+    def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:  # noqa: ARG003
         """Return the catalog that has these parameters, notes and dependencies."""
+        return cls(*dependencies)
+
+    def on(self, dependencies: Sequence[Catalog]) -> Catalog:
+        """Return the same definition, in the user's wording, on other dependencies, such as newer versions of them."""
+        return self.restored(self.parameters(), self.notes(), dependencies)
 
     @classmethod
-    @abstractmethod
-    def facts_of(cls, digest: str, dependencies: Sequence[str], parameters: Parameters) -> Facts:
-        """Return what a definition says of sets whose labels are digests and labels of atoms."""
-
-    @classmethod
-    @abstractmethod
     def local_statement(cls, digest: str, dependencies: Sequence[str]) -> Statement | None:
-        """Return what the class alone says of a catalog and its dependencies, or None."""
+        """Return what the class alone says of the sources of a catalog and those of its dependencies."""
+        (parent,) = dependencies
+        return equal(digest, parent)
+
+    @classmethod
+    def facts_of(cls, digest: str, dependencies: Sequence[str], parameters: Parameters) -> Facts:  # noqa: ARG003
+        """Return what a definition says of sets whose labels are digests and labels of atoms."""
+        said = cls.local_statement(digest, dependencies)
+        return () if said is None else (said,), ()
 
     def _own_population(self) -> Population:
         first, *others = self.dependencies

@@ -116,18 +116,17 @@ class Extent:
         return f"<Extent {self.digest[:12]}>"
 
 
-def _positive(label: str | None, parts: tuple[Extent, ...]) -> Extent:
-    content = {"set": label} if label is not None else {"intersection": [part.digest for part in parts]}
+def _positive(content: dict[str, str], label: str | None, parts: tuple[Extent, ...]) -> Extent:
     digest = content_digest("extent", content)
     return Extent(label, parts, False, digest, content_digest("extent", {"complement": digest}))
 
 
 def leaf(label: str) -> Extent:
     """Return the set with a label."""
-    return _positive(check_label(label), ())
+    return _positive({"set": check_label(label)}, label, ())
 
 
-everything = _positive(None, ())
+everything = _positive({"intersection": ""}, None, ())
 """All objects."""
 
 nothing = ~everything
@@ -145,18 +144,21 @@ def intersection(extents: Iterable[Extent]) -> Extent:
     Intersections in it are flattened. Unions in it are written shorter where that is one look away: ``A & (A | B)``
     is ``A``, ``A & (~A | B)`` is ``A & B``, and ``(A | B) & (A | B | C)`` is ``A | B``.
     """
-    found: dict[str, Extent] = {}
-    pending = list(extents)
+    pending = sorted(extents, key=lambda one: len(one.parts))
+    # The longest one has no two parts that matter to each other, so it is taken as it is.
+    found = {part.digest: part for part in pending.pop().parts} if pending and _joint(pending[-1]) else {}
     while pending:
         for one in _flat(pending):
-            if one.opposite in found or one == nothing:
+            if one.opposite in found or one.opposite == everything.digest:
                 return nothing
             found[one.digest] = one
         dropped, pending = _shorter_unions(found)
         for digest in dropped:
             del found[digest]
-    parts = tuple(found[digest] for digest in sorted(found))
-    return parts[0] if len(parts) == 1 else _positive(None, parts) if parts else everything
+    digests = sorted(found)
+    if len(digests) == 1:
+        return found[digests[0]]
+    return _positive({"intersection": " ".join(digests)}, None, tuple(map(found.__getitem__, digests)))
 
 
 def _flat(extents: list[Extent]) -> Iterable[Extent]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from provenn.catalogs.extent import Extent
 from provenn.criteria import Type, matching_names
 from provenn.errors import AttributeConflictError, AttributeNotFoundError
 
-__all__ = ["Attribute", "Piece", "Schema", "check_name"]
+__all__ = ["Attribute", "Piece", "Schema", "check_name", "merged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,7 @@ class Schema(Mapping[str, Attribute]):
         by_name: dict[str, Attribute] = {}
         for one in self.attributes:
             if one.name in by_name:
-                raise AttributeConflictError(
-                    f"there are two attributes {one.name}", hint=f'rename one: .rename({{"{one.name}": "…"}})'
-                )
+                raise AttributeConflictError(f"there would be two attributes {one.name}", hint="choose another name")
             by_name[one.name] = one
         object.__setattr__(self, "_by_name", by_name)
 
@@ -114,20 +112,46 @@ class Schema(Mapping[str, Attribute]):
         """The attributes by identity; of several names for one identity, the first."""
         return {one.identity: one for one in reversed(self.attributes)}
 
-    def __getitem__(self, name: str) -> Attribute:
+    def matching(self, name: str) -> tuple[Attribute, ...]:
+        """Return the attributes that a name may mean: one is the answer, several are ambiguous, none is unknown."""
         found = self._by_name.get(name)
         if found is not None:
-            return found
-        matches = matching_names(name, self._by_name) if isinstance(name, str) else ()
+            return (found,)
+        return tuple(self._by_name[one] for one in matching_names(name, self._by_name))
+
+    def __getitem__(self, name: str) -> Attribute:
+        matches = self.matching(name) if isinstance(name, str) else ()
         if len(matches) != 1:
-            raise AttributeNotFoundError(name, self._by_name, matches)
-        return self._by_name[matches[0]]
+            raise AttributeNotFoundError(name, self._by_name, (one.name for one in matches))
+        return matches[0]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_name)
 
     def __len__(self) -> int:
         return len(self._by_name)
+
+
+def merged(attributes: Iterable[Attribute]) -> Schema:
+    """Return the schema with these attributes, of which those of one name and one identity are one.
+
+    Raises
+    ------
+    AttributeConflictError
+        If two of one name have different identities.
+    """
+    by_name: dict[str, Attribute] = {}
+    for one in attributes:
+        if by_name.setdefault(one.name, one).identity != one.identity:
+            raise AttributeConflictError(
+                f"there are two different attributes {one.name}", hint=f"rename one of them: .rename({_renaming(one)})"
+            )
+    return Schema(tuple(by_name.values()))
+
+
+def _renaming(one: Attribute) -> str:
+    plain = one.name.isidentifier()
+    return f'{one.name}="{one.name}_2"' if plain else f"{{{one.name!r}: {one.name + ' 2'!r}}}"
 
 
 def check_name(name: object) -> str:

@@ -1,0 +1,89 @@
+"""A catalog with more attributes, calculated from those it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from provenn.catalogs.calculators import Expressions, PythonCalculator, SqlCalculator
+from provenn.catalogs.catalog import Catalog, Parameters
+from provenn.catalogs.schema import Schema, merged
+
+__all__ = ["DeriveAttributes"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DeriveAttributes(Catalog):
+    """The sources and attributes of `parent`, and new attributes that are calculated from these.
+
+    Parameters
+    ----------
+    parent
+        Where sources and attributes come from.
+    calculation
+        What is calculated.
+    """
+
+    parent: Catalog
+    calculation: Expressions | PythonCalculator
+
+    @classmethod
+    def of(cls, parent: Catalog, calculator: SqlCalculator | PythonCalculator) -> Self:
+        """Derive attributes.
+
+        Raises
+        ------
+        CriterionError
+            If an SQL expression cannot be read or does not fit the attributes.
+        AttributeNotFoundError
+            If the parent has not all inputs of a Python calculator.
+        AttributeConflictError
+            If the parent has a different attribute of the same name.
+        """
+        if isinstance(calculator, SqlCalculator):
+            return cls(parent, Expressions.of(calculator, parent.schema))
+        return cls(parent, calculator)
+
+    @property
+    def dependencies(self) -> tuple[Catalog, ...]:
+        """The parent."""
+        return (self.parent,)
+
+    def parameters(self) -> Parameters:
+        """Canonical SQL, or the definition of the calculator."""
+        if isinstance(self.calculation, Expressions):
+            return self.calculation.to_json()
+        return {"calculator": self.calculation.definition()}
+
+    def notes(self) -> Parameters:
+        """SQL as it was written."""
+        return {"texts": self._texts()}
+
+    def _texts(self) -> dict[str, str]:
+        if isinstance(self.calculation, Expressions):
+            return {one.name: one.text for one in self.calculation.outputs}
+        return {}
+
+    def on(self, dependencies: Sequence[Catalog]) -> Catalog:
+        """Return the same calculation on another parent."""
+        (parent,) = dependencies
+        if isinstance(self.calculation, Expressions):
+            return self.of(parent, SqlCalculator.of(self._texts()))
+        return self.of(parent, self.calculation)
+
+    @classmethod
+    def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:
+        """Return the catalog that has these parameters, notes and dependencies."""
+        (parent,) = dependencies
+        if "calculator" in parameters:
+            return cls(parent, PythonCalculator.from_definition(parameters["calculator"]))
+        return cls(parent, Expressions.from_json(parameters, notes["texts"]))
+
+    def _own_schema(self) -> Schema:
+        schema = self.parent.schema
+        if isinstance(self.calculation, Expressions):
+            new = self.calculation.attributes(schema)
+        else:
+            new = self.calculation.attributes(schema, self.parent.extent)
+        return merged([*schema.attributes, *new])

@@ -1,0 +1,141 @@
+"""Which files a location means: a file, a folder or a glob, on disk or wherever pyarrow can look."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from glob import has_magic
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import unquote
+
+from provenn.errors import BaseFilesError, FilesMissingError, did_you_mean
+
+__all__ = ["File", "absolute", "listed"]
+
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file.
+
+    Parameters
+    ----------
+    name
+        Its path below the location; its own name if it is the location.
+    size
+        Its length in bytes.
+    modified
+        When it was last written, in nanoseconds.
+    partitions
+        Values that the names of the folders above it give, as in ``year=2026``.
+    """
+
+    name: str
+    size: int
+    modified: int | None
+    partitions: tuple[tuple[str, str | None], ...]
+    _path: str = field(repr=False)
+    _filesystem: Any = field(repr=False, compare=False)  # pyarrow has no types
+
+    @contextmanager
+    def open(self, *, decompressed: bool = False) -> Iterator[IO[bytes]]:
+        """Open it for reading, as a stream if it is to be decompressed."""
+        try:
+            if decompressed:
+                opened = self._filesystem.open_input_stream(self._path, compression="detect")
+            else:
+                opened = self._filesystem.open_input_file(self._path)
+        except OSError as error:
+            raise BaseFilesError(f"{self.name} cannot be opened: {error}") from error
+        with opened:
+            yield opened
+
+
+def absolute(location: str | PathLike[str]) -> str:
+    """Return a path as it is understood from everywhere; a URI as it is."""
+    text = fspath(location)
+    return text if "://" in text else str(Path(text).expanduser().absolute())
+
+
+def listed(location: str) -> list[File]:
+    """Return the files at a location, by name; those whose name or folder begins with ``_`` or ``.`` are none.
+
+    Raises
+    ------
+    FilesMissingError
+        If there are none.
+    BaseFilesError
+        If the location cannot be looked at.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - it takes a while to import, and only files need it
+    from pyarrow import fs  # noqa: PLC0415
+
+    try:
+        filesystem, path = fs.FileSystem.from_uri(location)
+        info = filesystem.get_file_info(path)
+        if info.type == fs.FileType.File:
+            return [_file(info, path.rpartition("/")[2], filesystem)]
+        if info.type == fs.FileType.Directory:
+            root, pattern = path, re.compile(".*", re.DOTALL)
+        elif has_magic(path):
+            root, pattern = _globbed(path)
+        else:
+            raise FilesMissingError(f"there is nothing at {location}", hint=_nearby(location))
+        inside = filesystem.get_file_info(fs.FileSelector(root, allow_not_found=True, recursive=True))
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, FilesMissingError):
+            raise
+        raise BaseFilesError(f"{location} cannot be looked at: {error}") from error
+    start = len(root.rstrip("/")) + 1
+    files = [
+        _file(one, one.path[start:], filesystem, folders=info.type == fs.FileType.Directory)
+        for one in inside
+        if one.type == fs.FileType.File
+        and not re.search(r"(^|/)[_.]", one.path[start:])
+        and pattern.fullmatch(one.path[start:])
+    ]
+    if not files:
+        raise FilesMissingError(f"there are no files at {location}")
+    return sorted(files, key=lambda one: one.name)
+
+
+def _file(info: Any, name: str, filesystem: Any, *, folders: bool = False) -> File:  # noqa: ANN401 - no types
+    return File(name, info.size, info.mtime_ns, _partitions(name) if folders else (), info.path, filesystem)
+
+
+def _partitions(name: str) -> tuple[tuple[str, str | None], ...]:
+    pairs = (folder.partition("=") for folder in name.split("/")[:-1])
+    return tuple(
+        (unquote(column), None if value == _NO_VALUE else unquote(value)) for column, equals, value in pairs if equals
+    )
+
+
+def _globbed(path: str) -> tuple[str, re.Pattern[str]]:
+    """Return the folder in which a glob begins, and the pattern of what lies below it; of a folder, all in it."""
+    parts = path.split("/")
+    first = next(place for place, part in enumerate(parts) if has_magic(part))
+    pattern = ""
+    for part in parts[first:]:
+        pattern += "(.*/)?" if part == "**" else _part_pattern(part) + "/"
+    return "/".join(parts[:first]) or "/", re.compile(pattern.removesuffix("/") + "(/.*)?", re.DOTALL)
+
+
+def _part_pattern(part: str) -> str:
+    pieces = re.split(r"(\*+|\?|\[!?[^\]]+\])", part)
+    return "".join(
+        re.escape(piece)
+        if place % 2 == 0
+        else {"*": "[^/]*", "?": "[^/]"}.get(piece[0], piece.replace("[!", "[^", 1).replace("\\", "\\\\"))
+        for place, piece in enumerate(pieces)
+    )
+
+
+def _nearby(location: str) -> str:
+    path = Path(location)
+    near = [one.name for one in path.parent.iterdir()] if "://" not in location and path.parent.is_dir() else []
+    return did_you_mean(path.name, near)

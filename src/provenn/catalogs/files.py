@@ -1,0 +1,301 @@
+"""What the files of a base catalog are: where they lie, what they hold, and whether they are still the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any, Self
+
+from provenn.catalogs.digest import content_digest
+from provenn.catalogs.file_columns import Column, check_columns, csv_columns, given_columns, parquet_columns
+from provenn.catalogs.file_listing import File, absolute, listed
+from provenn.catalogs.fingerprints import fingerprint
+from provenn.catalogs.type_names import type_named
+from provenn.criteria import Type, parse_type
+from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
+
+__all__ = ["Files"]
+
+_SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
+_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files that are read together as one table.
+
+    Parameters
+    ----------
+    format
+        Spark's name of their format.
+    options
+        Spark's options to read them, by lower-case name, sorted.
+    columns
+        What they hold, the partition columns last.
+    partitions
+        The columns whose values are in the names of folders, ``year=2026``.
+    digest
+        The hash of the fingerprints of all files, in whatever order; not of their names.
+    location
+        Where they were last seen: a file, a folder or a glob; a path or a URI.
+    fingerprints
+        Those of the files then, by their paths below the location.
+    row_count
+        How many rows there are, if metadata tell.
+    """
+
+    format: str
+    options: tuple[tuple[str, str], ...]
+    columns: tuple[Column, ...]
+    partitions: tuple[str, ...]
+    digest: str
+    location: str
+    fingerprints: tuple[tuple[str, str], ...] = field(repr=False)
+    row_count: int | None
+
+    @classmethod
+    def at(
+        cls,
+        location: str | PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - Spark's word
+        schema: Mapping[str, str] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Look at files, but not at their data.
+
+        Parameters
+        ----------
+        location
+            A file, a folder with all that is in it, or a glob; a path or a URI.
+        format
+            Spark's name of the format. By default the suffixes tell.
+        schema
+            Types by column. For CSV, columns that it does not name have the types seen in the first block. For
+            formats other than Parquet and CSV it is needed. Parquet needs none.
+        options
+            Spark's options to read the files.
+
+        Raises
+        ------
+        FilesMissingError
+            If there are none.
+        BaseFilesError
+            If they cannot be read, or do not fit together.
+        TypeNameError
+            If the schema names a type that Spark does not have.
+        """
+        place = absolute(location)
+        found = listed(place)
+        known = format.lower() if format else _format(found)
+        settled = _options(known, options or {})
+        prints = {one.name: fingerprint(one, known) for one in found}
+        # Names are no part of the identity, so nothing may depend on their order.
+        found.sort(key=lambda one: prints[one.name])
+        if known == "parquet":
+            columns, row_count = _parquet(found, schema)
+        else:
+            columns, row_count = _others(found, known, dict(settled), schema or {}), None
+        partitions = [one for one in _partition_columns(found) if one.name not in {column.name for column in columns}]
+        return cls(
+            known,
+            settled,
+            check_columns([*columns, *partitions], place),
+            tuple(one.name for one in partitions),
+            _digest(prints),
+            place,
+            tuple(sorted(prints.items())),
+            row_count,
+        )
+
+    def check(self) -> None:
+        """Make sure that the files are what they were.
+
+        Raises
+        ------
+        FilesMissingError
+            If some are not there any more.
+        FilesChangedError
+            If some have changed, or there are more.
+        """
+        now = _fingerprints(self.location, self.format)
+        if _digest(now) == self.digest:
+            return
+        before = dict(self.fingerprints)
+        changed = sorted(name for name in now if now[name] not in before.values())
+        missing = sorted(name for name in before if name not in now)
+        if missing and not changed:
+            raise FilesMissingError(f"{_some(missing)} missing from {self.location}", hint=_MISSING_HINT)
+        raise FilesChangedError(
+            f"{_some(changed or list(now))} in {self.location} changed since it was ingested", hint=_CHANGED_HINT
+        )
+
+    def moved(self, location: str | PathLike[str]) -> Self:
+        """Return the same files, at another place.
+
+        Raises
+        ------
+        FilesMissingError, FilesChangedError
+            If what is there is something else.
+        """
+        there = replace(self, location=absolute(location))
+        there.check()
+        return replace(there, fingerprints=tuple(sorted(_fingerprints(there.location, self.format).items())))
+
+    def to_json(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what is identity and what is not, as JSON."""
+        identity = {
+            "format": self.format,
+            "options": dict(self.options),
+            "columns": [[one.name, str(one.type), one.nullable] for one in self.columns],
+            "partitions": list(self.partitions),
+            "files": self.digest,
+        }
+        notes = {
+            "location": self.location,
+            "fingerprints": dict(self.fingerprints),
+            "row_count": self.row_count,
+            "units": {one.name: one.unit for one in self.columns if one.unit},
+            "descriptions": {one.name: one.description for one in self.columns if one.description},
+        }
+        return identity, notes
+
+    @classmethod
+    def from_json(cls, identity: Mapping[str, Any], notes: Mapping[str, Any]) -> Self:
+        """Read them from JSON."""
+        return cls(
+            identity["format"],
+            tuple(sorted(identity["options"].items())),
+            tuple(
+                Column(
+                    name, type_named(kind), nullable, notes["units"].get(name, ""), notes["descriptions"].get(name, "")
+                )
+                for name, kind, nullable in identity["columns"]
+            ),
+            tuple(identity["partitions"]),
+            identity["files"],
+            notes["location"],
+            tuple(sorted(notes["fingerprints"].items())),
+            notes["row_count"],
+        )
+
+
+_MISSING_HINT = "put it back where it was; or say where it is now, which changes no catalog"
+_CHANGED_HINT = "bring back the old files; or ingest them again, as a new version, and rebuild on it what is wanted"
+
+
+def _fingerprints(location: str, format: str) -> dict[str, str]:  # noqa: A002 - Spark's word
+    """Return the fingerprints of files of which there were fingerprints before."""
+    try:
+        files = listed(location)
+    except FilesMissingError as error:
+        raise FilesMissingError(error.message, hint=_MISSING_HINT) from error
+    prints = {}
+    for one in files:
+        try:
+            prints[one.name] = fingerprint(one, format)
+        except BaseFilesError:
+            prints[one.name] = ""  # it was a file of this format once
+    return prints
+
+
+def _digest(prints: Mapping[str, str]) -> str:
+    return content_digest("files", sorted(prints.values()))
+
+
+def _some(names: Sequence[str]) -> str:
+    return f"{names[0]} is" if len(names) == 1 else f"{names[0]} and {len(names) - 1} more are"
+
+
+def _format(files: Sequence[File]) -> str:
+    """Return the format that the suffixes tell, if they agree."""
+    formats = set()
+    for file in files:
+        name = file.name.lower()
+        for suffix in _COMPRESSED:
+            name = name.removesuffix(suffix)
+        found = next((one for suffix, one in _SUFFIXES.items() if name.endswith(suffix)), None)
+        if found is None:
+            hint = 'name it as Spark does: format="csv", "parquet", "orc", …'
+            raise BaseFilesError(f"the name of {file.name} does not tell its format", hint=hint)
+        formats.add(found)
+    if len(formats) > 1:
+        raise BaseFilesError(f"there are files of several formats: {', '.join(sorted(formats))}", hint="use a glob")
+    return formats.pop()
+
+
+def _options(format: str, given: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:  # noqa: A002 - Spark's word
+    options = {"header": "true"} if format == "csv" else {}
+    for name, value in given.items():
+        options[name.lower()] = str(value).lower() if isinstance(value, bool) else str(value)
+    return tuple(sorted(options.items()))
+
+
+def _parquet(files: Sequence[File], schema: Mapping[str, str] | None) -> tuple[tuple[Column, ...], int]:
+    if schema is not None:
+        raise BaseFilesError("Parquet files have a schema of their own", hint="leave out schema=; use keep and rename")
+    columns: dict[str, tuple[Column, ...]] = {}
+    row_count = 0
+    for file in files:
+        with file.open() as opened:
+            columns[file.name], rows = parquet_columns(opened, file.name)
+        row_count += rows
+    return _unified(columns), row_count
+
+
+def _others(
+    files: Sequence[File],
+    format: str,  # noqa: A002 - Spark's word
+    options: Mapping[str, str],
+    schema: Mapping[str, str],
+) -> tuple[Column, ...]:
+    if format != "csv":
+        if not schema:
+            hint = 'give schema={"hip": "bigint", …}'
+            raise BaseFilesError(f"the columns of {format} files are not known without a schema", hint=hint)
+        return given_columns(schema)
+    columns = {}
+    for file in files:
+        with file.open(decompressed=True) as opened:
+            columns[file.name] = csv_columns(opened, file.name, options, schema)
+    return _unified(columns)
+
+
+def _unified(columns: Mapping[str, Sequence[Column]]) -> tuple[Column, ...]:
+    """Return the columns that all files have, if all have the same; in the order of the first file."""
+    (first, found), *others = columns.items()
+    unified = {one.name: one for one in found}
+    for file, more in others:
+        for one in more:
+            known = unified.get(one.name)
+            if known is None or known.type != one.type or len(more) != len(unified):
+                what = f"{one.name} is a {one.type}" if known is None or known.type != one.type else "there are others"
+                raise BaseFilesError(
+                    f"the columns of {first} and {file} differ: in {file}, {what}",
+                    hint="ingest them one by one; or, for CSV, give their types: schema={…}",
+                )
+            unified[one.name] = replace(known, nullable=known.nullable or one.nullable)
+    return tuple(unified.values())
+
+
+def _partition_columns(files: Sequence[File]) -> list[Column]:
+    names = [name for name, _ in files[0].partitions]
+    for file in files:
+        if [name for name, _ in file.partitions] != names:
+            raise BaseFilesError(
+                f"{files[0].name} and {file.name} lie in folders for different columns", hint="use a glob"
+            )
+    values = zip(*(file.partitions for file in files), strict=True)
+    return [
+        Column(name, _partition_type([value for _, value in column]), nullable=True)
+        for name, column in zip(names, values, strict=True)
+    ]
+
+
+def _partition_type(values: Sequence[str | None]) -> Type:
+    """Return the type of values in names of folders: whole numbers if they all are, otherwise strings."""
+    given = [value for value in values if value is not None]
+    whole = given and all(re.fullmatch(r"0|-?[1-9][0-9]{0,17}", value) for value in given)
+    return parse_type("bigint" if whole else "string")
