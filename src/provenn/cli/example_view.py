@@ -10,7 +10,7 @@ from typing import Any
 from provenn.display.regions import description
 from provenn.logic import Relationship
 
-__all__ = ["Example", "data", "example", "paragraphs"]
+__all__ = ["QUESTION", "USE", "Example", "data", "example", "paragraphs"]
 
 QUESTION = "B == D"
 USE = "To make D, the attributes of C are needed for the sources of B alone. No data was read."

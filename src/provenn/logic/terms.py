@@ -13,7 +13,18 @@ from typing import Protocol, Self, TypeVar
 
 from provenn.errors import LabelError
 
-__all__ = ["Op", "Term", "check_label", "nothing", "term"]
+__all__ = [
+    "PRECEDENCE",
+    "RESERVED",
+    "BooleanAlgebra",
+    "Op",
+    "Term",
+    "chain",
+    "check_label",
+    "nothing",
+    "quoted",
+    "term",
+]
 
 
 class Op(Enum):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from threading import Timer
+from weakref import finalize
 
 from pysat.solvers import Minisat22
 
@@ -19,10 +20,11 @@ __all__ = ["Solver"]
 class Solver:
     """Clauses, asked again and again under assumptions. A failed question hands back its reasons."""
 
-    __slots__ = ("_numbers", "_solver", "_variables")
+    __slots__ = ("__weakref__", "_numbers", "_solver", "_variables")
 
     def __init__(self) -> None:
         self._solver = Minisat22()
+        finalize(self, self._solver.delete)  # python-sat's own destructor fails when the interpreter is leaving
         self._numbers: dict[int, int] = {}
         self._variables: list[int] = [0]
 
