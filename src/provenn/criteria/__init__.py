@@ -4,6 +4,7 @@ from provenn.criteria.atoms import Atom, order_facts
 from provenn.criteria.criterion import Criterion, Expression, parse_criterion, parse_expression, render
 from provenn.criteria.schema import Attribute, AttributeLike, matching_names
 from provenn.criteria.types import Type, parse_type
+from provenn.criteria.writing import with_names
 
 __all__ = [
     "Atom",
@@ -18,4 +19,5 @@ __all__ = [
     "parse_expression",
     "parse_type",
     "render",
+    "with_names",
 ]

@@ -127,12 +127,17 @@ def _presence_atoms(node: Node) -> Iterator[Atom]:
         case Call(nulls=Nulls.ANY | Nulls.ALL):
             for argument in node.arguments:
                 yield from _presence_atoms(argument)
-        case Call(nulls=nulls, arguments=arguments):
-            failing = nulls is Nulls.ANY_OR_FAILED
-            inside = tuple(map(_present, arguments)) if failing else ()
-            yield Atom(_present_label(node), write(node, CANONICAL), None, inside)
         case _:
-            yield Atom(_present_label(node), write(node, CANONICAL), None, ())
+            yield Atom(_present_label(node), write(node, CANONICAL), None, tuple(_needed(node)))
+
+
+def _needed(node: Node) -> Iterator[Term]:
+    """Yield the sets outside which a node is NULL: where its arguments, and theirs in turn, are."""
+    if isinstance(node, Call) and node.nulls in (Nulls.ANY, Nulls.ANY_OR_FAILED):
+        for argument in node.arguments:
+            yield from _needed(argument)
+            if not (isinstance(argument, Call) and argument.nulls is Nulls.ANY):
+                yield _present(argument)
 
 
 def order_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:

@@ -93,7 +93,8 @@ def literal(kind: Type, key: Key, *, plain: bool = False) -> str:
         name = "NaN" if key > INFINITY[kind] else "Infinity" if key > 0 else "-Infinity"
         return f"CAST('{name}' AS {str(kind).upper()})"
     if kind == FLOAT:
-        return f"{np.float32(value)!s}F"  # always with its suffix: 5.1 is another number than 5.1F
+        # Always with its suffix: 5.1 is another number than 5.1F. The largest, rounded, is too large for Spark.
+        return f"{value!r}F" if abs(key) == INFINITY[FLOAT] - 1 else f"{np.float32(value)!s}F"
     text = repr(value)
     return text.removesuffix(".0") if plain else f"{text}D"
 

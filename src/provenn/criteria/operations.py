@@ -60,7 +60,7 @@ __all__ = [
 _MOMENTS = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
 _MIRROR = {"<": ">", "<=": ">=", "=": "=", "<>": "<>", ">=": "<=", ">": "<"}
 _OUTCOMES = {"<": [0], "<=": [0, 1], "=": [1], "<>": [0, 2], ">=": [1, 2], ">": [2]}
-_HEAVIEST = 5_000
+_HEAVIEST = 1_000
 _FORMS = {DATE: "yyyy-mm-dd", TIMESTAMP: "yyyy-mm-dd hh:mm:ss", TIMESTAMP_NTZ: "yyyy-mm-dd hh:mm:ss"}
 
 
@@ -78,7 +78,7 @@ def coerce(node: Node, kind: Type) -> Node:
     """Return a node in another type, as Spark would do it unasked. It never fails on a value."""
     if node.type == kind:
         return node
-    if isinstance(node, Constant) and node.key is None:
+    if node.type == VOID:
         return Constant(kind, None)
     if isinstance(node, Constant) and isinstance(node.key, str) and kind in _MOMENTS:
         key = parse_constant(node.key, kind)

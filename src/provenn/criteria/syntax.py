@@ -47,10 +47,11 @@ def parse(text: str) -> exp.Expr:
         raise CriterionError("a quote or a comment is not closed", text) from None
     except RecursionError:
         raise CriterionError(_TOO_DEEP, text, hint="join the parts without parentheses") from None
-    if len(trees) != 1 or trees[0] is None:
-        problem = "there are several expressions here" if trees else "there is nothing here"
+    found = [tree for tree in trees if tree is not None]
+    if len(found) != 1:
+        problem = "there are several expressions here" if found else "there is nothing here"
         raise CriterionError(problem, text, hint=_HINT)
-    return trees[0]
+    return found[0]
 
 
 def position(tree: exp.Expr) -> int | None:

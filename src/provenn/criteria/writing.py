@@ -1,12 +1,12 @@
 """Nodes and conditions as SQL text, in three styles: canonical, for people, and for Spark to evaluate.
 
-All three mean the same, and the first two are read back to what they were written from.
+All mean the same, and canonical text is read back to what it was written from.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from provenn.criteria.nodes import Call, Column, Condition, Constant, Junction, 
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.types import BOOLEAN, DOUBLE, FLOAT, INTEGRAL, ORDER, VOID, Type
 
-__all__ = ["CANONICAL", "PEOPLE", "Style", "backquoted", "spark", "write"]
+__all__ = ["CANONICAL", "PEOPLE", "Style", "backquoted", "spark", "with_names", "write"]
 
 # How tightly a piece of text binds. Bitwise operators and || take no other operator without parentheses: parsers
 # disagree on those.
@@ -70,17 +70,36 @@ def backquoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _as_written(column: Column) -> str:
-    return column.name if re.fullmatch(r"[A-Za-z_]\w*", column.name, re.ASCII) else backquoted(column.name)
+def _shown(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else backquoted(name)
 
 
 CANONICAL = Style(lambda column: backquoted(column.identity))
-PEOPLE = Style(_as_written, plain=True)
+PEOPLE = Style(lambda column: _shown(column.name), plain=True)
 
 
 def spark(name: Callable[[Column], str]) -> Style:
     """Return the style for Spark, given the text of every column."""
     return Style(name, spark=True)
+
+
+_NAMED = re.compile(r"'(?:[^'\\]|\\.)*'|`((?:[^`]|``)*)`", re.DOTALL)
+
+
+def with_names(text: str, names: Mapping[str, str]) -> str:
+    """Return a canonical text, or a label, with names for the identities that have one.
+
+    >>> with_names("`hip.vmag` < 6.0D", {"hip.vmag": "vmag"})
+    'vmag < 6.0D'
+    """
+
+    def named(found: re.Match[str]) -> str:
+        if found[1] is None:  # a string
+            return found[0]
+        identity = found[1].replace("``", "`")
+        return _shown(names[identity]) if identity in names else found[0]
+
+    return _NAMED.sub(named, text)
 
 
 def write(root: Node | Condition, style: Style) -> str:
@@ -236,9 +255,9 @@ def _values(text: str, kind: Type, where: Ranges, style: Style, *, pushed: bool)
         if pushed and 0 in points:
             points.remove(0)
             intervals.insert(0, (0, 1))
+        pieces += [_interval(text, kind, *ends, style, pushed=pushed) for ends in intervals]
         if points:
             pieces.append(_listed(text, kind, points, style))
-        pieces += [_interval(text, kind, *ends, style, pushed=pushed) for ends in intervals]
     if pushed and INFINITY[kind] + 1 in where:
         pieces.append(_Piece(f"isnan({text})", _PREDICATE))
     if len(pieces) == 1:

@@ -1,0 +1,71 @@
+"""What follows from criteria alone: asked of Knowledge, and of z3 for a second opinion."""
+
+import z3
+
+from provenn.criteria import Attribute, Criterion, order_facts, parse_criterion, parse_type
+from provenn.logic import Knowledge, disjoint, equal, subset
+from provenn.logic.terms import Op, Term
+
+SCHEMA = {
+    "hip": Attribute("star.hip", parse_type("int"), nullable=False),
+    "vmag": Attribute("star.vmag", parse_type("double")),
+    "plx": Attribute("star.plx", parse_type("float")),
+    "dec": Attribute("star.dec", parse_type("double")),
+    "n_obs": Attribute("star.n_obs", parse_type("int")),
+    "big": Attribute("star.big", parse_type("bigint")),
+    "price": Attribute("star.price", parse_type("decimal(5,2)")),
+    "name": Attribute("star.name", parse_type("string")),
+    "variable": Attribute("star.variable", parse_type("boolean")),
+    "seen": Attribute("star.seen", parse_type("date")),
+    "at": Attribute("star.at", parse_type("timestamp")),
+    "spectrum": Attribute("star.spectrum", parse_type("array<double>")),
+    "B-V": Attribute("star.bv", parse_type("double")),
+}
+
+
+def criterion(text: str) -> Criterion:
+    return parse_criterion(text, SCHEMA)
+
+
+def knowledge(*criteria: Criterion) -> Knowledge:
+    return Knowledge(order_facts(atom for one in criteria for atom in one.atoms))
+
+
+def inside(one: str, other: str) -> bool:
+    a, b = criterion(one), criterion(other)
+    return knowledge(a, b).entails(subset(a.true, b.true))
+
+
+def same(one: str, other: str) -> bool:
+    a, b = criterion(one), criterion(other)
+    return knowledge(a, b).entails(equal(a.true, b.true))
+
+
+def apart(one: str, other: str) -> bool:
+    a, b = criterion(one), criterion(other)
+    return knowledge(a, b).entails(disjoint(a.true, b.true))
+
+
+def z3_inside(one: Criterion, other: Criterion) -> bool:
+    """Whether the facts put the TRUE set of one inside that of the other, says z3."""
+    solver = z3.Solver()
+    for fact in order_facts([*one.atoms, *other.atoms]):
+        solver.add(z3.Implies(_formula(fact.left), _formula(fact.right)))
+    solver.add(_formula(one.true), z3.Not(_formula(other.true)))
+    return solver.check() == z3.unsat
+
+
+def _formula(term: Term) -> z3.BoolRef:
+    stack: list[z3.BoolRef] = []
+    for token in term.postfix:
+        if isinstance(token, str):
+            stack.append(z3.Bool(token))
+        elif token is Op.EMPTY:
+            stack.append(z3.BoolVal(False))
+        elif token is Op.NOT:
+            stack.append(z3.Not(stack.pop()))
+        else:
+            right, left = stack.pop(), stack.pop()
+            join = {Op.AND: z3.And, Op.OR: z3.Or, Op.MINUS: lambda a, b: z3.And(a, z3.Not(b))}[token]
+            stack.append(join(left, right))
+    return stack[0]
