@@ -1,0 +1,234 @@
+"""An archive's database: opening it, and the transactions in which everything happens."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import Connection, Engine, column, inspect, select, table
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from provenn.errors import (
+    ArchiveBusyError,
+    ArchiveError,
+    ArchiveNotFoundError,
+    ArchiveVersionError,
+    ReadOnlyArchiveError,
+)
+from provenn.store.engines import READING, WRITING, postgresql_engine, sqlite_engine, sqlite_read_only
+from provenn.store.tables import VERSION, VERSION_TABLE, metadata
+
+__all__ = ["Database", "Reading", "Writing", "open_database"]
+
+_CONFLICTS = frozenset({"55P03"})  # what PostgreSQL calls a lock that was not available in time
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A transaction that sees one state of the archive, whatever others write meanwhile."""
+
+    connection: Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Writing(Reading):
+    """A transaction that writes, alone; all of it or, if anything fails, nothing.
+
+    Parameters
+    ----------
+    connection
+        Where it is written.
+    who, when
+        The person and the moment (UTC) that are recorded with everything written.
+    """
+
+    who: str
+    when: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """An open archive's database.
+
+    Parameters
+    ----------
+    engine
+        SQLAlchemy's.
+    place
+        Where it is, for messages.
+    read_only
+        Whether it can only be read.
+    who
+        The person recorded with what is written.
+    """
+
+    engine: Engine
+    place: str
+    read_only: bool
+    who: str
+
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        """Begin a reading transaction."""
+        with self.engine.connect() as connection:
+            connection.execution_options(**READING[self.engine.dialect.name])
+            with connection.begin():
+                yield Reading(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[Writing]:
+        """Begin a writing transaction; it waits for others that write.
+
+        Raises
+        ------
+        ReadOnlyArchiveError
+            If the archive can only be read.
+        ArchiveBusyError
+            If another process writes for too long.
+        """
+        if self.read_only:
+            raise ReadOnlyArchiveError(f"the archive {self.place} can only be read", hint="copy it, or ask its owner")
+        with self.engine.connect() as connection:
+            connection.execution_options(**WRITING)
+            try:
+                transaction = connection.begin()
+            except OperationalError as failure:
+                raise _busy_or(failure, self.place) from failure
+            with transaction:
+                yield Writing(connection, self.who, datetime.now(UTC))
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_database(
+    where: Path | str,
+    *,
+    create: bool = False,
+    read_only: bool = False,
+    who: str | None = None,
+    patience: float = 30.0,
+) -> Database:
+    """Open an archive's database, and bring one that an older version made up to date.
+
+    Parameters
+    ----------
+    where
+        The file of an SQLite database, or the address of a PostgreSQL one (``postgresql://…``).
+    create
+        Whether to make the archive if there is none.
+    read_only
+        Whether nothing will be written. So it is in any case where the file or its folder may not be written.
+    who
+        The person to record; by default PROVENN_USER of the environment, or who is logged in.
+    patience
+        Seconds to wait for another process that writes.
+
+    Raises
+    ------
+    ArchiveNotFoundError
+        If there is no archive there.
+    ArchiveVersionError
+        If a newer version made it, or an older one and it can only be read.
+    ArchiveError
+        If what is there is no archive, or cannot be reached.
+    """
+    if str(where).startswith(("postgresql:", "postgresql+psycopg:", "postgres:")):
+        engine = postgresql_engine(str(where), patience=patience)
+        place = engine.url.render_as_string(hide_password=True)
+    else:
+        path = Path(where)
+        place = str(path)
+        if not create and not path.is_file():
+            raise ArchiveNotFoundError(f"there is no archive at {place}", hint="make one: provenn init")
+        read_only = read_only or sqlite_read_only(path)
+        if create and not read_only:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        engine = sqlite_engine(path, create=create, read_only=read_only, patience=patience)
+    database = Database(engine, place, read_only, who or _current_user())
+    try:
+        _bring_up_to_date(database, create=create)
+    except DBAPIError as failure:
+        database.close()
+        raise _busy_or(failure, place) from failure
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _bring_up_to_date(database: Database, *, create: bool) -> None:
+    with database.reading() as reading:
+        if _checked_version(reading.connection, database, create=create) == VERSION:
+            return
+    from provenn.store.migrations import upgrade  # noqa: PLC0415 - alembic is slow to import, and seldom needed
+
+    with database.engine.connect() as connection:
+        connection.execution_options(**WRITING)
+        # Once more, because others may have been quicker.
+        upgrade(connection, lambda: _checked_version(connection, database, create=create))
+
+
+def _checked_version(connection: Connection, database: Database, *, create: bool) -> str | None:
+    """Return the version of an archive, None if there is none; refuse what is not, and cannot become, this version."""
+    place, inspector = database.place, inspect(connection)
+    if inspector.has_table(VERSION_TABLE):
+        version = connection.scalar(select(table(VERSION_TABLE, column("version_num")).c.version_num))
+        if version == VERSION:
+            return VERSION
+        if version is not None and version > VERSION:
+            raise ArchiveVersionError(
+                f"the archive {place} was made by a newer version of provenn "
+                f"(format {version}; this version knows formats up to {VERSION})",
+                hint="pip install --upgrade provenn",
+            )
+    else:
+        version = None
+        if not create:
+            raise ArchiveNotFoundError(f"{place} holds no archive", hint="make one: provenn init")
+        others = metadata.tables.keys() & set(inspector.get_table_names())
+        if others:
+            raise ArchiveError(
+                f"{place} is no archive, but has tables called {', '.join(sorted(others))}",
+                hint="make the archive elsewhere",
+            )
+    if database.read_only:
+        raise ArchiveVersionError(
+            f"the archive {place} has format {version}, must be upgraded to {VERSION}, and can only be read",
+            hint="let someone who may write there open it once",
+        )
+    return version
+
+
+def _busy_or(failure: DBAPIError, place: str) -> ArchiveError:
+    """Return what a failure of the database means to a user."""
+    said = str(failure.orig)
+    if "locked" in said or getattr(failure.orig, "sqlstate", None) in _CONFLICTS:
+        return ArchiveBusyError(f"another process keeps writing to the archive {place}", hint="try again later")
+    return ArchiveError(f"the archive {place} cannot be used: {said}")
+
+
+def _current_user() -> str:
+    name = os.environ.get("PROVENN_USER")
+    if name:
+        return name
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ModuleNotFoundError):  # a user without a name, as in some containers
+        return str(os.getuid())

@@ -1,0 +1,99 @@
+"""What differs between SQLite and PostgreSQL: how to connect, and how a transaction begins.
+
+Everything else in this room is written once, for both. On either a reading transaction sees one state of the archive
+from its first to its last query and blocks nobody, and writing transactions take turns.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
+from sqlalchemy.engine import URL, make_url
+
+from provenn.errors import ArchiveError
+
+__all__ = ["READING", "WRITING", "postgresql_engine", "sqlite_engine", "sqlite_read_only"]
+
+_WRITES = "provenn_writes"
+WRITING: Mapping[str, Any] = {_WRITES: True}
+"""Execution options of a writing transaction."""
+
+READING: Mapping[str, Mapping[str, Any]] = {
+    "sqlite": {},
+    "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
+}
+"""Execution options of a reading transaction."""
+
+
+def sqlite_read_only(path: Path) -> bool:
+    """Whether an archive can only be read: a database in WAL mode is written in its folder, too."""
+    return path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
+def sqlite_engine(path: Path, *, create: bool, read_only: bool, patience: float) -> Engine:
+    """Return an engine for an SQLite database.
+
+    Parameters
+    ----------
+    path
+        Its file.
+    create
+        Whether to make the file if there is none.
+    read_only
+        Whether it is only to be read.
+    patience
+        Seconds to wait for another process that writes.
+    """
+    mode = "ro" if read_only else "rwc" if create else "rw"
+    if read_only and sqlite_read_only(path) and not _has_content(path.with_name(path.name + "-wal")):
+        mode += "&immutable=1"  # nobody who could write is there to be waited for, nor could we tell them to wait
+    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA foreign_keys = ON")
+        if not read_only:
+            connection.execute("PRAGMA journal_mode = WAL")
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # The lock for writing is taken at once: a transaction that began by reading could not wait for it.
+        writes = connection.get_execution_options().get(_WRITES, False)
+        connection.exec_driver_sql(f"PRAGMA query_only = {not writes:d}")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def postgresql_engine(url: str, *, patience: float) -> Engine:
+    """Return an engine for a PostgreSQL database; the parameters are those of `sqlite_engine`."""
+    address: URL = make_url(url).set(drivername="postgresql+psycopg")
+    try:
+        engine = create_engine(address)
+    except ModuleNotFoundError as missing:
+        raise ArchiveError(
+            "an archive in PostgreSQL needs psycopg", hint="pip install 'provenn[postgres]'"
+        ) from missing
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        if connection.get_execution_options().get(_WRITES, False):
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {round(patience * 1000)}")
+            connection.exec_driver_sql(
+                "SELECT pg_advisory_xact_lock(hashtextextended('provenn ' || current_schema(), 0))"
+            )
+
+    return engine
+
+
+def _has_content(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0

@@ -1,0 +1,205 @@
+"""The tables of an archive.
+
+Definitions are immutable: a row of ``catalogs`` and its rows of ``dependencies`` are inserted once and never changed.
+What moves (names, where files were last seen, facts, proofs) lies in tables of its own. What the digests cover, and
+what is only recorded, is said in docs/reference/archive-format.md.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+)
+
+__all__ = [
+    "VERSION",
+    "VERSION_TABLE",
+    "Moment",
+    "bases",
+    "calculators",
+    "catalogs",
+    "dependencies",
+    "fact_bases",
+    "fact_catalogs",
+    "facts",
+    "metadata",
+    "name_history",
+    "names",
+    "populations",
+    "preferences",
+    "proof_facts",
+    "proofs",
+]
+
+VERSION = "0001"
+"""The revision of the newest migration, which makes the tables as they are here."""
+
+VERSION_TABLE = "provenn_version"
+
+
+class Moment(TypeDecorator[datetime]):
+    """A moment in UTC. SQLite has no time zones, so what it gives back is told that it is UTC."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 - the interface
+        """Turn any moment into UTC."""
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 - the interface
+        """Return the moment in UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+_Digest = String(64)
+
+populations = Table(
+    "populations",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("key", Text, nullable=False),
+)
+
+catalogs = Table(
+    "catalogs",
+    metadata,
+    Column("digest", _Digest, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("population", ForeignKey("populations.name"), nullable=False, index=True),
+    Column("parameters", Text, nullable=False),
+    Column("notes", Text, nullable=False),
+    Column("extent", _Digest, nullable=False, index=True),
+    Column("created_at", Moment, nullable=False),
+    Column("created_by", Text, nullable=False),
+)
+
+dependencies = Table(
+    "dependencies",
+    metadata,
+    Column("catalog", ForeignKey("catalogs.digest"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("dependency", ForeignKey("catalogs.digest"), nullable=False, index=True),
+    sqlite_with_rowid=False,
+)
+
+bases = Table(
+    "bases",
+    metadata,
+    Column("catalog", ForeignKey("catalogs.digest"), primary_key=True),
+    Column("location", Text, nullable=False),
+    Column("row_count", BigInteger),
+    Column("seen_at", Moment, nullable=False),
+    Column("seen_by", Text, nullable=False),
+)
+
+names = Table(
+    "names",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("catalog", ForeignKey("catalogs.digest"), nullable=False, index=True),
+    Column("changed_at", Moment, nullable=False),
+    Column("changed_by", Text, nullable=False),
+)
+
+name_history = Table(
+    "name_history",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, index=True),
+    Column("catalog", ForeignKey("catalogs.digest")),
+    Column("at", Moment, nullable=False),
+    Column("by", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+facts = Table(
+    "facts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("statement", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("declared_by", Text, nullable=False),
+    Column("declared_at", Moment, nullable=False),
+    Column("retracted_at", Moment),
+    Column("retracted_by", Text),
+    Column("retracted_reason", Text),
+    sqlite_autoincrement=True,  # the number of one fact is never given to another
+)
+
+fact_catalogs = Table(
+    "fact_catalogs",
+    metadata,
+    Column("fact", ForeignKey("facts.id"), primary_key=True),
+    Column("catalog", ForeignKey("catalogs.digest"), primary_key=True, index=True),
+    sqlite_with_rowid=False,
+)
+
+fact_bases = Table(
+    "fact_bases",
+    metadata,
+    Column("fact", ForeignKey("facts.id"), primary_key=True),
+    Column("base", ForeignKey("catalogs.digest"), primary_key=True, index=True),
+    sqlite_with_rowid=False,
+)
+
+proofs = Table(
+    "proofs",
+    metadata,
+    Column("digest", _Digest, primary_key=True),
+    Column("statement", Text, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("facts", Text, nullable=False),
+    Column("proved_at", Moment, nullable=False),
+    Column("proved_by", Text, nullable=False),
+)
+
+proof_facts = Table(
+    "proof_facts",
+    metadata,
+    Column("proof", ForeignKey("proofs.digest", ondelete="CASCADE"), primary_key=True),
+    Column("fact", ForeignKey("facts.id"), primary_key=True, index=True),
+    sqlite_with_rowid=False,
+)
+
+calculators = Table(
+    "calculators",
+    metadata,
+    Column("digest", _Digest, primary_key=True),
+    Column("name", Text, nullable=False, index=True),
+    Column("definition", Text, nullable=False),
+    Column("registered_at", Moment, nullable=False),
+    Column("registered_by", Text, nullable=False),
+)
+
+preferences = Table(
+    "preferences",
+    metadata,
+    Column("attribute", Text, primary_key=True),
+    Column("identity", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("by", Text, nullable=False),
+)
