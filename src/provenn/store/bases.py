@@ -1,0 +1,70 @@
+"""Where the files of base catalogs were last seen. That is no part of a catalog's identity, and may change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import insert, select, update
+
+from provenn.catalogs.base import Base
+from provenn.catalogs.digest import canonical_json
+from provenn.errors import UnknownCatalogError
+from provenn.store.database import Reading, Writing
+from provenn.store.tables import bases, catalogs
+
+__all__ = ["Seen", "first_seen", "last_seen", "seen_again"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Where the files of a base catalog were last seen, how many rows they hold if that is known, when and by whom."""
+
+    location: str
+    row_count: int | None
+    seen_at: datetime
+    seen_by: str
+
+
+def last_seen(reading: Reading, digest: str) -> Seen:
+    """Return where the files of a base catalog were last seen.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If there is no such base catalog.
+    """
+    columns = (bases.c.location, bases.c.row_count, bases.c.seen_at, bases.c.seen_by)
+    row = reading.connection.execute(select(*columns).where(bases.c.catalog == digest)).first()
+    if row is None:
+        raise UnknownCatalogError(f"the archive holds no base catalog {digest}")
+    return Seen(*row)
+
+
+def first_seen(writing: Writing, base: Base) -> None:
+    """Record where the files of a new base catalog are."""
+    writing.connection.execute(insert(bases), {"catalog": base.digest, **_place(writing, base)})
+
+
+def seen_again(writing: Writing, base: Base) -> None:
+    """Record where the files of a base catalog are now.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If the archive does not hold it.
+    """
+    last_seen(writing, base.digest)
+    execute = writing.connection.execute
+    execute(update(bases).where(bases.c.catalog == base.digest).values(_place(writing, base)))
+    notes = canonical_json(base.notes())
+    execute(update(catalogs).where(catalogs.c.digest == base.digest).values(notes=notes))
+
+
+def _place(writing: Writing, base: Base) -> dict[str, object]:
+    return {
+        "location": base.files.location,
+        "row_count": base.files.row_count,
+        "seen_at": writing.when,
+        "seen_by": writing.who,
+    }

@@ -1,0 +1,97 @@
+"""Calculators that serve targets, by name, and which attribute is meant where several have one name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, insert, select, update
+
+from provenn.catalogs.calculators import Calculator, calculator_from
+from provenn.catalogs.digest import canonical_json
+from provenn.errors import CorruptArchiveError
+from provenn.store.database import Reading, Writing
+from provenn.store.tables import calculators, preferences
+
+__all__ = ["Preference", "Registered", "forget_preference", "prefer", "preferred", "register", "registered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A calculator that serves targets: its name, who registered it, when."""
+
+    name: str
+    calculator: Calculator
+    registered_at: datetime
+    registered_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """That an attribute's name means one identity: who said so, when."""
+
+    attribute: str
+    identity: str
+    at: datetime
+    by: str
+
+
+def register(writing: Writing, name: str, calculator: Calculator) -> None:
+    """Register a calculator, or give one that is registered another name. Several may have the same name."""
+    found = calculators.c.digest == calculator.digest
+    if writing.connection.execute(update(calculators).where(found).values(name=name)).rowcount:
+        return
+    row = {
+        "digest": calculator.digest,
+        "name": name,
+        "definition": canonical_json(calculator.definition()),
+        "registered_at": writing.when,
+        "registered_by": writing.who,
+    }
+    writing.connection.execute(insert(calculators), row)
+
+
+def registered(reading: Reading) -> Sequence[Registered]:
+    """Return the calculators, sorted by name, the newest first. None of their code is imported.
+
+    Raises
+    ------
+    CorruptArchiveError
+        If a definition is not what was written.
+    """
+    query = select(calculators).order_by(calculators.c.name, calculators.c.registered_at.desc(), calculators.c.digest)
+    found = []
+    for row in reading.connection.execute(query):
+        try:
+            calculator = calculator_from(json.loads(row.definition))
+        except (ValueError, LookupError, TypeError) as error:
+            raise _changed(row.name) from error
+        if calculator.digest != row.digest:
+            raise _changed(row.name)
+        found.append(Registered(row.name, calculator, row.registered_at, row.registered_by))
+    return found
+
+
+def _changed(name: str) -> CorruptArchiveError:
+    return CorruptArchiveError(f"the definition of the calculator {name} was changed after it was written")
+
+
+def prefer(writing: Writing, attribute: str, identity: str) -> None:
+    """Record that the name of an attribute means this identity from now on."""
+    forget_preference(writing, attribute)
+    row = {"attribute": attribute, "identity": identity, "at": writing.when, "by": writing.who}
+    writing.connection.execute(insert(preferences), row)
+
+
+def forget_preference(writing: Writing, attribute: str) -> bool:
+    """Forget what the name of an attribute means; return whether there was anything to forget."""
+    gone = writing.connection.execute(delete(preferences).where(preferences.c.attribute == attribute))
+    return gone.rowcount > 0
+
+
+def preferred(reading: Reading) -> dict[str, Preference]:
+    """Return what names of attributes mean, by name."""
+    query = select(preferences).order_by(preferences.c.attribute)
+    return {row.attribute: Preference(*row) for row in reading.connection.execute(query)}

@@ -1,0 +1,239 @@
+"""Catalogs in and out of the archive."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import Column, ColumnElement, insert, or_, select
+
+from provenn.catalogs.base import Base
+from provenn.catalogs.catalog import Catalog
+from provenn.catalogs.digest import canonical_json
+from provenn.catalogs.lineage import restore
+from provenn.catalogs.population import Population
+from provenn.errors import CorruptArchiveError, PopulationError, ProvennError, UnknownCatalogError
+from provenn.store import names
+from provenn.store.bases import first_seen
+from provenn.store.cones import cone, in_batches
+from provenn.store.database import Reading, Writing
+from provenn.store.tables import catalogs, dependencies, populations
+from provenn.store.tables import names as names_table
+
+__all__ = ["Entry", "add", "get", "get_all", "resolve", "same_extent", "search"]
+
+_PREFIX = re.compile(r"[0-9a-f]{4,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a list of catalogs shows of one of them.
+
+    Parameters
+    ----------
+    digest, kind, population
+        Its digest, the name of its class, the name of its population.
+    names
+        Its names, sorted.
+    created_at, created_by
+        When it was added first, and by whom.
+    """
+
+    digest: str
+    kind: str
+    population: str
+    created_at: datetime
+    created_by: str
+    names: tuple[str, ...] = ()
+
+
+def add(writing: Writing, *new: Catalog) -> int:
+    """Add catalogs, with all ancestors that the archive does not hold yet.
+
+    Returns
+    -------
+    int
+        How many rows that made; none if all were there.
+
+    Raises
+    ------
+    PopulationError
+        If a population of that name has another key in this archive.
+    """
+    missing = _missing(writing, new)
+    if not missing:
+        return 0
+    _add_populations(writing, {one.population for one in missing.values()})
+    writing.connection.execute(insert(catalogs), [_row(writing, one) for one in missing.values()])
+    links = [
+        {"catalog": digest, "position": position, "dependency": dependency.digest}
+        for digest, one in missing.items()
+        for position, dependency in enumerate(one.dependencies)
+    ]
+    if links:
+        writing.connection.execute(insert(dependencies), links)
+    for one in missing.values():
+        if isinstance(one, Base):
+            first_seen(writing, one)
+    return len(missing)
+
+
+def _missing(reading: Reading, new: Sequence[Catalog]) -> Mapping[str, Catalog]:
+    """Return the catalogs and ancestors that the archive does not hold.
+
+    What it holds, it holds with all ancestors, so that looking ends there. Each look at the database asks for twice as
+    many as the one before: the usual one or two new catalogs cost one or two looks, a long chain of them a few.
+    """
+    missing: dict[str, Catalog] = {}
+    asked: set[str] = set()
+    frontier, most = [*new], max(1, len(new))
+    while frontier:
+        batch: dict[str, Catalog] = {}
+        queue = deque(frontier)
+        while queue and len(batch) < most:
+            one = queue.popleft()
+            if one.digest not in asked and one.digest not in batch:
+                batch[one.digest] = one
+                queue.extend(one.dependencies)
+        asked |= batch.keys()
+        held = _held(reading, batch)
+        fresh = {digest: one for digest, one in batch.items() if digest not in held}
+        missing |= fresh
+        above = (dependency for one in fresh.values() for dependency in one.dependencies)
+        frontier = [one for one in (*frontier, *above) if one.digest not in asked]
+        most *= 2
+    return missing
+
+
+def _held(reading: Reading, digests: Collection[str]) -> set[str]:
+    query = select(catalogs.c.digest)
+    return {
+        digest
+        for batch in in_batches(digests)
+        for digest in reading.connection.scalars(query.where(catalogs.c.digest.in_(batch)))
+    }
+
+
+def _add_populations(writing: Writing, needed: Collection[Population]) -> None:
+    known = dict(writing.connection.execute(select(populations.c.name, populations.c.key)).tuples().all())
+    for one in sorted(needed, key=lambda population: population.name):
+        key = canonical_json([str(kind) for kind in one.key])
+        if one.name not in known:
+            writing.connection.execute(insert(populations), {"name": one.name, "key": key})
+            known[one.name] = key
+        elif known[one.name] != key:
+            raise PopulationError(
+                f"the population {one.name} has the key {known[one.name]} in this archive, not {key}",
+                hint="what one row is fixes its key: cast the key columns, or name another population",
+            )
+
+
+def _row(writing: Writing, catalog: Catalog) -> dict[str, object]:
+    return {
+        "digest": catalog.digest,
+        "kind": catalog.kind,
+        "population": catalog.population.name,
+        "parameters": canonical_json(catalog.parameters()),
+        "notes": canonical_json(catalog.notes()),
+        "extent": catalog.extent.digest,
+        "created_at": writing.when,
+        "created_by": writing.who,
+    }
+
+
+def get(reading: Reading, digest: str) -> Catalog:
+    """Return a catalog with all its ancestors; the exceptions are those of `get_all`."""
+    return get_all(reading, [digest])[digest]
+
+
+def get_all(reading: Reading, digests: Collection[str]) -> dict[str, Catalog]:
+    """Return catalogs and all their ancestors, by digest.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If the archive does not hold one of them.
+    CorruptArchiveError
+        If what is stored is not what was written.
+    """
+    made: dict[str, Catalog] = {}
+    for one in cone(reading, digests):
+        try:
+            catalog = restore(one.kind, one.parameters, one.notes, [made[digest] for digest in one.dependencies])
+        except ProvennError as error:
+            raise CorruptArchiveError(f"the {one.kind} {one.digest} cannot be restored: {error.message}") from error
+        if (catalog.digest, catalog.extent.digest, catalog.population.name) != (one.digest, one.extent, one.population):
+            raise CorruptArchiveError(f"the row of the {one.kind} {one.digest} was changed after it was written")
+        made[one.digest] = catalog
+    return made
+
+
+def resolve(reading: Reading, word: str) -> str:
+    """Return the digest of the catalog that has a name, or whose digest begins so (with at least four digits).
+
+    Raises
+    ------
+    UnknownCatalogError
+        If there is none, or digests of several catalogs begin so.
+    """
+    named = names.find(reading, word)
+    if named is not None:
+        return named
+    if _PREFIX.fullmatch(word):
+        # "g" comes after every hexadecimal digit
+        beginning = catalogs.c.digest.between(word, word + "g")
+        found: Sequence[str] = reading.connection.scalars(
+            select(catalogs.c.digest).where(beginning).order_by("digest").limit(4)
+        ).all()
+        if len(found) == 1:
+            return found[0]
+        if found:
+            shown = ", ".join(digest[: len(word) + 8] for digest in found)
+            raise UnknownCatalogError(f"the digests of several catalogs begin with {word}", hint=f"say more: {shown}")
+    raise names.unknown_name(reading, word)
+
+
+def same_extent(reading: Reading, digest: str) -> tuple[str, ...]:
+    """Return the digests of the other catalogs whose sources are the same by construction, sorted."""
+    extent = select(catalogs.c.extent).where(catalogs.c.digest == digest).scalar_subquery()
+    query = select(catalogs.c.digest).where(catalogs.c.extent == extent, catalogs.c.digest != digest)
+    return tuple(reading.connection.scalars(query.order_by(catalogs.c.digest)))
+
+
+def search(
+    reading: Reading, text: str = "", *, kind: str | None = None, population: str | None = None, most: int = 1000
+) -> Sequence[Entry]:
+    """Return the catalogs in whose name, or in whose definition as the user wrote it, a text occurs; newest first.
+
+    Parameters
+    ----------
+    reading
+        The transaction.
+    text
+        What to look for, in upper or lower case.
+    kind, population
+        Only catalogs of this class, of this population.
+    most
+        How many to return.
+    """
+    query = select(
+        catalogs.c.digest, catalogs.c.kind, catalogs.c.population, catalogs.c.created_at, catalogs.c.created_by
+    )
+    if text:
+        named = select(names_table.c.catalog).where(_holds(names_table.c.name, text))
+        query = query.where(or_(catalogs.c.digest.in_(named), _holds(catalogs.c.notes, text)))
+    if kind is not None:
+        query = query.where(catalogs.c.kind == kind)
+    if population is not None:
+        query = query.where(catalogs.c.population == population)
+    query = query.order_by(catalogs.c.created_at.desc(), catalogs.c.digest).limit(most)
+    found = [Entry(*row) for row in reading.connection.execute(query)]
+    called = names.names_of(reading, [one.digest for one in found])
+    return [replace(one, names=called.get(one.digest, ())) for one in found]
+
+
+def _holds(column: Column[str], text: str) -> ColumnElement[bool]:
+    return column.icontains(text, autoescape=True)

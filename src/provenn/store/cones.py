@@ -1,0 +1,150 @@
+"""Definitions read by cone: catalogs with all their ancestors, not the archive.
+
+A cone is read by one recursive query. What comes out is checked before anybody sees it: every digest is computed anew
+from what the row holds, so that a definition which is not the one that was written cannot prove anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from itertools import islice
+from typing import Any, TypeVar
+
+from sqlalchemy import CTE, bindparam, case, select
+
+from provenn.catalogs.catalog import Parameters
+from provenn.catalogs.lineage import definition_digest
+from provenn.errors import CorruptArchiveError, UnknownCatalogError
+from provenn.store.database import Reading
+from provenn.store.tables import catalogs, dependencies
+
+__all__ = ["BASE", "Definition", "bases_of", "cone", "in_batches"]
+
+BASE = "Base"
+"""The kind of a catalog that is made from no other."""
+
+_LARGEST_BATCH = 10_000  # databases limit how many values a query may be given
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A catalog as it is stored.
+
+    Parameters
+    ----------
+    digest, kind
+        Its digest and the name of its class.
+    population
+        The name of its population.
+    parameters, notes
+        As the class made them.
+    extent
+        The digest of its extent.
+    dependencies
+        The digests of its dependencies, in order.
+    """
+
+    digest: str
+    kind: str
+    population: str
+    parameters: Parameters
+    notes: Parameters
+    extent: str
+    dependencies: tuple[str, ...]
+
+
+def _reached() -> CTE:
+    start = select(catalogs.c.digest).where(catalogs.c.digest.in_(bindparam("digests", expanding=True)))
+    reached = start.cte("reached", recursive=True)
+    further = select(dependencies.c.dependency).join(reached, dependencies.c.catalog == reached.c.digest)
+    return reached.union(further)
+
+
+_reached_digests = _reached()
+# What is long comes once, with the first dependency.
+_is_first = dependencies.c.position.is_(None) | (dependencies.c.position == 0)
+_CONE = (
+    select(
+        _reached_digests.c.digest,
+        catalogs.c.kind,
+        catalogs.c.population,
+        catalogs.c.extent,
+        case((_is_first, catalogs.c.parameters)),
+        case((_is_first, catalogs.c.notes)),
+        dependencies.c.position,
+        dependencies.c.dependency,
+    )
+    .outerjoin_from(_reached_digests, catalogs, catalogs.c.digest == _reached_digests.c.digest)
+    .outerjoin(dependencies, dependencies.c.catalog == _reached_digests.c.digest)
+)
+_BASES = (
+    select(catalogs.c.digest)
+    .join(_reached_digests, catalogs.c.digest == _reached_digests.c.digest)
+    .where(catalogs.c.kind == BASE)
+)
+
+
+def cone(reading: Reading, digests: Collection[str]) -> tuple[Definition, ...]:
+    """Return catalogs and all their ancestors, each once and after its dependencies.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If the archive does not hold one of the catalogs.
+    CorruptArchiveError
+        If a row is missing, or is not what was written.
+    """
+    heads: dict[str, Any] = {}
+    links: dict[str, list[tuple[int, str]]] = {}
+    for batch in in_batches(digests):
+        for digest, *head, position, dependency in reading.connection.execute(_CONE, {"digests": batch}):
+            if position is None or position == 0:
+                heads[digest] = head
+            if position is not None:
+                links.setdefault(digest, []).append((position, dependency))
+    for digest in digests:
+        if digest not in heads and digest not in links:
+            raise UnknownCatalogError(f"the archive holds no catalog {digest}")
+    made_of = {digest: tuple(one for _, one in sorted(set(links.get(digest, ())))) for digest in heads | links}
+    return tuple(_definition(digest, heads.get(digest), made_of[digest]) for digest in _sorted(made_of))
+
+
+def bases_of(reading: Reading, digests: Collection[str]) -> set[str]:
+    """Return the digests of the base catalogs that some catalogs are made from."""
+    return {
+        digest for batch in in_batches(digests) for digest in reading.connection.scalars(_BASES, {"digests": batch})
+    }
+
+
+def in_batches(values: Iterable[T]) -> Iterator[list[T]]:
+    """Yield the values in lists that are not too long for a query."""
+    rest = iter(values)
+    while batch := list(islice(rest, _LARGEST_BATCH)):
+        yield batch
+
+
+def _sorted(made_of: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
+    try:
+        return tuple(TopologicalSorter(made_of).static_order())
+    except CycleError as error:
+        cycle = " <- ".join(digest[:12] for digest in error.args[1])
+        raise CorruptArchiveError(f"catalogs are made from themselves: {cycle}") from error
+
+
+def _definition(digest: str, head: list[Any] | None, made_of: tuple[str, ...]) -> Definition:
+    kind, population, extent, parameters, notes = head or [None] * 5
+    if kind is None:
+        raise CorruptArchiveError(f"rows of the catalog {digest} are missing, from which others are made")
+    try:
+        content, remarks = json.loads(parameters), json.loads(notes)
+        agrees = definition_digest(kind, content, made_of) == digest
+    except (ValueError, RecursionError):
+        agrees = False
+    if not agrees:
+        raise CorruptArchiveError(f"the definition of the {kind} {digest} was changed after it was written")
+    return Definition(digest, kind, population, content, remarks, extent, made_of)

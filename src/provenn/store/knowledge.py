@@ -1,0 +1,93 @@
+"""What follows from definitions and facts: `Knowledge` with the origin of everything it was told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from provenn.catalogs.lineage import facts_of
+from provenn.criteria import Atom, order_facts
+from provenn.logic import Knowledge, Statement, outside
+from provenn.store.cones import BASE, Definition
+from provenn.store.facts import Fact
+
+__all__ = ["Known", "Origin", "knowledge_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a fact comes from.
+
+    Parameters
+    ----------
+    kind
+        "definition" of a catalog; "criterion": what the order of values says; "declared" or "observed"; or
+        "open universe": some object of the population is in none of its base sets.
+    catalog
+        The digest of the catalog, for a definition.
+    fact
+        The number of the fact, if it was declared or observed.
+    """
+
+    kind: Literal["definition", "criterion", "declared", "observed", "open universe"]
+    catalog: str | None = None
+    fact: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known, and why.
+
+    Parameters
+    ----------
+    knowledge
+        What follows from the facts.
+    origins
+        The origin of each of ``knowledge.facts``, in their order.
+    """
+
+    knowledge: Knowledge
+    origins: tuple[Origin, ...]
+
+    def origin(self, fact: Statement) -> Origin:
+        """Return where one of the facts comes from.
+
+        Raises
+        ------
+        ValueError
+            If it is not one of them.
+        """
+        return self.origins[self.knowledge.facts.index(fact)]
+
+
+def knowledge_of(definitions: Iterable[Definition], facts: Iterable[Fact] = ()) -> Known:
+    """Return what follows from definitions and facts.
+
+    Parameters
+    ----------
+    definitions
+        Each after its dependencies, as `cone` and `closed_cone` give them.
+    facts
+        What was declared and observed about them.
+    """
+    atoms: list[Atom] = []
+    defined: list[tuple[Statement, Origin]] = []
+    bases: dict[str, list[str]] = {}
+    for one in definitions:
+        said, mentioned = facts_of(one.kind, one.digest, one.dependencies, one.parameters)
+        atoms += mentioned
+        if said:
+            origin = Origin("definition", catalog=one.digest)
+            defined += [(each, origin) for each in said]
+        if one.kind == BASE:
+            bases.setdefault(one.population, []).append(one.digest)
+    told = [(each, Origin("criterion")) for each in order_facts(atoms)]
+    told += defined
+    told += [(one.statement, Origin(one.origin, fact=one.id)) for one in facts]
+    # The object that is in no base set may fulfil any criterion, so that criteria are not named here.
+    told += [(outside(*several), Origin("open universe")) for several in bases.values()]
+    return Known(
+        Knowledge((said for said, _ in told), open_universe=False),
+        tuple(origin for _, origin in told),
+    )
