@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from provenn.catalogs.calculators import Expressions, PythonCalculator, SqlCalculator
+from provenn.catalogs.calculators import Calculator, Expressions, PythonCalculator, SqlCalculator
 from provenn.catalogs.catalog import Catalog, Parameters
 from provenn.catalogs.schema import Schema, merged
+from provenn.errors import CalculatorError
 
 __all__ = ["DeriveAttributes"]
 
@@ -29,7 +30,7 @@ class DeriveAttributes(Catalog):
     calculation: Expressions | PythonCalculator
 
     @classmethod
-    def of(cls, parent: Catalog, calculator: SqlCalculator | PythonCalculator) -> Self:
+    def of(cls, parent: Catalog, calculator: Calculator) -> Self:
         """Derive attributes.
 
         Raises
@@ -38,12 +39,16 @@ class DeriveAttributes(Catalog):
             If an SQL expression cannot be read or does not fit the attributes.
         AttributeNotFoundError
             If the parent has not all inputs of a Python calculator.
+        CalculatorError
+            If that is not a calculator.
         AttributeConflictError
             If the parent has a different attribute of the same name.
         """
         if isinstance(calculator, SqlCalculator):
             return cls(parent, Expressions.of(calculator, parent.schema))
-        return cls(parent, calculator)
+        if isinstance(calculator, PythonCalculator):
+            return cls(parent, calculator)
+        raise CalculatorError(f"attributes are derived by a calculator, not by {calculator!r}")
 
     @property
     def dependencies(self) -> tuple[Catalog, ...]:

@@ -23,9 +23,12 @@ from provenn.store.database import Reading, Writing
 from provenn.store.tables import catalogs, dependencies, populations
 from provenn.store.tables import names as names_table
 
-__all__ = ["Entry", "add", "get", "get_all", "resolve", "same_extent", "search"]
+__all__ = ["Entry", "add", "entries", "get", "get_all", "resolve", "same_extent", "search"]
 
-_PREFIX = re.compile(r"[0-9a-f]{4,64}")
+SHORTEST = 4
+"""How many digits of a digest are needed to find a catalog."""
+
+_DIGITS = re.compile(r"[0-9a-f]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,8 @@ def _held(reading: Reading, digests: Collection[str]) -> set[str]:
 
 
 def _add_populations(writing: Writing, needed: Collection[Population]) -> None:
-    known = dict(writing.connection.execute(select(populations.c.name, populations.c.key)).tuples().all())
+    rows = writing.connection.execute(select(populations.c.name, populations.c.key))
+    known = {row.name: row.key for row in rows}
     for one in sorted(needed, key=lambda population: population.name):
         key = canonical_json([str(kind) for kind in one.key])
         if one.name not in known:
@@ -172,7 +176,7 @@ def get_all(reading: Reading, digests: Collection[str]) -> dict[str, Catalog]:
 
 
 def resolve(reading: Reading, word: str) -> str:
-    """Return the digest of the catalog that has a name, or whose digest begins so (with at least four digits).
+    """Return the digest of the catalog that has a name, or whose digest begins so, with at least `SHORTEST` digits.
 
     Raises
     ------
@@ -182,7 +186,7 @@ def resolve(reading: Reading, word: str) -> str:
     named = names.find(reading, word)
     if named is not None:
         return named
-    if _PREFIX.fullmatch(word):
+    if len(word) >= SHORTEST and _DIGITS.fullmatch(word):
         # "g" comes after every hexadecimal digit
         beginning = catalogs.c.digest.between(word, word + "g")
         found: Sequence[str] = reading.connection.scalars(
@@ -203,8 +207,24 @@ def same_extent(reading: Reading, digest: str) -> tuple[str, ...]:
     return tuple(reading.connection.scalars(query.order_by(catalogs.c.digest)))
 
 
+def entries(reading: Reading, digests: Collection[str]) -> dict[str, Entry]:
+    """Return what a list shows of some catalogs, by digest."""
+    found = [
+        Entry(*row)
+        for batch in in_batches(digests)
+        for row in reading.connection.execute(_ENTRIES.where(catalogs.c.digest.in_(batch)))
+    ]
+    return {one.digest: one for one in _called(reading, found)}
+
+
 def search(
-    reading: Reading, text: str = "", *, kind: str | None = None, population: str | None = None, most: int = 1000
+    reading: Reading,
+    text: str = "",
+    *,
+    kind: str | None = None,
+    population: str | None = None,
+    named: bool = False,
+    most: int = 1000,
 ) -> Sequence[Entry]:
     """Return the catalogs in whose name, or in whose definition as the user wrote it, a text occurs; newest first.
 
@@ -216,21 +236,31 @@ def search(
         What to look for, in upper or lower case.
     kind, population
         Only catalogs of this class, of this population.
+    named
+        Only catalogs that have a name.
     most
         How many to return.
     """
-    query = select(
-        catalogs.c.digest, catalogs.c.kind, catalogs.c.population, catalogs.c.created_at, catalogs.c.created_by
-    )
+    query = _ENTRIES
     if text:
-        named = select(names_table.c.catalog).where(_holds(names_table.c.name, text))
-        query = query.where(or_(catalogs.c.digest.in_(named), _holds(catalogs.c.notes, text)))
+        with_text = select(names_table.c.catalog).where(_holds(names_table.c.name, text))
+        query = query.where(or_(catalogs.c.digest.in_(with_text), _holds(catalogs.c.notes, text)))
     if kind is not None:
         query = query.where(catalogs.c.kind == kind)
     if population is not None:
         query = query.where(catalogs.c.population == population)
+    if named:
+        query = query.where(catalogs.c.digest.in_(select(names_table.c.catalog)))
     query = query.order_by(catalogs.c.created_at.desc(), catalogs.c.digest).limit(most)
-    found = [Entry(*row) for row in reading.connection.execute(query)]
+    return _called(reading, [Entry(*row) for row in reading.connection.execute(query)])
+
+
+_ENTRIES = select(
+    catalogs.c.digest, catalogs.c.kind, catalogs.c.population, catalogs.c.created_at, catalogs.c.created_by
+)
+
+
+def _called(reading: Reading, found: Sequence[Entry]) -> Sequence[Entry]:
     called = names.names_of(reading, [one.digest for one in found])
     return [replace(one, names=called.get(one.digest, ())) for one in found]
 

@@ -1,0 +1,382 @@
+"""An archive: catalogs, their names, and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from provenn.archive import calculators, definitions, questions
+from provenn.archive.description import Description, described
+from provenn.archive.handle import Catalog
+from provenn.archive.proof import Proof
+from provenn.archive.relation import Relation
+from provenn.archive.words import Vocabulary, as_statement, in_names, resolved
+from provenn.catalogs import Base, Calculator, Files, PythonCalculator, SqlCalculator
+from provenn.catalogs import Catalog as Definition
+from provenn.errors import ArchiveBusyError, CalculatorError
+from provenn.logic import Knowledge, Statement
+from provenn.store import bases, catalog_store, declarations, facts, names, populations, proofs
+from provenn.store import calculators as stored_calculators
+from provenn.store.calculators import Registered
+from provenn.store.catalog_store import Entry
+from provenn.store.database import Database, Reading
+from provenn.store.facts import Fact
+from provenn.store.names import Change
+
+__all__ = ["Archive"]
+
+
+class Archive:
+    """Catalogs, their names, and what is known of them. Made by `provenn.open`.
+
+    Catalogs are defined, found and compared without reading a row and without starting Spark. Wherever a catalog is
+    expected, its name will do, or the beginning of its digest.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Archive {self._database.place}>"
+
+    # -- catalogs ------------------------------------------------------------------------------------------------
+
+    def ingest(
+        self,
+        name: str,
+        path: str | Path,
+        *,
+        key: str | Sequence[str],
+        population: str,
+        format: str | None = None,  # noqa: A002 - Spark's word for it
+        schema: Mapping[str, str] | None = None,
+        options: Mapping[str, Any] | None = None,
+        rebuild: bool | None = None,
+    ) -> Catalog:
+        """Define a catalog on files. Only their metadata are read.
+
+        Parameters
+        ----------
+        name
+            A name for it.
+        path
+            A file, a folder, or a pattern such as ``survey/*.parquet``.
+        key
+            The columns that identify a source.
+        population
+            What one row is: star, galaxy, visit.
+        format
+            Spark's name of the format, if the names of the files do not tell.
+        schema
+            The type of each column, where the files do not say.
+        options
+            Spark's options to read the files.
+        rebuild
+            What to do if the name is on an earlier version of the files: True moves it here and defines anew, on
+            these files, every named catalog that is made from the earlier version; False moves this name alone. By
+            default that is an error which says what would be rebuilt.
+        """
+        files = Files.at(path, format=format, schema=schema, options=options)
+        with self._database.writing() as writing:
+            known = populations.population(writing, population)
+            base = Base.of(files, key=key, population=known or population)
+            earlier = names.find(writing, name)
+            if earlier is not None and earlier != base.digest:
+                definitions.replace_base(writing, name, earlier, base, rebuild=rebuild)
+            else:
+                if not catalog_store.add(writing, base):
+                    bases.seen_again(writing, base)
+                names.assign(writing, name, base.digest)
+        return Catalog(self, base)
+
+    def define(self, definition: Definition, name: str | None = None) -> Catalog:
+        """Add a definition, and put a new name on it. One that is there already is the same catalog."""
+        with self._database.writing() as writing:
+            catalog_store.add(writing, definition)
+            if name is not None:
+                names.assign(writing, name, definition.digest)
+        return Catalog(self, definition)
+
+    def concatenate(
+        self, members: Sequence[Catalog | str], *, order: definitions.Order | None = None, name: str | None = None
+    ) -> Catalog:
+        """Bring together the sources of several catalogs; `Catalog.concat` says how."""
+        parts = [self.catalog(one).definition for one in members]
+        with self._database.reading() as reading:
+            made = definitions.concatenated(reading, parts, order)
+        return self.define(made, name)
+
+    def catalog(self, which: Catalog | str) -> Catalog:
+        """Return a catalog: itself, or by name, or by the beginning of its digest."""
+        if isinstance(which, Catalog):
+            return which
+        with self._database.reading() as reading:
+            return Catalog(self, catalog_store.get(reading, catalog_store.resolve(reading, which)))
+
+    def describe(self, which: Catalog | str) -> Description:
+        """Return all there is to say of a catalog, in plain words."""
+        one = self.catalog(which)
+        with self._database.reading() as reading:
+            return described(reading, one.definition, {one.digest: which} if isinstance(which, str) else {})
+
+    def search(
+        self,
+        text: str = "",
+        *,
+        kind: str | None = None,
+        population: str | None = None,
+        named: bool = False,
+        most: int = 1000,
+    ) -> Sequence[Entry]:
+        """Return the catalogs in whose name, or in whose definition as it was written, a text occurs; newest first.
+
+        Parameters
+        ----------
+        text
+            What to look for, in upper or lower case.
+        kind, population
+            Only catalogs of this class, of this population.
+        named
+            Only catalogs that have a name.
+        most
+            How many to return.
+        """
+        with self._database.reading() as reading:
+            return catalog_store.search(reading, text, kind=kind, population=population, named=named, most=most)
+
+    def __getitem__(self, name: str) -> Catalog:
+        return self.catalog(name)
+
+    def __contains__(self, name: object) -> bool:
+        with self._database.reading() as reading:
+            return isinstance(name, str) and names.find(reading, name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names, sorted."""
+        with self._database.reading() as reading:
+            return iter([one.name for one in names.listing(reading)])
+
+    # -- names ---------------------------------------------------------------------------------------------------
+
+    def name(self, which: Catalog | str, name: str) -> Catalog:
+        """Put a name on a catalog; it may be on another one now."""
+        one = self.catalog(which)
+        with self._database.writing() as writing:
+            put = names.assign if names.find(writing, name) is None else names.move
+            put(writing, name, one.digest)
+        return one
+
+    def names_of(self, which: Catalog | str) -> tuple[str, ...]:
+        """Return the names of a catalog, sorted."""
+        with self._database.reading() as reading:
+            digest = _digest(reading, which)
+            return names.names_of(reading, [digest]).get(digest, ())
+
+    def delete_name(self, name: str) -> None:
+        """Delete a name. The catalog stays, and so does the history of the name."""
+        with self._database.writing() as writing:
+            names.remove(writing, name)
+
+    def log(self, name: str) -> Sequence[Change]:
+        """Return what happened to a name, the latest first."""
+        with self._database.reading() as reading:
+            return names.log(reading, name)
+
+    # -- calculators ---------------------------------------------------------------------------------------------
+
+    def calculator(
+        self,
+        name: str,
+        function: Callable[..., object] | None = None,
+        *,
+        sql: Mapping[str, str] | None = None,
+        inputs: Sequence[str] = (),
+        outputs: Mapping[str, str] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        kind: Literal["pandas", "arrow"] = "pandas",
+        scope: Literal["row", "catalog"] = "row",
+        version: str = "",
+    ) -> Calculator:
+        """Register a calculator: SQL expressions, or a Python function over batches.
+
+        Parameters
+        ----------
+        name
+            A name for it.
+        function
+            A function of a module that can be imported; it takes a batch with the inputs and returns one with the
+            outputs.
+        sql
+            Instead of a function: an expression for each output.
+        inputs
+            The attributes it reads.
+        outputs
+            The attributes it provides, with their types.
+        parameters
+            Handed to the function by keyword; part of its identity.
+        kind
+            Whether batches are pandas DataFrames or Arrow tables.
+        scope
+            ``"row"`` if the result for a source depends on its inputs alone, ``"catalog"`` if on all sources.
+        version
+            Part of its identity, besides the code.
+        """
+        if (function is None) == (sql is None):
+            hint = "pass a function, or sql={…}; for both, register two calculators"
+            raise CalculatorError(f"the calculator {name} is either a function or SQL", hint=hint)
+        made: Calculator
+        if function is None:
+            made = SqlCalculator.of(sql or {})
+        else:
+            made = PythonCalculator.of(
+                function,
+                inputs=inputs,
+                outputs=outputs or {},
+                parameters=parameters,
+                kind=kind,
+                scope=scope,
+                version=version,
+            )
+        with self._database.writing() as writing:
+            stored_calculators.register(writing, name, made)
+        return made
+
+    def find_calculator(self, name: str) -> Calculator:
+        """Return the calculator that was registered last under a name, or else one that provides such an attribute.
+
+        Raises
+        ------
+        CalculatorError
+            If there is none; or if several provide the attribute and none is preferred: it lists them.
+        """
+        with self._database.reading() as reading:
+            if name in calculators.latest(reading):
+                return calculators.named(reading, name)
+            return calculators.providing(reading, name)
+
+    def calculators(self) -> Sequence[Registered]:
+        """Return the calculators, by name."""
+        with self._database.reading() as reading:
+            return [one for _, one in sorted(calculators.latest(reading).items())]
+
+    def prefer(self, attribute: str, calculator: Calculator | str) -> None:
+        """Record which of several calculators provides an attribute."""
+        with self._database.writing() as writing:
+            chosen = calculators.named(writing, calculator) if isinstance(calculator, str) else calculator
+            if attribute not in chosen.names:
+                hint = f"it provides {', '.join(chosen.names)}"
+                raise CalculatorError(f"this calculator does not provide {attribute!r}", hint=hint)
+            stored_calculators.prefer(writing, attribute, chosen.digest)
+
+    # -- what is known -------------------------------------------------------------------------------------------
+
+    def relate(self, left: Catalog | str, right: Catalog | str) -> Relation:
+        """Return how two catalogs relate, proved from their lineage and what was declared."""
+        with self._database.reading() as reading:
+            one, other = _digest(reading, left), _digest(reading, right)
+            asked = {digest: which for digest, which in ((one, left), (other, right)) if isinstance(which, str)}
+            relation, found = questions.relate(reading, one, other, asked)
+        self._keep(found)
+        return relation
+
+    def prove(
+        self, question: str | Statement, *, given: Collection[str | Statement] = (), budget: float | None = None
+    ) -> Proof:
+        """Return whether a statement about catalogs holds; names in it are those of catalogs.
+
+        Parameters
+        ----------
+        question
+            The statement.
+        given
+            Facts to hold true besides, for this question only.
+        budget
+            Seconds after which to stop looking for a proof; then it is unknown.
+        """
+        with self._database.reading() as reading:
+            (said, *supposed), asked = resolved(reading, [question, *given])
+            proof, found = questions.judge(reading, said, asked, supposed, budget)
+        self._keep(found)
+        return replace(proof, statement=as_statement(question))
+
+    def _keep(self, found: questions.Found | None) -> None:
+        """Keep what was proved, where that is possible: the answer is as good without."""
+        if found is not None and not self._database.read_only:
+            with suppress(ArchiveBusyError), self._database.writing() as writing:
+                proofs.keep(writing, found.said, found.verdict, found.because)
+
+    def declare(self, said: str | Statement, *, reason: str = "") -> Fact:
+        """Hold a statement about catalogs true from now on.
+
+        Raises
+        ------
+        ContradictionError
+            If it contradicts what is known. It carries the minimal conflict, and nothing is declared.
+        """
+        with self._database.writing() as writing:
+            (plain,), asked = resolved(writing, [said])
+            with questions.in_words(writing, asked):
+                told = declarations.declare(writing, plain, reason)
+            return Vocabulary.of(writing, plain.labels, asked).told(told)
+
+    def retract(self, number: int, *, reason: str = "") -> Fact:
+        """Take a declared fact back. Every proof that used it is forgotten; `unproved` lists what was built on it."""
+        with self._database.writing() as writing:
+            return in_names(writing, [declarations.retract(writing, number, reason)])[0]
+
+    def facts(self, which: Catalog | str | None = None, *, retracted: bool = False) -> Sequence[Fact]:
+        """Return the facts declared or observed about a catalog, or all there are, with names in their statements."""
+        with self._database.reading() as reading:
+            if which is None:
+                return in_names(reading, facts.all_facts(reading, retracted=retracted))
+            return in_names(reading, facts.facts_about(reading, _digest(reading, which), retracted=retracted))
+
+    def unproved(self) -> list[Catalog]:
+        """Return the concatenations that need their members to be disjoint, if that is not known any more."""
+        with self._database.reading() as reading:
+            digests = [one.digest for one in catalog_store.search(reading, kind="ConcatSources")]
+            made = catalog_store.get_all(reading, digests) if digests else {}
+            return [Catalog(self, one) for one in definitions.disjointly_concatenated(reading, made.values())]
+
+    def same_sources(self, which: Catalog | str) -> list[Catalog]:
+        """Return the other catalogs that are proved to have the same sources."""
+        return self._found(which, Knowledge.equal_to)
+
+    def covering(self, which: Catalog | str) -> list[Catalog]:
+        """Return the other catalogs that are proved to have all its sources."""
+        return self._found(which, Knowledge.supersets_of)
+
+    def inside(self, which: Catalog | str) -> list[Catalog]:
+        """Return the other catalogs all of whose sources it is proved to have."""
+        return self._found(which, Knowledge.subsets_of)
+
+    def apart_from(self, which: Catalog | str) -> list[Catalog]:
+        """Return the other catalogs that are proved to share no source with it."""
+        return self._found(which, Knowledge.disjoint_from)
+
+    def _found(self, which: Catalog | str, relation: Callable[[Knowledge, str], list[str]]) -> list[Catalog]:
+        one = self.catalog(which)
+        with self._database.reading() as reading:
+            digests = questions.look_up(reading, one.digest, one.population, relation)
+            found = catalog_store.get_all(reading, digests) if digests else {}
+        return sorted((Catalog(self, found[digest]) for digest in digests), key=lambda catalog: catalog.name)
+
+
+def _digest(reading: Reading, which: Catalog | str) -> str:
+    return which.digest if isinstance(which, Catalog) else catalog_store.resolve(reading, which)

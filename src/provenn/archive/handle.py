@@ -1,0 +1,168 @@
+"""A catalog in an archive: what a user holds in hand. Every verb defines a new catalog; nothing is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from provenn.archive.words import SHORT
+from provenn.catalogs import (
+    Calculator,
+    CombineAttributes,
+    DeriveAttributes,
+    ExcludeSources,
+    KeepAttributes,
+    RenameAttributes,
+    RestrictSources,
+    SampleSources,
+    Schema,
+    SelectSources,
+    SqlCalculator,
+)
+from provenn.catalogs import Catalog as Definition
+
+if TYPE_CHECKING:
+    from provenn.archive.archive import Archive
+
+__all__ = ["Catalog"]
+
+
+class Catalog:
+    """A catalog of an archive.
+
+    Catalogs are made by `Archive.ingest` and by the verbs of other catalogs, and found by ``archive[name]``. Two are
+    equal if they have the same definition.
+    """
+
+    __slots__ = ("archive", "definition")
+
+    def __init__(self, archive: Archive, definition: Definition) -> None:
+        self.archive = archive
+        self.definition = definition
+
+    # -- what it is ----------------------------------------------------------------------------------------------
+
+    @property
+    def digest(self) -> str:
+        """Its identity: the digest of its definition."""
+        return self.definition.digest
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its names, sorted."""
+        return self.archive.names_of(self)
+
+    @property
+    def name(self) -> str:
+        """What to call it: its first name, or the beginning of its digest."""
+        return next(iter(self.names), self.digest[:SHORT])
+
+    @property
+    def population(self) -> str:
+        """What one row is."""
+        return self.definition.population.name
+
+    @property
+    def schema(self) -> Schema:
+        """Its attributes."""
+        return self.definition.schema
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of its attributes, in the order of the columns."""
+        return self.schema.names
+
+    @property
+    def dependencies(self) -> tuple[Catalog, ...]:
+        """The catalogs it is made from."""
+        return tuple(Catalog(self.archive, one) for one in self.definition.dependencies)
+
+    # -- verbs ---------------------------------------------------------------------------------------------------
+
+    def select(self, criterion: str, *, name: str | None = None) -> Catalog:
+        """Keep the sources for which a criterion in SQL is true."""
+        return self._make(SelectSources.of(self.definition, criterion), name)
+
+    def restrict(self, other: Catalog | str, *, name: str | None = None) -> Catalog:
+        """Keep the sources that another catalog has too."""
+        return self._make(RestrictSources(self.definition, self._other(other)), name)
+
+    def exclude(self, other: Catalog | str, *, name: str | None = None) -> Catalog:
+        """Keep the sources that another catalog does not have."""
+        return self._make(ExcludeSources(self.definition, self._other(other)), name)
+
+    def sample(self, fraction: float, *, seed: int = 0, name: str | None = None) -> Catalog:
+        """Keep a random fraction of the sources. With the same seed, a smaller sample lies inside a larger one."""
+        return self._make(SampleSources.of(self.definition, fraction, seed), name)
+
+    def keep(self, *attributes: str, name: str | None = None) -> Catalog:
+        """Keep some attributes, in this order; the key is always kept."""
+        return self._make(KeepAttributes.of(self.definition, attributes), name)
+
+    def rename(
+        self, attributes: Mapping[str, str] | None = None, /, *, name: str | None = None, **more: str
+    ) -> Catalog:
+        """Give attributes other names: ``rename(vmag="v")``, or a mapping where names are odd."""
+        return self._make(RenameAttributes.of(self.definition, {**(attributes or {}), **more}), name)
+
+    def derive(
+        self,
+        what: Calculator | str | Mapping[str, str] | None = None,
+        /,
+        *,
+        name: str | None = None,
+        **expressions: str,
+    ) -> Catalog:
+        """Add attributes: ``derive(dist_pc="1000 / plx")``, a mapping where names are odd, or a calculator.
+
+        A calculator may be given by the name under which it is registered.
+        """
+        if isinstance(what, str):
+            what = self.archive.find_calculator(what)
+        if what is None or isinstance(what, Mapping):
+            what = SqlCalculator.of({**(what or {}), **expressions})
+        return self._make(DeriveAttributes.of(self.definition, what), name)
+
+    def combine(self, *others: Catalog | str, name: str | None = None) -> Catalog:
+        """Bring together the attributes of several catalogs, for the sources they all have."""
+        return self._make(CombineAttributes.of(self.definition, *map(self._other, others)), name)
+
+    def concat(self, *others: Catalog | str, order: Literal["first"] | None = None, name: str | None = None) -> Catalog:
+        """Bring together the sources of several catalogs, with the attributes they all have.
+
+        Parameters
+        ----------
+        others
+            The catalogs to append.
+        order
+            ``"first"``: where a source is in several catalogs that define an attribute differently, the first one
+            gives the value. Not needed where the catalogs are proved to share no source.
+        name
+            A name for the result.
+        """
+        return self.archive.concatenate([self, *others], order=order, name=name)
+
+    def named(self, name: str) -> Catalog:
+        """Put a name on the catalog, which may be on another one now."""
+        self.archive.name(self, name)
+        return self
+
+    def _make(self, definition: Definition, name: str | None) -> Catalog:
+        return self.archive.define(definition, name)
+
+    def _other(self, other: Catalog | str) -> Definition:
+        return self.archive.catalog(other).definition
+
+    # -- showing -------------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        return str(self.archive.describe(self))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Catalog) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"<Catalog {self.name}: {self.definition.kind} of {self.population}, {len(self.attributes)} attributes>"

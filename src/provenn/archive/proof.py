@@ -1,0 +1,47 @@
+"""The answer to a question about catalogs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from provenn.archive.words import Reason
+from provenn.logic import Explanation, Statement, World
+
+__all__ = ["Proof"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Whether a statement about catalogs holds, and why. It is true, as a condition, if the statement is proved.
+
+    Attributes
+    ----------
+    statement
+        What was asked, in names.
+    verdict
+        ``"holds"``, ``"fails"`` (the opposite is proved) or ``"unknown"``.
+    reasons
+        The facts that prove it, or its opposite; none of them can be left out.
+    world
+        If it is not proved: a possible world in which it is false, reduced to the catalogs asked about.
+    """
+
+    statement: Statement
+    verdict: Literal["holds", "fails", "unknown"]
+    reasons: tuple[Reason, ...] = ()
+    world: World | None = None
+
+    def __bool__(self) -> bool:
+        return self.verdict == "holds"
+
+    @property
+    def why(self) -> Explanation | None:
+        """The proof as an explanation, or None if there is none."""
+        if self.verdict == "unknown":
+            return None
+        conclusion = self.statement if self.verdict == "holds" else ~self.statement
+        return Explanation(tuple(one.statement for one in self.reasons), open_universe=False, conclusion=conclusion)
+
+    def __str__(self) -> str:
+        return f"{self.statement}: {self.verdict}" + "".join(f"\n  {reason}" for reason in self.reasons)

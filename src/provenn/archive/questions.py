@@ -1,0 +1,187 @@
+"""Questions about catalogs, answered from their lineage and what was declared, without reading a row.
+
+Labels are digests of catalogs. Nothing is written here: what was proved comes back as `Found`, to be kept for the next
+who asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Literal
+
+from provenn.archive.proof import Proof
+from provenn.archive.relation import RELATIONS, Relation, Summary
+from provenn.archive.words import SUPPOSED, Vocabulary
+from provenn.errors import ContradictionError, PopulationError
+from provenn.logic import Knowledge, Relationship, Statement, World
+from provenn.store import populations, proofs
+from provenn.store.database import Reading
+from provenn.store.facts import Fact, closed_cone
+from provenn.store.knowledge import Known, knowledge_of
+from provenn.store.proofs import Because
+
+__all__ = ["Asked", "Found", "check_population", "in_words", "judge", "look_up", "proves", "relate"]
+
+Asked = Mapping[str, str]
+"""What the user calls the catalogs of a question, by digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something that was proved: a statement, whether it holds or fails, and the facts from which that follows."""
+
+    said: Statement
+    verdict: Literal["holds", "fails"]
+    because: tuple[Because, ...]
+
+
+def relate(reading: Reading, left: str, right: str, asked: Asked) -> tuple[Relation, Found | None]:
+    """Return how two catalogs relate, and what was proved for it.
+
+    Raises
+    ------
+    PopulationError
+        If they are of different populations.
+    """
+    digests = tuple(dict.fromkeys((left, right)))
+    known = _known(reading, digests, asked)
+    possible = known.knowledge.relationship(*digests)
+    summary, said = _first_proved(possible, left, right)
+    found = None if said is None else _proved(reading, known, said, "holds")
+    because = () if found is None else found.because
+    vocabulary = Vocabulary.of(reading, digests, asked, (fact for fact, _ in because))
+    relation = Relation(
+        vocabulary.word(left),
+        vocabulary.word(right),
+        summary,
+        Relationship.from_arrays([vocabulary.word(digest) for digest in digests], possible.arrays()),
+        None if said is None else vocabulary.said(said),
+        vocabulary.reasons(reading, because),
+    )
+    return relation, found
+
+
+def _first_proved(possible: Relationship, left: str, right: str) -> tuple[Summary, Statement | None]:
+    for summary, relation in RELATIONS.items():
+        said = relation(left, right)
+        if possible.entails(said):
+            return summary, said
+    return "unknown", None
+
+
+def judge(
+    reading: Reading, said: Statement, asked: Asked, given: Collection[Statement] = (), budget: float | None = None
+) -> tuple[Proof, Found | None]:
+    """Return whether a statement holds, and what was proved for it.
+
+    Parameters
+    ----------
+    reading
+        The transaction.
+    said
+        The statement.
+    asked
+        What the user calls the catalogs.
+    given
+        Facts to hold true besides, for this question only. What is proved with them is not to be kept.
+    budget
+        Seconds after which to stop looking for a proof.
+
+    Raises
+    ------
+    PopulationError
+        If it compares catalogs of different populations.
+    ContradictionError
+        If what is given contradicts what is known; the conflict is in words.
+    """
+    recalled = None if given else proofs.recall(reading, said)
+    if recalled is not None:
+        return _told(reading, Found(said, recalled.verdict, recalled.because), asked), None
+    known = _known(reading, {label for one in (said, *given) for label in one.labels}, asked, given)
+    start = monotonic()
+    with in_words(reading, asked):
+        verdict = known.knowledge.judge(said, budget)
+    if verdict == "unknown":
+        ran_out = budget is not None and monotonic() - start >= budget
+        world = None if ran_out else known.knowledge.counterexample(said)
+        vocabulary = Vocabulary.of(reading, said.labels, asked)
+        return Proof(vocabulary.said(said), "unknown", world=world and _reduced(world, said, vocabulary)), None
+    found = _proved(reading, known, said, "holds" if verdict == "holds" else "fails")
+    return _told(reading, found, asked), None if given else found
+
+
+def proves(reading: Reading, said: Statement) -> bool:
+    """Whether a statement about catalogs of one population holds, without asking why."""
+    recalled = proofs.recall(reading, said)
+    return recalled.verdict == "holds" if recalled else _known(reading, said.labels, {}).knowledge.entails(said)
+
+
+def _proved(reading: Reading, known: Known, said: Statement, verdict: Literal["holds", "fails"]) -> Found:
+    """Return the reason for something that is proved, found now or before."""
+    recalled = proofs.recall(reading, said)
+    if recalled is not None and recalled.verdict == verdict:
+        return Found(said, verdict, recalled.because)
+    explanation = known.knowledge.explain(said if verdict == "holds" else ~said)
+    facts = () if explanation is None else explanation.facts
+    return Found(said, verdict, tuple((fact, known.origin(fact)) for fact in facts))
+
+
+def _told(reading: Reading, found: Found, asked: Asked) -> Proof:
+    vocabulary = Vocabulary.of(reading, found.said.labels, asked, (fact for fact, _ in found.because))
+    return Proof(vocabulary.said(found.said), found.verdict, vocabulary.reasons(reading, found.because))
+
+
+def _reduced(world: World, said: Statement, vocabulary: Vocabulary) -> World:
+    """Return a world in words, with the catalogs of a statement alone."""
+    labels = said.labels
+    return World(frozenset(frozenset(vocabulary.word(one) for one in labels if one in here) for here in world.regions))
+
+
+def look_up(
+    reading: Reading, digest: str, population: str, relation: Callable[[Knowledge, str], Iterable[str]]
+) -> list[str]:
+    """Return the digests of all catalogs of a population that stand in a relation to one of them."""
+    everything = populations.in_population(reading, population)
+    known = _known(reading, everything, {})
+    return [found for found in relation(known.knowledge, digest) if found in everything]
+
+
+def check_population(found: dict[str, str], asked: Asked) -> None:
+    """Refuse to compare catalogs of different populations.
+
+    Parameters
+    ----------
+    found
+        The population of each catalog, by digest.
+    asked
+        What the user calls them.
+    """
+    first = {population: digest for digest, population in reversed(found.items())}
+    if len(first) > 1:
+        each = ", ".join(f"{asked.get(digest, digest)} holds {population}" for population, digest in first.items())
+        raise PopulationError(
+            f"catalogs of different populations cannot be compared: {each}",
+            hint="only sources of one population can be the same",
+        )
+
+
+def _known(reading: Reading, digests: Collection[str], asked: Asked, given: Collection[Statement] = ()) -> Known:
+    definitions, facts = closed_cone(reading, digests)
+    population = {one.digest: one.population for one in definitions}
+    check_population({digest: population[digest] for digest in digests}, asked)
+    supposed = (Fact(SUPPOSED, one, "", "declared", "", datetime.now(UTC)) for one in given)
+    return knowledge_of(definitions, (*facts, *supposed))
+
+
+@contextmanager
+def in_words(reading: Reading, asked: Asked) -> Iterator[None]:
+    """Tell a contradiction in the user's words."""
+    try:
+        yield
+    except ContradictionError as error:
+        vocabulary = Vocabulary.of(reading, (), asked, error.conflict.facts)
+        raise ContradictionError(vocabulary.explained(error.conflict)) from None

@@ -1,0 +1,174 @@
+"""What is known, in the user's words: names instead of digests, attributes instead of identities."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from provenn.archive.sentences import sentence
+from provenn.catalogs import Catalog
+from provenn.criteria import with_names
+from provenn.logic import Explanation, Statement, statement
+from provenn.store import names
+from provenn.store.catalog_store import get_all, resolve
+from provenn.store.database import Reading
+from provenn.store.facts import Fact, fact
+from provenn.store.knowledge import Origin
+from provenn.store.proofs import Because
+
+__all__ = ["SHORT", "SUPPOSED", "Reason", "Vocabulary", "as_statement", "criterion_words", "in_names", "resolved"]
+
+SHORT = 12
+"""How many digits of a digest name a catalog that has no name."""
+
+SUPPOSED = 0
+"""The number of a fact that is held true for one question only, and is not recorded."""
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+# A number with the suffix of its type; texts and names in quotes are left as they are.
+_SUFFIXED = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`|\b(\d+(?:\.\d+)?(?:E-?\d+)?)[DFLSY]\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A fact that a proof uses.
+
+    Attributes
+    ----------
+    statement
+        What it says, in names.
+    because
+        Where it comes from, in words.
+    """
+
+    statement: Statement
+    because: str
+
+    def __str__(self) -> str:
+        return f"{self.statement}  ({self.because})"
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Words for labels, which are digests of catalogs and criteria over identities.
+
+    Parameters
+    ----------
+    words
+        What to call catalogs, by digest.
+    attributes
+        What to call attributes, by identity.
+    catalogs
+        The catalogs whose definitions can be told, by digest.
+    """
+
+    words: Mapping[str, str]
+    attributes: Mapping[str, str]
+    catalogs: Mapping[str, Catalog]
+
+    @classmethod
+    def of(
+        cls,
+        reading: Reading,
+        digests: Iterable[str],
+        asked: Mapping[str, str],
+        facts: Iterable[Statement] = (),
+        definitions: Iterable[str] = (),
+    ) -> Vocabulary:
+        """Gather words for catalogs.
+
+        Parameters
+        ----------
+        reading
+            The transaction.
+        digests
+            Catalogs to call by name.
+        asked
+            What the user calls some of them, by digest.
+        facts
+            Facts to say in words, with the criteria in them.
+        definitions
+            Catalogs whose definitions are told besides those that the facts mention.
+        """
+        labels = dict.fromkeys([*definitions, *(label for said in facts for label in said.labels)])
+        cited = [label for label in labels if _DIGEST.fullmatch(label)]
+        catalogs = get_all(reading, cited) if cited else {}
+        made_from = (one.digest for digest in cited for one in catalogs[digest].dependencies)
+        called = list(dict.fromkeys([*digests, *cited, *made_from]))
+        # Where an attribute has several names, the first it had is taken.
+        attributes = {
+            one.identity: one.name for catalog in reversed(catalogs.values()) for one in catalog.schema.values()
+        }
+        return cls(_words(reading, called) | dict(asked), attributes, catalogs)
+
+    def word(self, label: str) -> str:
+        """Return the word for a label."""
+        return self.words.get(label) or criterion_words(label, self.attributes)
+
+    def said(self, statement: Statement) -> Statement:
+        """Return a statement in these words."""
+        return statement.relabelled(self.word)
+
+    def told(self, fact: Fact) -> Fact:
+        """Return a fact with its statement in these words."""
+        return replace(fact, statement=self.said(fact.statement))
+
+    def explained(self, explanation: Explanation) -> Explanation:
+        """Return an explanation in these words."""
+        conclusion = explanation.conclusion and self.said(explanation.conclusion)
+        return Explanation(tuple(map(self.said, explanation.facts)), explanation.open_universe, conclusion)
+
+    def reasons(self, reading: Reading, because: Iterable[Because]) -> tuple[Reason, ...]:
+        """Return facts and where they come from, in these words."""
+        return tuple(Reason(self.said(said), self._origin(reading, origin)) for said, origin in because)
+
+    def _origin(self, reading: Reading, origin: Origin) -> str:
+        match origin:
+            case Origin("definition", catalog=str(digest)):
+                return f"{self.word(digest)}: {sentence(self.catalogs[digest], self.word)}"
+            case Origin(fact=0):  # SUPPOSED
+                return "given"
+            case Origin("declared" | "observed" as how, fact=int(number)):
+                told = fact(reading, number)
+                return f"fact #{number}, {how} by {told.declared_by}" + (f": {told.reason}" if told.reason else "")
+            case Origin("criterion"):
+                return "by the order of values"
+            case _:
+                return "no base catalog holds everything there is"
+
+
+def as_statement(said: str | Statement) -> Statement:
+    """Return a statement, read if it is text."""
+    return statement(said) if isinstance(said, str) else said
+
+
+def resolved(reading: Reading, said: Iterable[str | Statement]) -> tuple[list[Statement], dict[str, str]]:
+    """Return statements with digests for names, and what the user calls these catalogs, by digest.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If there is no catalog of such a name.
+    """
+    read = [as_statement(one) for one in said]
+    digests = {label: resolve(reading, label) for one in read for label in one.labels}
+    asked = {digest: label for label, digest in reversed(digests.items())}
+    return [one.relabelled(digests.__getitem__) for one in read], asked
+
+
+def in_names(reading: Reading, found: Iterable[Fact]) -> list[Fact]:
+    """Return facts with names in their statements."""
+    known = list(found)
+    vocabulary = Vocabulary.of(reading, {label for one in known for label in one.statement.labels}, {})
+    return [vocabulary.told(one) for one in known]
+
+
+def _words(reading: Reading, digests: Collection[str]) -> dict[str, str]:
+    named = names.names_of(reading, digests)
+    return {digest: named[digest][0] if digest in named else digest[:SHORT] for digest in digests}
+
+
+def criterion_words(label: str, attributes: Mapping[str, str]) -> str:
+    """Return the label of a criterion as people write it: attributes by name, numbers without the type's suffix."""
+    return _SUFFIXED.sub(lambda found: (found[1] or found[0]).removesuffix(".0"), with_names(label, attributes))
