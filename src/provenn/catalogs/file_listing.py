@@ -119,10 +119,9 @@ def _globbed(path: str) -> tuple[str, re.Pattern[str]]:
     """Return the folder in which a glob begins, and the pattern of what lies below it; of a folder, all in it."""
     parts = path.split("/")
     first = next(place for place, part in enumerate(parts) if has_magic(part))
-    pattern = ""
-    for part in parts[first:]:
-        pattern += "(.*/)?" if part == "**" else _part_pattern(part) + "/"
-    return "/".join(parts[:first]) or "/", re.compile(pattern.removesuffix("/") + "(/.*)?", re.DOTALL)
+    *folders, last = parts[first:]
+    pattern = "".join("(.*/)?" if part == "**" else _part_pattern(part) + "/" for part in folders)
+    return "/".join(parts[:first]) or "/", re.compile(f"{pattern}{_part_pattern(last)}(/.*)?", re.DOTALL)
 
 
 def _part_pattern(part: str) -> str:

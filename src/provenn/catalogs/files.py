@@ -124,8 +124,9 @@ class Files:
         if _digest(now) == self.digest:
             return
         before = dict(self.fingerprints)
-        changed = sorted(name for name in now if now[name] not in before.values())
-        missing = sorted(name for name in before if name not in now)
+        there, then = set(now.values()), set(before.values())
+        changed = sorted(name for name in now if now[name] not in then)
+        missing = sorted(name for name in before if before[name] not in there)
         if missing and not changed:
             raise FilesMissingError(f"{_some(missing)} missing from {self.location}", hint=_MISSING_HINT)
         raise FilesChangedError(
@@ -229,7 +230,8 @@ def _format(files: Sequence[File]) -> str:
 def _options(format: str, given: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:  # noqa: A002 - Spark's word
     options = {"header": "true"} if format == "csv" else {}
     for name, value in given.items():
-        options[name.lower()] = str(value).lower() if isinstance(value, bool) else str(value)
+        text = str(value)
+        options[name.lower()] = text.lower() if text.lower() in ("true", "false") else text
     return tuple(sorted(options.items()))
 
 

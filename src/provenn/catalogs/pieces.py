@@ -6,12 +6,12 @@ of the first member, what it is by that member's attribute; among the other sour
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from provenn.catalogs.digest import content_digest
 from provenn.catalogs.extent import Extent
 from provenn.catalogs.schema import Attribute, Piece, Schema
-from provenn.criteria import Atom, parse_criterion
+from provenn.criteria import Atom, Criterion, parse_criterion
 from provenn.logic.terms import Op, Term
 
 __all__ = ["expanded", "joined", "member_extents"]
@@ -49,41 +49,38 @@ def member_extents(schema: Schema) -> dict[str, Extent]:
     return found
 
 
-def expanded(true: Term, atoms: Iterable[Atom], reads: Iterable[str], schema: Schema) -> tuple[Term, tuple[Atom, ...]]:
-    """Return a set of which the atoms are on attributes of one definition each, and these atoms, sorted.
+def expanded(criterion: Criterion, schema: Schema) -> tuple[Term, tuple[Atom, ...]]:
+    """Return the set for which a criterion is TRUE, and its atoms, all on attributes without pieces.
 
     Parameters
     ----------
-    true, atoms, reads
-        What a criterion says: the set, its atoms, the identities it reads.
+    criterion
+        The criterion.
     schema
         The attributes it was read with.
     """
     given = schema.by_identity
-    if not any(given[identity].pieces for identity in reads):
-        return true, tuple(atoms)
-    known = {atom.label: atom for atom in atoms}
-    found: dict[str, Atom] = {}
-    postfix: list[str | Op] = []
-    for token in true.postfix:
-        if isinstance(token, str):
-            read = {identity: given[identity] for identity in parse_criterion(token, given).reads}
-            if any(one.pieces for one in read.values()):
-                term, new = _expanded_atom(token, read)
-                postfix += term
-                found.update((atom.label, atom) for atom in new)
+    read = {identity: given[identity] for identity in criterion.reads}
+    partitions = {_members(one) for one in read.values()} - {()}
+    if not partitions:
+        return criterion.true, criterion.atoms
+    atoms: dict[str, Atom] = {}
+    if len(partitions) == 1:
+        postfix = _expanded(criterion.canonical, read, atoms)
+    else:  # atom by atom: all of it for each combination of members could be too much
+        postfix = []
+        for token in criterion.true.postfix:
+            if isinstance(token, str):
+                reads = parse_criterion(token, given).reads
+                postfix += _expanded(token, {identity: given[identity] for identity in reads}, atoms)
             else:
                 postfix.append(token)
-                found[token] = known[token]
-        else:
-            postfix.append(token)
-    return Term(tuple(postfix)), tuple(found[label] for label in sorted(found))
+    return Term(tuple(postfix)), tuple(atoms[label] for label in sorted(atoms))
 
 
-def _expanded_atom(label: str, read: Mapping[str, Attribute]) -> tuple[list[str | Op], list[Atom]]:
-    """Return the set of one atom, given the attributes it reads by the identities that its label mentions."""
+def _expanded(text: str, read: Mapping[str, Attribute], atoms: dict[str, Atom]) -> list[str | Op]:
+    """Return the set of a criterion, given the attributes it reads by the identities it mentions; collect its atoms."""
     postfix: list[str | Op] = []
-    atoms: list[Atom] = []
     # A stack of what is still to be written: concatenations of concatenations may lie very deep.
     stack: list[str | Op | Mapping[str, Attribute]] = [read]
     while stack:
@@ -93,9 +90,9 @@ def _expanded_atom(label: str, read: Mapping[str, Attribute]) -> tuple[list[str 
             continue
         members = next((_members(attribute) for attribute in one.values() if attribute.pieces), ())
         if not members:
-            criterion = parse_criterion(label, one)
+            criterion = parse_criterion(text, one)
             postfix += criterion.true.postfix
-            atoms += criterion.atoms
+            atoms.update((atom.label, atom) for atom in criterion.atoms)
             continue
         # In the first member this, or else, outside it, in the second that, or else …
         program: list[str | Op | Mapping[str, Attribute]] = []
@@ -104,7 +101,7 @@ def _expanded_atom(label: str, read: Mapping[str, Attribute]) -> tuple[list[str 
         for member in reversed(members[:-1]):
             program += [member, Op.MINUS, Op.OR]
         stack.extend(reversed(program))
-    return postfix, atoms
+    return postfix
 
 
 def _members(attribute: Attribute) -> tuple[str, ...]:

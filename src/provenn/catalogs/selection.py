@@ -45,7 +45,7 @@ class Selection:
             If it cannot be read, does not fit the types, or is not deterministic and row-wise.
         """
         criterion = parse_criterion(text, schema)
-        true, atoms = expanded(criterion.true, criterion.atoms, criterion.reads, schema)
+        true, atoms = expanded(criterion, schema)
         return cls(criterion.canonical, true, atoms)
 
     def extent(self, schema: Schema) -> Extent:

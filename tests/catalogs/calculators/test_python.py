@@ -1,0 +1,156 @@
+"""Python calculators: found again by import path and hash of their module, or refused."""
+
+import math
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from provenn.catalogs import PythonCalculator, SqlCalculator, calculator_from
+from provenn.errors import AttributeConflictError, CalculatorChangedError, CalculatorError, TypeNameError
+from tests.catalogs.calculators import example
+
+GIVEN = {"inputs": ["g", "r"], "outputs": {"z": "double"}}
+
+
+def test_a_calculator_is_an_import_path_and_the_hash_of_a_module():
+    made = PythonCalculator.of(example.photo_z, **GIVEN, parameters={"b": [1, 2], "a": None}, version="1.0")
+    assert made.function == "tests.catalogs.calculators.example:photo_z"
+    assert made.source == sha256(Path(example.__file__).read_bytes()).hexdigest()
+    assert made.parameters == {"a": None, "b": [1, 2]}
+    assert (made.names, made.inputs, made.scope, made.kind) == (("z",), ("g", "r"), "row", "pandas")
+    assert made.load() is example.photo_z
+
+
+def test_definitions_give_calculators_again():
+    for one in (
+        PythonCalculator.of(example.photo_z, **GIVEN, parameters={"a": 1}, kind="arrow", scope="catalog"),
+        SqlCalculator.of({"d": "1000 / plx", "B-V": "b - v"}),
+    ):
+        again = calculator_from(one.definition())
+        assert again == one
+        assert again.digest == one.digest
+
+
+def test_everything_that_can_change_a_result_is_identity():
+    def digest(function=example.photo_z, **changes) -> str:
+        return PythonCalculator.of(function, **{**GIVEN, **changes}).digest
+
+    digests = [
+        digest(),
+        digest(example.Group.inner),
+        digest(parameters={"a": 1}),
+        digest(parameters={"a": 1.0}),
+        digest(version="2"),
+        digest(kind="arrow"),
+        digest(scope="catalog"),
+        digest(inputs=["g"]),
+        digest(outputs={"z": "float"}),
+    ]
+    assert len(set(digests)) == len(digests)
+    assert digest(parameters={"a": 1, "b": 2}) == digest(parameters={"b": 2, "a": 1})
+    assert SqlCalculator.of({"d": "plx"}).digest == SqlCalculator.of({"d": "plx"}).digest
+
+
+@pytest.mark.parametrize(
+    ("function", "problem"),
+    [
+        (example.anonymous, "a lambda cannot be found again"),
+        (example.local(), "hidden is local to another function"),
+        (example.fixed, "a calculator is a Python function, not functools.partial"),
+        (example.wrapped, "example:original is another object than the one given"),
+        (example.Group, "a calculator is a Python function"),
+        (math.sqrt, "a calculator is a Python function"),
+        ("mymodule:photo_z", "a calculator is a Python function"),
+    ],
+)
+def test_functions_that_another_process_could_not_find_are_refused(function, problem: str):
+    with pytest.raises(CalculatorError, match=problem) as caught:
+        PythonCalculator.of(function, **GIVEN)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "problem"),
+    [
+        ({"kind": "polars"}, CalculatorError, "kind is pandas or arrow, not 'polars'"),
+        ({"scope": "all"}, CalculatorError, "scope is row or catalog, not 'all'"),
+        ({"inputs": []}, CalculatorError, "has inputs and outputs"),
+        ({"outputs": {}}, CalculatorError, "has inputs and outputs"),
+        ({"inputs": ["g", "g"]}, CalculatorError, "an input is named twice in g, g"),
+        ({"inputs": [""]}, AttributeConflictError, "cannot name an attribute"),
+        ({"outputs": {"z": "duoble"}}, TypeNameError, "did you mean double"),
+        ({"parameters": {"a": math.nan}}, CalculatorError, "cannot be written as JSON"),
+        ({"parameters": {"a": {1, 2}}}, CalculatorError, "cannot be written as JSON"),
+    ],
+)
+def test_the_rest_has_to_make_sense(changes: dict, error: type[Exception], problem: str):
+    with pytest.raises(error, match=problem):
+        PythonCalculator.of(example.photo_z, **{**GIVEN, **changes})
+
+
+def test_one_input_may_be_given_by_its_name_alone():
+    assert PythonCalculator.of(example.photo_z, inputs="redshift", outputs={"z": "double"}).inputs == ("redshift",)
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A module of its own, which leaves a trace when it is run."""
+    file = tmp_path / "provenn_test_module.py"
+    file.write_text("from pathlib import Path\nPath(__file__ + '.ran').touch()\ndef f(batch): return batch\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield file
+    sys.modules.pop("provenn_test_module", None)
+
+
+def test_changed_code_is_noticed_before_it_is_run(module: Path):
+    from provenn_test_module import f  # noqa: PLC0415
+
+    made = PythonCalculator.of(f, **GIVEN)
+    sys.modules.pop("provenn_test_module")
+    assert made.load()("batch") == "batch"
+    sys.modules.pop("provenn_test_module")
+    Path(f"{module}.ran").unlink()
+    module.write_text(module.read_text() + "# changed\n")
+    with pytest.raises(CalculatorChangedError, match="provenn_test_module:f has changed") as caught:
+        made.load()
+    assert "register it again" in caught.value.hint
+    assert not Path(f"{module}.ran").exists()
+
+
+def test_code_that_is_gone_is_named(module: Path):
+    source = sha256(module.read_bytes()).hexdigest()
+    definition = {**PythonCalculator.of(example.photo_z, **GIVEN).definition(), "source": source}
+    with pytest.raises(CalculatorError, match="there is no function g in"):
+        calculator_from({**definition, "function": "provenn_test_module:g"}).load()
+    for name in ("provenn_no_module", "provenn_no_package.module", "math"):
+        with pytest.raises(CalculatorError, match=f"the module of the calculator {name}:f is not found"):
+            calculator_from({**definition, "function": f"{name}:f"}).load()
+
+
+SCRIPT = """
+from provenn.catalogs import PythonCalculator
+from provenn.errors import CalculatorError
+def f(batch): return batch
+try:
+    made = PythonCalculator.of(f, inputs=["g"], outputs={"z": "double"})
+    print(made.function)
+except CalculatorError as error:
+    print(error.message)
+"""
+
+
+def test_a_function_of_a_script_has_the_scripts_name(tmp_path: Path):
+    (tmp_path / "survey_script.py").write_text(SCRIPT)
+    assert run([sys.executable, "survey_script.py"], tmp_path) == "survey_script:f"
+    assert run([sys.executable, "-m", "survey_script"], tmp_path) == "survey_script:f"
+
+
+def test_a_function_that_was_typed_in_is_refused(tmp_path: Path):
+    assert run([sys.executable, "-c", SCRIPT], tmp_path) == "f was typed in: no other process can import it"
+
+
+def run(command: list[str], folder: Path) -> str:
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()

@@ -1,0 +1,173 @@
+"""What every catalog is: identity, equality, local relationships."""
+
+import pytest
+
+from provenn.catalogs import (
+    Base,
+    Catalog,
+    CombineAttributes,
+    ConcatSources,
+    DeriveAttributes,
+    ExcludeSources,
+    KeepAttributes,
+    RenameAttributes,
+    RestrictSources,
+    SampleSources,
+    SelectSources,
+)
+from provenn.catalogs.lineage import CLASSES
+from provenn.errors import BudgetError, PopulationError
+from provenn.logic import Relationship
+from tests.catalogs.samples import base, derived
+
+A = base()
+BRIGHT = SelectSources.of(A, "vmag < 6")
+NEAR = SelectSources.of(A, "plx > 100")
+
+ONE_OF_EACH: dict[type[Catalog], tuple[Catalog, str, int]] = {
+    Base: (A, "146c5ba116446e7236daa0309ce4e0245ff0d07a80d26f38ed44dff878b6635d", 4),
+    SelectSources: (BRIGHT, "65be57ac08edf8b395e8c02a93981b0c1c0553b8b905d312bde782716cf29b6e", 8),
+    RestrictSources: (
+        RestrictSources(BRIGHT, NEAR),
+        "13d6b9ad60bee01397ab888f58fa660b8eeecfe1d7f19ebc013448af59cd3fe3",
+        16,
+    ),
+    ExcludeSources: (ExcludeSources(A, BRIGHT), "a34db3c2f1ea91e4c31203f141231f697401b1277fa5434ed34ce5a1c2af363b", 16),
+    SampleSources: (
+        SampleSources.of(A, 0.1, seed=1),
+        "ccdd48cbfa9bb0eaa75f3804943a14cb9ee6fa344ef1a4930b0a11139aac0c39",
+        8,
+    ),
+    KeepAttributes: (
+        KeepAttributes.of(A, ["vmag"]),
+        "af9725cc2ad1130aa2d16bd2ad216d930e91a6603441fede2d585dd5ab4ab1c4",
+        4,
+    ),
+    RenameAttributes: (
+        RenameAttributes.of(A, {"vmag": "v"}),
+        "6bf6de5fca4a630c3aef1d0cf3f3bb984a868bff0c8f163b37051b267d54cbd6",
+        4,
+    ),
+    DeriveAttributes: (
+        derived(A, dist_pc="1000 / plx"),
+        "1cd5663e9bd1edaeb70d54d395df965fcef36e2464b27dd0732adc03f1a39e9d",
+        4,
+    ),
+    CombineAttributes: (
+        CombineAttributes.of(BRIGHT, derived(A, dist_pc="1000 / plx")),
+        "a8fae31c9d55c150689f03a559e083eec3444207ef38b303dd2183bb8c6c9e83",
+        16,
+    ),
+    ConcatSources: (
+        ConcatSources.of(BRIGHT, NEAR),
+        "4fbf8d177e10766d12d809ac95a3f29a4bda49af9ffa998cc178de4f1bdeffe4",
+        16,
+    ),
+}
+
+
+def test_there_is_one_of_each_class():
+    assert set(ONE_OF_EACH) == set(CLASSES.values())
+    assert all(kind == one.__name__ == one.kind for kind, one in CLASSES.items())
+
+
+@pytest.mark.parametrize("kind", ONE_OF_EACH)
+def test_digests_are_pinned(kind: type[Catalog]):
+    """Whoever defines the same, wherever and whenever, defines this."""
+    one, digest, _ = ONE_OF_EACH[kind]
+    assert one.digest == digest
+
+
+@pytest.mark.parametrize("kind", ONE_OF_EACH)
+def test_the_local_relationship_has_as_many_hypercubes_as_in_the_paper(kind: type[Catalog]):
+    """Equality 4, non-strict subset 8, intersection, union and difference 16; of a base nothing is known."""
+    one, _, hypercubes = ONE_OF_EACH[kind]
+    assert len(one.relationship()) == hypercubes
+    assert one.relationship().labels == (one.digest, *(dependency.digest for dependency in one.dependencies))
+
+
+def test_of_a_base_nothing_is_said():
+    assert A.relationship() == Relationship.tautology(A.digest)
+    assert (A.facts(), A.atoms(), A.dependencies) == ((), (), ())
+
+
+def test_a_catalog_with_itself_has_a_relationship_too():
+    assert RestrictSources(A, A).relationship().labels == (RestrictSources(A, A).digest, A.digest)
+    assert ConcatSources.of(A, A).relationship().entails(f'"{ConcatSources.of(A, A).digest}" == "{A.digest}"')
+
+
+def test_more_members_than_hypercubes_can_relate_are_an_error_not_a_wait():
+    with pytest.raises(BudgetError):
+        CombineAttributes.of(*(SampleSources.of(A, 0.5, seed) for seed in range(6))).relationship()
+
+
+def test_catalogs_are_equal_by_digest():
+    again = SelectSources.of(base(), "vmag < 6")
+    assert again == BRIGHT
+    assert again is not BRIGHT
+    assert len({again, BRIGHT, NEAR}) == 2
+    assert BRIGHT.digest != BRIGHT
+    assert repr(BRIGHT) == f"<SelectSources {BRIGHT.digest[:12]}>"
+
+
+def test_the_same_definition_however_written_is_one_catalog():
+    assert SelectSources.of(A, "6.0 > VMAG") == BRIGHT
+    assert SelectSources.of(A, "plx > 100 AND vmag < 6") == SelectSources.of(A, "vmag < 6 and 100 < plx")
+    assert derived(A, dist_pc="1000/PLX") == derived(A, dist_pc="1000 / plx")
+    assert KeepAttributes.of(A, ["VMAG"]) == KeepAttributes.of(A, ["hip", "vmag"])
+    assert RenameAttributes.of(A, {"VMAG": "v", "plx": "plx"}) == RenameAttributes.of(A, {"vmag": "v"})
+
+
+def test_the_order_of_columns_is_identity_and_the_extent_is_not():
+    """Two catalogs, of the same sources."""
+    one, other = CombineAttributes.of(BRIGHT, NEAR), CombineAttributes.of(NEAR, BRIGHT)
+    assert one != other
+    assert one.extent == other.extent
+    assert KeepAttributes.of(A, ["hip", "vmag", "plx"]) != KeepAttributes.of(A, ["hip", "plx", "vmag"])
+
+
+def test_selections_in_any_order_with_anything_in_between_have_one_extent():
+    """Renaming, dropping and deriving attributes change no sources, and criteria know attributes by identity."""
+    straight = SelectSources.of(BRIGHT, "plx > 100")
+    turned = SelectSources.of(NEAR, "vmag < 6")
+    at_once = SelectSources.of(A, "vmag < 6 AND plx > 100")
+    renamed = SelectSources.of(RenameAttributes.of(BRIGHT, {"plx": "parallax"}), "parallax > 100")
+    dropped = KeepAttributes.of(SelectSources.of(derived(BRIGHT, d="1 / plx"), "100 < plx"), ["d"])
+    restricted = RestrictSources(RestrictSources(A, BRIGHT), RestrictSources(NEAR, A))
+    alike = [straight, turned, at_once, renamed, dropped, restricted, CombineAttributes.of(NEAR, A, BRIGHT)]
+    assert len({one.extent.digest for one in alike}) == 1
+    assert len({one.digest for one in alike}) == len(alike)
+
+
+def test_sampling_commutes_with_selecting_and_nests():
+    assert SampleSources.of(BRIGHT, 0.1).extent == SelectSources.of(SampleSources.of(A, 0.1), "vmag < 6").extent
+
+
+@pytest.mark.parametrize(
+    "define",
+    [RestrictSources, ExcludeSources, CombineAttributes.of, ConcatSources.of],
+)
+@pytest.mark.parametrize(
+    "other", [base("ngc", population="galaxy"), base("hd", {"hip": "string", "x": "double"})], ids=["name", "key type"]
+)
+def test_catalogs_of_different_populations_have_nothing_in_common(define, other: Catalog):
+    """Neither if one row is something else, nor if it is identified by something else."""
+    with pytest.raises(PopulationError, match=r"star \(bigint\) and"):
+        define(A, other)
+
+
+@pytest.mark.parametrize("kind", ONE_OF_EACH)
+def test_a_definition_can_be_made_again_on_a_newer_version_of_its_dependencies(kind: type[Catalog]):
+    one, _, _ = ONE_OF_EACH[kind]
+    new = base("hipparcos, new reduction")
+
+    def rebuilt(catalog: Catalog) -> Catalog:
+        return catalog.on([rebuilt(each) for each in catalog.dependencies]) if catalog.dependencies else new
+
+    made = rebuilt(one)
+    assert made.kind == one.kind
+    assert made != one
+    assert made.schema.names == one.schema.names
+    assert made.notes().get("text") == one.notes().get("text") or kind is Base
+    assert A.digest not in made.extent.labels
+    assert rebuilt(made) == made
