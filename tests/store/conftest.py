@@ -22,8 +22,14 @@ def postgres():
 
 
 @pytest.fixture(scope="session")
-def postgres_archive(postgres):
-    """The address of an empty archive in PostgreSQL."""
+def postgres_template(postgres):
+    """The address of an empty archive in PostgreSQL, to be copied."""
     address = new_database(postgres)
     open_database(address, create=True).close()
     return address
+
+
+@pytest.fixture(scope="session")
+def postgres_archive(postgres, postgres_template):
+    """The address of an archive in PostgreSQL, to be emptied and used."""
+    return new_database(postgres, template=postgres_template)

@@ -3,23 +3,35 @@
 import shutil
 
 import pytest
+from sqlalchemy import delete
 
 from provenn.store.database import open_database
+from provenn.store.tables import metadata
 from tests.postgres import new_database
 
 
 class InSQLite:
     @pytest.fixture
     def place(self, tmp_path, sqlite_archive):
-        """A new archive's place."""
+        """The place of an empty archive."""
         return shutil.copy(sqlite_archive, tmp_path / "archive.sqlite")
 
 
 class InPostgreSQL:
     @pytest.fixture
-    def place(self, postgres, postgres_archive):
-        """A new archive's place."""
-        return new_database(postgres, template=postgres_archive)
+    def place(self, postgres_archive):
+        """The place of an empty archive, which other tests have used before: making a database takes long."""
+        with open_database(postgres_archive) as database, database.writing() as writing:
+            for table in reversed(metadata.sorted_tables):
+                writing.connection.execute(delete(table))
+        return postgres_archive
+
+
+class InNewPostgreSQL:
+    @pytest.fixture
+    def place(self, postgres, postgres_template):
+        """The place of an empty archive whose tables may be changed."""
+        return new_database(postgres, template=postgres_template)
 
 
 class Opened:

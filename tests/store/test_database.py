@@ -15,7 +15,7 @@ from provenn.store import names
 from provenn.store.database import open_database
 from tests.contracts.databases import DatabaseContract
 from tests.postgres import new_database
-from tests.store.databases import InPostgreSQL, InSQLite
+from tests.store.databases import InNewPostgreSQL, InSQLite
 
 
 class TestSQLite(InSQLite, DatabaseContract):
@@ -24,7 +24,7 @@ class TestSQLite(InSQLite, DatabaseContract):
         return tmp_path / "folder" / "archive.sqlite"
 
 
-class TestPostgreSQL(InPostgreSQL, DatabaseContract):
+class TestPostgreSQL(InNewPostgreSQL, DatabaseContract):
     @pytest.fixture
     def nowhere(self, postgres):
         return new_database(postgres)

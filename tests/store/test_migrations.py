@@ -9,7 +9,7 @@ from provenn.errors import CorruptArchiveError
 from provenn.store.migrations import configuration
 from provenn.store.tables import VERSION
 from tests.contracts.migrations import MigrationContract
-from tests.store.databases import InPostgreSQL, InSQLite, Opened
+from tests.store.databases import InNewPostgreSQL, InSQLite, Opened
 
 
 class TestSQLite(InSQLite, Opened, MigrationContract):
@@ -19,7 +19,7 @@ class TestSQLite(InSQLite, Opened, MigrationContract):
         self.step(filled, tmp_path)
 
 
-class TestPostgreSQL(InPostgreSQL, Opened, MigrationContract):
+class TestPostgreSQL(InNewPostgreSQL, Opened, MigrationContract):
     pass
 
 

@@ -1,0 +1,232 @@
+"""What storing catalogs must do, on every database."""
+
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from sqlalchemy import event, func, select
+
+from provenn.catalogs import KeepAttributes, SelectSources, cone
+from provenn.errors import PopulationError, UnknownCatalogError
+from provenn.store import bases, catalog_store, names
+from provenn.store.cones import cone as stored_cone
+from provenn.store.database import open_database
+from provenn.store.tables import catalogs, dependencies
+from tests.catalogs.samples import base, lineages
+
+checked = settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors, HealthCheck.too_slow],
+)
+
+
+def count(reading, table=catalogs):
+    return reading.connection.scalar(select(func.count()).select_from(table))
+
+
+def chain(length, start=None):
+    """Catalogs made from one another, all of the same sources."""
+    made = [start or base()]
+    for _ in range(length):
+        made.append(KeepAttributes.of(made[-1], ["hip"]))
+    return made
+
+
+@contextmanager
+def counted_queries(database):
+    """The queries that are sent."""
+    sent = []
+
+    def note(_connection, _cursor, query, *_rest):
+        sent.append(query)
+
+    event.listen(database.engine, "before_cursor_execute", note)
+    try:
+        yield sent
+    finally:
+        event.remove(database.engine, "before_cursor_execute", note)
+
+
+class CatalogStoreContract:
+    @checked
+    @given(tables=lineages(most=10))
+    def test_what_was_added_comes_back_as_it_was(self, database, tables):
+        """Every class, every attribute, and what each says of sets."""
+        with database.writing() as writing:
+            catalog_store.add(writing, *(one.catalog for one in tables))
+        with database.reading() as reading:
+            found = catalog_store.get_all(reading, {one.catalog.digest for one in tables})
+            for catalog in cone(*(one.catalog for one in tables)):
+                restored = found[catalog.digest]
+                assert restored == catalog
+                assert restored.kind == catalog.kind
+                assert restored.dependencies == catalog.dependencies
+                assert restored.schema == catalog.schema
+                assert restored.extent == catalog.extent
+                assert restored.population == catalog.population
+                assert restored.facts() == catalog.facts()
+                assert restored.atoms() == catalog.atoms()
+                assert restored.notes() == catalog.notes()
+
+    @checked
+    @given(tables=lineages())
+    def test_a_cone_holds_the_ancestors_and_nothing_else_dependencies_first(self, database, tables):
+        wanted = tables[-1].catalog
+        with database.writing() as writing:
+            catalog_store.add(writing, *(one.catalog for one in tables))
+            rows = stored_cone(writing, [wanted.digest])
+        assert {row.digest for row in rows} == {one.digest for one in cone(wanted)}
+        seen = set()
+        for row in rows:
+            assert seen.issuperset(row.dependencies)
+            seen.add(row.digest)
+
+    def test_a_catalog_comes_with_its_ancestors_and_is_added_once(self, database):
+        faint = SelectSources.of(SelectSources.of(base(), "vmag > 6"), "plx > 1")
+        with database.writing() as writing:
+            assert catalog_store.add(writing, faint) == 3
+            assert catalog_store.add(writing, faint, faint.parent) == 0
+            again = SelectSources.of(SelectSources.of(base(), "6 < vmag"), "plx > 1.0")
+            assert catalog_store.add(writing, again) == 0
+            assert count(writing) == 3
+
+    def test_who_added_a_catalog_first_is_kept(self, place):
+        for who in ("Ada", "Grace"):
+            with open_database(place, who=who) as database, database.writing() as writing:
+                catalog_store.add(writing, base())
+        with open_database(place) as database, database.reading() as reading:
+            (entry,) = catalog_store.search(reading)
+            assert entry.created_by == "Ada"
+
+    def test_a_long_chain_is_added_and_read_without_recursion_in_a_few_queries(self, database):
+        made = chain(3000)
+        with counted_queries(database) as sent, database.writing() as writing:
+            assert catalog_store.add(writing, made[-1]) == 3001
+        assert len(sent) < 40
+        with counted_queries(database) as sent, database.reading() as reading:
+            assert catalog_store.get(reading, made[-1].digest) == made[-1]
+        assert len(sent) < 5
+
+    def test_one_more_on_a_long_chain_asks_for_no_more_than_it_needs(self, database):
+        made = chain(300)
+        with database.writing() as writing:
+            catalog_store.add(writing, made[-1])
+        with counted_queries(database) as sent, database.writing() as writing:
+            assert catalog_store.add(writing, SelectSources.of(made[-1], "hip < 5")) == 1
+        assert len(sent) < 10
+
+    def test_of_two_ways_to_the_missing_ancestors_none_is_forgotten(self, database):
+        one, two = chain(5, base("one")), chain(9, base("two"))
+        both = SelectSources.of(one[-1], "hip < 3"), SelectSources.of(two[-1], "hip < 3")
+        with database.writing() as writing:
+            catalog_store.add(writing, one[3], two[6])
+            assert catalog_store.add(writing, *both) == 2 + 3 + 2
+            assert count(writing) == 6 + 10 + 2
+            assert count(writing, dependencies) == 5 + 9 + 2
+
+    def test_a_population_has_one_key(self, database):
+        other = base("texts", {"hip": "string"})
+        with database.writing() as writing:
+            catalog_store.add(writing, base())
+        with (
+            pytest.raises(PopulationError, match=r'star has the key \["bigint"\] in this archive, not \["string"\]'),
+            database.writing() as writing,
+        ):
+            catalog_store.add(writing, other)
+        with database.reading() as reading:
+            assert count(reading) == 1
+
+    def test_an_unknown_catalog_is_named(self, database):
+        with database.reading() as reading:
+            with pytest.raises(UnknownCatalogError, match="0000"):
+                catalog_store.get(reading, "0" * 64)
+            with pytest.raises(UnknownCatalogError, match="0000"):
+                stored_cone(reading, ["0" * 64])
+
+    def test_no_catalogs_have_no_ancestors(self, database):
+        with database.reading() as reading:
+            assert catalog_store.get_all(reading, []) == {}
+
+    def test_a_name_or_the_beginning_of_a_digest_finds_a_catalog(self, database):
+        made = chain(300)
+        digests = sorted(one.digest for one in made)
+        with database.writing() as writing:
+            catalog_store.add(writing, made[-1])
+            names.assign(writing, "bright", digests[0])
+            names.assign(writing, digests[1][:6], digests[2])
+            assert catalog_store.resolve(writing, "bright") == digests[0]
+            assert catalog_store.resolve(writing, digests[-1]) == digests[-1]
+            assert catalog_store.resolve(writing, digests[5][:20]) == digests[5]
+            assert catalog_store.resolve(writing, digests[1][:6]) == digests[2], "a name comes first"
+            for word in (digests[5][:3], "xyz!", "f" * 63):
+                with pytest.raises(UnknownCatalogError, match=word):
+                    catalog_store.resolve(writing, word)
+            with pytest.raises(UnknownCatalogError, match=r"did you mean bright\?"):
+                catalog_store.resolve(writing, "brigth")
+
+    def test_a_beginning_that_several_digests_share_is_refused(self, database, monkeypatch):
+        monkeypatch.setattr(catalog_store, "SHORTEST", 1)
+        made = chain(60)
+        with database.writing() as writing:
+            catalog_store.add(writing, made[-1])
+            first = made[0].digest
+            shared = next(
+                first[:n] for n in range(3, 0, -1) if sum(one.digest.startswith(first[:n]) for one in made) > 1
+            )
+            with pytest.raises(UnknownCatalogError, match=f"several catalogs begin with {shared}"):
+                catalog_store.resolve(writing, shared)
+
+    def test_catalogs_of_the_same_sources_by_construction_are_looked_up(self, database):
+        stars = base()
+        one = SelectSources.of(SelectSources.of(stars, "vmag < 6"), "plx > 1")
+        two = SelectSources.of(SelectSources.of(stars, "plx > 1"), "vmag < 6")
+        kept = KeepAttributes.of(two, ["hip"])
+        with database.writing() as writing:
+            catalog_store.add(writing, one, two, kept)
+            assert catalog_store.same_extent(writing, one.digest) == tuple(sorted([two.digest, kept.digest]))
+            assert catalog_store.same_extent(writing, stars.digest) == ()
+
+    def test_search_finds_names_and_the_users_own_words(self, database):
+        stars, galaxies = base(), base("galaxies", {"pgc": "bigint", "z": "double"}, key="pgc", population="galaxy")
+        bright = SelectSources.of(stars, "VMAG < 6")
+        with database.writing() as writing:
+            catalog_store.add(writing, bright, galaxies)
+            names.assign(writing, "Nearby_Galaxies", galaxies.digest)
+            names.assign(writing, "100%", stars.digest)
+
+            def found(*arguments, **options):
+                return {one.digest for one in catalog_store.search(writing, *arguments, **options)}
+
+            assert found() == {stars.digest, bright.digest, galaxies.digest}
+            assert found("vmag <") == {bright.digest}
+            assert found("nearby_g") == {galaxies.digest}
+            assert found("nearbyXg") == set()
+            assert found("%") == {stars.digest}
+            assert found(population="galaxy") == {galaxies.digest}
+            assert found(kind="SelectSources") == {bright.digest}
+            assert found("vmag", kind="Base") == set()
+            assert len(found(most=2)) == 2
+            (entry,) = catalog_store.search(writing, "100%")
+            assert (entry.names, entry.kind, entry.population) == (("100%",), "Base", "star")
+            assert (entry.created_by, entry.created_at) == (writing.who, writing.when)
+
+    def test_where_base_files_were_last_seen_is_kept_beside_the_definition(self, place):
+        stars = base()
+        with open_database(place, who="Ada") as database, database.writing() as writing:
+            catalog_store.add(writing, SelectSources.of(stars, "hip < 3"))
+            assert bases.last_seen(writing, stars.digest) == bases.Seen(stars.files.location, None, writing.when, "Ada")
+            with pytest.raises(UnknownCatalogError):
+                bases.last_seen(writing, "0" * 64)
+        moved = replace(stars, files=replace(stars.files, location="/elsewhere/hip.parquet"))
+        assert moved == stars
+        with open_database(place, who="Grace") as database, database.writing() as writing:
+            assert catalog_store.add(writing, moved) == 0
+            assert bases.last_seen(writing, stars.digest).location == stars.files.location
+            bases.seen_again(writing, moved)
+            seen = bases.last_seen(writing, stars.digest)
+            assert (seen.location, seen.seen_by, seen.seen_at) == ("/elsewhere/hip.parquet", "Grace", writing.when)
+            assert catalog_store.get(writing, stars.digest).files.location == "/elsewhere/hip.parquet"
+            with pytest.raises(UnknownCatalogError):
+                bases.seen_again(writing, base("unknown"))
