@@ -166,8 +166,8 @@ def bitwise(operator: str, *nodes: Node) -> Node:
 def cast(node: Node, kind: Type) -> Node:
     """Return an explicit cast; a value that has no counterpart becomes NULL."""
     source = node.type
-    if source == kind:
-        return node
+    if source == kind and not (isinstance(node, Constant) and kind in INTEGRAL):
+        return node  # an integer stays: once cast, it is no longer as narrow as it is written
     if source == VOID:
         return Constant(kind, None)
     plain = {"number" if one.numeric else "moment" if one in _MOMENTS else str(one) for one in (source, kind)}

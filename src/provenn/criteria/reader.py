@@ -13,7 +13,7 @@ from provenn.criteria.conditions import all_of, any_of, flag, is_true, negated
 from provenn.criteria.domains import INFINITY
 from provenn.criteria.folding import parse_constant
 from provenn.criteria.functions import why_refused
-from provenn.criteria.nodes import Column, Condition, Constant, Junction, Leaf, Node, Truth
+from provenn.criteria.nodes import Call, Column, Condition, Constant, Junction, Leaf, Node, Truth
 from provenn.criteria.operations import (
     arithmetic,
     as_node,
@@ -95,7 +95,9 @@ class _Reader:
 
     def read(self, tree: exp.Expr) -> Node | Condition:
         try:
-            return self.meaning(tree)
+            meaning = self.meaning(tree)
+            always_null = isinstance(meaning, Call) and meaning.type == VOID
+            return Constant(VOID, None) if always_null else meaning
         except Refusal as refusal:
             self.fail(tree, refusal.problem, refusal.hint)
         except RecursionError:
