@@ -15,7 +15,7 @@ from typing import Literal
 
 from provenn.archive.proof import Proof
 from provenn.archive.relation import RELATIONS, Relation, Summary
-from provenn.archive.words import SUPPOSED, Vocabulary
+from provenn.archive.words import SHORT, SUPPOSED, Vocabulary
 from provenn.errors import ContradictionError, PopulationError
 from provenn.logic import Knowledge, Relationship, Statement, World
 from provenn.store import populations, proofs
@@ -24,7 +24,7 @@ from provenn.store.facts import Fact, closed_cone
 from provenn.store.knowledge import Known, knowledge_of
 from provenn.store.proofs import Because
 
-__all__ = ["Asked", "Found", "check_population", "in_words", "judge", "look_up", "proves", "relate"]
+__all__ = ["Asked", "Found", "in_words", "judge", "look_up", "proves", "relate"]
 
 Asked = Mapping[str, str]
 """What the user calls the catalogs of a question, by digest."""
@@ -101,7 +101,8 @@ def judge(
     recalled = None if given else proofs.recall(reading, said)
     if recalled is not None:
         return _told(reading, Found(said, recalled.verdict, recalled.because), asked), None
-    known = _known(reading, {label for one in (said, *given) for label in one.labels}, asked, given)
+    labels = dict.fromkeys(label for one in (said, *given) for label in one.labels)
+    known = _known(reading, labels, asked, given)
     start = monotonic()
     with in_words(reading, asked):
         verdict = known.knowledge.judge(said, budget)
@@ -150,19 +151,13 @@ def look_up(
     return [found for found in relation(known.knowledge, digest) if found in everything]
 
 
-def check_population(found: dict[str, str], asked: Asked) -> None:
-    """Refuse to compare catalogs of different populations.
-
-    Parameters
-    ----------
-    found
-        The population of each catalog, by digest.
-    asked
-        What the user calls them.
-    """
-    first = {population: digest for digest, population in reversed(found.items())}
-    if len(first) > 1:
-        each = ", ".join(f"{asked.get(digest, digest)} holds {population}" for population, digest in first.items())
+def _check_population(found: Mapping[str, str], asked: Asked) -> None:
+    """Refuse to compare catalogs of different populations, given that of each, by digest."""
+    example: dict[str, str] = {}
+    for digest, population in found.items():
+        example.setdefault(population, asked.get(digest, digest[:SHORT]))
+    if len(example) > 1:
+        each = ", ".join(f"{name} holds {population}" for population, name in example.items())
         raise PopulationError(
             f"catalogs of different populations cannot be compared: {each}",
             hint="only sources of one population can be the same",
@@ -172,7 +167,7 @@ def check_population(found: dict[str, str], asked: Asked) -> None:
 def _known(reading: Reading, digests: Collection[str], asked: Asked, given: Collection[Statement] = ()) -> Known:
     definitions, facts = closed_cone(reading, digests)
     population = {one.digest: one.population for one in definitions}
-    check_population({digest: population[digest] for digest in digests}, asked)
+    _check_population({digest: population[digest] for digest in digests}, asked)
     supposed = (Fact(SUPPOSED, one, "", "declared", "", datetime.now(UTC)) for one in given)
     return knowledge_of(definitions, (*facts, *supposed))
 

@@ -1,0 +1,36 @@
+"""Small files and archives to test with."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+import provenn
+
+__all__ = ["NAN", "STARS", "dump", "write_parquet"]
+
+NAN = float("nan")
+
+STARS: dict[str, list[Any]] = {
+    "hip": [1, 2, 3, 4, 5, 6],
+    "vmag": [1.5, 5.9, 6.0, 11.0, None, NAN],
+    "plx": [100.0, 20.0, 5.0, 0.0, 1.0, None],
+    "dec": [-60.0, 10.0, 0.0, 45.0, -1.0, 80.0],
+    "spect": ["A0", "G2V", None, "M5", "K1", "G8"],
+}
+
+
+def write_parquet(path: Path, columns: dict[str, list[Any]] | None = None, **more: list[Any]) -> Path:
+    """Write columns, or the stars with some columns more, to a Parquet file."""
+    parquet.write_table(pa.table((STARS if columns is None else columns) | more), path)
+    return path
+
+
+def dump(archive: provenn.Archive) -> list[str]:
+    """Return all that an archive's database holds, as SQL."""
+    with sqlite3.connect(archive._database.place) as connection:
+        told = list(connection.iterdump())
+    connection.close()
+    return told

@@ -1,0 +1,62 @@
+"""All catalogs that stand in a relation to one."""
+
+import pytest
+
+from provenn.errors import UnknownCatalogError
+from tests.archive.samples import write_parquet
+
+
+@pytest.fixture
+def survey(archive, stars, tmp_path):
+    archive.ingest("galaxies", write_parquet(tmp_path / "g.parquet", {"pgc": [1]}), key="pgc", population="galaxy")
+    others = archive.ingest(
+        "others", write_parquet(tmp_path / "others.parquet", extra=[0] * 6), key="hip", population="star"
+    )
+    bright = stars.select("vmag < 6", name="bright")
+    stars.select("vmag < 5", name="brighter")
+    stars.exclude(bright, name="faint")
+    bright.keep("vmag").rename(vmag="v", name="renamed")
+    stars.select("vmag > 7 AND vmag < 6", name="none")
+    others.select("vmag < 6", name="others_bright")
+    return archive
+
+
+def names(found):
+    return [one.name for one in found if one.names]
+
+
+def test_same_sources_are_those_that_are_equal_by_construction_and_by_proof(survey, stars):
+    assert names(survey.same_sources("bright")) == ["renamed"]
+    stars.select("vmag < 5").concat("bright", name="by proof")
+    stars.select("vmag < 100").select("NOT vmag >= 6", name="by proof, too")
+    assert names(survey.same_sources("bright")) == ["by proof", "by proof, too", "renamed"]
+    survey.declare("bright == stars")
+    assert {"stars", "renamed"} < set(names(survey.same_sources("bright")))
+
+
+def test_a_name_is_not_needed_to_be_found(survey):
+    assert len(survey.same_sources("bright")) == 2, "the catalog between bright and renamed"
+
+
+def test_covering_and_inside(survey):
+    assert names(survey.covering("bright")) == ["renamed", "stars"]
+    assert names(survey.inside("bright")) == ["brighter", "none", "renamed"]
+    assert names(survey.inside("stars")) == ["bright", "brighter", "faint", "none", "renamed"]
+    assert names(survey.inside("others")) == ["none", "others_bright"], "nothing is inside everything"
+
+
+def test_apart_from(survey):
+    assert names(survey.apart_from("bright")) == ["faint", "none"]
+    survey.declare("disjoint(stars, others)")
+    assert names(survey.apart_from("bright")) == ["faint", "none", "others", "others_bright"]
+
+
+def test_only_one_population_is_looked_at(survey):
+    assert names(survey.covering("galaxies")) == []
+    assert names(survey.apart_from("galaxies")) == []
+
+
+def test_an_unknown_name_is_told(survey):
+    for look_up in (survey.same_sources, survey.covering, survey.inside, survey.apart_from):
+        with pytest.raises(UnknownCatalogError, match="did you mean bright"):
+            look_up("brigt")
