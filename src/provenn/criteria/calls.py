@@ -5,23 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from provenn.criteria.comparisons import choice, comparison, first_present, null_test, pattern_match
 from provenn.criteria.conditions import flag, is_true, negated
 from provenn.criteria.domains import INFINITY
 from provenn.criteria.functions import FUNCTIONS, Function, canonical_name, why_refused
 from provenn.criteria.nodes import Call, Condition, Constant, Node, Nulls
-from provenn.criteria.operations import (
-    arithmetic,
-    cast,
-    check_digits,
-    choice,
-    coerce,
-    comparison,
-    first_present,
-    negative,
-    null_test,
-    pattern_match,
-    together,
-)
+from provenn.criteria.operations import arithmetic, cast, check_digits, coerce, negative, together
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.types import (
     BIGINT,
@@ -40,32 +29,31 @@ from provenn.criteria.types import (
 )
 from provenn.errors import did_you_mean
 
-__all__ = ["call"]
+__all__ = ["call", "check_known"]
 
 _Builder = Callable[..., Node | Condition]
 _ZERO = Constant(INT, 0)
 
 
-def call(name: str, arguments: Sequence[Node]) -> Node | Condition:
-    """Return a function applied to its arguments.
+def check_known(name: str) -> None:
+    """Refuse a function that is not known to be deterministic, row-wise and total."""
+    known = [*FUNCTIONS, *_FREE]
+    if canonical_name(name) not in known:
+        unknown = f"{name.lower()}() is not a function that criteria and expressions know"
+        hint = did_you_mean(name.lower(), known) or "a calculator can do more"
+        raise Refusal(*(why_refused(name) or (unknown, hint)))
 
-    Raises
-    ------
-    Refusal
-        If the function is not one that is known to be deterministic, row-wise and total, or does not take these.
-    """
+
+def call(name: str, arguments: Sequence[Node]) -> Node | Condition:
+    """Return a known function applied to its arguments."""
     name = canonical_name(name)
     if name == "log" and len(arguments) == 1:
         name = "ln"
     if name in FUNCTIONS:
         return _fixed(FUNCTIONS[name], arguments)
-    if name in _FREE:
-        least, most, build = _FREE[name]
-        _check_count(name, len(arguments), least, most)
-        return build(*arguments)
-    known = [*FUNCTIONS, *_FREE]
-    unknown = f"{name}() is not a function that criteria and expressions know"
-    raise Refusal(*(why_refused(name) or (unknown, did_you_mean(name, known) or "a calculator can do more")))
+    least, most, build = _FREE[name]
+    _check_count(name, len(arguments), least, most)
+    return build(*arguments)
 
 
 def _check_count(name: str, given: int, least: int, most: int | None) -> None:

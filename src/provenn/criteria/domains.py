@@ -37,6 +37,7 @@ from provenn.criteria.types import (
 __all__ = [
     "INFINITY",
     "MICROSECONDS_A_DAY",
+    "OUTCOMES",
     "Domain",
     "Key",
     "domain",
@@ -76,6 +77,10 @@ def predecessor(key: Key) -> Key | None:
     return key[:-1] if key.endswith("\0") else None
 
 
+OUTCOMES = Domain(0, 2)
+"""What comes of comparing two terms: less, equal, greater."""
+
+
 def domain(kind: Type) -> Domain | None:
     """Return the domain of a type, or None if its values have no order that is known here."""
     if kind in _BITS:
@@ -86,7 +91,7 @@ def domain(kind: Type) -> Domain | None:
     if kind.name == "decimal":
         return Domain(1 - 10**kind.precision, 10**kind.precision - 1)
     # TRUE comes first, so that the one cut there is has the truth in it. Nothing compares Booleans by their keys.
-    return {STRING: Domain("", None), BOOLEAN: Domain(0, 1), ORDER: Domain(0, 2)}.get(kind)
+    return {STRING: Domain("", None), BOOLEAN: Domain(0, 1), ORDER: OUTCOMES}.get(kind)
 
 
 def double_key(value: float) -> int:

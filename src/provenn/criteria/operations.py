@@ -1,25 +1,12 @@
-"""Operators put together with their types: coercion, arithmetic, casts, comparison, tests for NULL, choices."""
+"""Values put together with their types: coercion, arithmetic, casts."""
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Sequence
-from itertools import chain
 
-from provenn.criteria.conditions import (
-    all_of,
-    any_of,
-    flag,
-    is_null,
-    is_true,
-    leaf,
-    negated,
-)
-from provenn.criteria.domains import domain, monotone
+from provenn.criteria.domains import monotone
 from provenn.criteria.folding import evaluate, parse_constant
-from provenn.criteria.nodes import Call, Condition, Constant, Leaf, Node, Nulls, Test, Truth, walk
-from provenn.criteria.ranges import Ranges, compared, points
+from provenn.criteria.nodes import Call, Constant, Node, Nulls
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.types import (
     BOOLEAN,
@@ -27,7 +14,6 @@ from provenn.criteria.types import (
     DOUBLE,
     FLOAT,
     INTEGRAL,
-    ORDER,
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
@@ -39,39 +25,10 @@ from provenn.criteria.types import (
 )
 from provenn.criteria.writing import CANONICAL, write
 
-__all__ = [
-    "arithmetic",
-    "as_node",
-    "bitwise",
-    "cast",
-    "check_digits",
-    "choice",
-    "coerce",
-    "comparison",
-    "first_present",
-    "membership",
-    "negative",
-    "null_safe_equal",
-    "null_test",
-    "pattern_match",
-    "together",
-]
+__all__ = ["arithmetic", "bitwise", "cast", "check_digits", "coerce", "negative", "together"]
 
 _MOMENTS = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
-_MIRROR = {"<": ">", "<=": ">=", "=": "=", "<>": "<>", ">=": "<=", ">": "<"}
-_OUTCOMES = {"<": [0], "<=": [0, 1], "=": [1], "<>": [0, 2], ">=": [1, 2], ">": [2]}
-_HEAVIEST = 1_000
 _FORMS = {DATE: "yyyy-mm-dd", TIMESTAMP: "yyyy-mm-dd hh:mm:ss", TIMESTAMP_NTZ: "yyyy-mm-dd hh:mm:ss"}
-
-
-def as_node(condition: Condition) -> Node:
-    """Return a condition as a value."""
-    match condition:
-        case Truth(value):
-            return Constant(BOOLEAN, None if value is None else int(not value))
-        case Leaf(term, where, None) if term.type == BOOLEAN and where == Ranges(True, (1,)):
-            return term
-    return Test(condition)
 
 
 def coerce(node: Node, kind: Type) -> Node:
@@ -184,138 +141,3 @@ def _failing(source: Type, kind: Type) -> Nulls:
         return Nulls.ANY_OR_FAILED
     always = kind in (STRING, BOOLEAN, FLOAT) or monotone(source, kind)
     return Nulls.ANY if always else Nulls.ANY_OR_FAILED
-
-
-def comparison(operator: str, left: Node, right: Node) -> Condition:
-    """Return ``left operator right`` for ``< <= = <> >= >``."""
-    left, right = together([left, right], operator)
-    kind = left.type
-    if kind == BOOLEAN:
-        return _boolean_comparison(operator, flag(left), flag(right))
-    one, other = evaluate(left), evaluate(right)
-    within = domain(kind)
-    if within is None or (one and one.key is None) or (other and other.key is None):
-        return Truth(None)
-    if one and other and one.key is not None and other.key is not None:
-        return Truth(one.key in compared(operator, other.key, within))
-    if other and other.key is not None:
-        return leaf(left, compared(operator, other.key, within))
-    if one and one.key is not None:
-        return leaf(right, compared(_MIRROR[operator], one.key, within))
-    return _opaque_comparison(operator, left, right)
-
-
-def _opaque_comparison(operator: str, left: Node, right: Node) -> Condition:
-    if left == right:
-        return leaf(left, Ranges(first=1 in _OUTCOMES[operator]))
-    if write(right, CANONICAL) < write(left, CANONICAL):
-        operator, left, right = _MIRROR[operator], right, left
-    outcomes = domain(ORDER)
-    if outcomes is None:
-        raise TypeError("comparisons have no outcomes")
-    return leaf(Call("compare", (left, right), ORDER, Nulls.ANY), points(_OUTCOMES[operator], outcomes))
-
-
-def _boolean_comparison(operator: str, left: Condition, right: Condition) -> Condition:
-    if isinstance(left, Truth):
-        operator, left, right = _MIRROR[operator], right, left
-    either = any_of([left, negated(left)])  # TRUE, but NULL where it is NULL
-    if left == right:
-        return either if 1 in _OUTCOMES[operator] else negated(either)
-    if not isinstance(right, Truth):
-        return _opaque_comparison(operator, as_node(left), as_node(right))
-    value = right.value
-    if value is None:
-        return right
-    # What comes of TRUE, and what comes of FALSE; NULL stays NULL.
-    holds = [1 + (one > value) - (one < value) in _OUTCOMES[operator] for one in (True, False)]
-    match holds:
-        case [True, False]:
-            return left
-        case [False, True]:
-            return negated(left)
-        case [True, True]:
-            return either
-        case _:
-            return negated(either)
-
-
-def null_safe_equal(left: Node, right: Node) -> Condition:
-    """Return ``left <=> right``: NULL equals NULL and nothing else."""
-    both = [null_test(left), null_test(right)]
-    return any_of([is_true(comparison("=", left, right)), all_of(both)])
-
-
-def null_test(node: Node) -> Condition:
-    """Return ``node IS NULL``."""
-    if isinstance(node, Test):
-        return is_null(_light(node.condition))
-    constant = evaluate(node)
-    if constant:
-        return Truth(constant.key is None)
-    return leaf(node, Ranges(first=False), at_null=True)
-
-
-def _light(condition: Condition) -> Condition:
-    """Return a condition that will be used more than once: nested often enough, it would have no end."""
-    if sum(1 for _ in walk(condition)) > _HEAVIEST:
-        raise Refusal("this condition is nested too often", "split the criterion in two selections")
-    return condition
-
-
-def membership(value: Node, items: Sequence[Node]) -> Condition:
-    """Return ``value IN (items)``; all are compared in one type."""
-    value, *items = together([value, *items], "IN")
-    return any_of(comparison("=", value, item) for item in items)
-
-
-def choice(tests: Sequence[Condition], values: Sequence[Node], otherwise: Node) -> Node | Condition:
-    """Return ``CASE WHEN … THEN … ELSE … END``; a choice between conditions is a condition."""
-    *values, otherwise = together([*values, otherwise], "CASE")
-    if otherwise.type == BOOLEAN:
-        result = flag(otherwise)
-        for test, value in zip(reversed(tests), reversed(values), strict=True):
-            chosen = is_true(_light(test))
-            result = any_of([all_of([chosen, flag(value)]), all_of([negated(chosen), result])])
-        return result
-    branches = chain.from_iterable(zip(map(as_node, tests), values, strict=True))
-    return Call("case", (*branches, otherwise), otherwise.type, Nulls.UNKNOWN)
-
-
-def first_present(nodes: Sequence[Node]) -> Node | Condition:
-    """Return ``coalesce(nodes)``; that of conditions is a condition."""
-    *firsts, last = together(nodes, "coalesce")
-    if last.type == BOOLEAN:
-        result = flag(last)
-        for one in reversed(firsts):
-            condition = _light(flag(one))
-            result = any_of([is_true(condition), all_of([is_null(condition), result])])
-        return result
-    return Call("coalesce", (*firsts, last), last.type, Nulls.ALL)
-
-
-def pattern_match(operator: str, value: Node, pattern: Node, escape: str | None = None) -> Condition:
-    """Return ``value LIKE pattern``, ILIKE or RLIKE: opaque, the pattern is a constant."""
-    name = operator.upper()
-    if value.type != STRING or not (isinstance(pattern, Constant) and isinstance(pattern.key, str)):
-        raise Refusal(f"{name} compares a string with a pattern between quotes")
-    if operator == "rlike":
-        _check_regular(pattern.key)
-    elif not re.fullmatch(_like_syntax(escape or "\\"), pattern.key, re.DOTALL):
-        raise Refusal(f"the pattern {pattern.key!r} escapes what needs no escape")
-    arguments = (value, pattern) if escape is None else (value, pattern, Constant(STRING, escape))
-    return flag(Call(operator, arguments, BOOLEAN, Nulls.ANY))
-
-
-def _check_regular(pattern: str) -> None:
-    """Refuse what Spark would fail on. Java and Python agree on nearly all; on the rest there is no telling."""
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            re.compile(pattern)
-    except re.error as error:
-        raise Refusal(f"{pattern!r} is not a regular expression that Java and Python both read: {error}") from None
-
-
-def _like_syntax(escape: str) -> str:
-    one = re.escape(escape)
-    return f"(?:[^{one}]|{one}[{one}%_])*"

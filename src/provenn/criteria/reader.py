@@ -8,25 +8,22 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from provenn.criteria.calls import call
+from provenn.criteria.calls import call, check_known
+from provenn.criteria.comparisons import (
+    as_node,
+    choice,
+    comparison,
+    membership,
+    null_safe_equal,
+    null_test,
+    pattern_match,
+)
 from provenn.criteria.conditions import all_of, any_of, flag, is_true, negated
 from provenn.criteria.domains import INFINITY
 from provenn.criteria.folding import parse_constant
 from provenn.criteria.functions import why_refused
 from provenn.criteria.nodes import Call, Column, Condition, Constant, Junction, Leaf, Node, Truth
-from provenn.criteria.operations import (
-    arithmetic,
-    as_node,
-    bitwise,
-    cast,
-    choice,
-    comparison,
-    membership,
-    negative,
-    null_safe_equal,
-    null_test,
-    pattern_match,
-)
+from provenn.criteria.operations import arithmetic, bitwise, cast, negative
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.schema import AttributeLike, matching_names
 from provenn.criteria.syntax import parse, position
@@ -46,9 +43,10 @@ _COMPARISONS = {
 _ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}
 _BITWISE = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^"}
 _PATTERNS: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "rlike"}
+_SUBQUERY = ("a subquery looks at other rows", "restrict() and exclude() relate a catalog to another one")
 _HINTS: dict[type[exp.Expr], tuple[str, str]] = {
-    exp.Query: ("a subquery looks at other rows", "restrict() and exclude() relate a catalog to another one"),
-    exp.Exists: ("a subquery looks at other rows", "restrict() and exclude() relate a catalog to another one"),
+    exp.Query: _SUBQUERY,
+    exp.Exists: _SUBQUERY,
     exp.Window: ("a window looks at more than one source", "a calculator with scope='catalog' may do that"),
     exp.Filter: ("an aggregate looks at more than one source", "a calculator with scope='catalog' may do that"),
     exp.Alias: ("an operator is missing here, or a name is given", "names are given outside: derive(name='…')"),
@@ -100,8 +98,6 @@ class _Reader:
             return Constant(VOID, None) if always_null else meaning
         except Refusal as refusal:
             self.fail(tree, refusal.problem, refusal.hint)
-        except RecursionError:
-            self.fail(tree, "this is nested too deeply", "split the expression")
 
     def fail(self, tree: exp.Expr, problem: str, hint: str = "") -> NoReturn:
         raise CriterionError(problem, self.text, position(tree), hint=hint) from None
@@ -148,7 +144,7 @@ class _Reader:
             case exp.Cast():
                 return self.cast(tree)
             case exp.Anonymous() if isinstance(tree.this, str):
-                self.check_arguments(tree)
+                check_known(tree.this)
                 return call(tree.this, [self.node(argument) for argument in tree.expressions])
             case exp.Column():
                 return self.column(tree)
@@ -240,12 +236,6 @@ class _Reader:
         default = tree.args.get("default")
         return choice(tests, values, Constant(VOID, None) if default is None else self.node(default))
 
-    def check_arguments(self, tree: exp.Anonymous) -> None:
-        """Name what is wrong with the function before what is wrong with what it is given."""
-        reason = why_refused(tree.name)
-        if reason:
-            raise Refusal(*reason)
-
     def column(self, tree: exp.Column) -> Column:
         if tree.args.get("table"):
             raise Refusal(
@@ -301,5 +291,5 @@ def _refusal(tree: exp.Expr) -> Refusal:
         if isinstance(tree, kind):
             return Refusal(problem, hint)
     if isinstance(tree, exp.In):
-        return Refusal(*_HINTS[exp.Query]) if tree.args.get("query") else Refusal("IN takes a list of values")
+        return Refusal(*_SUBQUERY) if tree.args.get("query") else Refusal("IN takes a list of values")
     return Refusal(f"{tree.key.upper()} is not known here", "see the reference of criteria for what is")

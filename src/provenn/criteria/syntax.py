@@ -12,9 +12,11 @@ from provenn.errors import CriterionError
 
 __all__ = ["parse", "position"]
 
-_DEEPEST = 25
-_TOO_DEEP = "this is nested too deeply"
 _HINT = "a criterion is one SQL expression, as in: vmag < 6 AND plx IS NOT NULL"
+# sqlglot recurses over the text, and we over its tree: fixed limits, so that what was once read can always be read
+# again, wherever it is called from. Chains of AND and OR are not nested, however long.
+_MOST_BRACKETS = 25
+_DEEPEST = 100
 
 
 class _Parser(SparkParser):
@@ -37,7 +39,7 @@ def parse(text: str) -> exp.Expr:
     dialect = Spark()
     try:
         tokens = dialect.tokenize(text)
-        _check_depth(tokens, text)
+        _check_brackets(tokens, text)
         trees = _Parser(dialect=dialect).parse(tokens, text)
     except ParseError as error:
         first = error.errors[0]
@@ -46,11 +48,12 @@ def parse(text: str) -> exp.Expr:
     except TokenError:
         raise CriterionError("a quote or a comment is not closed", text) from None
     except RecursionError:
-        raise CriterionError(_TOO_DEEP, text, hint="join the parts without parentheses") from None
+        raise _too_deep(text) from None
     found = [tree for tree in trees if tree is not None]
     if len(found) != 1:
         problem = "there are several expressions here" if found else "there is nothing here"
         raise CriterionError(problem, text, hint=_HINT)
+    _check_depth(found[0], text)
     return found[0]
 
 
@@ -60,16 +63,31 @@ def position(tree: exp.Expr) -> int | None:
     return min(starts, default=None)
 
 
-def _check_depth(tokens: list[Token], text: str) -> None:
-    """Refuse what sqlglot's recursion could not follow from a deep stack of calls, wherever it is called from."""
+def _too_deep(text: str, column: int | None = None) -> CriterionError:
+    return CriterionError("this is nested too deeply", text, column, hint="split it, or leave out parentheses")
+
+
+def _check_brackets(tokens: list[Token], text: str) -> None:
     depth = 0
     for token in tokens:
         if token.token_type in (TokenType.L_PAREN, TokenType.CASE):
             depth += 1
         elif token.token_type in (TokenType.R_PAREN, TokenType.END):
             depth -= 1
+        if depth > _MOST_BRACKETS:
+            raise _too_deep(text, token.start)
+
+
+def _check_depth(root: exp.Expr, text: str) -> None:
+    stack = [(root, 0)]
+    while stack:
+        tree, depth = stack.pop()
         if depth > _DEEPEST:
-            raise CriterionError(_TOO_DEEP, text, token.start, hint="join the parts without parentheses")
+            raise _too_deep(text)
+        chained = isinstance(tree, exp.Connector)
+        stack += [
+            (part, depth if chained and type(part) is type(tree) else depth + 1) for part in tree.iter_expressions()
+        ]
 
 
 def _offset(text: str, line: int, column: int) -> int:

@@ -37,6 +37,9 @@ _COMPARISONS = {  # by whether less, equal and greater are meant
 }
 
 
+_Interval = tuple[Key | None, Key | None]
+
+
 class _Piece(NamedTuple):
     text: str
     binds: int
@@ -265,14 +268,11 @@ def _values(text: str, kind: Type, where: Ranges, style: Style, *, pushed: bool)
     return _Piece(" OR ".join(piece.text for piece in pieces), _OR)
 
 
-Interval = tuple[Key | None, Key | None]
-
-
-def _split(kind: Type, where: Ranges) -> tuple[list[Key], list[Interval]]:
+def _split(kind: Type, where: Ranges) -> tuple[list[Key], list[_Interval]]:
     """Return the intervals of one value, by that value, and the others."""
     within = domain(kind)
     points: list[Key] = []
-    intervals: list[Interval] = []
+    intervals: list[_Interval] = []
     for low, high in where.intervals():
         first = low if low is not None or within is None else within.lowest
         last = predecessor(high) if high is not None else within and within.highest
