@@ -6,6 +6,7 @@ nothing. ABC is given all questions at once, which Knowledge is not.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, run
 from tempfile import TemporaryDirectory
@@ -17,13 +18,23 @@ from benchmarks.lineages import Lineage, Questions
 from benchmarks.peers.gates import Gates, gates, with_miters
 from benchmarks.peers.peer import missing_command
 
-__all__ = ["Abc"]
+__all__ = ["BATCH_FRAIG", "FRAIG", "Abc"]
 
 
+@dataclass(frozen=True, slots=True)
 class Abc:
-    """SAT sweeping with ``&fraig -y``, the fastest of ABC's sweepers here; start-up is included (some 25 ms)."""
+    """SAT sweeping; start-up is included (some 25 ms).
 
-    name = "ABC (&fraig)"
+    Parameters
+    ----------
+    name
+        What the tables call it.
+    commands
+        How ABC reads ``in.aig``, sweeps it and writes ``out.aig``.
+    """
+
+    name: str
+    commands: str
 
     def missing(self) -> str:
         """Return how ABC could be installed, or an empty string."""
@@ -33,11 +44,17 @@ class Abc:
         """Sweep, and see which outputs are left constant."""
         with TemporaryDirectory() as folder:
             Path(folder, "in.aig").write_bytes(_aiger(with_miters(gates(lineage), questions)))
-            command = "&r in.aig; &fraig -y; &w out.aig"
-            run(["berkeley-abc", "-q", command], cwd=folder, stdout=DEVNULL, check=True)
+            run(["berkeley-abc", "-q", self.commands], cwd=folder, stdout=DEVNULL, check=True)
             header, rest = Path(folder, "out.aig").read_bytes().split(b"\n", 1)
         outputs = int(header.split()[4])
         return [line == b"0" for line in rest.split(b"\n", outputs)[:outputs]]
+
+
+FRAIG = Abc("ABC (fraig)", "read in.aig; fraig; write_aiger out.aig")
+"""ABC's sweeper for questions as they come, and the one that the promise names."""
+
+BATCH_FRAIG = Abc("ABC (&fraig -y)", "&r in.aig; &fraig -y; &w out.aig")
+"""The fastest of ABC's sweepers here, on a graph that it keeps in a form of its own. Shown; nothing was promised."""
 
 
 def _aiger(circuit: Gates) -> bytes:
