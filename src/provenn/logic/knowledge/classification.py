@@ -7,6 +7,7 @@ what is left goes to the reasoner.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -113,7 +114,7 @@ def _supersets(
     graph = reasoner.graph
     every = set(literals)
     if exhaustive:
-        candidates, empty = dict.fromkeys(literals, every), {one for one in literals if apart(one, one)}
+        candidates, empty = dict.fromkeys(literals, literals), {one for one in literals if apart(one, one)}
     else:
         candidates, empty = _candidates(literals, reasoner)
     above: dict[int, set[int]] = {}
@@ -122,8 +123,11 @@ def _supersets(
             above[literal] = every - {literal}
             continue
         known = _known_supersets(graph, literal, above, every)
-        for other in sorted(candidates[literal] - known):
-            if other != literal and (_follows(graph, other, literal, known) or apart(literal, other ^ 1)):
+        known.discard(literal)
+        for other in candidates.pop(literal):
+            if other in known or other == literal:
+                continue
+            if _follows(graph, other, literal, known) or apart(literal, other ^ 1):
                 known.add(other)
         above[literal] = known
     return above
@@ -164,9 +168,9 @@ def _follows(graph: Graph, other: int, literal: int, known: set[int]) -> bool:
     return (one in known or one == literal) and (two in known or two == literal)
 
 
-def _candidates(literals: Sequence[int], reasoner: Reasoner) -> tuple[dict[int, set[int]], set[int]]:
-    """Return for each literal the others that contain all objects made up for it; and the empty literals."""
-    candidates: dict[int, set[int]] = {}
+def _candidates(literals: Sequence[int], reasoner: Reasoner) -> tuple[dict[int, Sequence[int]], set[int]]:
+    """Return for each literal those that contain all objects made up for it; and the empty literals."""
+    candidates: dict[int, Sequence[int]] = {}
     empty: set[int] = {EMPTY}
     waiting = {literal: _made_up(reasoner.graph, literal) for literal in literals if literal != EMPTY}
     while waiting:
@@ -196,7 +200,7 @@ def _meet_objects(
     objects: Sequence[tuple[int, list[set[int]]]],
     literals: Sequence[int],
     reasoner: Reasoner,
-    candidates: dict[int, set[int]],
+    candidates: dict[int, Sequence[int]],
 ) -> list[int]:
     """Find the literals that contain all objects of each; return the literals whose objects are unfit for them."""
     width, copies = len(objects), len(objects[0][1])
@@ -219,26 +223,28 @@ def _meet_objects(
     for constraint in reasoner.constraints:
         valid &= value(constraint)
     fit = [bool((valid & value(literal)) >> column & 1) for column, (literal, _) in enumerate(objects)]
-    for column, (literal, _) in enumerate(objects):
-        if fit[column]:
-            candidates[literal] = set()
     wanted = int("".join("01"[one] for one in reversed(fit)), 2)
+    containing: list[array[int]] = [array("q") for _ in objects]
     for other in literals:
         for column in _bits(value(other) & wanted):
-            candidates[objects[column][0]].add(other)
+            containing[column].append(other)
+    candidates.update(
+        (literal, found) for (literal, _), found, one in zip(objects, containing, fit, strict=True) if one
+    )
     return [literal for column, (literal, _) in enumerate(objects) if not fit[column]]
 
 
 def _evaluated(graph: Graph, given: Mapping[int, int]) -> list[int]:
+    """Return the objects in each node, given those that are to be in each part: they are, if they are in its whole."""
     left, right = graph.left, graph.right
     values = [0]
     append, of = values.append, given.get
     for node in range(1, len(left)):
-        b = right[node]
+        a, b = left[node], right[node]
         if b == PART:
-            append(of(node, 0))
+            value = of(node, 0)
+            append(value and value & (~values[a >> 1] if a & 1 else values[a >> 1]))
         else:
-            a = left[node]
             append((~values[a >> 1] if a & 1 else values[a >> 1]) & (~values[b >> 1] if b & 1 else values[b >> 1]))
     return values
 
