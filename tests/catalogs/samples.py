@@ -190,9 +190,22 @@ def lineages(draw: st.DrawFn, most: int = 8, bases: int = 2, operations: list[Op
     return tables
 
 
+@st.composite
+def concatenations(draw: st.DrawFn) -> list[Table]:
+    """Bases that overlap and differ, concatenated, and selections from what that gives; once or several times."""
+    tables = [_base(draw, tag) for tag in range(3)]
+    for _ in range(draw(st.integers(1, 3))):
+        for operation in (_concat, _select):
+            chosen = tables[-1:] if operation is _select else tables
+            made = operation(draw, chosen)
+            if made is not None:
+                tables.append(made)
+    return tables
+
+
 def _base(draw: st.DrawFn, tag: int) -> Table:
     values = st.one_of(st.none(), st.integers(0, 4).map(float))
-    keys = draw(st.sets(st.integers(0, 5)))
+    keys = draw(st.sets(st.integers(0, 4), min_size=2))
     rows = {key: {"hip": key, "vmag": draw(values), "plx": draw(values)} for key in sorted(keys)}
     return Table(base(f"base {tag}"), rows)
 

@@ -84,3 +84,20 @@ def test_bad_input_is_refused():
         ConcatSources.of(NORTH)
     with pytest.raises(DefinitionError, match="overlap is first or disjoint, not 'last'"):
         ConcatSources.of(NORTH, SOUTH, overlap="last")  # type: ignore[arg-type]
+
+
+def test_pieces_of_pieces_as_deep_as_a_survey_is_long_need_no_recursion():
+    """A night is added to all before it, five thousand times."""
+
+    def survey() -> ConcatSources:
+        sky = ConcatSources((NORTH, SOUTH), "first")
+        for _ in range(2500):
+            sky = ConcatSources((sky, SOUTH), "first")
+            sky = ConcatSources((sky, NORTH), "first")
+        return sky
+
+    one, other = survey(), survey()
+    assert one == other
+    assert one.schema == other.schema
+    assert hash(one.schema) == hash(other.schema)
+    assert one.extent == NORTH.extent | SOUTH.extent

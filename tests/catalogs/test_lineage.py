@@ -23,7 +23,16 @@ from provenn.catalogs.lineage import CLASSES, definition_digest
 from provenn.criteria import Atom, order_facts
 from provenn.errors import DefinitionError
 from provenn.logic import Knowledge, Relationship, Statement, disjoint, empty, equal, subset
-from tests.catalogs.samples import SET_OPERATIONS, Table, base, derived, holds, lineages, values_by_identity
+from tests.catalogs.samples import (
+    SET_OPERATIONS,
+    Table,
+    base,
+    concatenations,
+    derived,
+    holds,
+    lineages,
+    values_by_identity,
+)
 
 
 def all_atoms(catalogs: Iterable[Catalog]) -> dict[str, Atom]:
@@ -34,7 +43,10 @@ def all_facts(catalogs: Iterable[Catalog]) -> list[Statement]:
     return [fact for one in catalogs for fact in one.facts()]
 
 
-@given(lineages(), st.randoms(use_true_random=False))
+@given(
+    st.one_of(lineages(), concatenations()),
+    st.randoms(use_true_random=False),
+)
 @settings(max_examples=300, deadline=None)
 def test_an_extent_holds_the_sources_that_the_rows_of_the_table_have(tables: list[Table], random):
     """Also where bases overlap, values are NULL, and concatenations put attributes together from different ones."""
@@ -52,7 +64,7 @@ def test_an_extent_holds_the_sources_that_the_rows_of_the_table_have(tables: lis
         assert one.catalog.extent.evaluate(sets.__getitem__, frozenset(), universe) == set(one.rows), one.catalog
 
 
-@given(lineages(most=6, operations=SET_OPERATIONS))
+@given(st.one_of(lineages(most=6, operations=SET_OPERATIONS), concatenations()))
 @settings(max_examples=120, deadline=None)
 def test_the_facts_entail_exactly_what_all_possible_extents_have_in_common(tables: list[Table]):
     """Brute force: a set is the regions of its leaves in which it lies; order facts rule out some regions."""
@@ -60,7 +72,7 @@ def test_the_facts_entail_exactly_what_all_possible_extents_have_in_common(table
     atoms = all_atoms(catalogs)
     order = order_facts(atoms.values())
     leaves = sorted({label for one in catalogs for label in one.extent.labels} | atoms.keys())
-    assume(len(leaves) <= 6)
+    assume(len(leaves) <= 8)
     regions = range(2 ** len(leaves))
     masks = {label: sum(1 << r for r in regions if r >> place & 1) for place, label in enumerate(leaves)}
     everything = (1 << len(regions)) - 1
@@ -122,8 +134,8 @@ def stored(content: object) -> object:
     return json.loads(json.dumps(content))
 
 
-@given(lineages())
-@settings(max_examples=150, deadline=None)
+@given(st.one_of(lineages(), concatenations()))
+@settings(max_examples=100, deadline=None)
 def test_what_is_stored_gives_the_same_catalog_again(tables: list[Table]):
     """Digest, schema, extent, facts and atoms, through JSON, for every class; made again also from its own wording."""
     again: dict[str, Catalog] = {}

@@ -38,14 +38,15 @@ class Column:
 
 def check_columns(columns: Sequence[Column], file: str) -> tuple[Column, ...]:
     """Return columns if there are any and their names are fit to be names of attributes."""
-    names = [column.name for column in columns]
-    if not names:
+    if not columns:
         raise BaseFilesError(f"{file} has no columns")
-    for name in names:
+    seen: set[str] = set()
+    for name in (column.name for column in columns):
         if not name.strip() or not name.isprintable():
             raise BaseFilesError(f"{file} has a column named {name!r}", hint="rename it in the file")
-        if names.count(name) > 1:
+        if name in seen:
             raise BaseFilesError(f"{file} has two columns {name}", hint="rename one in the file")
+        seen.add(name)
     return tuple(columns)
 
 

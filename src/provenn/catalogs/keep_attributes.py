@@ -40,9 +40,11 @@ class KeepAttributes(Catalog):
             If one is named twice.
         """
         kept = [parent.schema[name] for name in names]
+        seen: set[str] = set()
         for one in kept:
-            if kept.count(one) > 1:
+            if one.name in seen:
                 raise AttributeConflictError(f"the attribute {one.name} is named twice")
+            seen.add(one.name)
         identities = {one.identity for one in kept}
         key = (one for one in parent.schema.key if one.identity not in identities)
         return cls(parent, tuple(one.name for one in (*key, *kept)))

@@ -39,7 +39,7 @@ class Attribute:
     nullable: bool
     unit: str = ""
     description: str = ""
-    pieces: tuple[Piece, ...] = field(default=(), repr=False)
+    pieces: tuple[Piece, ...] = field(default=(), repr=False, compare=False)  # the identity tells them
 
     def renamed(self, name: str) -> Attribute:
         """Return the same attribute under another name."""
