@@ -1,0 +1,45 @@
+"""The archives that are measured."""
+
+from collections import Counter
+
+from benchmarks.archives import make_archive, make_catalogs, name_of
+from benchmarks.lineages import Operation, generate
+from provenn.store import catalog_store
+from provenn.store.database import open_database
+from provenn.store.facts import all_facts
+
+
+def test_an_archive_of_one_size_and_seed_is_always_the_same_and_has_no_catalog_twice():
+    lineage = generate(400)
+    catalogs = make_catalogs(lineage)
+    assert len({one.digest for one in catalogs}) == 400
+    assert [one.digest for one in make_catalogs(lineage)] == [one.digest for one in catalogs]
+    assert [one.digest for one in make_catalogs(lineage, seed=1)] != [one.digest for one in catalogs]
+
+
+def test_the_catalogs_are_made_as_the_lineage_says():
+    lineage = generate(400)
+    catalogs = make_catalogs(lineage)
+    kinds = Counter(one.kind for one in catalogs)
+    assert kinds["Base"] == 4
+    assert kinds.keys() == {
+        "Base",
+        "SelectSources",
+        "KeepAttributes",
+        "DeriveAttributes",
+        "CombineAttributes",
+        "RestrictSources",
+        "ConcatSources",
+        "ExcludeSources",
+    }
+    for catalog, (operation, left, right) in zip(catalogs, lineage.rows(), strict=True):
+        if operation == Operation.DIFFERENCE and catalog.kind == "ExcludeSources":
+            assert catalog.dependencies == (catalogs[left], catalogs[right])
+
+
+def test_what_was_made_is_in_the_archive(tmp_path):
+    made = make_archive(tmp_path / "archive.sqlite", 300, facts=5)
+    with open_database(tmp_path / "archive.sqlite") as database, database.reading() as reading:
+        assert len(catalog_store.get_all(reading, made.digests)) == 300
+        assert catalog_store.resolve(reading, name_of(20)) == made.digests[20]
+        assert len(all_facts(reading)) == 5
