@@ -21,7 +21,7 @@ def made(term: Term) -> Extent:
 
 
 def mask(extent: Extent) -> int:
-    return extent.evaluate(MASKS.__getitem__, 0, ALL)
+    return extent.evaluate(MASKS.__getitem__, ALL)
 
 
 def extents(leaves: int = 8) -> st.SearchStrategy[Extent]:
@@ -120,7 +120,7 @@ def test_deep_expressions_need_no_recursion(combine):
     one = A
     for step in range(5000):
         one = combine(one, leaf(f"x{step % 20}") | B)
-    assert one.evaluate(lambda label: int(label == "A"), 0, 1) in (0, 1)
+    assert one.evaluate(lambda label: int(label == "A"), 1) in (0, 1)
     assert "A" in one.labels
 
 

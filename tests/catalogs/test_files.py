@@ -93,8 +93,14 @@ def test_a_folder_and_a_glob_are_all_their_files(tmp_path: Path):
     assert Files.at(tmp_path / "sky" / "*.parquet").row_count == 3
 
 
-def test_a_name_with_brackets_that_is_there_is_no_glob(tmp_path: Path):
-    assert Files.at(write(tmp_path / "stars[1].parquet")).row_count == 3
+@pytest.mark.parametrize("name", ["stars[1].parquet", "a b#c%20d?e.parquet", "é*.parquet"])
+def test_an_odd_name_that_is_there_is_no_glob(tmp_path: Path, name: str):
+    assert Files.at(write(tmp_path / name)).row_count == 3
+
+
+def test_a_glob_that_is_none_is_refused(tmp_path: Path):
+    with pytest.raises(BaseFilesError, match="cannot be looked at"):
+        Files.at(tmp_path / "[z-a].parquet")
 
 
 def test_a_uri_is_as_good_as_a_path(tmp_path: Path):

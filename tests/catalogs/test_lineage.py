@@ -61,7 +61,7 @@ def test_an_extent_holds_the_sources_that_the_rows_of_the_table_have(tables: lis
     }
     sets |= {one.catalog.digest: frozenset(one.rows) for one in tables if one.catalog.kind == "Base"}
     for one in tables:
-        assert one.catalog.extent.evaluate(sets.__getitem__, frozenset(), universe) == set(one.rows), one.catalog
+        assert one.catalog.extent.evaluate(sets.__getitem__, universe) == set(one.rows), one.catalog
 
 
 @given(st.one_of(lineages(most=6, operations=SET_OPERATIONS), concatenations()))
@@ -80,7 +80,7 @@ def test_the_facts_entail_exactly_what_all_possible_extents_have_in_common(table
     for fact in order:
         part, whole = (side.evaluate(masks.__getitem__, 0, everything) for side in fact.terms())
         possible &= ~part | whole
-    sets = {one.digest: one.extent.evaluate(masks.__getitem__, 0, everything) & possible for one in catalogs}
+    sets = {one.digest: one.extent.evaluate(masks.__getitem__, everything) & possible for one in catalogs}
     knowledge = Knowledge([*all_facts(catalogs), *order], open_universe=False)
     for one, regions_of_one in sets.items():
         assert knowledge.entails(empty(one)) == (regions_of_one == 0)
@@ -181,7 +181,7 @@ def test_chains_of_five_thousand_catalogs_need_no_recursion():
                 one = ExcludeSources(one, SampleSources.of(start, 0.1, seed=step % 50))
     chain = cone(one)
     assert len(chain) > 5000
-    assert one.extent.evaluate(lambda _: 1, 0, 1) in (0, 1)
+    assert one.extent.evaluate(lambda _: 1, 1) in (0, 1)
     restored: dict[str, Catalog] = {}
     for each in chain:
         dependencies = [restored[dependency.digest] for dependency in each.dependencies]

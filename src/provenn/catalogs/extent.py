@@ -68,7 +68,7 @@ class Extent:
                     stack.append(part)
         return tuple(sorted(labels))
 
-    def evaluate(self, value: Callable[[str], B], nothing: B, everything: B) -> B:
+    def evaluate(self, value: Callable[[str], B], everything: B) -> B:
         """Return the value in a Boolean algebra, given the values of the leaves."""
         known: dict[str, B] = {}
         stack = [self]
@@ -85,7 +85,7 @@ class Extent:
             for part in one.parts:
                 found = found & known[part.digest]
             known[one.digest] = everything ^ found if one.complemented else found
-        return known[self.digest] if known else nothing
+        return known[self.digest]
 
     def __and__(self, other: Extent) -> Extent:
         return intersection([self, other])

@@ -85,12 +85,12 @@ def listed(location: str) -> list[File]:
         elif has_magic(path):
             root, pattern = _globbed(path)
         else:
-            raise FilesMissingError(f"there is nothing at {location}", hint=_nearby(location))
+            root, pattern = path, None
         inside = filesystem.get_file_info(fs.FileSelector(root, allow_not_found=True, recursive=True))
-    except (pa.ArrowException, OSError) as error:
-        if isinstance(error, FilesMissingError):
-            raise
+    except (pa.ArrowException, OSError, re.error) as error:
         raise BaseFilesError(f"{location} cannot be looked at: {error}") from error
+    if pattern is None:
+        raise FilesMissingError(f"there is nothing at {location}", hint=_nearby(location))
     start = len(root.rstrip("/")) + 1
     files = [
         _file(one, one.path[start:], filesystem, folders=info.type == fs.FileType.Directory)
