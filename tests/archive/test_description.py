@@ -107,3 +107,35 @@ def test_all_of_a_description(survey):
 )
 def test_criteria_in_words(label, words):
     assert criterion_words(label, {"b:vmag": "vmag", "b:n": "n", "b:B-V": "B-V"}) == words
+
+
+# --- lineages ---
+
+
+def test_a_lineage_is_a_tree_down_to_the_files_that_shows_nothing_twice(survey, tmp_path):
+    survey["both"].combine(survey["faint"], name="last")
+    base = f"stars: 6 rows of {tmp_path / 'stars.parquet'}"
+    assert str(survey.lineage("last")).splitlines() == [
+        "last: the attributes of both and faint, for the sources they all have",
+        "├── both: the attributes of bright and near, for the sources they all have",
+        "│   ├── bright: the sources of stars where vmag < 6",
+        f"│   │   └── {base}",
+        "│   └── near: stars, with dist_pc = 1000 / plx",
+        f"│       └── {base}",
+        "└── faint: the sources of stars that bright does not have",
+        f"    ├── {base}",
+        "    └── bright (see above)",
+    ]
+    assert survey.lineage("both").tree(1).splitlines()[1:] == [
+        "├── bright: the sources of stars where vmag < 6 …",
+        "└── near: stars, with dist_pc = 1000 / plx …",
+    ]
+    assert [one.name for one in survey.lineage("faint").steps] == ["faint", "bright", "stars"]
+
+
+def test_a_lineage_may_be_very_deep(archive, stars):
+    one = stars
+    for place in range(300):
+        one = one.rename({"vmag" if place % 2 == 0 else "v": "v" if place % 2 == 0 else "vmag"})
+    assert len(archive.lineage(one).steps) == 301
+    assert len(archive.lineage(one).tree(depth=5).splitlines()) == 6

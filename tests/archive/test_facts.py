@@ -88,7 +88,7 @@ def test_a_fact_about_descendants_says_something_of_their_ancestors(survey):
 
 def test_facts_bind_to_catalogs_not_to_names(survey, stars):
     survey.declare("nonempty(bright)")
-    survey.name(stars.select("vmag < 1"), "bright")
+    survey.name(stars.select("vmag < 1"), "bright", move=True)
     assert not survey.prove("nonempty(bright)")
     digest = survey.log("bright")[1].catalog
     assert [str(one.statement) for one in survey.facts()] == [f"nonempty({quoted(digest[:12])})"]

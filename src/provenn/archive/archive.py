@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 from provenn.archive import calculators, definitions, questions
 from provenn.archive.description import Description, described
 from provenn.archive.handle import Catalog
+from provenn.archive.lineage import Lineage, lineage_of
 from provenn.archive.proof import Proof
 from provenn.archive.relation import Relation
 from provenn.archive.words import Vocabulary, as_statement, in_names, resolved
@@ -52,8 +53,21 @@ class Archive:
     ) -> None:
         self.close()
 
+    @property
+    def place(self) -> str:
+        """Where its database is."""
+        return self._database.place
+
+    def __len__(self) -> int:
+        """How many catalogs there are, named or not."""
+        with self._database.reading() as reading:
+            return catalog_store.count(reading)
+
+    def __bool__(self) -> bool:
+        return True
+
     def __repr__(self) -> str:
-        return f"<Archive {self._database.place}>"
+        return f"<Archive {self.place}>"
 
     # -- catalogs ------------------------------------------------------------------------------------------------
 
@@ -124,16 +138,29 @@ class Archive:
 
     def catalog(self, which: Catalog | str) -> Catalog:
         """Return a catalog: itself, or by name, or by the beginning of its digest."""
-        if isinstance(which, Catalog):
-            return which
+        return which if isinstance(which, Catalog) else self.catalogs([which])[0]
+
+    def catalogs(self, which: Iterable[str]) -> list[Catalog]:
+        """Return several catalogs at once, by name or by the beginning of the digest."""
         with self._database.reading() as reading:
-            return Catalog(self, catalog_store.get(reading, catalog_store.resolve(reading, which)))
+            digests = [catalog_store.resolve(reading, one) for one in which]
+            return self._handles(reading, digests)
+
+    def _handles(self, reading: Reading, digests: Sequence[str]) -> list[Catalog]:
+        found = catalog_store.get_all(reading, digests) if digests else {}
+        return [Catalog(self, found[digest]) for digest in digests]
 
     def describe(self, which: Catalog | str) -> Description:
         """Return all there is to say of a catalog, in plain words."""
         one = self.catalog(which)
         with self._database.reading() as reading:
             return described(reading, one.definition, {one.digest: which} if isinstance(which, str) else {})
+
+    def lineage(self, which: Catalog | str) -> Lineage:
+        """Return a catalog and all it is made from: a tree, as text."""
+        one = self.catalog(which)
+        with self._database.reading() as reading:
+            return lineage_of(reading, one.definition, {one.digest: which} if isinstance(which, str) else {})
 
     def search(
         self,
@@ -174,11 +201,11 @@ class Archive:
 
     # -- names ---------------------------------------------------------------------------------------------------
 
-    def name(self, which: Catalog | str, name: str) -> Catalog:
-        """Put a name on a catalog; it may be on another one now."""
+    def name(self, which: Catalog | str, name: str, *, move: bool = False) -> Catalog:
+        """Put a name on a catalog; one that is on another catalog now is only moved if that is meant."""
         one = self.catalog(which)
         with self._database.writing() as writing:
-            put = names.assign if names.find(writing, name) is None else names.move
+            put = names.move if move and names.find(writing, name) is not None else names.assign
             put(writing, name, one.digest)
         return one
 
@@ -373,9 +400,10 @@ class Archive:
     def _found(self, which: Catalog | str, relation: Callable[[Knowledge, str], list[str]]) -> list[Catalog]:
         one = self.catalog(which)
         with self._database.reading() as reading:
-            digests = questions.look_up(reading, one.digest, one.population, relation)
-            found = catalog_store.get_all(reading, digests) if digests else {}
-        return sorted((Catalog(self, found[digest]) for digest in digests), key=lambda catalog: catalog.name)
+            found = self._handles(reading, questions.look_up(reading, one.digest, one.population, relation))
+            called = names.names_of(reading, [each.digest for each in found])
+        # Those with a name first, by name.
+        return sorted(found, key=lambda each: (each.digest not in called, called.get(each.digest, ()), each.digest))
 
 
 def _digest(reading: Reading, which: Catalog | str) -> str:

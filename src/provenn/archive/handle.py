@@ -142,10 +142,9 @@ class Catalog:
         """
         return self.archive.concatenate([self, *others], order=order, name=name)
 
-    def named(self, name: str) -> Catalog:
-        """Put a name on the catalog, which may be on another one now."""
-        self.archive.name(self, name)
-        return self
+    def named(self, name: str, *, move: bool = False) -> Catalog:
+        """Put a name on the catalog; one that is on another catalog now is only moved if that is meant."""
+        return self.archive.name(self, name, move=move)
 
     def _make(self, definition: Definition, name: str | None) -> Catalog:
         return self.archive.define(definition, name)

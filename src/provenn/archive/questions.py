@@ -127,8 +127,10 @@ def _proved(reading: Reading, known: Known, said: Statement, verdict: Literal["h
     if recalled is not None and recalled.verdict == verdict:
         return Found(said, verdict, recalled.because)
     explanation = known.knowledge.explain(said if verdict == "holds" else ~said)
-    facts = () if explanation is None else explanation.facts
-    return Found(said, verdict, tuple((fact, known.origin(fact)) for fact in facts))
+    because = [(fact, known.origin(fact)) for fact in ([] if explanation is None else explanation.facts)]
+    # Who reads a proof wants to know first what the catalogs are.
+    because.sort(key=lambda one: one[1].kind != "definition")
+    return Found(said, verdict, tuple(because))
 
 
 def _told(reading: Reading, found: Found, asked: Asked) -> Proof:

@@ -66,8 +66,13 @@ class Relation:
         facts = tuple(one.statement for one in self.reasons)
         return Explanation(facts, open_universe=False, conclusion=self.statement)
 
+    @property
+    def words(self) -> str:
+        """The summary in words."""
+        return f"{self.left} {_WORDS[self.summary]} {self.right}"
+
     def __str__(self) -> str:
-        return f"{self.left} {_WORDS[self.summary]} {self.right}" + "".join(f"\n  {one}" for one in self.reasons)
+        return self.words + "".join(f"\n  {one}" for one in self.reasons)
 
     def _repr_html_(self) -> str:
         return self.hypercubes._repr_html_()

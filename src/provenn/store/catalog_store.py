@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import Column, ColumnElement, insert, or_, select
+from sqlalchemy import Column, ColumnElement, func, insert, or_, select
 
 from provenn.catalogs.base import Base
 from provenn.catalogs.catalog import Catalog
@@ -23,7 +23,7 @@ from provenn.store.database import Reading, Writing
 from provenn.store.tables import catalogs, dependencies, populations
 from provenn.store.tables import names as names_table
 
-__all__ = ["Entry", "add", "entries", "get", "get_all", "resolve", "same_extent", "search"]
+__all__ = ["Entry", "add", "count", "entries", "get", "get_all", "resolve", "same_extent", "search"]
 
 SHORTEST = 4
 """How many digits of a digest are needed to find a catalog."""
@@ -205,6 +205,11 @@ def same_extent(reading: Reading, digest: str) -> tuple[str, ...]:
     extent = select(catalogs.c.extent).where(catalogs.c.digest == digest).scalar_subquery()
     query = select(catalogs.c.digest).where(catalogs.c.extent == extent, catalogs.c.digest != digest)
     return tuple(reading.connection.scalars(query.order_by(catalogs.c.digest)))
+
+
+def count(reading: Reading) -> int:
+    """Return how many catalogs there are."""
+    return reading.connection.execute(select(func.count()).select_from(catalogs)).scalar_one()
 
 
 def entries(reading: Reading, digests: Collection[str]) -> dict[str, Entry]:
