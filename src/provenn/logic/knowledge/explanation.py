@@ -7,19 +7,21 @@ there names the facts it needs, and each of these is then tried without.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from provenn import display
+from provenn.logic.knowledge.conflicts import minimal_conflict
 from provenn.logic.knowledge.facts import MENTIONED, FactBase
-from provenn.logic.knowledge.formulas import Inhabited, conjuncts, formula
+from provenn.logic.knowledge.formulas import TRUE, All, Inhabited, conjuncts, formula
 from provenn.logic.knowledge.graph import EVERYTHING, Graph
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.search import Search, split
 from provenn.logic.statements import Statement
 from provenn.logic.terms import Term
 
-__all__ = ["Explanation", "minimal_conflict", "relevant_facts"]
+__all__ = ["Explanation", "explanation", "relevant_facts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,25 @@ class Explanation:
         return display.explanation_html(said, [*map(str, self.facts)], open_universe=self.open_universe)
 
 
+def explanation(
+    base: FactBase, about: Iterable[str], conclusion: Statement | None, *, open_universe: bool
+) -> Explanation:
+    """Return why the facts imply the conclusion, or where there is none, why they contradict each other.
+
+    They must do so. Looked for first among the facts relevant to the labels `about`, then among all.
+    """
+    for numbers in (relevant_facts(base, about), range(len(base.facts))):
+        flat = _Flat([base.facts[number] for number in numbers], conclusion)
+        for is_open in (False, True) if open_universe else (False,):
+            search = Search(flat.reasoner, (), (), open_universe=is_open)
+            found = minimal_conflict(search, flat.formulas, flat.negated)
+            if found is not None:
+                return Explanation(tuple(base.facts[numbers[one]] for one in found), is_open, conclusion)
+    raise AssertionError(f"there is nothing to explain about {conclusion}")
+
+
 class _Flat:
-    """Facts laid out side by side, as formulas over labels of which nothing else is known."""
+    """Facts laid out side by side, as formulas over labels of which nothing else is known; and a negated conclusion."""
 
     def __init__(self, facts: Sequence[Statement], conclusion: Statement | None) -> None:
         graph = Graph()
@@ -68,40 +87,20 @@ class _Flat:
                     literals[token] = graph.part(EVERYTHING)
             return graph.run(term.postfix, literals)
 
-        self.reasoner = Reasoner(graph)
+        self.reasoner = Reasoner(graph, largest_solver=sys.maxsize)  # all questions are about all of it
         self.formulas = [formula(fact, literal) for fact in facts]
-        self.negated = [] if conclusion is None else [formula(conclusion, literal, holds=False)]
+        self.negated = TRUE if conclusion is None else formula(conclusion, literal, holds=False)
+        if conclusion is not None and isinstance(self.negated, Inhabited) and self.negated.holds:
+            self._leave_out_inhabited()
 
-    def conflict(self, numbers: Sequence[int], *, open_universe: bool) -> list[int] | None:
-        """Return those of the facts that conflict with each other (and the negation), or None if they do not."""
-        search = Search(self.reasoner, (), (), open_universe=open_universe)
-        wanted = [self.formulas[number] for number in numbers] + self.negated
-        certain, choices = split(wanted)
-        if choices:
-            return None if search.claims(wanted) is not None else list(numbers)
-        reason = search.refused(certain)
-        if reason is None:
-            return None
-        blamed = {Inhabited(literal, holds=False) for literal in reason.empty}
-        blamed |= {Inhabited(literal, holds=True) for literal in reason.inhabited}
-        return [number for number in numbers if blamed.intersection(conjuncts(self.formulas[number]))]
-
-
-def minimal_conflict(
-    base: FactBase, about: Iterable[str], conclusion: Statement | None, *, open_universe: bool
-) -> Explanation:
-    """Return why the facts imply the conclusion, or where there is none, why they contradict each other.
-
-    They must do so. Looked for first among the facts relevant to the labels `about`, then among all.
-    """
-    for numbers in (relevant_facts(base, about), range(len(base.facts))):
-        flat = _Flat([base.facts[number] for number in numbers], conclusion)
-        for is_open in (False, True) if open_universe else (False,):
-            found = flat.conflict(range(len(numbers)), open_universe=is_open)
-            if found is not None:
-                kept = _minimal(flat, found, open_universe=is_open)
-                return Explanation(tuple(base.facts[numbers[one]] for one in kept), is_open, conclusion)
-    raise AssertionError(f"there is nothing to explain about {conclusion}")
+    def _leave_out_inhabited(self) -> None:
+        """Leave out that sets are inhabited: it does not keep one more object out, unless there is a choice."""
+        certain, choices = split(self.formulas)
+        if certain.inhabited and not choices:
+            self.formulas = [
+                All(tuple(part for part in conjuncts(one) if isinstance(part, Inhabited) and not part.holds))
+                for one in self.formulas
+            ]
 
 
 def relevant_facts(base: FactBase, about: Iterable[str]) -> list[int]:
@@ -111,19 +110,31 @@ def relevant_facts(base: FactBase, about: Iterable[str]) -> list[int]:
     """
     definer = {label: base.definers[row] for row, label in enumerate(base.labels) if base.definers[row] != MENTIONED}
     loose = {number for record in (base.constraints, base.inhabited, base.choices) for _, number in record}
-    touching: dict[str, list[int]] = {}
+    speakers: dict[str, list[int]] = {}  # label -> the loose facts that name it
     for number in loose:
-        for label in _ancestors(base, definer, base.facts[number].labels, set()):
-            touching.setdefault(label, []).append(number)
+        for label in base.facts[number].labels:
+            speakers.setdefault(label, []).append(number)
+    below: dict[str, list[str]] = {}  # label -> the labels defined by it, as far as loose facts reach
+    for label in _ancestors(base, definer, speakers, set()):
+        if label in definer:
+            for source in base.facts[definer[label]].labels:
+                below.setdefault(source, []).append(label)
     labels: set[str] = set()
+    descendants: set[str] = set()
     facts: set[int] = set()
     fresh = list(about)
     while fresh:
         added = _ancestors(base, definer, fresh, labels)
         facts.update(definer[label] for label in added if label in definer)
-        found = {number for label in added for number in touching.get(label, ())} - facts
-        facts |= found
-        fresh = [label for number in found for label in base.facts[number].labels]
+        fresh = []
+        while added:
+            label = added.pop()
+            if label not in descendants:
+                descendants.add(label)
+                added.extend(below.get(label, ()))
+                found = [number for number in speakers.get(label, ()) if number not in facts]
+                facts.update(found)
+                fresh.extend(other for number in found for other in base.facts[number].labels)
     return sorted(facts)
 
 
@@ -140,21 +151,3 @@ def _ancestors(base: FactBase, definer: dict[str, int], labels: Iterable[str], k
             if number is not None:
                 stack.extend(base.facts[number].labels)
     return found
-
-
-def _minimal(flat: _Flat, numbers: list[int], *, open_universe: bool) -> list[int]:
-    """Try without each fact in turn, many at once at first."""
-    size = max(1, len(numbers) // 2)
-    while True:
-        start = 0
-        while start < len(numbers):
-            fewer = flat.conflict(numbers[:start] + numbers[start + size :], open_universe=open_universe)
-            if fewer is None:
-                start += size
-            else:
-                kept_before = set(numbers[:start])
-                numbers = fewer
-                start = sum(number in kept_before for number in fewer)
-        if size == 1:
-            return numbers
-        size //= 2

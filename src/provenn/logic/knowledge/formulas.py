@@ -9,7 +9,7 @@ from provenn.logic.knowledge.graph import EMPTY
 from provenn.logic.statements import And, Comparison, Not, Or, Property, Statement
 from provenn.logic.terms import Term
 
-__all__ = ["All", "Formula", "Inhabited", "Some", "conjuncts", "formula", "negated"]
+__all__ = ["FALSE", "TRUE", "All", "Formula", "Inhabited", "Some", "conjuncts", "formula", "negated"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,6 +222,7 @@ class Graph:
         """
         left, right = self.left, self.right
         parts: set[int] = set()
+        met: set[int] = set()  # without it, sets made twice of another would be walked through time and again
         choices = False
         stack = [literal]
         while stack:
@@ -230,7 +231,9 @@ class Graph:
             one, two = left[node], right[node]
             if not wanted & 1:
                 if two != PART:
-                    stack += (one, two)
+                    if node not in met:
+                        met.add(node)
+                        stack += (one, two)
                 elif node not in parts:
                     parts.add(node)
                     if one > EVERYTHING:

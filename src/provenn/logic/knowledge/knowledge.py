@@ -14,13 +14,13 @@ from provenn import display
 from provenn.errors import ContradictionError, LabelError, UnknownLabelError
 from provenn.logic.knowledge.budget import Budget, Clock, RanOutError
 from provenn.logic.knowledge.classification import Classification, classify
-from provenn.logic.knowledge.explanation import Explanation, minimal_conflict
+from provenn.logic.knowledge.explanation import Explanation, explanation
 from provenn.logic.knowledge.facts import FactBase
-from provenn.logic.knowledge.formulas import Inhabited, conjuncts, formula, negated
+from provenn.logic.knowledge.formulas import Formula, Inhabited, conjuncts, formula, negated
 from provenn.logic.knowledge.graph import EVERYTHING
 from provenn.logic.knowledge.lineage import Lineage
 from provenn.logic.knowledge.reasoner import Reasoner
-from provenn.logic.knowledge.search import Claims, Search
+from provenn.logic.knowledge.search import Claims, Search, justified
 from provenn.logic.knowledge.verdict import Verdict
 from provenn.logic.knowledge.worlds import World
 from provenn.logic.parser import statement
@@ -129,7 +129,7 @@ class Knowledge:
         self._check(None)
         if self._conflict_about is None:
             return None
-        return minimal_conflict(self._base, self._conflict_about, None, open_universe=self._open)
+        return explanation(self._base, self._conflict_about, None, open_universe=self._open)
 
     def _settle(self, clock: Clock | None = None) -> None:
         if not self._settled:
@@ -198,7 +198,7 @@ class Knowledge:
                         case ">=":
                             return a == b or not possible(a ^ 1, b)
         elif type(said) is Property and said.name == "disjoint" and len(said.arguments) == 2:
-            a, b = (labels.get(one.postfix[0]) if one.label else None for one in said.arguments)  # type: ignore[arg-type]
+            a, b = (labels.get(one.label) if one.label else None for one in said.arguments)
             if a is not None and b is not None:
                 return not possible(a, b)
         return None
@@ -236,7 +236,7 @@ class Knowledge:
         said = _as_fact(question)
         if not self.entails(said):
             return None
-        return minimal_conflict(self._base, said.labels, said, open_universe=self._open)
+        return explanation(self._base, said.labels, said, open_universe=self._open)
 
     def counterexample(self, question: Fact) -> World | None:
         """Return a world in which the facts are true and the question is not, or None if there is none."""
@@ -245,7 +245,10 @@ class Knowledge:
         claims = self._search.claims([formula(said, self._literal, holds=False)])
         if claims is None:
             return None
-        names = [*self._base.labels.items(), *((one, self._guests[one]) for one in said.labels if one in self._guests)]
+        names = [
+            *self._base.labels.items(),
+            *((one, self._guests[one]) for one in said.labels if one in self._guests),
+        ]
         holds = self._base.graph.holds
         regions = set()
         for parts in self._search.objects(claims):
@@ -274,8 +277,13 @@ class Knowledge:
             raise LabelError(f"a set is named twice in {', '.join(labels)}")
         cells = list(product((0, 1), repeat=len(labels)))
         result = Relationship.contradiction(*labels)
-        for claims in self._search.all_claims(()):
-            result |= Relationship.of(self._projected(claims, literals, cells, labels), labels=labels)
+        beyond: list[Formula] = []  # each way in which the facts can be true must allow more than those before it
+        while (claims := self._search.claims(beyond)) is not None:
+            said = self._projected(justified(self._search.choices, claims), literals, cells, labels)
+            result |= Relationship.of(said, labels=labels)
+            if not self._search.choices:
+                break
+            beyond.append(formula(said, self._literal, holds=False))
         return result
 
     def _projected(

@@ -7,6 +7,7 @@ set that it need not be in, so most constraints never matter to a question.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import chain, product
 from typing import Final
@@ -18,26 +19,36 @@ from provenn.logic.knowledge.simulation import GROUND, Simulation
 
 __all__ = ["Reasoner"]
 
-_LARGE_SOLVER: Final = 1_000
 _LEARN_AT: Final = 64
+_MADE_UP: Final = 16  # of how many literals an object is made up before the solver is asked
 
 
 class Reasoner:
-    """Answers whether objects are possible, and finds them."""
+    """Answers whether objects are possible, and finds them.
 
-    def __init__(self, graph: Graph) -> None:
+    Parameters
+    ----------
+    graph
+        The sets.
+    largest_solver
+        How many nodes the solver may know before it begins anew, so that questions about little stay quick.
+    """
+
+    def __init__(self, graph: Graph, largest_solver: int = 1_000) -> None:
         self.graph = graph
+        self._largest_solver = largest_solver
         self.simulation = Simulation(graph)
         self.constraints: list[int] = []
         self.core: list[int] = []
         self._valid = 0
         self._valid_for = -1
-        self._by_part: dict[int, list[int]] = {}
-        self._off_ground: list[int] = []
+        self._watching: dict[int, list[int]] = {}  # part -> constraints that an object in it may violate
+        self._off_ground: list[int] = []  # constraints that an object in nothing violates
         self._impossible: set[tuple[int, ...]] = set()
         self._found: list[set[int]] = []
         self._solver = _new_solver()
         self._encoded: set[int] = set()
+        self._imposed: set[int] = set()
 
     # -- constraints: literals that every object is in -----------------------------------------------------------
 
@@ -46,12 +57,34 @@ class Reasoner:
         if literal == EVERYTHING:
             return
         self.constraints.append(literal)
-        cone = self.graph.cone([literal], set())
-        for node in cone:
-            if self.graph.right[node] == PART:
-                self._by_part.setdefault(node, []).append(literal)
-        if not self.graph.holds(literal, set(), {}):
+        if not self.on_ground(literal):
             self._off_ground.append(literal)
+            return
+        for node in self._watched(literal):
+            self._watching.setdefault(node, []).append(literal)
+
+    def _watched(self, constraint: int) -> set[int]:
+        """Return parts of which an object must be in at least one to violate the constraint.
+
+        Of an intersection, that is found in one of the two: the one that was made later, which holds less.
+        """
+        left, right = self.graph.left, self.graph.right
+        parts: set[int] = set()
+        seen: set[int] = set()
+        stack = [constraint ^ 1]
+        while stack:
+            literal = stack.pop()
+            node = literal >> 1
+            if right[node] == PART:
+                parts.add(node)
+            elif node not in seen:
+                seen.add(node)
+                one, two = left[node], right[node]
+                if literal & 1:
+                    stack += (one ^ 1, two ^ 1)
+                else:
+                    stack.append(one if self.on_ground(two) else two)
+        return parts
 
     def on_ground(self, literal: int) -> bool:
         """Whether the object that is in no base set is in `literal`."""
@@ -95,7 +128,7 @@ class Reasoner:
         if len(key) <= 2 and self.graph.obviously_disjoint(key[0], key[-1]):
             self._impossible.add(key)
             return False
-        return self._made_up(key) or self.find(key, clock) is not None
+        return (len(key) <= _MADE_UP and self._made_up(key)) or self.find(key, clock) is not None
 
     def _made_up(self, literals: Sequence[int]) -> bool:
         """Whether an object put together from what each literal needs is in all of them."""
@@ -115,9 +148,9 @@ class Reasoner:
         if EMPTY in wanted:
             self.core = [EMPTY]
             return None
-        if len(self._encoded) > _LARGE_SOLVER:
+        if len(self._encoded) > self._largest_solver:
             self._solver.close()
-            self._solver, self._encoded = _new_solver(), set()
+            self._solver, self._encoded, self._imposed = _new_solver(), set(), set()
         solver = self._solver
         self._encode(wanted)
         while True:
@@ -132,20 +165,37 @@ class Reasoner:
             if not violated:
                 self._remember(parts)
                 return parts
-            self._encode(violated)
-            solver.add([literal] for literal in violated)
+            self._impose(violated)
 
     def _violated(self, parts: set[int]) -> list[int]:
         values: dict[int, bool] = {}
         candidates = dict.fromkeys(self._off_ground)
         for node in parts:
-            candidates.update(dict.fromkeys(self._by_part.get(node, ())))
+            candidates.update(dict.fromkeys(self._watching.get(node, ())))
         return [literal for literal in candidates if not self.graph.holds(literal, parts, values)]
 
-    def _encode(self, literals: Sequence[int]) -> None:
+    def _impose(self, violated: Sequence[int]) -> None:
+        """Let the solver know of constraints, and of about as many as it knows already that may be violated next.
+
+        So a long chain of constraints takes a few rounds, and what is far from the question still stays out.
+        """
+        most = 2 * (len(self._imposed) + len(violated))
+        waiting = deque(violated)
+        while waiting:
+            literal = waiting.popleft()
+            if literal not in self._imposed:
+                self._imposed.add(literal)
+                made_of = self._encode([literal])
+                self._solver.add([[literal]])
+                if len(self._imposed) < most:
+                    waiting.extend(chain.from_iterable(self._watching.get(node, ()) for node in made_of))
+
+    def _encode(self, literals: Sequence[int]) -> list[int]:
+        """Let the solver know what literals are made of; return the nodes that it did not know."""
         left, right = self.graph.left, self.graph.right
         clauses: list[tuple[int, ...]] = []
-        for node in self.graph.cone(literals, self._encoded):
+        nodes = self.graph.cone(literals, self._encoded)
+        for node in nodes:
             a, b, literal = left[node], right[node], 2 * node
             if b == PART:
                 if a != EVERYTHING:
@@ -153,6 +203,7 @@ class Reasoner:
             else:
                 clauses += ((literal ^ 1, a), (literal ^ 1, b), (literal, a ^ 1, b ^ 1))
         self._solver.add(clauses)
+        return nodes
 
     def _remember(self, parts: set[int]) -> None:
         self._found.append(parts)

@@ -8,7 +8,7 @@ handed back to it as a reason against (as in "lazy" SMT: Sebastiani, "Lazy satis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -17,7 +17,7 @@ from provenn.logic.knowledge.formulas import Formula, Inhabited, Some, conjuncts
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.sat import Solver
 
-__all__ = ["Claims", "Search", "split"]
+__all__ = ["Claims", "Search", "justified", "split"]
 
 
 @dataclass(slots=True)
@@ -51,22 +51,21 @@ class Search:
 
     def claims(self, wanted: Sequence[Formula], clock: Clock | None = None) -> Claims | None:
         """Return claims that make the formulas true and that some world with the facts bears out, or None."""
-        return next(self.all_claims(wanted, clock), None)
-
-    def all_claims(self, wanted: Sequence[Formula], clock: Clock | None = None) -> Iterator[Claims]:
-        """All ways to make the formulas true that a world with the facts bears out, as claims."""
         certain, choices = split([*wanted, *self.choices])
         if not choices:
-            if self.refused(certain, clock) is None:
-                yield certain
-            return
-        with _Proposals(certain, choices) as proposals:
+            return certain if self.refused(certain, clock) is None else None
+        found = self.conflict([*wanted, *self.choices], clock)
+        return found if isinstance(found, Claims) else None
+
+    def conflict(self, formulas: Sequence[Formula], clock: Clock | None = None) -> list[int] | Claims:
+        """Return the numbers of formulas that cannot all be true, or if they can, claims that make them so."""
+        with _Proposals(formulas) as proposals:
             while (proposed := proposals.next(clock)) is not None:
                 reason = self.refused(proposed, clock)
                 if reason is None:
-                    yield proposed
-                    reason = proposed
+                    return proposed
                 proposals.exclude(reason)
+            return proposals.blamed()
 
     def refused(self, claims: Claims, clock: Clock | None = None) -> Claims | None:
         """Return None if a world with the facts bears out the claims, otherwise claims of these that none does."""
@@ -118,17 +117,42 @@ def split(formulas: Iterable[Formula]) -> tuple[Claims, list[Formula]]:
     return certain, choices
 
 
-class _Proposals:
-    """Choices of claims that satisfy formulas: models of the formulas with one variable for each literal claimed."""
+def justified(formulas: Iterable[Formula], given: Claims) -> Claims:
+    """Return those of the given claims that are enough to make formulas true which all of them make true."""
+    inhabited, empty = set(given.inhabited), set(given.empty)
 
-    def __init__(self, certain: Claims, choices: Sequence[Formula]) -> None:
+    def true(one: Formula) -> bool:
+        if isinstance(one, Inhabited):
+            return one.literal in (inhabited if one.holds else empty)
+        return (any if isinstance(one, Some) else all)(map(true, one.parts))
+
+    needed: dict[Inhabited, None] = {}
+    stack = list(formulas)
+    while stack:
+        one = stack.pop()
+        if isinstance(one, Inhabited):
+            needed[one] = None
+        elif isinstance(one, Some):
+            stack.append(next(filter(true, one.parts)))
+        else:
+            stack.extend(one.parts)
+    claims, _ = split(needed)
+    return claims
+
+
+class _Proposals:
+    """Choices of claims that satisfy formulas: models of the formulas with one variable for each literal claimed.
+
+    The variable says that the literal is empty. A solver makes variables false where it can, and that is well here: what
+    is inhabited does not stand in the way of anything else.
+    """
+
+    def __init__(self, formulas: Sequence[Formula]) -> None:
         self._solver = Solver()
         self._claimed: dict[int, int] = {}  # graph literal -> variable
         self._count = 0
-        self._solver.add([self._claim(literal, holds=True)] for literal in certain.inhabited)
-        self._solver.add([self._claim(literal, holds=False)] for literal in certain.empty)
-        for choice in choices:
-            self._solver.add([[self._encode(choice)]])
+        self._formulas = formulas
+        self._names = [self._encode(one) for one in formulas]
 
     def __enter__(self) -> Self:
         return self
@@ -137,20 +161,25 @@ class _Proposals:
         self._solver.close()
 
     def next(self, clock: Clock | None) -> Claims | None:
-        """Return the next proposal, or None when all were excluded."""
-        if not self._solver.solve((), clock):
+        """Return the next proposal, no more than it takes; or None when all were excluded, and see `blamed`."""
+        if not self._solver.solve(self._names, clock):
             return None
         true = self._solver.true_variables()
         proposed = Claims()
         for literal, variable in self._claimed.items():
-            (proposed.inhabited if variable in true else proposed.empty).append(literal)
-        return proposed
+            (proposed.empty if variable in true else proposed.inhabited).append(literal)
+        return justified(self._formulas, proposed)
 
     def exclude(self, reason: Claims) -> None:
         """Propose nothing again that contains these claims."""
         against = [self._claim(literal, holds=True) for literal in reason.empty]
         against += [self._claim(literal, holds=False) for literal in reason.inhabited]
         self._solver.add([against])
+
+    def blamed(self) -> list[int]:
+        """Return the numbers of formulas because of which there is no proposal."""
+        core = set(self._solver.core())
+        return [number for number, name in enumerate(self._names) if name in core]
 
     def _variable(self) -> int:
         self._count += 1
@@ -159,7 +188,7 @@ class _Proposals:
     def _claim(self, literal: int, *, holds: bool) -> int:
         if literal not in self._claimed:
             self._claimed[literal] = self._variable()
-        return 2 * self._claimed[literal] + (not holds)
+        return 2 * self._claimed[literal] + holds
 
     def _encode(self, one: Formula) -> int:
         """Return a solver literal that implies the formula."""
