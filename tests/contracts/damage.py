@@ -5,10 +5,15 @@ from sqlalchemy import delete, insert, text, update
 
 from provenn.catalogs import ExcludeSources, SelectSources, SqlCalculator
 from provenn.errors import CorruptArchiveError
-from provenn.store import calculators, catalog_store
+from provenn.logic import nonempty, subset
+from provenn.store import calculators, catalog_store, proofs
 from provenn.store.cones import cone
+from provenn.store.declarations import declare
+from provenn.store.facts import closed_cone
+from provenn.store.knowledge import Origin
 from provenn.store.tables import calculators as calculator_rows
-from provenn.store.tables import catalogs, dependencies
+from provenn.store.tables import catalogs, dependencies, facts
+from provenn.store.tables import proofs as proof_rows
 from tests.catalogs.samples import base
 
 STARS = base()
@@ -120,3 +125,20 @@ class DamageContract:
             writing.connection.execute(update(calculator_rows).values(definition=definition))
         with database.reading() as reading, pytest.raises(CorruptArchiveError, match="distance"):
             calculators.registered(reading)
+
+    @pytest.mark.parametrize("change", [{"statement": "x == y"}, {"statement": "("}, {"origin": "observed"}])
+    def test_a_fact_that_was_changed_is_named(self, filled, change):
+        with filled.writing() as writing:
+            fact = declare(writing, nonempty(NEAR.digest), "seen")
+            writing.connection.execute(update(facts).values(change))
+        with filled.reading() as reading, pytest.raises(CorruptArchiveError, match=f"#{fact.id} was changed"):
+            closed_cone(reading, [STARS.digest])
+
+    @pytest.mark.parametrize("change", [{"verdict": "fails"}, {"facts": "[]"}, {"facts": "["}])
+    def test_a_proof_that_was_changed_is_named(self, filled, change):
+        said = subset(NEAR.digest, STARS.digest)
+        with filled.writing() as writing:
+            proofs.keep(writing, said, "holds", [(NEAR.facts()[0], Origin("definition", catalog=NEAR.digest))])
+            writing.connection.execute(update(proof_rows).values(change))
+        with filled.reading() as reading, pytest.raises(CorruptArchiveError, match=NEAR.digest):
+            proofs.recall(reading, said)

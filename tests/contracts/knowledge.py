@@ -5,7 +5,6 @@ say in which catalogs it is. Facts forbid some of the objects, and want others t
 """
 
 from collections.abc import Iterable
-from contextlib import suppress
 from math import prod
 
 import pytest
@@ -23,6 +22,7 @@ from provenn.store.declarations import declare
 from provenn.store.facts import closed_cone
 from provenn.store.knowledge import Origin, knowledge_of
 from tests.catalogs.samples import SET_OPERATIONS, base, lineages
+from tests.contracts.catalog_store import undone
 
 # Values on, between and beyond the constants of the criteria, 1 to 3, and the fractions of the samples, 1/4 and 1/2.
 DOUBLES = (None, 0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5)
@@ -126,10 +126,6 @@ class Oracle:
         )
 
 
-class _Undo(Exception):  # noqa: N818 - not an error
-    pass
-
-
 PAIRS = [equal, subset, proper_subset, disjoint, overlapping]
 OPERATIONS = [*SET_OPERATIONS, *[SET_OPERATIONS[0]] * 6]
 """Selections more often than others: criteria have more to do with one another."""
@@ -159,7 +155,7 @@ class KnowledgeContract:
             digests = [one.digest for one in catalogs]
             objects = Objects(catalogs)
             pairs = st.tuples(st.sampled_from(digests), st.sampled_from(digests))
-            with suppress(_Undo), database.writing() as writing:
+            with undone(database) as writing:
                 catalog_store.add(writing, *catalogs)
                 declared = []
                 for said in data.draw(st.lists(statements(digests), max_size=5)):
@@ -176,7 +172,6 @@ class KnowledgeContract:
                     known = knowledge_of(*closed_cone(writing, [one, other])).knowledge
                     for question in (nonempty(one), *(make(one, other) for make in PAIRS)):
                         assert known.entails(question) == oracle.entails(question), str(question)
-                raise _Undo
 
         check()
 

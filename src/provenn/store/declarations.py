@@ -10,7 +10,7 @@ from provenn.errors import ContradictionError, FactError, PopulationError
 from provenn.logic import Statement
 from provenn.store.cones import bases_of
 from provenn.store.database import Writing
-from provenn.store.facts import Fact, closed_cone, fact
+from provenn.store.facts import Fact, closed_cone, fact, fact_digest
 from provenn.store.knowledge import knowledge_of
 from provenn.store.tables import fact_bases, fact_catalogs, facts, proof_facts, proofs
 
@@ -65,12 +65,14 @@ def declare(
 
 def _insert(writing: Writing, new: Fact) -> Fact:
     execute, labels = writing.connection.execute, new.statement.labels
+    said = str(new.statement)
     row = {
-        "statement": str(new.statement),
+        "statement": said,
         "reason": new.reason,
         "origin": new.origin,
         "declared_by": new.declared_by,
         "declared_at": new.declared_at,
+        "digest": fact_digest(said, new.reason, new.origin, new.declared_by),
     }
     number = execute(insert(facts).returning(facts.c.id), row).scalar_one()
     execute(insert(fact_catalogs), [{"fact": number, "catalog": label} for label in labels])

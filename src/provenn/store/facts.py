@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 from sqlalchemy import Select, bindparam, select
 
-from provenn.errors import UnknownFactError
+from provenn.catalogs.digest import content_digest
+from provenn.errors import CorruptArchiveError, UnknownFactError
 from provenn.logic import Statement, statement
 from provenn.store.cones import BASE, Definition, cone, in_batches
 from provenn.store.database import Reading
 from provenn.store.tables import fact_bases, fact_catalogs, facts
 
-__all__ = ["Fact", "all_facts", "closed_cone", "fact", "facts_about", "facts_touching"]
+__all__ = ["Fact", "all_facts", "closed_cone", "fact", "fact_digest", "facts_about", "facts_touching"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ class Fact:
     def holds(self) -> bool:
         """Whether it has not been retracted."""
         return self.retracted_at is None
+
+
+def fact_digest(said: str, reason: str, origin: str, who: str) -> str:
+    """Return the digest by which a fact that was changed is recognised."""
+    return content_digest("fact", [said, reason, origin, who])
 
 
 _FACTS = select(facts).order_by(facts.c.id)
@@ -129,5 +135,8 @@ def closed_cone(reading: Reading, digests: Collection[str]) -> tuple[tuple[Defin
 
 
 def _read(reading: Reading, query: Select[Any], **values: object) -> Iterable[Fact]:
-    for number, said, *rest in reading.connection.execute(query, values):
+    for number, said, *rest, digest in reading.connection.execute(query, values):
+        reason, origin, who = rest[:3]
+        if fact_digest(said, reason, origin, who) != digest:
+            raise CorruptArchiveError(f"fact #{number} was changed after it was written")
         yield Fact(number, statement(said), *rest)

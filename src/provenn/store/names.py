@@ -10,6 +10,7 @@ from datetime import datetime
 from sqlalchemy import delete, func, insert, or_, select, update
 
 from provenn.errors import CatalogNameError, UnknownCatalogError, did_you_mean
+from provenn.store.cones import in_batches
 from provenn.store.database import Reading, Writing
 from provenn.store.tables import catalogs, name_history, names
 
@@ -97,10 +98,11 @@ def find(reading: Reading, name: str) -> str | None:
 
 def names_of(reading: Reading, digests: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return the names of catalogs, sorted, by digest; catalogs without a name are left out."""
-    query = select(names.c.catalog, names.c.name).where(names.c.catalog.in_(digests)).order_by(names.c.name)
+    query = select(names.c.catalog, names.c.name).order_by(names.c.name)
     found: dict[str, list[str]] = {}
-    for digest, name in reading.connection.execute(query):
-        found.setdefault(digest, []).append(name)
+    for batch in in_batches(digests):
+        for digest, name in reading.connection.execute(query.where(names.c.catalog.in_(batch))):
+            found.setdefault(digest, []).append(name)
     return {digest: tuple(several) for digest, several in found.items()}
 
 

@@ -15,6 +15,7 @@ from typing import Literal
 from sqlalchemy import func, insert, select
 
 from provenn.catalogs.digest import canonical_json, content_digest
+from provenn.errors import CorruptArchiveError
 from provenn.logic import Statement, statement
 from provenn.store.database import Reading, Writing
 from provenn.store.knowledge import Origin
@@ -63,13 +64,15 @@ def keep(writing: Writing, said: Statement, verdict: Literal["holds", "fails"], 
     if execute(holding).scalar_one() < len(used):
         return False
     if execute(select(proofs.c.digest).where(proofs.c.digest == digest)).first() is None:
+        written = canonical_json([[str(fact), asdict(origin)] for fact, origin in reasons])
         row = {
             "digest": digest,
             "statement": str(said),
             "verdict": verdict,
-            "facts": canonical_json([[str(fact), asdict(origin)] for fact, origin in reasons]),
+            "facts": written,
             "proved_at": writing.when,
             "proved_by": writing.who,
+            "content": _content(digest, verdict, written),
         }
         execute(insert(proofs), row)
         if used:
@@ -78,16 +81,25 @@ def keep(writing: Writing, said: Statement, verdict: Literal["holds", "fails"], 
 
 
 def recall(reading: Reading, said: Statement) -> Proof | None:
-    """Return the proof of a statement, or None if none is kept."""
-    columns = (proofs.c.verdict, proofs.c.facts, proofs.c.proved_at, proofs.c.proved_by)
-    row = reading.connection.execute(select(*columns).where(proofs.c.digest == _digest(said))).first()
+    """Return the proof of a statement, or None if none is kept.
+
+    Raises
+    ------
+    CorruptArchiveError
+        If it is not what was written.
+    """
+    row = reading.connection.execute(select(proofs).where(proofs.c.digest == _digest(said))).first()
     if row is None:
         return None
-    verdict, because, at, by = row
-    return Proof(
-        said, verdict, tuple((statement(text), Origin(**origin)) for text, origin in json.loads(because)), at, by
-    )
+    if _content(row.digest, row.verdict, row.facts) != row.content:
+        raise CorruptArchiveError(f"the proof of {said} was changed after it was written")
+    because = tuple((statement(text), Origin(**origin)) for text, origin in json.loads(row.facts))
+    return Proof(said, row.verdict, because, row.proved_at, row.proved_by)
 
 
 def _digest(said: Statement) -> str:
     return content_digest("statement", str(said))
+
+
+def _content(digest: str, verdict: str, because: str) -> str:
+    return content_digest("proof", [digest, verdict, because])

@@ -147,6 +147,7 @@ facts = Table(
     Column("retracted_at", Moment),
     Column("retracted_by", Text),
     Column("retracted_reason", Text),
+    Column("digest", _Digest, nullable=False),
     sqlite_autoincrement=True,  # the number of one fact is never given to another
 )
 
@@ -175,6 +176,7 @@ proofs = Table(
     Column("facts", Text, nullable=False),
     Column("proved_at", Moment, nullable=False),
     Column("proved_by", Text, nullable=False),
+    Column("content", _Digest, nullable=False),
 )
 
 proof_facts = Table(

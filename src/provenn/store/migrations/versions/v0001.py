@@ -85,6 +85,7 @@ def _facts() -> None:
         Column("retracted_at", Moment),
         Column("retracted_by", Text),
         Column("retracted_reason", Text),
+        Column("digest", String(64), nullable=False),
         sqlite_autoincrement=True,
     )
     op.create_table(
@@ -110,6 +111,7 @@ def _proofs() -> None:
         Column("facts", Text, nullable=False),
         Column("proved_at", Moment, nullable=False),
         Column("proved_by", Text, nullable=False),
+        Column("content", String(64), nullable=False),
     )
     op.create_table(
         "proof_facts",
