@@ -117,7 +117,7 @@ def entailed(allowed: np.ndarray, question: Statement) -> bool:
     return not (allowed & ~WORLDS.truth(question)).any()
 
 
-# -- consistency ---------------------------------------------------------------------------------------------------------
+# -- consistency ---------------------------------------------------------------------------------------------------
 
 
 @some
@@ -209,7 +209,7 @@ def test_a_counterexample_bears_out_the_facts_and_not_the_question(
             assert all(map(world.satisfies, known.facts))
 
 
-# -- look-ups ------------------------------------------------------------------------------------------------------------
+# -- look-ups ------------------------------------------------------------------------------------------------------
 
 
 @some

@@ -2,8 +2,8 @@
 
 A formula is necessary if some world makes all the others true. Such a world is found once and then *rotated*: where
 it violates just one other formula after the offending objects were put into, or out of, a single set, that other one
-is necessary too. So a chain of ten thousand facts takes one search, not ten thousand (Belov and Marques-Silva, "Accelerating MUS
-extraction with recursive model rotation", 2011).
+is necessary too. So a chain of ten thousand facts takes one search, not ten thousand (Belov and Marques-Silva,
+"Accelerating MUS extraction with recursive model rotation", 2011).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["minimal_conflict"]
 
 # How many sets of a violated formula a rotation tries, and of how many literals each may be a part: a set that matters
 # to many formulas hardly ever matters to one alone.
-_MOST_SETS: Final = 256
+_MOST_SETS: Final = 16
 _MOST_LITERALS: Final = 64
 
 

@@ -143,8 +143,8 @@ def justified(formulas: Iterable[Formula], given: Claims) -> Claims:
 class _Proposals:
     """Choices of claims that satisfy formulas: models of the formulas with one variable for each literal claimed.
 
-    The variable says that the literal is empty. A solver makes variables false where it can, and that is well here: what
-    is inhabited does not stand in the way of anything else.
+    The variable says that the literal is empty. A solver makes variables false where it can, and that is well here:
+    what is inhabited does not stand in the way of anything else.
     """
 
     def __init__(self, formulas: Sequence[Formula]) -> None:
