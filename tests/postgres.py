@@ -42,7 +42,7 @@ def _as_nobody(folder: Path, packages: Path) -> tuple[Path, dict]:
 
 @contextmanager
 def postgres_server() -> Iterator[str]:
-    """Run a server; yield the address of a database in it, for `new_database`."""
+    """Run a server; yield the address of a database in it, for `new_schema`."""
     folder = Path(tempfile.mkdtemp(prefix="pg"))
     run, log = folder / "run", folder / "log"
     run.mkdir()
@@ -61,7 +61,7 @@ def postgres_server() -> Iterator[str]:
         yield address
     finally:
         server.send_signal(signal.SIGINT)  # a fast shutdown: connections are ended
-        server.wait(20)
+        server.wait(60)
         shutil.rmtree(folder)
 
 
@@ -78,10 +78,9 @@ def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
             return
 
 
-def new_database(server: str, template: str | None = None) -> str:
-    """Make a database, a copy of the one at the address `template`; return its address."""
+def new_schema(server: str) -> str:
+    """Make a schema, in which there is nothing; return the address of the database as it is seen from there."""
     name = f"test{next(_numbers)}"
     with psycopg.connect(server, autocommit=True) as connection:
-        model = "template1" if template is None else psycopg.conninfo.conninfo_to_dict(template)["dbname"]
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {model} STRATEGY file_copy")
-    return server.replace("/postgres?", f"/{name}?")
+        connection.execute(f"CREATE SCHEMA {name}")
+    return f"{server}&options=-csearch_path%3D{name}"

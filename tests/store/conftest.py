@@ -3,7 +3,7 @@
 import pytest
 
 from provenn.store.database import open_database
-from tests.postgres import new_database, postgres_server
+from tests.postgres import new_schema, postgres_server
 
 
 @pytest.fixture(scope="session")
@@ -22,14 +22,8 @@ def postgres():
 
 
 @pytest.fixture(scope="session")
-def postgres_template(postgres):
-    """The address of an empty archive in PostgreSQL, to be copied."""
-    address = new_database(postgres)
+def postgres_archive(postgres):
+    """The address of an archive in PostgreSQL, to be emptied and used."""
+    address = new_schema(postgres)
     open_database(address, create=True).close()
     return address
-
-
-@pytest.fixture(scope="session")
-def postgres_archive(postgres, postgres_template):
-    """The address of an archive in PostgreSQL, to be emptied and used."""
-    return new_database(postgres, template=postgres_template)

@@ -7,7 +7,7 @@ from sqlalchemy import delete
 
 from provenn.store.database import open_database
 from provenn.store.tables import metadata
-from tests.postgres import new_database
+from tests.postgres import new_schema
 
 
 class InSQLite:
@@ -20,7 +20,7 @@ class InSQLite:
 class InPostgreSQL:
     @pytest.fixture
     def place(self, postgres_archive):
-        """The place of an empty archive, which other tests have used before: making a database takes long."""
+        """The place of an empty archive, which other tests have used before: making one takes long."""
         with open_database(postgres_archive) as database, database.writing() as writing:
             for table in reversed(metadata.sorted_tables):
                 writing.connection.execute(delete(table))
@@ -29,9 +29,11 @@ class InPostgreSQL:
 
 class InNewPostgreSQL:
     @pytest.fixture
-    def place(self, postgres, postgres_template):
+    def place(self, postgres):
         """The place of an empty archive whose tables may be changed."""
-        return new_database(postgres, template=postgres_template)
+        address = new_schema(postgres)
+        open_database(address, create=True).close()
+        return address
 
 
 class Opened:

@@ -14,7 +14,7 @@ from provenn.errors import ArchiveError, ArchiveNotFoundError, ReadOnlyArchiveEr
 from provenn.store import names
 from provenn.store.database import open_database
 from tests.contracts.databases import DatabaseContract
-from tests.postgres import new_database
+from tests.postgres import new_schema
 from tests.store.databases import InNewPostgreSQL, InSQLite
 
 
@@ -27,7 +27,7 @@ class TestSQLite(InSQLite, DatabaseContract):
 class TestPostgreSQL(InNewPostgreSQL, DatabaseContract):
     @pytest.fixture
     def nowhere(self, postgres):
-        return new_database(postgres)
+        return new_schema(postgres)
 
 
 def test_the_user_is_taken_from_the_environment(sqlite_archive, monkeypatch):
