@@ -90,8 +90,9 @@ class NamesContract:
             ):
                 with pytest.raises(UnknownCatalogError, match=r"'brigt_stars'\ndid you mean bright_stars\?"):
                     attempt()
-            with pytest.raises(UnknownCatalogError, match="provenn ls"):
-                names.remove(writing, "something else")
+            for name in ("something else", "", "a\0b", "\ud800", "%"):
+                with pytest.raises(UnknownCatalogError, match="no catalog is called"):
+                    names.remove(writing, name)
 
     def test_a_catalog_that_there_is_not_cannot_be_named(self, filled):
         with filled.writing() as writing:

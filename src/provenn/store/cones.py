@@ -15,16 +15,14 @@ from typing import Any, TypeVar
 
 from sqlalchemy import CTE, bindparam, case, select
 
+from provenn.catalogs.base import Base
 from provenn.catalogs.catalog import Parameters
 from provenn.catalogs.lineage import definition_digest
 from provenn.errors import CorruptArchiveError, UnknownCatalogError
 from provenn.store.database import Reading
 from provenn.store.tables import catalogs, dependencies
 
-__all__ = ["BASE", "Definition", "bases_of", "cone", "in_batches"]
-
-BASE = "Base"
-"""The kind of a catalog that is made from no other."""
+__all__ = ["Definition", "cone", "in_batches"]
 
 _LARGEST_BATCH = 10_000  # databases limit how many values a query may be given
 
@@ -57,6 +55,11 @@ class Definition:
     extent: str
     dependencies: tuple[str, ...]
 
+    @property
+    def is_base(self) -> bool:
+        """Whether it is made from no other catalog."""
+        return self.kind == Base.kind
+
 
 def _reached() -> CTE:
     start = select(catalogs.c.digest).where(catalogs.c.digest.in_(bindparam("digests", expanding=True)))
@@ -81,11 +84,6 @@ _CONE = (
     )
     .outerjoin_from(_reached_digests, catalogs, catalogs.c.digest == _reached_digests.c.digest)
     .outerjoin(dependencies, dependencies.c.catalog == _reached_digests.c.digest)
-)
-_BASES = (
-    select(catalogs.c.digest)
-    .join(_reached_digests, catalogs.c.digest == _reached_digests.c.digest)
-    .where(catalogs.c.kind == BASE)
 )
 
 
@@ -112,13 +110,6 @@ def cone(reading: Reading, digests: Collection[str]) -> tuple[Definition, ...]:
             raise UnknownCatalogError(f"the archive holds no catalog {digest}")
     made_of = {digest: tuple(one for _, one in sorted(set(links.get(digest, ())))) for digest in heads | links}
     return tuple(_definition(digest, heads.get(digest), made_of[digest]) for digest in _sorted(made_of))
-
-
-def bases_of(reading: Reading, digests: Collection[str]) -> set[str]:
-    """Return the digests of the base catalogs that some catalogs are made from."""
-    return {
-        digest for batch in in_batches(digests) for digest in reading.connection.scalars(_BASES, {"digests": batch})
-    }
 
 
 def in_batches(values: Iterable[T]) -> Iterator[list[T]]:

@@ -8,7 +8,7 @@ from sqlalchemy import delete, insert, select, update
 
 from provenn.errors import ContradictionError, FactError, PopulationError
 from provenn.logic import Statement
-from provenn.store.cones import bases_of
+from provenn.store.cones import cone
 from provenn.store.database import Writing
 from provenn.store.facts import Fact, closed_cone, fact, fact_digest
 from provenn.store.knowledge import knowledge_of
@@ -75,8 +75,9 @@ def _insert(writing: Writing, new: Fact) -> Fact:
         "digest": fact_digest(said, new.reason, new.origin, new.declared_by),
     }
     number = execute(insert(facts).returning(facts.c.id), row).scalar_one()
+    bases = [one.digest for one in cone(writing, labels) if one.is_base]
     execute(insert(fact_catalogs), [{"fact": number, "catalog": label} for label in labels])
-    execute(insert(fact_bases), [{"fact": number, "base": base} for base in sorted(bases_of(writing, labels))])
+    execute(insert(fact_bases), [{"fact": number, "base": base} for base in bases])
     return fact(writing, number)
 
 

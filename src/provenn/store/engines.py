@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import make_url
 
 from provenn.errors import ArchiveError
 
@@ -76,7 +76,7 @@ def sqlite_engine(path: Path, *, create: bool, read_only: bool, patience: float)
 
 def postgresql_engine(url: str, *, patience: float) -> Engine:
     """Return an engine for a PostgreSQL database; the parameters are those of `sqlite_engine`."""
-    address: URL = make_url(url).set(drivername="postgresql+psycopg")
+    address = make_url(url).set(drivername="postgresql+psycopg")
     try:
         engine = create_engine(address)
     except ModuleNotFoundError as missing:

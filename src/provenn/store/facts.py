@@ -12,7 +12,7 @@ from sqlalchemy import Select, bindparam, select
 from provenn.catalogs.digest import content_digest
 from provenn.errors import CorruptArchiveError, UnknownFactError
 from provenn.logic import Statement, statement
-from provenn.store.cones import BASE, Definition, cone, in_batches
+from provenn.store.cones import Definition, cone, in_batches
 from provenn.store.database import Reading
 from provenn.store.tables import fact_bases, fact_catalogs, facts
 
@@ -128,7 +128,7 @@ def closed_cone(reading: Reading, digests: Collection[str]) -> tuple[tuple[Defin
     """
     definitions = cone(reading, digests)
     known = {one.digest for one in definitions}
-    touching = facts_touching(reading, [one.digest for one in definitions if one.kind == BASE])
+    touching = facts_touching(reading, [one.digest for one in definitions if one.is_base])
     mentioned = {label for one in touching for label in one.statement.labels}
     further = cone(reading, mentioned - known) if mentioned - known else ()
     return (*definitions, *(one for one in further if one.digest not in known)), touching

@@ -9,7 +9,7 @@ from typing import Literal
 from provenn.catalogs.lineage import facts_of
 from provenn.criteria import Atom, order_facts
 from provenn.logic import Knowledge, Statement, outside
-from provenn.store.cones import BASE, Definition
+from provenn.store.cones import Definition
 from provenn.store.facts import Fact
 
 __all__ = ["Known", "Origin", "knowledge_of"]
@@ -80,7 +80,7 @@ def knowledge_of(definitions: Iterable[Definition], facts: Iterable[Fact] = ()) 
         if said:
             origin = Origin("definition", catalog=one.digest)
             defined += [(each, origin) for each in said]
-        if one.kind == BASE:
+        if one.is_base:
             bases.setdefault(one.population, []).append(one.digest)
     told = [(each, Origin("criterion")) for each in order_facts(atoms)]
     told += defined

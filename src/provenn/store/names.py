@@ -93,6 +93,8 @@ def remove(writing: Writing, name: str) -> None:
 
 def find(reading: Reading, name: str) -> str | None:
     """Return the digest of the catalog that has a name, or None."""
+    if not name.isprintable():
+        return None  # no name is like that, and PostgreSQL would not take it for a text
     return reading.connection.scalar(select(names.c.catalog).where(names.c.name == name))
 
 
@@ -129,6 +131,8 @@ def log(reading: Reading, name: str) -> Sequence[Change]:
 
 def unknown_name(reading: Reading, name: str) -> UnknownCatalogError:
     """Return the error that says that there is no such name, and which was meant."""
+    if not name.isprintable():
+        return UnknownCatalogError(f"no catalog is called {name!r}")
     # Comparing with every name of a large archive takes seconds; who mistypes keeps the length and one of the ends.
     column = names.c.name
     ends = or_(func.substr(column, 1, 1) == name[:1], func.substr(column, func.length(column)) == name[-1:])
