@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from provenn.errors import ArchiveError, ArchiveNotFoundError, ReadOnlyArchiveError
-from provenn.store import names
+from provenn.store import catalog_store, names
 from provenn.store.database import open_database
+from tests.catalogs.samples import base
 from tests.contracts.databases import DatabaseContract
 from tests.postgres import new_schema
 from tests.store.databases import InNewPostgreSQL, InSQLite
@@ -107,6 +108,34 @@ def test_an_archive_in_a_folder_that_one_may_not_write_can_be_read(open_elsewher
                 assert names.listing(reading) == []
             with pytest.raises(ReadOnlyArchiveError, match="can only be read"), seen.writing():
                 pass
+
+
+def test_a_reader_who_may_not_write_sees_what_is_written_later():
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        path = folder / "archive.sqlite"
+        open_database(path, create=True).close()
+        folder.chmod(0o555)
+        with as_somebody():
+            seen = open_database(path)
+        for number in range(3):
+            with as_somebody(), seen.reading() as reading:
+                assert catalog_store.count(reading) == number
+            folder.chmod(0o755)
+            with open_database(path) as owner, owner.writing() as writing:
+                catalog_store.add(writing, base(f"base {number}"))
+            folder.chmod(0o555)
+        seen.close()
+        folder.chmod(0o755)
+
+
+def test_an_archive_that_went_away_is_an_error_that_names_it(tmp_path):
+    path = tmp_path / "archive.sqlite"
+    open_database(path, create=True).close()
+    with open_database(path, read_only=True) as database:
+        path.unlink()
+        with pytest.raises(ArchiveError, match=r"archive\.sqlite cannot be used"), database.reading():
+            pass
 
 
 def test_opening_an_archive_imports_neither_alembic_nor_what_is_not_needed(sqlite_archive):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, column, inspect, select, table
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from provenn.errors import (
     ArchiveBusyError,
@@ -77,10 +77,8 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Reading]:
         """Begin a reading transaction."""
-        with self.engine.connect() as connection:
-            connection.execution_options(**READING[self.engine.dialect.name])
-            with connection.begin():
-                yield Reading(connection)
+        with self._transaction(READING[self.engine.dialect.name]) as connection:
+            yield Reading(connection)
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
@@ -95,14 +93,19 @@ class Database:
         """
         if self.read_only:
             raise ReadOnlyArchiveError(f"the archive {self.place} can only be read", hint="copy it, or ask its owner")
-        with self.engine.connect() as connection:
-            connection.execution_options(**WRITING)
+        with self._transaction(WRITING) as connection:
+            yield Writing(connection, self.who, datetime.now(UTC))
+
+    @contextmanager
+    def _transaction(self, options: Mapping[str, Any]) -> Iterator[Connection]:
+        with ExitStack() as stack:
             try:
-                transaction = connection.begin()
-            except OperationalError as failure:
+                connection = stack.enter_context(self.engine.connect())
+                connection.execution_options(**options)
+                stack.enter_context(connection.begin())
+            except DBAPIError as failure:
                 raise _busy_or(failure, self.place) from failure
-            with transaction:
-                yield Writing(connection, self.who, datetime.now(UTC))
+            yield connection
 
     def close(self) -> None:
         """Let go of the database."""

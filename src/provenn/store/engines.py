@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
+from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event
 from sqlalchemy.engine import make_url
 
 from provenn.errors import ArchiveError
@@ -50,19 +50,20 @@ def sqlite_engine(path: Path, *, create: bool, read_only: bool, patience: float)
     patience
         Seconds to wait for another process that writes.
     """
-    mode = "ro" if read_only else "rwc" if create else "rw"
-    if read_only and sqlite_read_only(path) and not _has_content(path.with_name(path.name + "-wal")):
-        mode += "&immutable=1"  # nobody who could write is there to be waited for, nor could we tell them to wait
-    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
 
     def connect() -> sqlite3.Connection:
+        mode = "ro" if read_only else "rwc" if create else "rw"
+        if read_only and sqlite_read_only(path) and not _has_content(path.with_name(path.name + "-wal")):
+            mode += "&immutable=1"  # nobody writes now, and we could not even tell them that we read
+        address = f"file:{quote(str(path.absolute()))}?mode={mode}"
         connection = sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA foreign_keys = ON")
         if not read_only:
             connection.execute("PRAGMA journal_mode = WAL")
         return connection
 
-    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
+    # A reader connects for every transaction: somebody may have begun to write since the last.
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool if read_only else QueuePool)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -78,7 +79,7 @@ def postgresql_engine(url: str, *, patience: float) -> Engine:
     """Return an engine for a PostgreSQL database; the parameters are those of `sqlite_engine`."""
     address = make_url(url).set(drivername="postgresql+psycopg")
     try:
-        engine = create_engine(address)
+        engine = create_engine(address, pool_pre_ping=True)
     except ModuleNotFoundError as missing:
         raise ArchiveError(
             "an archive in PostgreSQL needs psycopg", hint="pip install 'provenn[postgres]'"
