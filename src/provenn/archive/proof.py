@@ -24,7 +24,8 @@ class Proof:
     reasons
         The facts that prove it, or its opposite; none of them can be left out.
     world
-        If it is not proved: a possible world in which it is false, reduced to the catalogs asked about.
+        If it is unknown: a possible world in which it is false, reduced to the catalogs asked about; None if the
+        budget ran out.
     """
 
     statement: Statement
@@ -32,8 +33,13 @@ class Proof:
     reasons: tuple[Reason, ...] = ()
     world: World | None = None
 
-    def __bool__(self) -> bool:
+    @property
+    def proved(self) -> bool:
+        """Whether the statement is proved."""
         return self.verdict == "holds"
+
+    def __bool__(self) -> bool:
+        return self.proved
 
     @property
     def why(self) -> Explanation | None:

@@ -1,6 +1,7 @@
 """The command line. One module per command; each imports what it needs when it runs, so that the others start fast."""
 
 import sys
+from collections.abc import Callable
 from io import TextIOWrapper
 from typing import Annotated, Any
 
@@ -8,7 +9,31 @@ import typer
 from typer.core import TyperGroup
 
 from provenn import __version__
-from provenn.cli import example, prove, table
+from provenn.cli import (
+    combine,
+    concat,
+    declare,
+    derive,
+    example,
+    exclude,
+    facts,
+    ingest,
+    init,
+    keep,
+    lineage,
+    log,
+    ls,
+    name,
+    prove,
+    relate,
+    rename,
+    restrict,
+    retract,
+    sample,
+    select,
+    show,
+    table,
+)
 from provenn.cli.output import write_error
 from provenn.errors import ProvennError
 
@@ -58,12 +83,46 @@ def _provenn(
     - `provenn example`: the method, step by step, on four catalogs
     - `provenn prove --given "B <= A" --given "C == A" "B <= C"`: a proof, with its reason
     - `provenn table --svg table.svg`: how two sets can be related, as a picture
+    - `provenn init survey`: an archive, for catalogs of your own
     """
 
 
-app.command("example")(example.show_example)
-app.command("prove")(prove.prove)
-app.command("table")(table.show_table)
+_COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
+    "An archive": {
+        "init": init.init,
+        "ingest": ingest.ingest,
+        "ls": ls.list_catalogs,
+        "show": show.show,
+        "lineage": lineage.show_lineage,
+        "name": name.set_name,
+        "log": log.log,
+    },
+    "New catalogs": {
+        "select": select.select,
+        "restrict": restrict.restrict,
+        "exclude": exclude.exclude,
+        "sample": sample.sample,
+        "keep": keep.keep,
+        "rename": rename.rename,
+        "derive": derive.derive,
+        "combine": combine.combine,
+        "concat": concat.concat,
+    },
+    "What is known": {
+        "relate": relate.relate,
+        "prove": prove.prove,
+        "declare": declare.declare,
+        "retract": retract.retract,
+        "facts": facts.show_facts,
+    },
+    "The method": {
+        "example": example.show_example,
+        "table": table.show_table,
+    },
+}
+for _panel, _commands in _COMMANDS.items():
+    for _name, _command in _commands.items():
+        app.command(_name, rich_help_panel=_panel)(_command)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """What commands do with their answer: show it, write it as JSON, draw it into a file."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +10,17 @@ import typer
 
 from provenn.errors import ContradictionError, ProvennError
 
-__all__ = ["AsJson", "SvgFile", "errors_as_json", "write_error", "write_json", "write_paragraphs", "write_svg"]
+__all__ = [
+    "AsJson",
+    "SvgFile",
+    "errors_as_json",
+    "write_error",
+    "write_json",
+    "write_paragraphs",
+    "write_svg",
+    "write_table",
+    "write_text",
+]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Write the answer as JSON.")]
 SvgFile = Annotated[
@@ -61,6 +71,22 @@ def write_svg(picture: str, file: Path) -> None:
     except OSError as error:
         raise typer.BadParameter(f"cannot write {file}: {error.strerror}", param_hint="--svg") from error
     typer.echo(f"wrote {file}", err=True)
+
+
+def write_text(text: str) -> None:
+    """Write lines for people; what an archive holds cannot steer their terminal."""
+    from provenn.display.markup import visible  # noqa: PLC0415 - programs do without
+
+    for line in text.split("\n"):
+        typer.echo(visible(line))
+
+
+def write_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write a table for people: columns as wide as they need to be, whatever the terminal."""
+    lines = [tuple(header), *map(tuple, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        write_text("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def write_paragraphs(paragraphs: Iterable[tuple[str, str]]) -> None:

@@ -6,7 +6,7 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 
-from provenn.cli.facts import Place
+from provenn.cli.given import Place
 from provenn.display import OPEN_UNIVERSE, world_svg, world_text
 from provenn.display.figure import Figure, above, document, shortened, words
 from provenn.display.markup import visible

@@ -1,0 +1,147 @@
+"""What the commands on archives share: how the archive is found, and how a catalog is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from provenn.cli.output import errors_as_json, write_json, write_text
+
+if TYPE_CHECKING:
+    from provenn.archive import Archive, Catalog, Description, Reason
+    from provenn.store.facts import Fact
+
+__all__ = [
+    "CURRENT_FOLDER",
+    "ArchivePath",
+    "CatalogName",
+    "NewName",
+    "catalog_data",
+    "fact_data",
+    "holds_archive",
+    "opened",
+    "pairs",
+    "reason_data",
+    "reason_lines",
+    "write_catalog",
+]
+
+CURRENT_FOLDER = "."
+_FILE = "provenn.sqlite"  # as in provenn.archive, which is slow to import
+_DATABASE = ("postgresql:", "postgresql+psycopg:", "postgres:")
+
+ArchivePath = Annotated[
+    str,
+    typer.Option(
+        "--archive",
+        "-a",
+        metavar="PATH",
+        envvar="PROVENN_ARCHIVE",
+        help="The folder of the archive, or the address of its database.",
+    ),
+]
+CatalogName = Annotated[
+    str, typer.Argument(metavar="CATALOG", help="Its name, or the beginning of its digest.", show_default=False)
+]
+NewName = Annotated[
+    str | None, typer.Option("--name", "-n", metavar="NAME", help="A name for the new catalog.", show_default=False)
+]
+
+
+def holds_archive(folder: str) -> bool:
+    """Whether a folder is an archive; without opening it."""
+    return (Path(folder) / _FILE).is_file()
+
+
+@contextmanager
+def opened(path: str, as_json: bool = False, *, create: bool = False) -> Iterator[Archive]:
+    """Open the archive that a command is about; errors are told as the command tells its answer."""
+    with errors_as_json(as_json):
+        from provenn.archive import open_archive  # noqa: PLC0415 - a command that only helps starts without it
+
+        database = path if path.startswith(_DATABASE) else None
+        with open_archive(None if database else path, database=database, create=create) as archive:
+            yield archive
+
+
+def pairs(given: Iterable[str], what: str) -> dict[str, str]:
+    """Read arguments such as ``vmag=v``; what comes first, up to the first ``=``, is given once."""
+    found: dict[str, str] = {}
+    for one in given:
+        left, equals, right = one.partition("=")
+        if not equals or not left.strip() or not right.strip():
+            raise typer.BadParameter(f"{what} is expected, not {one!r}")
+        if left.strip() in found:
+            raise typer.BadParameter(f"{left.strip()} is given twice")
+        found[left.strip()] = right.strip()
+    return found
+
+
+def write_catalog(catalog: Catalog, name: str | None, as_json: bool) -> None:
+    """Tell what a catalog is that was just defined, or given this name."""
+    told = catalog.archive.describe(catalog if name is None else name)
+    if as_json:
+        write_json(catalog_data(told))
+    else:
+        write_text(f"{told.name}: {told.is_what}")
+
+
+def catalog_data(told: Description) -> dict[str, Any]:
+    """Return a description for programs."""
+    return {
+        "name": told.name,
+        "names": list(told.names),
+        "digest": told.digest,
+        "kind": told.kind,
+        "is": told.is_what,
+        "made_from": list(told.made_from),
+        "population": told.population,
+        "key": list(told.key),
+        "attributes": [
+            {
+                "name": one.name,
+                "type": str(one.type),
+                "nullable": one.nullable,
+                "unit": one.unit,
+                "description": one.description,
+            }
+            for one in told.attributes
+        ],
+        "sources": told.sources,
+        "definition": [str(said) for said in told.says],
+        "facts": [fact_data(fact) for fact in told.facts],
+        "unproved": list(told.unproved),
+        "created_at": told.created_at.isoformat(),
+        "created_by": told.created_by,
+    }
+
+
+def fact_data(fact: Fact) -> dict[str, Any]:
+    """Return a declared or observed fact for programs."""
+    return {
+        "number": fact.id,
+        "statement": str(fact.statement),
+        "origin": fact.origin,
+        "reason": fact.reason,
+        "declared_by": fact.declared_by,
+        "declared_at": fact.declared_at.isoformat(),
+        "retracted_by": fact.retracted_by,
+        "retracted_at": fact.retracted_at and fact.retracted_at.isoformat(),
+        "retracted_reason": fact.retracted_reason,
+    }
+
+
+def reason_lines(reasons: Iterable[Reason]) -> list[str]:
+    """Return a proof as a chain, a fact a line: what it says, and where it comes from."""
+    facts = [(str(one.statement), one.because) for one in reasons]
+    width = min(48, max((len(said) for said, _ in facts), default=0))
+    return [f"  {said:{width}}   {because}" for said, because in facts]
+
+
+def reason_data(reasons: Iterable[Reason]) -> list[dict[str, str]]:
+    """Return a proof for programs."""
+    return [{"statement": str(one.statement), "because": one.because} for one in reasons]

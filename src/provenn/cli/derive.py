@@ -1,0 +1,45 @@
+"""``provenn derive``: new attributes."""
+
+from typing import Annotated
+
+import typer
+
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, pairs, write_catalog
+from provenn.cli.output import AsJson
+
+__all__ = ["derive"]
+
+
+def derive(
+    catalog: CatalogName,
+    expressions: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ATTRIBUTE=EXPRESSION", help="New attributes, and SQL in quotes.", show_default=False),
+    ] = None,
+    *,
+    calculator: Annotated[
+        str | None,
+        typer.Option(
+            "--calculator",
+            "-c",
+            metavar="NAME",
+            help="Instead: a registered calculator, or an attribute that one provides.",
+            show_default=False,
+        ),
+    ] = None,
+    name: NewName = None,
+    archive: ArchivePath = CURRENT_FOLDER,
+    as_json: AsJson = False,
+) -> None:
+    """Define a catalog: the same sources, with new attributes calculated from those there are.
+
+    Try:
+
+    - `provenn derive hipparcos dist_pc="1000 / plx" --name near`
+    - `provenn derive galaxies --calculator photo_z`
+    """
+    calculated = pairs(expressions or (), "ATTRIBUTE=EXPRESSION")
+    if (calculator is None) == (not calculated):
+        raise typer.BadParameter("give either ATTRIBUTE=EXPRESSION or --calculator")
+    with opened(archive, as_json) as found:
+        write_catalog(found[catalog].derive(calculator or calculated, name=name), name, as_json)

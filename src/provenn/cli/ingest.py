@@ -1,0 +1,81 @@
+"""``provenn ingest``: a catalog on files."""
+
+from typing import Annotated
+
+import typer
+
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened, pairs, write_catalog
+from provenn.cli.output import AsJson
+
+__all__ = ["ingest"]
+
+
+def ingest(
+    name: Annotated[str, typer.Argument(help="A name for the catalog.", show_default=False)],
+    path: Annotated[str, typer.Argument(help="A file, a folder, or a pattern in quotes.", show_default=False)],
+    *,
+    key: Annotated[
+        list[str],
+        typer.Option("--key", "-k", metavar="COLUMN", help="A column that identifies a source. May be repeated."),
+    ],
+    population: Annotated[
+        str, typer.Option("--population", "-p", metavar="WORD", help="What one row is: star, galaxy, visit.")
+    ],
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Spark's name of the format; by default, suffixes tell.",
+            show_default=False,
+        ),
+    ] = None,
+    schema: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=TYPE",
+            help="The type of a column, where the files do not say. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE", help="Spark's option to read the files. May be repeated.", show_default=False
+        ),
+    ] = None,
+    rebuild: Annotated[
+        bool | None,
+        typer.Option(
+            "--rebuild/--no-rebuild",
+            help="If the name is on an earlier version of the files: move it, and define anew what is made from that "
+            "version; or move this name alone.",
+            show_default=False,
+        ),
+    ] = None,
+    archive: ArchivePath = CURRENT_FOLDER,
+    as_json: AsJson = False,
+) -> None:
+    """Define a catalog on files: Parquet, CSV, or whatever Spark can read.
+
+    Only metadata are read: columns, types, the number of rows. If the files change later, that is noticed when their
+    data are used, and another ingest under the same name makes a new version.
+
+    Try:
+
+    - `provenn ingest hipparcos hip.parquet --key hip --population star`
+    - `provenn ingest names "names/*.csv" -k hip -p star --schema hip=bigint`
+    """
+    types, options = pairs(schema or (), "COLUMN=TYPE"), pairs(option or (), "KEY=VALUE")
+    with opened(archive, as_json) as found:
+        made = found.ingest(
+            name,
+            path,
+            key=key,
+            population=population,
+            format=format_,
+            schema=types or None,
+            options=options or None,
+            rebuild=rebuild,
+        )
+        write_catalog(made, name, as_json)

@@ -1,0 +1,28 @@
+"""``provenn keep``: some attributes."""
+
+from typing import Annotated
+
+import typer
+
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, write_catalog
+from provenn.cli.output import AsJson
+
+__all__ = ["keep"]
+
+
+def keep(
+    catalog: CatalogName,
+    attributes: Annotated[list[str], typer.Argument(help="Attributes, in the order wanted.", show_default=False)],
+    *,
+    name: NewName = None,
+    archive: ArchivePath = CURRENT_FOLDER,
+    as_json: AsJson = False,
+) -> None:
+    """Define a catalog: the same sources, with some attributes only. The key is always kept.
+
+    Try:
+
+    - `provenn keep hipparcos vmag plx --name short`
+    """
+    with opened(archive, as_json) as found:
+        write_catalog(found[catalog].keep(*attributes, name=name), name, as_json)

@@ -1,0 +1,54 @@
+"""``provenn relate``: how two catalogs relate."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened, reason_data, reason_lines
+from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
+
+__all__ = ["relate"]
+
+
+def relate(
+    left: Annotated[str, typer.Argument(help="A catalog, by name or the beginning of its digest.", show_default=False)],
+    right: Annotated[str, typer.Argument(help="Another one.", show_default=False)],
+    *,
+    why: Annotated[bool, typer.Option("--why", help="Show the proof.")] = False,
+    svg: SvgFile = None,
+    archive: ArchivePath = CURRENT_FOLDER,
+    as_json: AsJson = False,
+) -> None:
+    """Say how two catalogs relate, without looking at their sources.
+
+    The answer is the first that is proved of: *equal*, *subset* (the first lies inside the second), *superset*,
+    *disjoint*, *overlapping*; or *unknown*, which means none of these.
+
+    Try:
+
+    - `provenn relate bright both --why`
+    """
+    with opened(archive, as_json) as found:
+        relation = found.relate(left, right)
+        cubes = relation.hypercubes
+        if as_json:
+            write_json(
+                {
+                    "left": relation.left,
+                    "right": relation.right,
+                    "summary": relation.summary,
+                    "statement": relation.statement and str(relation.statement),
+                    "reasons": reason_data(relation.reasons),
+                    "labels": list(cubes.labels),
+                    "hypercubes": [cube.tolist() for cube in cubes.arrays()],
+                }
+            )
+        elif svg != Path("-"):
+            lines = reason_lines(relation.reasons) if why else []
+            because = ", because" if lines else ", whatever they are" if why and relation.statement else ""
+            write_text("\n".join([f"{relation.summary}: {relation.words}{because}", *lines]))
+        if svg is not None:
+            from provenn.display import relationship_svg  # noqa: PLC0415 - only where something is drawn
+
+            write_svg(relationship_svg(cubes.labels, cubes.arrays()), svg)

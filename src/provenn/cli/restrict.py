@@ -1,0 +1,28 @@
+"""``provenn restrict``: the sources that another catalog has too."""
+
+from typing import Annotated
+
+import typer
+
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, write_catalog
+from provenn.cli.output import AsJson
+
+__all__ = ["restrict"]
+
+
+def restrict(
+    catalog: CatalogName,
+    other: Annotated[str, typer.Argument(help="The catalog whose sources remain.", show_default=False)],
+    *,
+    name: NewName = None,
+    archive: ArchivePath = CURRENT_FOLDER,
+    as_json: AsJson = False,
+) -> None:
+    """Define a catalog: the sources that another catalog has too.
+
+    Try:
+
+    - `provenn restrict hipparcos named --name named_stars`
+    """
+    with opened(archive, as_json) as found:
+        write_catalog(found[catalog].restrict(other, name=name), name, as_json)

@@ -1,0 +1,52 @@
+"""Sessions in archives: an empty one, one with six stars, one with the paper's example."""
+
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from tests.archive.samples import write_parquet
+from tests.cli.archive_session import Session
+
+EXAMPLE = (
+    "select stars 'vmag < 6' --name bright",
+    "derive stars dist_pc='1000 / plx' --name near",
+    "combine bright near --name both",
+)
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The archives, each made once, to be copied."""
+    folder = tmp_path_factory.mktemp("archives")
+    file = write_parquet(folder / "stars.parquet")
+    typed = ["init", f"ingest stars '{file}' --key hip --population star", *EXAMPLE]
+    folders = {}
+    for name, length in (("empty", 1), ("stars", 2), ("survey", 5)):
+        session = Session(folder / name)
+        for one in typed[:length]:
+            session(one)
+        folders[name] = session.folder
+    return folders
+
+
+@pytest.fixture
+def copied(made: dict[str, Path], tmp_path: Path) -> Callable[[str], Session]:
+    return lambda name: Session(copytree(made[name], tmp_path / "survey"))
+
+
+@pytest.fixture
+def empty(copied: Callable[[str], Session]) -> Session:
+    return copied("empty")
+
+
+@pytest.fixture
+def stars(copied: Callable[[str], Session]) -> Session:
+    return copied("stars")
+
+
+@pytest.fixture
+def survey(copied: Callable[[str], Session]) -> Session:
+    """The paper's example: bright and both have the same sources."""
+    return copied("survey")

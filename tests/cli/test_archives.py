@@ -1,0 +1,142 @@
+"""What all commands on archives have in common."""
+
+import inspect
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from provenn import archive, cli
+from provenn.cli import archives
+from tests.archive.samples import write_parquet
+from tests.cli.archive_session import Session
+
+COMMANDS = typer.main.get_command(cli.app).commands
+IN_ARCHIVES = sorted(set(COMMANDS) - {"example", "table"})
+# Each as it works in the survey of the fixture.
+USES = {
+    "init": "",
+    "ingest": "again '{file}' -k hip -p star",
+    "ls": "",
+    "show": "bright",
+    "lineage": "both",
+    "name": "other bright",
+    "log": "bright",
+    "select": "stars 'dec > 0'",
+    "restrict": "stars bright",
+    "exclude": "stars bright",
+    "sample": "stars 0.1",
+    "keep": "stars vmag",
+    "rename": "stars vmag=v",
+    "derive": "stars d='2 * vmag'",
+    "combine": "bright near",
+    "concat": "bright near",
+    "relate": "bright both",
+    "prove": "'bright == both'",
+    "declare": "'nonempty(bright)'",
+    "retract": "1",
+    "facts": "",
+}
+
+
+def test_every_command_is_tried():
+    assert sorted(USES) == IN_ARCHIVES
+
+
+@pytest.mark.parametrize("command", IN_ARCHIVES)
+def test_every_command_has_help_with_an_example_and_speaks_json_about_any_archive(command):
+    assert f"provenn {command}" in inspect.getdoc(COMMANDS[command].callback)
+    options = {option for parameter in COMMANDS[command].params for option in parameter.opts}
+    assert {"--archive", "--json"} <= options
+
+
+@pytest.mark.parametrize("command", IN_ARCHIVES)
+def test_every_command_answers_people_and_programs(survey: Session, made, command):
+    """And --archive is the same as the variable of the environment."""
+    survey("declare 'nonempty(near)'")
+    typed = f"{command} {USES[command]}".format(file=made["survey"].parent / "stars.parquet")
+    found = survey.json(typed)
+    assert found is not None
+    assert "error" not in found
+    if command == "retract":
+        survey("declare 'nonempty(near)'")
+        typed = "retract 2"
+    result = CliRunner().invoke(cli.app, [*Session.words(typed), "--archive", str(survey.folder)])
+    assert result.exit_code == 0, result.output
+    assert result.stdout
+
+
+@pytest.mark.parametrize("command", sorted(set(IN_ARCHIVES) - {"init"}))
+def test_without_an_archive_every_command_says_how_to_make_one(tmp_path, command):
+    session = Session(tmp_path / "nowhere")
+    typed = f"{command} {USES[command]}".format(file=write_parquet(tmp_path / "stars.parquet"))
+    assert "provenn init" in session.fails(typed)
+    assert session.json(typed)["error"]["kind"] == "ArchiveNotFoundError"
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_the_current_folder_is_the_archive_if_none_is_named(survey: Session, monkeypatch):
+    monkeypatch.delenv("PROVENN_ARCHIVE", raising=False)
+    monkeypatch.chdir(survey.folder)
+    result = CliRunner().invoke(cli.app, ["relate", "bright", "both"])
+    assert result.stdout == "equal: bright has the same sources as both\n"
+    assert archives.holds_archive(".")
+    assert archives._FILE == archive.DATABASE
+
+
+@pytest.mark.parametrize(
+    ("typed", "told", "hint"),
+    [
+        ("select brigt 'vmag < 6'", "no catalog is called 'brigt'", "did you mean bright?"),
+        ("select stars 'vmga < 6'", "there is no attribute 'vmga', at column 1", "did you mean vmag?"),
+        ("select stars 'vmag <'", "at column", ""),
+        ("keep stars vmga", "there is no attribute 'vmga'", "did you mean vmag?"),
+        ("rename stars vmga=v", "there is no attribute 'vmga'", "did you mean vmag?"),
+        ("derive stars d='1 / plxx'", "there is no attribute 'plxx'", "did you mean plx?"),
+        ("derive stars --calculator dist", "no calculator provides 'dist'", "register it"),
+        ("combine stars nera", "no catalog is called 'nera'", "did you mean near?"),
+        ("sample stars 50", "a fraction lies between 0 and 1", "did you mean 0.5?"),
+        ("show brigt", "no catalog is called 'brigt'", "did you mean bright?"),
+        ("log brigt", "no catalog is called 'brigt'", "did you mean bright?"),
+        ("relate bright bohth", "no catalog is called 'bohth'", "did you mean both?"),
+        ("prove 'brigt <= stars'", "no catalog is called 'brigt'", "did you mean bright?; --no-archive"),
+        ("declare 'brigt <= stars'", "no catalog is called 'brigt'", "did you mean bright?"),
+        ("retract 5", "there is no fact #5", "provenn facts"),
+        ("select stars 'dec > 0' --name bright", "bright is the name of the catalog", "choose another name"),
+        ("ingest new strs.parquet -k hip -p star", "there is nothing at", ""),
+    ],
+)
+def test_bad_input_is_told_with_a_hint_and_exit_status_2(survey: Session, typed, told, hint):
+    stderr = survey.fails(typed)
+    assert stderr.startswith("provenn: ")
+    assert told in stderr
+    assert hint in stderr
+    error = survey.json(typed)["error"]
+    assert told in error["message"]
+    assert error["kind"].endswith("Error")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "rename stars vmag",
+        "rename stars vmag=",
+        "rename stars vmag=v vmag=w",
+        "derive stars",
+        "derive stars d='1' --calculator c",
+        "concat bright near --order last",
+        "name bright",
+        "name bright stars --delete",
+        "ls --most 0",
+        "prove --closed 'bright <= stars'",
+    ],
+)
+def test_wrong_usage_is_told_with_exit_status_2(survey: Session, typed):
+    assert survey.fails(typed).startswith("Usage: ")
+
+
+def test_what_an_archive_holds_cannot_steer_a_terminal(survey: Session):
+    survey("declare 'nonempty(bright)' --reason '\x1b[31m'")
+    assert "\x1b" not in survey("facts")
+    assert json.loads(survey("facts --json"))[0]["reason"] == "\x1b[31m"

@@ -1,0 +1,99 @@
+"""Commands that define: ingest and the nine verbs."""
+
+import pytest
+
+from tests.cli.archive_session import Session
+
+
+@pytest.mark.parametrize(
+    ("typed", "kind", "told", "attributes"),
+    [
+        ("select stars 'dec > 0'", "SelectSources", "the sources of stars where dec > 0", 5),
+        ("restrict stars bright", "RestrictSources", "the sources of stars that bright has too", 5),
+        ("exclude stars bright", "ExcludeSources", "the sources of stars that bright does not have", 5),
+        (
+            "sample stars 0.1 --seed 3",
+            "SampleSources",
+            "a sample of the sources of stars: a fraction of 0.1, with seed 3",
+            5,
+        ),
+        ("keep stars plx vmag", "KeepAttributes", "stars, only its attributes hip, plx and vmag", 3),
+        ("rename stars vmag=v", "RenameAttributes", "stars, with vmag renamed to v", 5),
+        ("derive stars d='plx = 1'", "DeriveAttributes", "stars, with d = plx = 1", 6),
+        (
+            "combine bright near",
+            "CombineAttributes",
+            "the attributes of bright and near, for the sources they all have",
+            6,
+        ),
+        ("concat bright near", "ConcatSources", "the sources of bright and near together", 5),
+    ],
+)
+def test_every_verb(survey: Session, typed, kind, told, attributes):
+    found = survey.json(f"{typed} --name new")
+    assert (found["name"], found["kind"], found["is"]) == ("new", kind, told)
+    assert len(found["attributes"]) == attributes
+    assert survey(f"{typed} --name new") == f"new: {told}\n", "the same definition is the same catalog"
+    assert survey(typed) == f"{'both' if kind == 'CombineAttributes' else 'new'}: {told}\n", "and has its names"
+
+
+def test_a_catalog_without_a_name_is_called_by_its_digest(survey: Session):
+    word = survey("select stars 'dec > 0'").partition(":")[0]
+    assert survey.json(f"show {word}")["digest"].startswith(word)
+    assert survey(f"relate {word} stars") == f"subset: {word} lies inside stars\n"
+
+
+def test_odd_names(survey: Session):
+    survey("rename stars 'vmag=B-V' --name 'odd (one)'")
+    survey("derive 'odd (one)' '2 x B-V=2 * `B-V`' --name odder")
+    assert [one["name"] for one in survey.json("show odder")["attributes"]][-1] == "2 x B-V"
+    survey("select 'odd (one)' '`B-V` < 6' --name blue")
+    assert survey("relate blue bright") == "equal: blue has the same sources as bright\n"
+
+
+def test_concat_with_an_order(survey: Session):
+    survey("derive stars d='1' --name one")
+    survey("derive stars d='2' --name two")
+    assert "several values of d" in survey.fails("concat one two")
+    assert survey("concat one two --order first").endswith("the first of them that has a source gives its values\n")
+
+
+def test_a_calculator_by_name(survey: Session):
+    import provenn  # noqa: PLC0415 - registered from Python, used from the command line
+
+    with provenn.open(survey.folder) as archive:
+        archive.calculator("distance", sql={"pc": "1000 / plx"})
+    assert survey("derive stars --calculator distance --name d") == "d: stars, with pc = 1000 / plx\n"
+    assert survey.json("derive stars -c pc")["attributes"][-1]["name"] == "pc"
+
+
+# --- ingest ---
+
+
+def test_csv_with_types_and_options(empty: Session, tmp_path):
+    (tmp_path / "one.csv").write_text("hip;name\n1;Sirius\n")
+    (tmp_path / "two.csv").write_text("hip;name\n2;\n")
+    found = empty.json(
+        f"ingest names '{tmp_path}/*.csv' -k hip -p star --schema name=string --schema hip=bigint --option sep=';'"
+    )
+    assert [(one["name"], one["type"]) for one in found["attributes"]] == [("hip", "bigint"), ("name", "string")]
+
+
+def test_a_format_that_only_spark_knows(empty: Session, tmp_path):
+    (tmp_path / "stars.orc").write_bytes(b"ORC")
+    assert "without a schema" in empty.fails(f"ingest s '{tmp_path}/stars.orc' -k hip -p star --format orc")
+    found = empty.json(f"ingest s '{tmp_path}/stars.orc' -k hip -p star --format orc --schema hip=bigint")
+    assert found["is"] == f"the rows of {tmp_path}/stars.orc"
+
+
+def test_several_key_columns(empty: Session, tmp_path):
+    (tmp_path / "v.csv").write_text("night,number\n1,2\n")
+    assert empty.json(f"ingest v '{tmp_path}/v.csv' -k night -k number -p visit")["key"] == ["night", "number"]
+
+
+def test_without_rebuild_only_the_name_moves(survey: Session, tmp_path):
+    (tmp_path / "new.csv").write_text("hip,vmag\n1,2.0\n")
+    before = survey.json("show bright")["digest"]
+    survey(f"ingest stars '{tmp_path}/new.csv' -k hip -p star --no-rebuild")
+    assert survey.json("show bright")["digest"] == before
+    assert len(survey.json("log stars")) == 2

@@ -1,0 +1,145 @@
+"""Commands that look: ls, show, lineage, relate, prove, facts."""
+
+import json
+
+import pytest
+
+from tests.archive.samples import write_parquet
+from tests.cli.archive_session import Session
+from tests.display.svg import parsed
+
+
+def test_ls_is_a_table_of_what_has_a_name(survey: Session):
+    survey("keep stars hip")
+    lines = survey("ls").splitlines()
+    assert lines[0].split() == ["name", "class", "population", "attributes", "since", "by"]
+    assert [line.split()[:4] for line in lines[1:]] == [
+        ["both", "CombineAttributes", "star", "6"],
+        ["near", "DeriveAttributes", "star", "6"],
+        ["bright", "SelectSources", "star", "5"],
+        ["stars", "Base", "star", "5"],
+    ]
+    assert len(survey("ls --all").splitlines()) == 6
+    assert [line.split()[0] for line in survey("ls VMAG").splitlines()] == ["name", "bright"]
+    assert [one["names"] for one in survey.json("ls --kind Base -p star")] == [["stars"]]
+    assert survey("ls --most 1").splitlines()[-1].startswith("… and more")
+    assert survey("ls -p galaxy") == "no catalogs with a name\n"
+
+
+def test_show_in_plain_words(survey: Session):
+    survey("declare 'nonempty(bright)' --reason seen")
+    assert survey("show bright").splitlines()[:3] == [
+        "bright: the sources of stars where vmag < 6",
+        "  one row is   star, known by hip",
+        "  sources      in stars and vmag < 6",
+    ]
+    found = survey.json("show bright")
+    assert set(found) == {
+        *("name", "names", "digest", "kind", "is", "made_from", "population", "key", "attributes", "sources"),
+        *("definition", "facts", "unproved", "created_at", "created_by"),
+    }
+    assert found["attributes"][0] == {"name": "hip", "type": "bigint", "nullable": False, "unit": "", "description": ""}
+    assert found["definition"] == ['bright == stars & "vmag < 6"']
+    assert found["facts"][0]["reason"] == "seen"
+    assert survey.json(f"show {found['digest'][:8]}")["digest"] == found["digest"]
+
+
+def test_lineage_goes_as_deep_as_is_asked(survey: Session):
+    assert survey("lineage both --depth 0") == (
+        "both: the attributes of bright and near, for the sources they all have …\n"
+    )
+    steps = survey.json("lineage both")
+    assert [one["name"] for one in steps] == ["both", "near", "bright", "stars"]
+    assert steps[0]["made_from"] == [steps[2]["digest"], steps[1]["digest"]]
+
+
+def test_relate_for_programs_and_as_a_picture(survey: Session, tmp_path):
+    assert survey.json("relate near both") == {
+        "left": "near",
+        "right": "both",
+        "summary": "superset",
+        "statement": "near >= both",
+        "reasons": [
+            {
+                "statement": "both == bright & near",
+                "because": "both: the attributes of bright and near, for the sources they all have",
+            }
+        ],
+        "labels": ["near", "both"],
+        "hypercubes": [
+            [[True, False], [False, False]],
+            [[True, False], [True, False]],
+            [[True, False], [False, True]],
+            [[True, False], [True, True]],
+        ],
+    }
+    file = tmp_path / "relation.svg"
+    assert survey(f"relate near both --svg '{file}'") == "superset: near covers both\n"
+    parsed(file.read_text())
+    parsed(survey("relate near both --svg -"))
+    assert survey("relate near near --why") == "equal: near has the same sources as near, whatever they are\n"
+
+
+def test_different_populations_are_not_compared(survey: Session, tmp_path):
+    survey(f"ingest galaxies '{write_parquet(tmp_path / 'g.parquet', {'pgc': [1]})}' -k pgc -p galaxy")
+    assert "stars holds star, galaxies holds galaxy" in survey.fails("relate stars galaxies")
+
+
+# --- prove ---
+
+
+def test_prove_in_an_archive(survey: Session):
+    told = survey("prove 'bright == both'").splitlines()
+    assert told[:3] == ["proved: bright == both", "", "It is true in every world that the facts allow, because"]
+    assert told[3] == '  bright == stars & "vmag < 6"   bright: the sources of stars where vmag < 6'
+    unknown = survey.run("prove 'bright == stars'")
+    assert (unknown.exit_code, unknown.stdout.splitlines()[0]) == (1, "not proved: bright == stars")
+    assert "A possible world in which it is false" in unknown.stdout
+    refuted = survey.run("prove 'stars < bright'")
+    assert (refuted.exit_code, refuted.stdout.splitlines()[0]) == (1, "refuted: stars < bright")
+
+
+def test_prove_for_programs(survey: Session):
+    found = survey.json("prove 'bright <= stars'")
+    assert found == {
+        "statement": "bright <= stars",
+        "answer": "proved",
+        "reason": "it is true in every world that the facts allow",
+        "explanation": {
+            "facts": [
+                {
+                    "statement": 'bright == stars & "vmag < 6"',
+                    "because": "bright: the sources of stars where vmag < 6",
+                }
+            ]
+        },
+        "world": None,
+    }
+    unknown = survey.json("prove 'bright == stars'")
+    assert (unknown["explanation"], unknown["world"]) == (None, {"regions": [[], ["stars"]]})
+
+
+def test_facts_may_be_given_on_top(survey: Session, tmp_path):
+    assert survey.run("prove 'nonempty(stars)'").exit_code == 1
+    assert "nonempty(bright)               given" in survey("prove --given 'nonempty(bright)' 'nonempty(stars)'")
+    (tmp_path / "f.facts").write_text("nonempty(both)  # seen\n")
+    assert survey(f"prove --facts '{tmp_path / 'f.facts'}' 'nonempty(near)'")
+    told = survey.fails("prove --given 'stars < bright' 'nonempty(stars)'")
+    assert '  bright == stars & "vmag < 6"\n  stars < bright\n' in told
+
+
+def test_without_the_archive_names_mean_any_sets(survey: Session):
+    assert survey("prove --no-archive --given 'B <= A' 'B <= A'").startswith("proved")
+    assert survey.run("prove --no-archive 'bright == both'").exit_code == 1
+    assert survey.run("prove --no-archive --closed 'outside(A)'").exit_code == 1
+
+
+@pytest.mark.parametrize("question", ["bright == both", "bright == stars", "near == stars or bright == stars"])
+def test_prove_draws_its_answer(survey: Session, question):
+    parsed(survey.run(f"prove '{question}' --svg -").stdout)
+
+
+def test_a_budget_that_ran_out_is_told(survey: Session, monkeypatch):
+    monkeypatch.setattr("provenn.archive.questions.monotonic", iter([0.0, 10.0]).__next__)
+    found = json.loads(survey.run("prove 'bright == stars' --budget 5 --json").stdout)
+    assert (found["answer"], found["reason"], found["world"]) == ("not proved", "the budget ran out", None)
