@@ -38,6 +38,8 @@ format: $(STAMP) ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 
 bench: $(STAMP) ## the benchmarks, as ratios in one run
+	@$(BIN)/python -c 'import cvc5, dd' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
 docs: $(STAMP) ## the documentation, into docs/_build
