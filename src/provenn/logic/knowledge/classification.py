@@ -19,7 +19,6 @@ from provenn.logic.knowledge.reasoner import Reasoner
 __all__ = ["Classification", "classify"]
 
 _BLOCK: Final = 4096
-_WAYS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +171,10 @@ def _candidates(literals: Sequence[int], reasoner: Reasoner) -> tuple[dict[int, 
     """Return for each literal those that contain all objects made up for it; and the empty literals."""
     candidates: dict[int, Sequence[int]] = {}
     empty: set[int] = {EMPTY}
-    waiting = {literal: _made_up(reasoner.graph, literal) for literal in literals if literal != EMPTY}
+    waiting = {literal: reasoner.graph.made_up(literal) for literal in literals if literal != EMPTY}
     while waiting:
         unfit: list[int] = []
-        for copies in (1, _WAYS):
+        for copies in (1, 2):
             alike = [(literal, objects) for literal, objects in waiting.items() if len(objects) == copies]
             for start in range(0, len(alike), _BLOCK):
                 unfit += _meet_objects(alike[start : start + _BLOCK], literals, reasoner, candidates)
@@ -188,12 +187,6 @@ def _candidates(literals: Sequence[int], reasoner: Reasoner) -> tuple[dict[int, 
             else:
                 waiting[literal] = [found]
     return candidates, empty
-
-
-def _made_up(graph: Graph, literal: int) -> list[set[int]]:
-    """Return objects in a literal, by the part nodes they are in: several, if a union leaves a choice."""
-    first, choices = graph.justify(literal)
-    return [first, *(graph.justify(literal, way)[0] for way in range(1, _WAYS))] if choices else [first]
 
 
 def _meet_objects(

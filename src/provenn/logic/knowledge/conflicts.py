@@ -8,15 +8,18 @@ is necessary too. So a chain of ten thousand facts takes one search, not ten tho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from provenn.logic.knowledge.formulas import Formula, Inhabited, Some
 from provenn.logic.knowledge.graph import PART, Graph
 from provenn.logic.knowledge.search import Claims, Search
 
-__all__ = ["minimal_conflict"]
+__all__ = ["Case", "minimal_conflict"]
+
+# The number of the formula that holds in any case.
+_ALWAYS: Final = -1
 
 # How many sets of a violated formula a rotation tries, and of how many literals each may be a part: a set that matters
 # to many formulas hardly ever matters to one alone.
@@ -24,63 +27,61 @@ _MOST_SETS: Final = 16
 _MOST_LITERALS: Final = 64
 
 
-def minimal_conflict(search: Search, formulas: Sequence[Formula], always: Formula) -> list[int] | None:
-    """Return the numbers of formulas that conflict with each other and a last one, no more than it takes.
+class Case(NamedTuple):
+    """Formulas that may conflict, and one that holds in any case."""
+
+    formulas: Sequence[Formula]
+    always: Formula
+
+
+class _WayOut(NamedTuple):
+    """A case in which formulas do not conflict, and claims that make them true."""
+
+    case: Case
+    claims: Claims
+
+
+def minimal_conflict(search: Search, cases: Sequence[Case]) -> list[int] | None:
+    """Return the numbers of formulas that conflict in every case, no more than it takes.
 
     Parameters
     ----------
     search
         The search for worlds.
-    formulas
-        What may conflict.
-    always
-        A formula that holds in any case.
+    cases
+        The same number of formulas each, numbered alike.
 
     Returns
     -------
     list or None
-        None if all the formulas can be true at once.
+        None if in some case all the formulas can be true.
     """
-    every, last = [*formulas, always], len(formulas)
-
-    def conflict(numbers: Iterable[int]) -> list[int] | Claims:
-        tried = [*numbers, last]
-        found = search.conflict([every[number] for number in tried])
-        return found if isinstance(found, Claims) else [tried[one] for one in found if tried[one] != last]
-
-    numbers = conflict(range(last))
-    if isinstance(numbers, Claims):
+    numbers = _conflict(search, cases, range(len(cases[0].formulas)) if cases else ())
+    if isinstance(numbers, _WayOut):
         return None
-    layout = _Layout(search.reasoner.graph, {number: every[number] for number in [*numbers, last]})
     needed: set[int] = set()
     while untried := [number for number in numbers if number not in needed]:
-        fewer = conflict(number for number in numbers if number != untried[0])
-        if isinstance(fewer, Claims):
-            world = _World(layout, search.objects(fewer), fixed=int(search.open_universe))
-            needed |= world.necessary(untried[0], {*numbers, last}, needed)
-        else:
+        tried = untried[0]
+        fewer = _conflict(search, cases, [number for number in numbers if number != tried])
+        if isinstance(fewer, list):
             numbers = fewer
+            continue
+        case, claims = fewer
+        formulas = {number: case.formulas[number] for number in numbers} | {_ALWAYS: case.always}
+        world = _World(search.reasoner.graph, formulas, search.objects(claims), fixed=int(search.open_universe))
+        needed |= world.necessary(tried, needed)
     return numbers
 
 
-class _Layout:
-    """Which formula speaks of which literals, and which of these are made of which parts."""
-
-    def __init__(self, graph: Graph, formulas: Mapping[int, Formula]) -> None:
-        self.graph = graph
-        self.formulas = formulas
-        self.speakers: dict[int, list[int]] = {}  # literal -> the formulas that speak of it
-        for number, one in formulas.items():
-            for literal in _literals(one):
-                self.speakers.setdefault(literal, []).append(number)
-        self.parts = {literal: self._parts(literal) for literal in self.speakers}
-        self.made_of: dict[int, list[int]] = {}  # part -> the literals made of it
-        for literal, parts in self.parts.items():
-            for part in parts:
-                self.made_of.setdefault(part, []).append(literal)
-
-    def _parts(self, literal: int) -> list[int]:
-        return [node for node in self.graph.cone([literal], set()) if self.graph.right[node] == PART]
+def _conflict(search: Search, cases: Sequence[Case], numbers: Sequence[int]) -> list[int] | _WayOut:
+    """Return those of the formulas that are to blame for the conflict in every case, or a case without one."""
+    blamed: set[int] = set()
+    for case in cases:
+        found = search.conflict([case.always, *(case.formulas[number] for number in numbers)])
+        if isinstance(found, Claims):
+            return _WayOut(case, found)
+        blamed.update(numbers[place - 1] for place in found if place)
+    return sorted(blamed)
 
 
 class _World:
@@ -88,33 +89,44 @@ class _World:
 
     Parameters
     ----------
-    layout
-        What is said of it.
+    graph
+        The sets, each label a part of everything.
+    formulas
+        What is said of it, numbered.
     objects
         The part nodes each object is in.
     fixed
         How many of the objects, counted from the first, stay as they are.
     """
 
-    def __init__(self, layout: _Layout, objects: Sequence[set[int]], fixed: int) -> None:
-        self._layout = layout
+    def __init__(self, graph: Graph, formulas: dict[int, Formula], objects: Sequence[set[int]], fixed: int) -> None:
+        self._graph = graph
+        self._formulas = formulas
         self._objects = [set(parts) for parts in objects]
         self._fixed = (1 << fixed) - 1
-        holds = layout.graph.holds
-        self._inside = {  # the objects in each literal, as the bits of a number
-            literal: sum(holds(literal, parts, {}) << place for place, parts in enumerate(objects))
-            for literal in layout.speakers
+        self._speakers: dict[int, list[int]] = {}  # literal -> the formulas that speak of it
+        for number, one in formulas.items():
+            for literal in _literals(one):
+                self._speakers.setdefault(literal, []).append(number)
+        self._parts = {literal: self._parts_of(literal) for literal in self._speakers}
+        self._made_of: dict[int, list[int]] = {}  # part -> the literals made of it
+        for literal, parts in self._parts.items():
+            for part in parts:
+                self._made_of.setdefault(part, []).append(literal)
+        self._inside = {  # literal -> the objects in it, as the bits of a number
+            literal: sum(graph.holds(literal, parts, {}) << place for place, parts in enumerate(self._objects))
+            for literal in self._speakers
         }
 
-    def necessary(self, violated: int, numbers: set[int], known: set[int]) -> set[int]:
+    def necessary(self, violated: int, known: set[int]) -> set[int]:
         """Return, given a first one, formulas that are the only one violated in some world, and those known to be."""
         necessary = {violated, *known}
         walk = [((0, 0), self._steps(violated))]
         while walk:
-            way, steps = walk[-1]
+            back, steps = walk[-1]
             for step in steps:
                 self._flip(*step)
-                broken = self._broken(step[1], numbers)
+                broken = self._broken(step[1])
                 if len(broken) == 1 and not necessary.issuperset(broken):
                     necessary.update(broken)
                     walk.append((step, self._steps(broken[0])))
@@ -122,38 +134,43 @@ class _World:
                 self._flip(*step)
             else:
                 walk.pop()
-                if walk:
-                    self._flip(*way)
+                self._flip(*back)
         return necessary
 
     def _steps(self, violated: int) -> Iterator[tuple[int, int]]:
         """Objects (as bits) and a part, for each change that may mend a formula."""
-        layout = self._layout
-        tried = [
+        steps = [
             (offending, part)
-            for literal in _literals(layout.formulas[violated])
+            for literal in _literals(self._formulas[violated])
             if (offending := self._inside[literal] & ~self._fixed)
-            for part in islice(layout.parts[literal], _MOST_SETS)
-            if len(layout.made_of[part]) <= _MOST_LITERALS
+            for part in islice(self._parts[literal], _MOST_SETS)
+            if len(self._made_of[part]) <= _MOST_LITERALS
         ]
-        return iter(tried)
+        return iter(steps)
 
     def _flip(self, places: int, part: int) -> None:
         """Put objects that are in a part out of it, and those that are not into it."""
-        changed = self._layout.made_of[part]
-        holds, inside, objects = self._layout.graph.holds, self._inside, self._objects
+        holds, inside, changed = self._graph.holds, self._inside, self._made_of.get(part, ())
         for place in _bits(places):
-            objects[place] ^= {part}
+            parts = self._objects[place]
+            parts ^= {part}
             values: dict[int, bool] = {}
             for literal in changed:
-                if holds(literal, objects[place], values) != bool(inside[literal] >> place & 1):
+                if holds(literal, parts, values) != bool(inside[literal] >> place & 1):
                     inside[literal] ^= 1 << place
 
-    def _broken(self, part: int, numbers: set[int]) -> list[int]:
+    def _broken(self, part: int) -> list[int]:
         """Return the formulas that are violated, of those that a change of this part can matter to."""
-        layout = self._layout
-        touched = {number for literal in layout.made_of[part] for number in layout.speakers[literal]}
-        return [one for one in touched & numbers if not _true(layout.formulas[one], self._inside)]
+        touched = {number for literal in self._made_of[part] for number in self._speakers[literal]}
+        return [number for number in touched if not self._true(self._formulas[number])]
+
+    def _true(self, one: Formula) -> bool:
+        if isinstance(one, Inhabited):
+            return bool(self._inside[one.literal]) == one.holds
+        return (any if isinstance(one, Some) else all)(map(self._true, one.parts))
+
+    def _parts_of(self, literal: int) -> list[int]:
+        return [node for node in self._graph.cone([literal], set()) if self._graph.right[node] == PART]
 
 
 def _literals(one: Formula) -> Iterator[int]:
@@ -164,12 +181,6 @@ def _literals(one: Formula) -> Iterator[int]:
             yield one.literal
         else:
             stack.extend(one.parts)
-
-
-def _true(one: Formula, inside: Mapping[int, int]) -> bool:
-    if isinstance(one, Inhabited):
-        return bool(inside[one.literal]) == one.holds
-    return (any if isinstance(one, Some) else all)(_true(part, inside) for part in one.parts)
 
 
 def _bits(value: int) -> Iterator[int]:

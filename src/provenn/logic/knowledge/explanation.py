@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from provenn import display
-from provenn.logic.knowledge.conflicts import minimal_conflict
+from provenn.logic.knowledge.conflicts import Case, minimal_conflict
 from provenn.logic.knowledge.facts import MENTIONED, FactBase
-from provenn.logic.knowledge.formulas import TRUE, All, Inhabited, conjuncts, formula
+from provenn.logic.knowledge.formulas import TRUE, All, Formula, Inhabited, Some, formula
 from provenn.logic.knowledge.graph import EVERYTHING, Graph
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.search import Search, split
@@ -65,42 +65,47 @@ def explanation(
     They must do so. Looked for first among the facts relevant to the labels `about`, then among all.
     """
     for numbers in (relevant_facts(base, about), range(len(base.facts))):
-        flat = _Flat([base.facts[number] for number in numbers], conclusion)
+        reasoner, cases = _laid_out([base.facts[number] for number in numbers], conclusion)
         for is_open in (False, True) if open_universe else (False,):
-            search = Search(flat.reasoner, (), (), open_universe=is_open)
-            found = minimal_conflict(search, flat.formulas, flat.negated)
+            found = minimal_conflict(Search(reasoner, (), (), open_universe=is_open), cases)
             if found is not None:
                 return Explanation(tuple(base.facts[numbers[one]] for one in found), is_open, conclusion)
     raise AssertionError(f"there is nothing to explain about {conclusion}")
 
 
-class _Flat:
-    """Facts laid out side by side, as formulas over labels of which nothing else is known; and a negated conclusion."""
+def _laid_out(facts: Sequence[Statement], conclusion: Statement | None) -> tuple[Reasoner, list[Case]]:
+    """Lay out facts side by side, over labels of which nothing else is known; and each way to deny the conclusion."""
+    graph = Graph()
+    literals: dict[str, int] = {}
 
-    def __init__(self, facts: Sequence[Statement], conclusion: Statement | None) -> None:
-        graph = Graph()
-        literals: dict[str, int] = {}
+    def literal(term: Term) -> int:
+        for token in term.postfix:
+            if isinstance(token, str) and token not in literals:
+                literals[token] = graph.part(EVERYTHING)
+        return graph.run(term.postfix, literals)
 
-        def literal(term: Term) -> int:
-            for token in term.postfix:
-                if isinstance(token, str) and token not in literals:
-                    literals[token] = graph.part(EVERYTHING)
-            return graph.run(term.postfix, literals)
+    formulas = [formula(fact, literal) for fact in facts]
+    if conclusion is None:
+        cases = [Case(formulas, TRUE)]
+    else:
+        denied = formula(conclusion, literal, holds=False)
+        forbidding = _forbidding(formulas)
+        cases = [
+            Case(forbidding if isinstance(one, Inhabited) and one.holds else formulas, one)
+            for one in (denied.parts if isinstance(denied, Some) else (denied,))
+        ]
+    return Reasoner(graph, largest_solver=sys.maxsize), cases  # every question will be about all of it
 
-        self.reasoner = Reasoner(graph, largest_solver=sys.maxsize)  # all questions are about all of it
-        self.formulas = [formula(fact, literal) for fact in facts]
-        self.negated = TRUE if conclusion is None else formula(conclusion, literal, holds=False)
-        if conclusion is not None and isinstance(self.negated, Inhabited) and self.negated.holds:
-            self._leave_out_inhabited()
 
-    def _leave_out_inhabited(self) -> None:
-        """Leave out that sets are inhabited: it does not keep one more object out, unless there is a choice."""
-        certain, choices = split(self.formulas)
-        if certain.inhabited and not choices:
-            self.formulas = [
-                All(tuple(part for part in conjuncts(one) if isinstance(part, Inhabited) and not part.holds))
-                for one in self.formulas
-            ]
+def _forbidding(formulas: Sequence[Formula]) -> Sequence[Formula]:
+    """Return what consistent formulas say against one more object: that sets are inhabited, if there is no choice, not.
+
+    The world they allow, and the object, can stand side by side.
+    """
+    certain, choices = split(formulas)
+    if choices or not certain.inhabited:
+        return formulas
+    return [All(tuple(Inhabited(literal, holds=False) for literal in split([one])[0].empty)) for one in formulas]
 
 
 def relevant_facts(base: FactBase, about: Iterable[str]) -> list[int]:

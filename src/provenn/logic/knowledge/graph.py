@@ -205,21 +205,16 @@ class Graph:
                     stack.append(right[node] >> 1)
         return found
 
-    def justify(self, literal: int, way: int = 0) -> tuple[set[int], bool]:
-        """Make up an object that is likely in a literal, and in as little else as comes easily.
+    def made_up(self, literal: int) -> list[set[int]]:
+        """Return objects that are likely in a literal, and in as little else as comes easily.
 
-        Parameters
-        ----------
-        literal
-            What the object should be in.
-        way
-            How to be outside an intersection: 0 and 1 leave out one of the two, other numbers mix.
-
-        Returns
-        -------
-        tuple
-            The part nodes the object is in, and whether the way made a difference.
+        Each is given by the part nodes it is in. There are two if it can be done in several ways, otherwise one.
         """
+        first, choices = self._made_up(literal, 0)
+        return [first, self._made_up(literal, 1)[0]] if choices else [first]
+
+    def _made_up(self, literal: int, way: int) -> tuple[set[int], bool]:
+        """Return an object, and whether it could have been left out of something else the other way (0 or 1)."""
         left, right = self.left, self.right
         parts: set[int] = set()
         met: set[int] = set()  # without it, sets made twice of another would be walked through time and again
@@ -241,7 +236,7 @@ class Graph:
             elif two != PART and node:
                 # One of the two must be left out: first one that is out by itself, the object being in nothing yet.
                 choices = True
-                second = (one & 1 > two & 1) ^ (way if way < 2 else node >> way & 1)
+                second = (one & 1 > two & 1) ^ way
                 stack.append((two if second else one) ^ 1)
         return parts, choices
 

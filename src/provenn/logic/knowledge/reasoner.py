@@ -133,8 +133,8 @@ class Reasoner:
     def _made_up(self, literals: Sequence[int]) -> bool:
         """Whether an object put together from what each literal needs is in all of them."""
         graph = self.graph
-        made_up = [[graph.justify(literal, way)[0] for way in (0, 1)] for literal in literals]
-        for chosen in product(*made_up) if len(literals) <= 2 else zip(*made_up, strict=True):
+        ways = [graph.made_up(literal) for literal in literals]
+        for chosen in product(*ways) if len(literals) <= 2 else ([way[0] for way in ways], [way[-1] for way in ways]):
             parts = set().union(*chosen)
             values: dict[int, bool] = {}
             wanted = chain(literals, (graph.left[node] for node in parts))
