@@ -14,7 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 import provenn
-from provenn import cli, errors, logic
+from provenn import archive, cli, errors, logic
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -42,15 +42,16 @@ def unmentioned(names: list[str], text: str) -> list[str]:
     return [name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
 
 
-@pytest.mark.parametrize("module", [provenn, logic, errors], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [provenn, archive, logic, errors], ids=lambda module: module.__name__)
 def test_every_public_name_is_in_the_reference(module):
     assert unmentioned(module.__all__, reference()) == []
 
 
-def test_every_public_method_and_attribute_of_the_logic_is_in_the_reference():
-    text = (REFERENCE / "logic.md").read_text(encoding="utf-8")
-    for name in logic.__all__:
-        one = getattr(logic, name)
+@pytest.mark.parametrize("room", [logic, archive], ids=lambda room: room.__name__)
+def test_every_public_method_and_attribute_of_a_room_is_in_its_reference(room):
+    text = (REFERENCE / f"{room.__name__.rpartition('.')[2]}.md").read_text(encoding="utf-8")
+    for name in room.__all__:
+        one = getattr(room, name)
         if inspect.isclass(one):
             own = [part for part in dir(one) if not part.startswith("_") and not hasattr(str, part)]
             inherited = {part for part in own if any(hasattr(base, part) for base in one.__bases__)}
