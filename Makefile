@@ -52,7 +52,7 @@ golden: $(STAMP) ## regenerate golden files and the pictures in docs/
 
 lock: $(STAMP) ## regenerate constraints.txt from pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip compile --quiet --no-header --no-annotate --no-emit-index-url --universal --all-extras \
+	$(BIN)/uv pip compile --quiet --no-header --no-annotate --universal --all-extras \
 	    --python-version 3.11 --upgrade pyproject.toml -o constraints.txt
 
 clean: ## remove what the targets above made
