@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from time import monotonic
+
+from provenn.errors import ProvennError
 
 __all__ = ["Budget", "Clock", "RanOutError"]
 
@@ -22,6 +25,12 @@ class Budget:
 
     seconds: float | None = None
     conflicts: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "conflicts"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, Real) and float(value) >= 0):
+                raise ProvennError(f"a budget is a number of {name}, 0 or more, not {value!r}")
 
     def __str__(self) -> str:
         parts = []

@@ -7,7 +7,8 @@ in here, dense whatever the callers' is.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from threading import Timer
+from threading import TIMEOUT_MAX, Timer
+from typing import Final
 from weakref import finalize
 
 from pysat.solvers import Minisat22
@@ -15,6 +16,8 @@ from pysat.solvers import Minisat22
 from provenn.logic.knowledge.budget import Clock, RanOutError
 
 __all__ = ["Solver"]
+
+_MOST_CONFLICTS: Final = 2**31 - 1  # that python-sat can count to
 
 
 class Solver:
@@ -53,10 +56,10 @@ class Solver:
     def _solve_within(self, signed: list[int], clock: Clock) -> bool | None:
         solver = self._solver
         if clock.conflicts_left is not None:
-            solver.conf_budget(clock.conflicts_left)
+            solver.conf_budget(min(clock.conflicts_left, _MOST_CONFLICTS))
         timer = None
         if clock.seconds_left is not None:
-            timer = Timer(clock.seconds_left, solver.interrupt)
+            timer = Timer(min(clock.seconds_left, TIMEOUT_MAX), solver.interrupt)
             timer.start()
         before = solver.accum_stats()["conflicts"]
         try:
