@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from provenn.logic.knowledge.graph import EMPTY
 from provenn.logic.statements import And, Comparison, Not, Or, Property, Statement
-from provenn.logic.terms import Term
+from provenn.logic.terms import Op, Term, chain
 
 __all__ = ["FALSE", "TRUE", "All", "Formula", "Inhabited", "Some", "conjuncts", "formula", "negated"]
 
@@ -48,11 +48,24 @@ def formula(said: Statement, literal: Callable[[Term], int], *, holds: bool = Tr
             return _joined([formula(part, literal, holds=holds) for part in parts], conjunction=holds)
         case Or(parts):
             return _joined([formula(part, literal, holds=holds) for part in parts], conjunction=not holds)
+        case Property("disjoint", sets):
+            return _joined([_claim(literal(one), not holds) for one in _shared(sets)], conjunction=holds)
         case Comparison() | Property():
             claims = [_claim(literal(region), inhabited == holds) for region, inhabited in said.claims()]
             return _joined(claims, conjunction=holds)
         case _:
             raise TypeError(f"not a statement: {said!r}")
+
+
+def _shared(sets: Sequence[Term]) -> Iterator[Term]:
+    """Regions that are all empty if no two of the sets share an object: one for each set, not for each pair."""
+    stack = [sets]
+    while stack:
+        some = stack.pop()
+        if len(some) > 1:
+            half = len(some) // 2
+            yield chain(Op.OR, tuple(some[:half])) & chain(Op.OR, tuple(some[half:]))
+            stack += (some[half:], some[:half])
 
 
 def _claim(literal: int, holds: bool) -> Formula:

@@ -1,0 +1,78 @@
+import pytest
+from hypothesis import given, settings
+
+from provenn.logic import disjoint, statement
+from provenn.logic.knowledge.formulas import FALSE, TRUE, All, Formula, Inhabited, Some, conjuncts, formula, negated
+from provenn.logic.knowledge.graph import EVERYTHING, Graph
+from tests.logic.knowledge.all_worlds import AllWorlds
+from tests.strategies import statements
+
+LABELS = "ABC"
+WORLDS = AllWorlds(LABELS)
+
+
+class Reading:
+    """Reads statements as formulas over a graph, and remembers which term a literal stands for."""
+
+    def __init__(self) -> None:
+        self.graph = Graph()
+        self.literals = {label: self.graph.part(EVERYTHING) for label in LABELS}
+        self.terms = {}
+
+    def __call__(self, one) -> int:
+        literal = self.graph.run(one.postfix, self.literals)
+        self.terms.setdefault(literal, one)
+        return literal
+
+    def truth(self, one: Formula):
+        """In which worlds a formula is true."""
+        if isinstance(one, Inhabited):
+            return (WORLDS.contents(self.terms[one.literal]) != 0) == one.holds
+        truth = WORLDS.truth(statement("{} == {}" if isinstance(one, All) else "{} != {}"))
+        for part in one.parts:
+            truth = truth & self.truth(part) if isinstance(one, All) else truth | self.truth(part)
+        return truth
+
+
+@settings(max_examples=150, deadline=None)
+@given(statements(LABELS, parts=4))
+def test_a_formula_is_true_where_its_statement_is_and_its_negation_where_it_is_not(said):
+    reading = Reading()
+    expected = WORLDS.truth(said)
+    one = formula(said, reading)
+    assert (reading.truth(one) == expected).all()
+    assert (reading.truth(formula(said, reading, holds=False)) != expected).all()
+    assert (reading.truth(negated(one)) != expected).all()
+    assert (reading.truth(All(tuple(conjuncts(one)))) == expected).all()
+
+
+@settings(max_examples=150, deadline=None)
+@given(statements(LABELS, parts=4))
+def test_formulas_are_flat_and_claim_nothing_of_the_empty_set(said):
+    stack = [formula(said, Reading())]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, Inhabited):
+            assert one.literal
+        else:
+            assert one in (TRUE, FALSE) or len(one.parts) > 1
+            assert not any(isinstance(part, type(one)) for part in one.parts)
+            stack += one.parts
+
+
+def test_a_thousand_disjoint_sets_take_a_thousand_claims():
+    graph = Graph()
+    literals = {f"s{number}": graph.part(EVERYTHING) for number in range(1000)}
+    one = formula(disjoint(*literals), lambda term: graph.run(term.postfix, literals))
+    assert isinstance(one, All)
+    assert len(one.parts) == 999
+    both = {literals["s3"] >> 1, literals["s700"] >> 1}
+    for parts in (both, {literals["s3"] >> 1}, set()):
+        violated = [part for part in one.parts if graph.holds(part.literal, parts, {})]
+        assert len(violated) == (parts == both)
+
+
+def test_what_is_no_statement_is_refused():
+    with pytest.raises(TypeError, match="not a statement"):
+        formula("A <= B", lambda _: 0)
+    assert isinstance(formula(statement("A != B or empty(C)"), Reading()), Some)
