@@ -13,7 +13,7 @@ without blowup" (2006), with the conjuncts of a literal searched a little deeper
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from provenn.logic.terms import Op
@@ -171,24 +171,7 @@ class Graph:
     def obviously_disjoint(self, a: int, b: int) -> bool:
         """Whether following meets and parts far down shows that two literals have nothing in common."""
         of_a = self.conjuncts(a, FAR)
-        of_b = self.conjuncts(b, FAR)
-        if any(conjunct ^ 1 in of_a for conjunct in of_b):
-            return True
-        if a & 1 and any(conjunct in of_b for conjunct in self._covered(a ^ 1)):
-            return True
-        return bool(b & 1) and any(conjunct in of_a for conjunct in self._covered(b ^ 1))
-
-    def _covered(self, literal: int) -> Iterator[int]:
-        """Literals that `literal` contains, by following unions downwards."""
-        stack, steps = [literal], 0
-        while stack and steps < FAR:
-            steps += 1
-            literal = stack.pop()
-            yield literal
-            node = literal >> 1
-            if literal & 1 and self.right[node] != PART:
-                stack.append(self.left[node] ^ 1)
-                stack.append(self.right[node] ^ 1)
+        return any(conjunct ^ 1 in of_a for conjunct in self.conjuncts(b, FAR))
 
     def cone(self, literals: Iterable[int], known: set[int]) -> list[int]:
         """Return the nodes that the literals are made of and that are not yet `known`, and make them known."""

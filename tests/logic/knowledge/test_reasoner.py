@@ -1,0 +1,153 @@
+"""Whether objects are possible, against all the objects there are; and how little of the graph a question touches."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.lineages import Operation, generate
+from provenn.logic import Knowledge, disjoint, subset
+from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, Graph
+from provenn.logic.knowledge.reasoner import Reasoner
+from provenn.logic.terms import term
+from tests.logic.knowledge.test_graph import ALL, Spelt, graphs
+
+
+@st.composite
+def constrained(draw: st.DrawFn) -> tuple[Spelt, list[int], list[list[int]]]:
+    """A graph, literals to constrain it by, and literals to ask about."""
+    spelt = draw(graphs())
+    literal = st.sampled_from(sorted(spelt.contents))
+    return (
+        spelt,
+        draw(st.lists(literal.filter(lambda one: one != EMPTY), max_size=4)),
+        draw(st.lists(st.lists(literal, min_size=1, max_size=3), min_size=3, max_size=8)),
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(constrained(), st.sampled_from([0, 3, 1000]))
+def test_an_object_is_possible_exactly_if_there_is_one(given_, largest_solver):
+    """Also while constraints keep coming, and however often the solver begins anew."""
+    spelt, constraints, questions = given_
+    reasoner = Reasoner(spelt.graph, largest_solver=largest_solver)
+    allowed = ALL
+    for constraint in [EVERYTHING, *constraints]:
+        reasoner.constrain(constraint)
+        allowed &= spelt.contents[constraint]
+        for literals in questions:
+            there = allowed
+            for literal in literals:
+                there &= spelt.contents[literal]
+            assert reasoner.possible(*literals) == bool(there)
+            parts = reasoner.find(literals)
+            assert (parts is not None) == bool(there)
+            if parts is None:
+                assert reasoner.core == [EMPTY] or set(reasoner.core) <= set(literals)
+            else:
+                assert is_object(spelt.graph, parts)
+                assert all(spelt.graph.holds(one, parts, {}) for one in [*literals, *reasoner.constraints])
+
+
+def is_object(graph: Graph, parts: set[int]) -> bool:
+    return all(graph.right[node] == PART and graph.holds(graph.left[node], parts, {}) for node in parts)
+
+
+@settings(max_examples=80, deadline=None)
+@given(constrained())
+def test_a_core_is_impossible_by_itself(given_):
+    spelt, constraints, questions = given_
+    reasoner = Reasoner(spelt.graph)
+    allowed = ALL
+    for constraint in constraints:
+        reasoner.constrain(constraint)
+        allowed &= spelt.contents[constraint]
+    for literals in questions:
+        if reasoner.find(literals) is None:
+            there = allowed
+            for literal in reasoner.core:
+                there &= spelt.contents[literal]
+            assert not there
+
+
+def test_the_object_in_no_base_set_is_where_nothing_needs_to_be_chosen():
+    graph = Graph()
+    a = graph.part(EVERYTHING)
+    b = graph.part(a ^ 1)
+    reasoner = Reasoner(graph)
+    assert [reasoner.on_ground(one) for one in (a, a ^ 1, b, graph.join(a, b) ^ 1, EMPTY, EVERYTHING)] == [
+        False,
+        True,
+        False,
+        True,
+        False,
+        True,
+    ]
+    assert reasoner.first_on_ground([("A", a), ("not B", b ^ 1), ("B", b)]) == "not B"
+    assert reasoner.first_on_ground([("A", a)]) is None
+
+
+def test_many_found_objects_are_learned_and_do_not_change_answers():
+    graph = Graph()
+    parts = [graph.part(EVERYTHING) for _ in range(12)]
+    reasoner = Reasoner(graph)
+    before = reasoner.simulation.everything
+    for one in range(2**8):
+        wanted = [literal ^ (one >> place & 1) for place, literal in enumerate(parts[:8])]
+        assert reasoner.find(wanted) is not None
+    assert reasoner.simulation.everything > before
+    reasoner.constrain(graph.meet(parts[0], parts[1]) ^ 1)
+    assert not reasoner.possible(parts[0], parts[1])
+    assert reasoner.possible(parts[0], parts[2])
+
+
+# -- the cone ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def looked_at(monkeypatch) -> set[int]:
+    """The literals that any object is checked against."""
+    literals: set[int] = set()
+    holds = Graph.holds
+
+    def noting(self, literal, parts, values):
+        literals.add(literal)
+        return holds(self, literal, parts, values)
+
+    monkeypatch.setattr(Graph, "holds", noting)
+    return literals
+
+
+def test_a_question_leaves_unrelated_constraints_alone(looked_at):
+    """20 000 sets, 2 000 constraints on sets that the question has nothing to do with but a common base."""
+    lineage = generate(20_000, 3)
+    labels = lineage.labels()
+    base = next(number for number, operation in enumerate(lineage.operations) if operation == Operation.BASE)
+    known = Knowledge(lineage.statements())
+    pairs = [(f"x{number}", f"y{number}") for number in range(2000)] + [("p", "q")]
+    known.add(*(subset(name, labels[base]) for pair in pairs for name in pair))
+    known.add(*(disjoint(*pair) for pair in pairs))
+    known.add(subset("r", term("p") & "s"))
+    assert len(known._reasoner.constraints) == 2001
+    assert known.consistent
+    looked_at.clear()
+    assert known.entails("disjoint(r, q)")
+    assert not known.entails("disjoint(r, s)")
+    assert not known.entails("p <= s")
+    assert known.entails("r <= p")
+    assert len(looked_at & set(known._reasoner.constraints)) <= 10
+    assert len(known._reasoner._encoded) <= 100
+
+
+def test_a_chain_of_constraints_is_followed_in_few_rounds(monkeypatch):
+    """Each constraint brings the next, so one at a time would be a thousand calls of the solver."""
+    known = Knowledge()
+    for number in range(1000):
+        known.add(subset(f"s{number}", f"s{number + 1}"))
+    assert len(known._reasoner.constraints) == 999
+    calls = []
+    solver = type(known._reasoner._solver)
+    solve = solver.solve
+    monkeypatch.setattr(solver, "solve", lambda *arguments: calls.append(1) or solve(*arguments))
+    assert known.entails("s0 <= s1000")
+    assert not known.entails("s1000 <= s0")
+    assert len(calls) <= 30
