@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from provenn import display
@@ -41,7 +42,7 @@ class Classification:
 
 
 def classify(
-    labels: Mapping[str, int], reasoner: Reasoner, apart: Callable[[int, int], bool], *, exhaustive: bool
+    labels: Mapping[str, int], reasoner: Reasoner, apart: Callable[[int, int], bool], allowed: Sequence[int]
 ) -> Classification:
     """Classify labelled literals.
 
@@ -53,13 +54,13 @@ def classify(
         Knows the constraints.
     apart
         Decides whether two literals can be proved to have nothing in common.
-    exhaustive
-        Whether to ask of every pair, because there is more to know than constraints.
+    allowed
+        Literals that every object is in, besides the constraints, in one of the ways that the facts leave open.
     """
     members: dict[int, list[str]] = {}
     for label, literal in labels.items():
         members.setdefault(literal, []).append(label)
-    above = _supersets(sorted(members), reasoner, apart, exhaustive=exhaustive)
+    above = _supersets(sorted(members), reasoner, apart, allowed)
     names, representative = _classes(members, above)
     parents = {}
     for literal, name in names.items():
@@ -107,23 +108,20 @@ def _direct(over: set[int], above: Mapping[int, set[int]], representative: Mappi
 
 
 def _supersets(
-    literals: Sequence[int], reasoner: Reasoner, apart: Callable[[int, int], bool], *, exhaustive: bool
+    literals: Sequence[int], reasoner: Reasoner, apart: Callable[[int, int], bool], allowed: Sequence[int]
 ) -> dict[int, set[int]]:
     """Return for each literal those of the others that contain it."""
     graph = reasoner.graph
     every = set(literals)
-    if exhaustive:
-        candidates, empty = dict.fromkeys(literals, literals), {one for one in literals if apart(one, one)}
-    else:
-        candidates, empty = _candidates(literals, reasoner)
+    candidates = _candidates(literals, reasoner, allowed)
     above: dict[int, set[int]] = {}
     for literal in literals:
-        if literal in empty:
+        if literal not in candidates and apart(literal, literal):
             above[literal] = every - {literal}
             continue
         known = _known_supersets(graph, literal, above, every)
         known.discard(literal)
-        for other in candidates.pop(literal):
+        for other in candidates.pop(literal, literals):
             if other in known or other == literal:
                 continue
             if _follows(graph, other, literal, known) or apart(literal, other ^ 1):
@@ -167,32 +165,30 @@ def _follows(graph: Graph, other: int, literal: int, known: set[int]) -> bool:
     return (one in known or one == literal) and (two in known or two == literal)
 
 
-def _candidates(literals: Sequence[int], reasoner: Reasoner) -> tuple[dict[int, Sequence[int]], set[int]]:
-    """Return for each literal those that contain all objects made up for it; and the empty literals."""
+def _candidates(literals: Sequence[int], reasoner: Reasoner, allowed: Sequence[int]) -> dict[int, Sequence[int]]:
+    """Return for each literal that can hold an object those that contain all objects made up for it."""
     candidates: dict[int, Sequence[int]] = {}
-    empty: set[int] = {EMPTY}
     waiting = {literal: reasoner.graph.made_up(literal) for literal in literals if literal != EMPTY}
     while waiting:
         unfit: list[int] = []
         for copies in (1, 2):
             alike = [(literal, objects) for literal, objects in waiting.items() if len(objects) == copies]
             for start in range(0, len(alike), _BLOCK):
-                unfit += _meet_objects(alike[start : start + _BLOCK], literals, reasoner, candidates)
+                unfit += _meet_objects(alike[start : start + _BLOCK], literals, reasoner, allowed, candidates)
         # Where an object made up is not in the set after all, or violates a constraint, the solver finds one.
         waiting = {}
         for literal in unfit:
-            found = reasoner.find([literal])
-            if found is None:
-                empty.add(literal)
-            else:
+            found = reasoner.find([literal, *allowed])
+            if found is not None:
                 waiting[literal] = [found]
-    return candidates, empty
+    return candidates
 
 
 def _meet_objects(
     objects: Sequence[tuple[int, list[set[int]]]],
     literals: Sequence[int],
     reasoner: Reasoner,
+    allowed: Sequence[int],
     candidates: dict[int, Sequence[int]],
 ) -> list[int]:
     """Find the literals that contain all objects of each; return the literals whose objects are unfit for them."""
@@ -213,7 +209,7 @@ def _meet_objects(
         return every & mask
 
     valid = mask
-    for constraint in reasoner.constraints:
+    for constraint in chain(reasoner.constraints, allowed):
         valid &= value(constraint)
     fit = [bool((valid & value(literal)) >> column & 1) for column, (literal, _) in enumerate(objects)]
     wanted = int("".join("01"[one] for one in reversed(fit)), 2)

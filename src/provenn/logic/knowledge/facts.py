@@ -19,7 +19,7 @@ from provenn.logic.knowledge.formulas import Formula, Inhabited, conjuncts, form
 from provenn.logic.knowledge.graph import EVERYTHING, PART, Graph
 from provenn.logic.knowledge.lineage import Lineage, Operation
 from provenn.logic.statements import And, Comparison, Statement
-from provenn.logic.terms import Op, Term
+from provenn.logic.terms import Op, Term, term
 
 __all__ = ["MENTIONED", "FactBase", "FactList"]
 
@@ -56,10 +56,11 @@ class FactList(Sequence[Statement]):
     def __getitem__(self, index: int | slice) -> Statement | Sequence[Statement]:
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(self._length))]
-        if not 0 <= index < self._length:
-            raise IndexError(index)
-        batch = bisect_right(self._starts, index) - 1
-        return self._batches[batch][index - self._starts[batch]]
+        number = index + self._length if index < 0 else index
+        if not 0 <= number < self._length:
+            raise IndexError(f"there is no fact {index} among {self._length}")
+        batch = bisect_right(self._starts, number) - 1
+        return self._batches[batch][number - self._starts[batch]]
 
     def __iter__(self) -> Iterator[Statement]:
         return (fact for batch in self._batches for fact in batch)
@@ -78,15 +79,21 @@ class FactBase:
         self.choices: list[Noted[Formula]] = []  # formulas that are neither
         self._mentioned: set[str] = set()
 
-    def literal(self, term: Term) -> int:
+    def literal(self, one: Term) -> int:
         """Return the literal of a term; a label that was never mentioned becomes a set of which nothing is known."""
         labels = self.labels
-        for token in term.postfix:
+        for token in one.postfix:
             if isinstance(token, str) and token not in labels:
                 self._mentioned.add(token)
                 labels[token] = self.graph.part(EVERYTHING)
                 self.definers.append(MENTIONED)
-        return self.graph.run(term.postfix, labels)
+        return self.graph.run(one.postfix, labels)
+
+    def mention(self, labels: Iterable[str]) -> None:
+        """Let there be sets of which nothing is known, as far as there are none yet."""
+        for label in labels:
+            if label not in self.labels:
+                self.literal(term(label))
 
     def take(self, batch: Sequence[Statement]) -> None:
         """Take in a batch of facts.
@@ -110,6 +117,8 @@ class FactBase:
                 self.labels.popitem()
             order = dependencies_first(batch, self.labels)
             self._take(((start + number, batch[number]) for number in order), ordered=True)
+        if isinstance(batch, Lineage):
+            self.mention(batch.labels)
 
     def _take(self, numbered: Iterable[tuple[int, Statement]], *, ordered: bool) -> bool:
         """Take facts one by one; tell whether all were taken (an unordered batch may have to be ordered first)."""

@@ -26,11 +26,12 @@ from provenn.logic.knowledge.worlds import World
 from provenn.logic.parser import statement
 from provenn.logic.relationship import Relationship
 from provenn.logic.statements import And, Comparison, Not, Or, Property, Statement, empty, nonempty
-from provenn.logic.terms import Op, Term, chain, nothing, term
+from provenn.logic.terms import Op, Term, chain, check_label, nothing, term
 
 __all__ = ["Fact", "Knowledge"]
 
 Fact = Statement | Relationship | str
+_MOST_WAYS = 64
 _STATEMENTS = frozenset({And, Comparison, Not, Or, Property})
 
 
@@ -40,7 +41,7 @@ class Knowledge:
     Parameters
     ----------
     facts
-        Statements (also as text), relationships, or a `Lineage`. Their order does not matter, only for speed.
+        Statements (also as text), relationships, lineages; or one `Lineage`. Their order matters only for speed.
     open_universe
         Whether there is always an object outside all sets, those that no fact mentions included.
 
@@ -56,30 +57,40 @@ class Knowledge:
       D == B & C
     """
 
-    def __init__(self, facts: Iterable[Fact] = (), *, open_universe: bool = True) -> None:
+    def __init__(self, facts: Iterable[Fact | Lineage] = (), *, open_universe: bool = True) -> None:
         self._open = open_universe
         self._base = FactBase()
         self._reasoner = Reasoner(self._base.graph)
         self._guests: dict[str, int] = {}  # labels of questions that no fact mentions
+        self._fitting = 0  # how many constraints were seen to allow an object outside all base sets
         self._grounded = 0  # how many labels were seen to hold nothing outside all base sets
         self._confirmed = 0  # how many inhabited literals were seen to be possible
+        self._ways: list[list[int]] = []  # ways to follow the choices among the facts, as literals every object is in
         self._settled = False
         self._conflict_about: tuple[str, ...] | None = None
         self._take(facts)
 
     # -- telling -------------------------------------------------------------------------------------------------
 
-    def add(self, *facts: Fact) -> None:
+    def add(self, *facts: Fact | Lineage) -> None:
         """Add facts. What was proved stays proved."""
         self._take(facts)
 
-    def _take(self, facts: Iterable[Fact]) -> None:
-        batch: Sequence[Any] = facts if isinstance(facts, Lineage) else tuple(facts)
-        if not isinstance(batch, Lineage) and not all(map(_STATEMENTS.__contains__, map(type, batch))):
-            batch = tuple(map(_as_fact, batch))
+    def _take(self, facts: Iterable[Fact | Lineage]) -> None:
+        if isinstance(facts, str | Statement | Relationship):
+            raise LabelError(f"facts come together, not {facts!r} alone", hint="put it in a list")
         base = self._base
         before = len(base.constraints)
-        base.take(batch)
+        given: Sequence[Any] = facts if isinstance(facts, Lineage) else tuple(facts)
+        if isinstance(given, Lineage) or all(map(_STATEMENTS.__contains__, map(type, given))):
+            base.take(given)
+        else:
+            stated = [_as_fact(fact) for fact in given if not isinstance(fact, Lineage)]
+            for fact in given:
+                if isinstance(fact, Lineage):
+                    base.take(fact)
+            base.take(stated)
+            base.mention(label for fact in given if isinstance(fact, Relationship) for label in fact.labels)
         for literal, _ in base.constraints[before:]:
             self._reasoner.constrain(literal)
         if len(base.constraints) > before:
@@ -87,6 +98,7 @@ class Knowledge:
         if self._guests:
             self._guests = {label: one for label, one in self._guests.items() if label not in base.labels}
         self._settled = False
+        self._ways = []
         self._search = Search(
             self._reasoner,
             [literal for literal, _ in base.inhabited],
@@ -148,9 +160,10 @@ class Knowledge:
         """Return the labels of something that cannot be as the facts say, or None if all can."""
         base, reasoner = self._base, self._reasoner
         if self._open:
-            for literal, number in base.constraints:
+            for literal, number in base.constraints[self._fitting :]:
                 if not reasoner.on_ground(literal):
                     return base.facts[number].labels
+            self._fitting = len(base.constraints)
             label = reasoner.first_on_ground(islice(base.labels.items(), self._grounded, None))
             if label is not None:
                 return (label,)
@@ -159,8 +172,11 @@ class Knowledge:
             if not reasoner.possible(literal, clock=clock):
                 return base.facts[number].labels
         self._confirmed = len(base.inhabited)
-        if base.choices and self._search.claims((), clock) is None:
-            return tuple(base.labels)
+        if base.choices:
+            claims = self._search.claims((), clock)
+            if claims is None:
+                return tuple(base.labels)
+            self._ways = [[literal ^ 1 for literal in claims.empty]]
         return None
 
     # -- asking --------------------------------------------------------------------------------------------------
@@ -311,33 +327,49 @@ class Knowledge:
     def equal_to(self, label: str) -> list[str]:
         """Return the labels of the sets that are equal to one, sorted, without itself."""
         one = self._known(label)
-        return self._labels_where(lambda other: self._apart(one, other ^ 1) and self._apart(other, one ^ 1), label)
+        inside, around = self._apart_from(one ^ 1), self._apart_from(one)
+        return self._labels_where(lambda other: inside(other) and around(other ^ 1), label)
 
     def subsets_of(self, label: str) -> list[str]:
         """Return the labels of the sets inside one, sorted, with equal and empty sets, without itself."""
-        one = self._known(label)
-        return self._labels_where(lambda other: self._apart(other, one ^ 1), label)
+        return self._labels_where(self._apart_from(self._known(label) ^ 1), label)
 
     def supersets_of(self, label: str) -> list[str]:
         """Return the labels of the sets that contain one, sorted, with equal sets, without itself."""
-        one = self._known(label)
-        return self._labels_where(lambda other: self._apart(one, other ^ 1), label)
+        around = self._apart_from(self._known(label))
+        return self._labels_where(lambda other: around(other ^ 1), label)
 
     def disjoint_from(self, label: str) -> list[str]:
         """Return the labels of the sets that share no object with one, sorted, with empty sets, without itself."""
-        one = self._known(label)
-        return self._labels_where(lambda other: self._apart(one, other), label)
+        return self._labels_where(self._apart_from(self._known(label)), label)
 
     def classify(self) -> Classification:
         """Return the classes of equal sets, and the classes directly above each."""
         self._settle()
-        return classify(self._base.labels, self._reasoner, self._apart, exhaustive=bool(self._base.choices))
+        return classify(self._base.labels, self._reasoner, self._apart, next(iter(self._ways), ()))
 
     def _apart(self, one: int, other: int) -> bool:
         """Whether the facts imply that two literals have nothing in common."""
-        if not self._base.choices:
-            return not self._reasoner.possible(one, other)
-        return self._search.claims([Inhabited(self._base.graph.meet(one, other), holds=True)]) is None
+        possible = self._reasoner.possible
+        if not possible(one, other):
+            return True
+        if not self._base.choices or any(possible(one, other, *way) for way in self._ways):
+            return False
+        claims = self._search.claims([Inhabited(self._base.graph.meet(one, other), holds=True)])
+        if claims is None:
+            return True
+        way = [literal ^ 1 for literal in justified(self._search.choices, claims).empty]
+        self._ways = [way, *self._ways[: _MOST_WAYS - 1]]
+        return False
+
+    def _apart_from(self, one: int) -> Callable[[int], bool]:
+        """Return the test whether the facts imply that a literal has nothing in common with one.
+
+        What that one is made of is looked at once, all of it, since many tests will follow.
+        """
+        graph = self._base.graph
+        around = graph.conjuncts(one, 2 * len(graph))
+        return lambda other: other ^ 1 in around or self._apart(one, other)
 
     def _labels_where(self, test: Callable[[int], bool], without: str) -> list[str]:
         self._settle()
@@ -351,7 +383,7 @@ class Knowledge:
         return sorted(found)
 
     def _known(self, label: str) -> int:
-        literal = self._base.labels.get(label)
+        literal = self._base.labels.get(check_label(label))
         if literal is None:
             raise UnknownLabelError(label, self._base.labels)
         return literal

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from provenn.errors import LabelError
 from provenn.logic.statements import Statement, difference, equal, intersection, subset, union
+from provenn.logic.terms import check_label
 
 __all__ = ["Lineage", "Operation"]
 
@@ -61,9 +62,9 @@ class Lineage(Sequence[Statement]):
 
     def __init__(self, labels: Sequence[str], operations: ArrayLike, left: ArrayLike, right: ArrayLike) -> None:
         self.labels = labels
-        self.operations: NDArray[np.int8] = np.asarray(operations, dtype=np.int8)
-        self.left: NDArray[np.int64] = np.asarray(left, dtype=np.int64)
-        self.right: NDArray[np.int64] = np.asarray(right, dtype=np.int64)
+        self.operations = _whole_numbers("operations", operations)
+        self.left = _whole_numbers("left", left)
+        self.right = _whole_numbers("right", right)
         self._check()
         self._rows = np.flatnonzero(self.operations != Operation.BASE)
 
@@ -73,6 +74,9 @@ class Lineage(Sequence[Statement]):
             shape = getattr(self, name).shape
             if shape != (size,):
                 raise LabelError(f"{size} labels need {name} of shape ({size},), not {shape}")
+        if not all(type(label) is str and label for label in self.labels):
+            for label in self.labels:
+                check_label(label)
         if len(set(self.labels)) != size:
             raise LabelError("a label of the lineage is there twice")
         unknown = (self.operations < Operation.BASE) | (self.operations > Operation.DIFFERENCE)
@@ -109,3 +113,16 @@ class Lineage(Sequence[Statement]):
     def rows(self) -> Iterator[tuple[int, int, int]]:
         """The operation, left and right of every row."""
         return zip(self.operations.tolist(), self.left.tolist(), self.right.tolist(), strict=True)
+
+
+def _whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
+    try:
+        given = np.asarray(values)
+        with np.errstate(invalid="ignore"):
+            whole = given.astype(np.int64, copy=False)
+        exact = bool((whole == given).all())
+    except (TypeError, ValueError, OverflowError):
+        exact = False
+    if not exact:
+        raise LabelError(f"{name} of a lineage are whole numbers, not {values!r:.100}")
+    return whole
