@@ -2,6 +2,8 @@
 
 import pytest
 
+import provenn
+from provenn.archive import questions
 from provenn.errors import UnknownCatalogError
 from tests.archive.samples import write_parquet
 
@@ -34,6 +36,24 @@ def test_same_sources_are_those_that_are_equal_by_construction_and_by_proof(surv
     assert {"stars", "renamed"} < set(names(survey.same_sources("bright")))
 
 
+def test_by_construction_is_a_look_up_that_builds_no_knowledge(survey, stars, monkeypatch):
+    stars.select("vmag < 5").concat("bright", name="by proof")
+    stars.select("dec > 0").select("vmag < 6", name="one order")
+    stars.derive(d="2 * vmag").select("vmag < 6").select("dec > 0", name="other order")
+    monkeypatch.setattr(questions, "knowledge_of", None)
+    assert names(survey.same_sources("bright", by_construction=True)) == ["renamed"]
+    assert names(survey.same_sources("one order", by_construction=True)) == ["other order"]
+    assert survey.same_sources("others", by_construction=True) == []
+
+
+def test_what_is_found_is_read_when_it_is_looked_at(survey):
+    (found,) = [one for one in survey.same_sources("bright") if one.names]
+    assert found == survey["renamed"]
+    assert found.attributes == ("hip", "v")
+    assert repr(found) == "<Catalog renamed: RenameAttributes of star, 2 attributes>"
+    assert found.select("v < 5").dependencies == (found,)
+
+
 def test_a_name_is_not_needed_to_be_found(survey):
     assert len(survey.same_sources("bright")) == 2, "the catalog between bright and renamed"
 
@@ -54,6 +74,14 @@ def test_apart_from(survey):
 def test_only_one_population_is_looked_at(survey):
     assert names(survey.covering("galaxies")) == []
     assert names(survey.apart_from("galaxies")) == []
+
+
+def test_a_catalog_of_another_archive_is_told(survey, tmp_path):
+    with provenn.open(tmp_path / "another") as another:
+        file = write_parquet(tmp_path / "f.parquet", {"hip": [7]})
+        foreign = another.ingest("foreign", file, key="hip", population="star")
+        with pytest.raises(UnknownCatalogError, match="holds no catalog"):
+            survey.inside(foreign)
 
 
 def test_an_unknown_name_is_told(survey):

@@ -15,13 +15,12 @@ from provenn.archive.handle import Catalog
 from provenn.archive.lineage import Lineage, lineage_of
 from provenn.archive.proof import Proof
 from provenn.archive.relation import Relation
-from provenn.archive.words import Vocabulary, as_statement, in_names, resolved
-from provenn.catalogs import Base, Calculator, Files, PythonCalculator, SqlCalculator
+from provenn.archive.words import Vocabulary, as_statement, by_name, in_names, resolved
+from provenn.catalogs import Base, Calculator, Files
 from provenn.catalogs import Catalog as Definition
-from provenn.errors import ArchiveBusyError, CalculatorError
+from provenn.errors import ArchiveBusyError
 from provenn.logic import Knowledge, Statement
 from provenn.store import bases, catalog_store, declarations, facts, names, populations, proofs
-from provenn.store import calculators as stored_calculators
 from provenn.store.calculators import Registered
 from provenn.store.catalog_store import Entry
 from provenn.store.database import Database, Reading
@@ -144,10 +143,7 @@ class Archive:
         """Return several catalogs at once, by name or by the beginning of the digest."""
         with self._database.reading() as reading:
             digests = [catalog_store.resolve(reading, one) for one in which]
-            return self._handles(reading, digests)
-
-    def _handles(self, reading: Reading, digests: Sequence[str]) -> list[Catalog]:
-        found = catalog_store.get_all(reading, digests) if digests else {}
+            found = catalog_store.get_all(reading, digests) if digests else {}
         return [Catalog(self, found[digest]) for digest in digests]
 
     def describe(self, which: Catalog | str) -> Description:
@@ -264,24 +260,10 @@ class Archive:
         version
             Part of its identity, besides the code.
         """
-        if (function is None) == (sql is None):
-            hint = "pass a function, or sql={…}; for both, register two calculators"
-            raise CalculatorError(f"the calculator {name} is either a function or SQL", hint=hint)
-        made: Calculator
-        if function is None:
-            made = SqlCalculator.of(sql or {})
-        else:
-            made = PythonCalculator.of(
-                function,
-                inputs=inputs,
-                outputs=outputs or {},
-                parameters=parameters,
-                kind=kind,
-                scope=scope,
-                version=version,
-            )
+        options = {"parameters": parameters, "kind": kind, "scope": scope, "version": version}
+        made = calculators.made(name, function, sql, inputs=inputs, outputs=outputs or {}, **options)
         with self._database.writing() as writing:
-            stored_calculators.register(writing, name, made)
+            calculators.register(writing, name, made)
         return made
 
     def find_calculator(self, name: str) -> Calculator:
@@ -293,23 +275,17 @@ class Archive:
             If there is none; or if several provide the attribute and none is preferred: it lists them.
         """
         with self._database.reading() as reading:
-            if name in calculators.latest(reading):
-                return calculators.named(reading, name)
-            return calculators.providing(reading, name)
+            return calculators.find(reading, name)
 
     def calculators(self) -> Sequence[Registered]:
-        """Return the calculators, by name."""
+        """Return the calculators, by name; of several that have one name, the one registered last."""
         with self._database.reading() as reading:
             return [one for _, one in sorted(calculators.latest(reading).items())]
 
     def prefer(self, attribute: str, calculator: Calculator | str) -> None:
         """Record which of several calculators provides an attribute."""
         with self._database.writing() as writing:
-            chosen = calculators.named(writing, calculator) if isinstance(calculator, str) else calculator
-            if attribute not in chosen.names:
-                hint = f"it provides {', '.join(chosen.names)}"
-                raise CalculatorError(f"this calculator does not provide {attribute!r}", hint=hint)
-            stored_calculators.prefer(writing, attribute, chosen.digest)
+            calculators.prefer(writing, attribute, calculator)
 
     # -- what is known -------------------------------------------------------------------------------------------
 
@@ -381,9 +357,21 @@ class Archive:
             made = catalog_store.get_all(reading, digests) if digests else {}
             return [Catalog(self, one) for one in definitions.disjointly_concatenated(reading, made.values())]
 
-    def same_sources(self, which: Catalog | str) -> list[Catalog]:
-        """Return the other catalogs that are proved to have the same sources."""
-        return self._found(which, Knowledge.equal_to)
+    def same_sources(self, which: Catalog | str, *, by_construction: bool = False) -> list[Catalog]:
+        """Return the other catalogs that are proved to have the same sources.
+
+        Parameters
+        ----------
+        which
+            The catalog.
+        by_construction
+            Only those of which it is seen without a proof: quick in an archive of any size.
+        """
+        if not by_construction:
+            return self._found(which, Knowledge.equal_to)
+        with self._database.reading() as reading:
+            found = by_name(reading, catalog_store.same_extent(reading, _digest(reading, which)))
+        return [Catalog(self, digest) for digest in found]
 
     def covering(self, which: Catalog | str) -> list[Catalog]:
         """Return the other catalogs that are proved to have all its sources."""
@@ -398,12 +386,9 @@ class Archive:
         return self._found(which, Knowledge.disjoint_from)
 
     def _found(self, which: Catalog | str, relation: Callable[[Knowledge, str], list[str]]) -> list[Catalog]:
-        one = self.catalog(which)
         with self._database.reading() as reading:
-            found = self._handles(reading, questions.look_up(reading, one.digest, one.population, relation))
-            called = names.names_of(reading, [each.digest for each in found])
-        # Those with a name first, by name.
-        return sorted(found, key=lambda each: (each.digest not in called, called.get(each.digest, ()), each.digest))
+            found = by_name(reading, questions.look_up(reading, _digest(reading, which), relation))
+        return [Catalog(self, digest) for digest in found]
 
 
 def _digest(reading: Reading, which: Catalog | str) -> str:

@@ -1,15 +1,17 @@
-"""Which registered calculator is meant, by its name or by an attribute that it provides."""
+"""Calculators: made, and found again by name or by an attribute that they provide."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from provenn.catalogs import Calculator
+from provenn.catalogs import Calculator, PythonCalculator, SqlCalculator
 from provenn.errors import CalculatorError, did_you_mean
-from provenn.store.calculators import Registered, preferred, registered
-from provenn.store.database import Reading
+from provenn.store import calculators
+from provenn.store.calculators import Registered, preferred, register, registered
+from provenn.store.database import Reading, Writing
 
-__all__ = ["latest", "named", "providing"]
+__all__ = ["find", "latest", "made", "prefer", "providing", "register"]
 
 
 def latest(reading: Reading) -> dict[str, Registered]:
@@ -17,14 +19,46 @@ def latest(reading: Reading) -> dict[str, Registered]:
     return {one.name: one for one in reversed(registered(reading))}
 
 
-def named(reading: Reading, name: str) -> Calculator:
-    """Return the calculator that was registered last under a name.
+def made(
+    name: str,
+    function: Callable[..., object] | None,
+    sql: Mapping[str, str] | None,
+    *,
+    inputs: Sequence[str],
+    outputs: Mapping[str, str],
+    **options: Any,  # noqa: ANN401 - those of PythonCalculator.of
+) -> Calculator:
+    """Return the calculator that `provenn.Archive.calculator` is to register."""
+    if (function is None) == (sql is None):
+        hint = "pass a function, or sql={…}; for both, register two calculators"
+        raise CalculatorError(f"the calculator {name} is either a function or SQL", hint=hint)
+    if function is None:
+        return SqlCalculator.of(sql or {})
+    return PythonCalculator.of(function, inputs=inputs, outputs=outputs, **options)
+
+
+def find(reading: Reading, name: str) -> Calculator:
+    """Return the calculator that was registered last under a name, or else the one that provides such an attribute."""
+    known = latest(reading)
+    return known[name].calculator if name in known else providing(reading, name)
+
+
+def prefer(writing: Writing, attribute: str, calculator: Calculator | str) -> None:
+    """Record which calculator provides an attribute.
 
     Raises
     ------
     CalculatorError
-        If there is none.
+        If there is no such calculator, or it does not provide the attribute.
     """
+    chosen = _named(writing, calculator) if isinstance(calculator, str) else calculator
+    if attribute not in chosen.names:
+        hint = f"it provides {', '.join(chosen.names)}"
+        raise CalculatorError(f"this calculator does not provide {attribute!r}", hint=hint)
+    calculators.prefer(writing, attribute, chosen.digest)
+
+
+def _named(reading: Reading, name: str) -> Calculator:
     known = latest(reading)
     if name not in known:
         raise CalculatorError(f"no calculator is called {name!r}", hint=did_you_mean(name, known) or _there_are(known))

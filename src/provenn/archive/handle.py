@@ -34,18 +34,27 @@ class Catalog:
     equal if they have the same definition.
     """
 
-    __slots__ = ("archive", "definition")
+    __slots__ = ("_definition", "archive", "digest")
 
-    def __init__(self, archive: Archive, definition: Definition) -> None:
+    archive: Archive
+    """Where it is."""
+    digest: str
+    """Its identity: the digest of its definition."""
+
+    def __init__(self, archive: Archive, which: Definition | str) -> None:
+        # A digest alone will do: many catalogs are found at once, and few of them are looked at.
         self.archive = archive
-        self.definition = definition
+        self.digest = which if isinstance(which, str) else which.digest
+        self._definition = None if isinstance(which, str) else which
 
     # -- what it is ----------------------------------------------------------------------------------------------
 
     @property
-    def digest(self) -> str:
-        """Its identity: the digest of its definition."""
-        return self.definition.digest
+    def definition(self) -> Definition:
+        """The catalog as it is defined."""
+        if self._definition is None:
+            self._definition = self.archive.catalog(self.digest).definition
+        return self._definition
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -16,9 +16,10 @@ from typing import Literal
 from provenn.archive.proof import Proof
 from provenn.archive.relation import RELATIONS, Relation, Summary
 from provenn.archive.words import SHORT, SUPPOSED, Vocabulary
-from provenn.errors import ContradictionError, PopulationError
+from provenn.errors import ContradictionError, PopulationError, UnknownCatalogError
 from provenn.logic import Knowledge, Relationship, Statement, World
 from provenn.store import populations, proofs
+from provenn.store.catalog_store import entries
 from provenn.store.database import Reading
 from provenn.store.facts import Fact, closed_cone
 from provenn.store.knowledge import Known, knowledge_of
@@ -144,13 +145,14 @@ def _reduced(world: World, said: Statement, vocabulary: Vocabulary) -> World:
     return World(frozenset(frozenset(vocabulary.word(one) for one in labels if one in here) for here in world.regions))
 
 
-def look_up(
-    reading: Reading, digest: str, population: str, relation: Callable[[Knowledge, str], Iterable[str]]
-) -> list[str]:
-    """Return the digests of all catalogs of a population that stand in a relation to one of them."""
-    everything = populations.in_population(reading, population)
+def look_up(reading: Reading, digest: str, relation: Callable[[Knowledge, str], Iterable[str]]) -> list[str]:
+    """Return the digests of all catalogs of its population that stand in a relation to a catalog."""
+    found = entries(reading, [digest])
+    if digest not in found:
+        raise UnknownCatalogError(f"the archive holds no catalog {digest}")
+    everything = populations.in_population(reading, found[digest].population)
     known = _known(reading, everything, {})
-    return [found for found in relation(known.knowledge, digest) if found in everything]
+    return [other for other in relation(known.knowledge, digest) if other in everything]
 
 
 def _check_population(found: Mapping[str, str], asked: Asked) -> None:

@@ -17,7 +17,17 @@ from provenn.store.facts import Fact, fact
 from provenn.store.knowledge import Origin
 from provenn.store.proofs import Because
 
-__all__ = ["SHORT", "SUPPOSED", "Reason", "Vocabulary", "as_statement", "criterion_words", "in_names", "resolved"]
+__all__ = [
+    "SHORT",
+    "SUPPOSED",
+    "Reason",
+    "Vocabulary",
+    "as_statement",
+    "by_name",
+    "criterion_words",
+    "in_names",
+    "resolved",
+]
 
 SHORT = 12
 """How many digits of a digest name a catalog that has no name."""
@@ -162,6 +172,12 @@ def in_names(reading: Reading, found: Iterable[Fact]) -> list[Fact]:
     known = list(found)
     vocabulary = Vocabulary.of(reading, {label for one in known for label in one.statement.labels}, {})
     return [vocabulary.told(one) for one in known]
+
+
+def by_name(reading: Reading, digests: Collection[str]) -> list[str]:
+    """Return the digests of catalogs, those with a name first, by name."""
+    called = names.names_of(reading, digests)
+    return sorted(digests, key=lambda one: (one not in called, called.get(one, ()), one))
 
 
 def _words(reading: Reading, digests: Collection[str]) -> dict[str, str]:
