@@ -1,0 +1,42 @@
+"""The same archive in PostgreSQL, from Python and from the command line."""
+
+import pytest
+
+import provenn
+from provenn.errors import ContradictionError
+from tests.archive.samples import write_parquet
+from tests.cli.archive_session import Session
+from tests.postgres import new_schema, postgres_server
+
+
+@pytest.fixture(scope="module")
+def server():
+    with postgres_server() as address:
+        yield address
+
+
+def test_an_archive_in_postgresql(server, tmp_path):
+    """Everything that the facade does with a database, once."""
+    address = new_schema(server)
+    with provenn.open(database=address, who="ada") as archive:
+        stars = archive.ingest("stars", write_parquet(tmp_path / "s.parquet"), key="hip", population="star")
+        bright = stars.select("vmag < 6", name="bright")
+        near = stars.derive(dist_pc="1000 / plx", name="near")
+        both = bright.combine(near, name="both")
+        assert archive.relate("bright", "both").summary == "equal"
+        fact = archive.declare("nonempty(both)", reason="seen")
+        assert archive.prove("nonempty(stars)")
+        with pytest.raises(ContradictionError):
+            archive.declare("empty(bright)")
+        archive.retract(fact.id)
+        assert not archive.prove("nonempty(stars)")
+        assert archive.same_sources("bright", by_construction=True) == [both]
+        assert archive.same_sources("bright") == [both]
+        newer = write_parquet(tmp_path / "n.parquet", extra=[1] * 6)
+        archive.ingest("stars", newer, key="hip", population="star", rebuild=True)
+        assert len(archive.log("both")) == 2
+        assert archive.search("VMAG", named=True)[0].created_by == "ada"
+    session = Session(address)
+    assert session("relate bright both") == "equal: bright has the same sources as both\n"
+    assert "extra" in session("show both")
+    assert session("prove 'bright == both'").startswith("proved")
