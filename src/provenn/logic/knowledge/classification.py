@@ -200,7 +200,7 @@ def _meet_objects(
             bit = 1 << column + copy * width
             for node in parts:
                 given[node] = given.get(node, 0) | bit
-    values = _evaluated(reasoner.graph, given)
+    values = reasoner.graph.spread(given)
 
     def value(literal: int) -> int:
         one = every = ~values[literal >> 1] if literal & 1 else values[literal >> 1]
@@ -221,21 +221,6 @@ def _meet_objects(
         (literal, found) for (literal, _), found, one in zip(objects, containing, fit, strict=True) if one
     )
     return [literal for column, (literal, _) in enumerate(objects) if not fit[column]]
-
-
-def _evaluated(graph: Graph, given: Mapping[int, int]) -> list[int]:
-    """Return the objects in each node, given those that are to be in each part: they are, if they are in its whole."""
-    left, right = graph.left, graph.right
-    values = [0]
-    append, of = values.append, given.get
-    for node in range(1, len(left)):
-        a, b = left[node], right[node]
-        if b == PART:
-            value = of(node, 0)
-            append(value and value & (~values[a >> 1] if a & 1 else values[a >> 1]))
-        else:
-            append((~values[a >> 1] if a & 1 else values[a >> 1]) & (~values[b >> 1] if b & 1 else values[b >> 1]))
-    return values
 
 
 def _bits(value: int) -> Iterator[int]:

@@ -61,7 +61,7 @@ def minimal_conflict(search: Search, cases: Sequence[Case]) -> list[int] | None:
         return None
     needed: set[int] = set()
     while untried := [number for number in numbers if number not in needed]:
-        tried = untried[0]
+        tried = untried[len(untried) // 2]  # in a chain that rotates one way only, half of the rest will follow
         fewer = _conflict(search, cases, [number for number in numbers if number != tried])
         if isinstance(fewer, list):
             numbers = fewer
@@ -105,17 +105,21 @@ class _World:
         self._objects = [set(parts) for parts in objects]
         self._fixed = (1 << fixed) - 1
         self._speakers: dict[int, list[int]] = {}  # literal -> the formulas that speak of it
-        for number, one in formulas.items():
-            for literal in _literals(one):
+        for number, said in formulas.items():
+            for literal in _literals(said):
                 self._speakers.setdefault(literal, []).append(number)
         self._parts = {literal: self._parts_of(literal) for literal in self._speakers}
         self._made_of: dict[int, list[int]] = {}  # part -> the literals made of it
         for literal, parts in self._parts.items():
             for part in parts:
                 self._made_of.setdefault(part, []).append(literal)
+        given: dict[int, int] = {}
+        for place, one in enumerate(self._objects):
+            for part in one:
+                given[part] = given.get(part, 0) | 1 << place
+        values, every = graph.spread(given), (1 << len(self._objects)) - 1
         self._inside = {  # literal -> the objects in it, as the bits of a number
-            literal: sum(graph.holds(literal, parts, {}) << place for place, parts in enumerate(self._objects))
-            for literal in self._speakers
+            literal: (values[literal >> 1] ^ -(literal & 1)) & every for literal in self._speakers
         }
 
     def necessary(self, violated: int, known: set[int]) -> set[int]:

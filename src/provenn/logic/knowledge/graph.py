@@ -244,6 +244,23 @@ class Graph:
                     stack.pop()
         return values[literal >> 1] != bool(literal & 1)
 
+    def spread(self, given: Mapping[int, int]) -> list[int]:
+        """Return the objects in each node (as bits), given those that are to be in each part, if they are in its whole.
+
+        A value may be negative; its bits beyond those given have no meaning.
+        """
+        left, right = self.left, self.right
+        values = [0]
+        append, of = values.append, given.get
+        for node in range(1, len(left)):
+            a, b = left[node], right[node]
+            if b == PART:
+                value = of(node, 0)
+                append(value and value & (~values[a >> 1] if a & 1 else values[a >> 1]))
+            else:
+                append((~values[a >> 1] if a & 1 else values[a >> 1]) & (~values[b >> 1] if b & 1 else values[b >> 1]))
+        return values
+
     # -- its size ------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:

@@ -1,0 +1,74 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from provenn.logic import Statement, equal, intersection, statement, subset, union
+from provenn.logic.knowledge.conflicts import Case, minimal_conflict
+from provenn.logic.knowledge.formulas import TRUE, formula
+from provenn.logic.knowledge.graph import EVERYTHING, Graph
+from provenn.logic.knowledge.reasoner import Reasoner
+from provenn.logic.knowledge.search import Search
+from tests.logic.knowledge.all_worlds import AllWorlds
+from tests.strategies import statements
+
+LABELS = "ABC"
+WORLDS = AllWorlds(LABELS)
+
+
+def laid_out(said: list[Statement], *, open_universe: bool = False):
+    """A search over the labels of statements, and the statements as formulas."""
+    graph = Graph()
+    literals = {label: graph.part(EVERYTHING) for one in said for label in one.labels}
+    formulas = [formula(one, lambda term: graph.run(term.postfix, literals)) for one in said]
+    return Search(Reasoner(graph), (), (), open_universe), formulas
+
+
+def assert_minimal(found: list[int] | None, said: list[Statement], always: list[Statement], *, open_universe: bool):
+    """Some of what is said conflicts with what always holds, exactly if all of it does; and none can be left out."""
+
+    def possible(some) -> bool:
+        return WORLDS.allowed([*always, *some], open_universe=open_universe).any()
+
+    assert (found is None) == possible(said)
+    if found is not None:
+        conflict = [said[number] for number in found]
+        assert not possible(conflict)
+        for number in range(len(conflict)):
+            assert possible(conflict[:number] + conflict[number + 1 :])
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.lists(statements(LABELS, parts=2), min_size=2, max_size=7), st.booleans())
+def test_a_minimal_conflict_is_one_and_is_minimal(said, open_universe):
+    search, (always, *formulas) = laid_out(said, open_universe=open_universe)
+    found = minimal_conflict(search, [Case(formulas, always)])
+    assert_minimal(found, said[1:], said[:1], open_universe=open_universe)
+    found = minimal_conflict(search, [Case([always, *formulas], TRUE)])
+    assert_minimal(found, said, [], open_universe=open_universe)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(statements(LABELS, parts=2), min_size=3, max_size=7), st.booleans())
+def test_a_conflict_in_every_case_is_one_and_is_minimal(said, open_universe):
+    search, (one, other, *formulas) = laid_out(said, open_universe=open_universe)
+    found = minimal_conflict(search, [Case(formulas, one), Case(formulas, other)])
+    assert_minimal(found, said[2:], [said[0] | said[1]], open_universe=open_universe)
+
+
+def test_no_case_at_all_is_a_conflict_of_nothing():
+    search, _ = laid_out([statement("A <= B")])
+    assert minimal_conflict(search, []) == []
+
+
+@pytest.mark.parametrize(
+    "link", [subset, equal, lambda a, b: intersection(a, b, f"t{a}"), lambda a, b: union(b, a, f"t{a}")]
+)
+def test_a_chain_is_minimised_by_few_searches(link, monkeypatch):
+    """Three hundred facts, all of them necessary, which the rotation of a few worlds shows."""
+    facts = [link(f"s{number}", f"s{number + 1}") for number in range(300)]
+    search, (always, *formulas) = laid_out([statement("nonempty(s0 - s300)"), *facts])
+    calls = []
+    conflict = Search.conflict
+    monkeypatch.setattr(Search, "conflict", lambda *arguments: calls.append(1) or conflict(*arguments))
+    assert minimal_conflict(search, [Case(formulas, always)]) == list(range(300))
+    assert len(calls) <= 12
