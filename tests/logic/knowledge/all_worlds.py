@@ -15,6 +15,8 @@ from provenn.logic import Statement, World
 from provenn.logic.statements import And, Comparison, Not, Or, Property
 from provenn.logic.terms import Op, Term
 
+_MOST_KNOWN = 1000
+
 
 class AllWorlds:
     """The worlds of some sets."""
@@ -54,6 +56,8 @@ class AllWorlds:
     def truth(self, said: Statement) -> np.ndarray:
         """Whether a statement is true, in each world."""
         if said not in self._known:
+            if len(self._known) == _MOST_KNOWN:
+                self._known.clear()
             self._known[said] = self._truth(said)
         return self._known[said]
 

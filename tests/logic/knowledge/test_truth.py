@@ -34,7 +34,7 @@ from tests.strategies import statements, terms
 
 LABELS = "ABCD"
 WORLDS = AllWorlds(LABELS)
-some = settings(max_examples=60, deadline=None)
+some = settings(max_examples=50, deadline=None)
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ def test_the_classification_is_the_order_that_holds_in_all_worlds(situation: Sit
 # -- telling more ----------------------------------------------------------------------------------------------------
 
 
-@some
+@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_what_was_answered_before_more_facts_came_does_no_harm_to_later_answers(data: st.DataObject) -> None:
     situation = data.draw(situations())
