@@ -1,8 +1,8 @@
 """Why something is so: a minimal set of the facts given, from which it follows.
 
 A proof is a conflict between facts and the negation of what they prove, so proofs and conflicts are found alike. The
-facts that are relevant by their labels are laid out flat, every label a set of its own; the conflict that is found
-there names the facts it needs, and each of these is then tried without.
+facts that are relevant by their labels are laid out flat, every label a set of its own; `conflicts` finds there what
+is needed.
 """
 
 from __future__ import annotations
