@@ -29,9 +29,17 @@
     ├── DefinitionError (ValueError)  a catalog that cannot be defined so
     ├── BaseFilesError                files that cannot be the base of a catalog
     │   ├── FilesMissingError (FileNotFoundError)  nothing is there, or not any more
-    │   └── FilesChangedError         they are not what they were when the catalog was defined
+    │   ├── FilesChangedError         they are not what they were when the catalog was defined
+    │   └── KeyValuesError (ValueError)  keys that are NULL or occur twice; shows some
     ├── CalculatorError (ValueError)  a calculator that cannot be registered, or not found any more
-    │   └── CalculatorChangedError    its code is not what it was when it was registered
+    │   ├── CalculatorChangedError    its code is not what it was when it was registered
+    │   └── CalculationError          it raised, or returned something other than it promised
+    ├── EngineError                   Spark cannot be started, reached or used
+    │   └── JavaNotFoundError         there is no Java to run it
+    ├── RunError                      a run that failed; says at what
+    ├── StoreError (OSError)          a place where data cannot be written or read: full, forbidden, gone
+    ├── FormatError (ValueError)      a format that is not known, or that cannot hold the data
+    ├── TooLargeError (ValueError)    more data than one process should hold; says how to have it all the same
     └── ContradictionError (ValueError)  facts that contradict each other; carries the minimal conflict
 
 Every message names the offending thing; `hint`, where there is one, says what to do about it.
@@ -50,6 +58,7 @@ __all__ = [
     "AttributeNotFoundError",
     "BaseFilesError",
     "BudgetError",
+    "CalculationError",
     "CalculatorChangedError",
     "CalculatorError",
     "CatalogNameError",
@@ -57,18 +66,25 @@ __all__ = [
     "CorruptArchiveError",
     "CriterionError",
     "DefinitionError",
+    "EngineError",
     "FactError",
     "FileError",
     "FilesChangedError",
     "FilesMissingError",
+    "FormatError",
     "HypercubeError",
+    "JavaNotFoundError",
     "KeyColumnsError",
+    "KeyValuesError",
     "LabelError",
     "PictureError",
     "PopulationError",
     "ProvennError",
     "ReadOnlyArchiveError",
+    "RunError",
     "StatementError",
+    "StoreError",
+    "TooLargeError",
     "TypeNameError",
     "UnknownCatalogError",
     "UnknownFactError",
@@ -253,12 +269,44 @@ class FilesChangedError(BaseFilesError):
     """Files that are not what they were when the catalog was defined."""
 
 
+class KeyValuesError(BaseFilesError, ValueError):
+    """Keys that identify no source, or two: some are NULL, or occur more than once."""
+
+
 class CalculatorError(ProvennError, ValueError):
     """A calculator that cannot be registered, or whose code cannot be found."""
 
 
 class CalculatorChangedError(CalculatorError):
     """A calculator whose code is not what it was when it was registered."""
+
+
+class CalculationError(CalculatorError):
+    """A calculator that raised, or returned something other than it promised."""
+
+
+class EngineError(ProvennError):
+    """Spark cannot be started, reached or used."""
+
+
+class JavaNotFoundError(EngineError):
+    """There is no Java that could run Spark."""
+
+
+class RunError(ProvennError):
+    """A run that failed."""
+
+
+class StoreError(ProvennError, OSError):
+    """A place where data cannot be written or read: it is full, forbidden or gone."""
+
+
+class FormatError(ProvennError, ValueError):
+    """A format that is not known, or that cannot hold the data."""
+
+
+class TooLargeError(ProvennError, ValueError):
+    """More data than one process should hold."""
 
 
 class ContradictionError(ProvennError, ValueError):
