@@ -14,7 +14,7 @@ from provenn.catalogs.schema import Attribute, Piece, Schema
 from provenn.errors import AttributeConflictError, DefinitionError
 from provenn.logic import Statement, union
 
-__all__ = ["ConcatSources", "Overlap", "differing_attributes"]
+__all__ = ["ConcatSources", "Overlap", "differing_attributes", "shared_attributes"]
 
 Overlap = Literal["first", "disjoint"]
 """Why a source has one value though members define an attribute differently: the first member that holds it gives it,
@@ -96,7 +96,7 @@ class ConcatSources(Catalog):
         return union(digest, *dependencies)
 
     def _own_schema(self) -> Schema:
-        return Schema(tuple(joined(pieces) for pieces in _shared(self.members)))
+        return Schema(tuple(joined(pieces) for pieces in shared_attributes(self.members)))
 
     def _own_extent(self) -> Extent:
         return extent.union(member.extent for member in self.members)
@@ -106,13 +106,17 @@ def differing_attributes(*members: Catalog) -> tuple[str, ...]:
     """Return the names of the attributes that all members have and that they define differently."""
     return tuple(
         pieces[0].attribute.name
-        for pieces in _shared(members)
+        for pieces in shared_attributes(members)
         if any(piece.identity != pieces[0].identity for piece in pieces)
     )
 
 
+def shared_attributes(members: Sequence[Catalog]) -> list[list[Piece]]:
+    """Return, for each attribute that all members have, what each gives to it."""
+    return list(_shared(members))
+
+
 def _shared(members: Sequence[Catalog]) -> Iterator[list[Piece]]:
-    """Yield, for each attribute that all members have, what each gives to it."""
     first, *others = members
     keys = [{one.identity: one for one in other.schema.key} for other in others]
     for one in first.schema.attributes:

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib import import_module
+from importlib import import_module, reload
 from importlib.util import find_spec
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Literal, Self, get_args
 
 from provenn.catalogs.calculators.calculator import Calculator
@@ -30,6 +30,8 @@ __all__ = ["Kind", "PythonCalculator", "Scope"]
 
 Kind = Literal["pandas", "arrow"]
 Scope = Literal["row", "catalog"]
+
+_IMPORTED: dict[str, str] = {}  # the source of each module that was imported here, by name
 
 _MODULE_HINT = "put it at the top level of a .py file that can be imported, and import it from there"
 
@@ -154,7 +156,7 @@ class PythonCalculator(Calculator):
                 f"the code of the calculator {self.function} has changed since it was registered, in {file}",
                 hint="bring the code back; or register it again, and derive its attributes anew",
             )
-        found = _inside(import_module(module), name)
+        found = _inside(_imported(module, self.source), name)
         if not callable(found):
             raise CalculatorError(f"there is no function {name} in {file}")
         return found
@@ -215,6 +217,15 @@ def _inside(module: object, name: str) -> object:
     for part in name.split("."):
         module = getattr(module, part, None)
     return module
+
+
+def _imported(module: str, source: str) -> ModuleType:
+    """Import a module; once more, if this process imported it when its source was another one."""
+    found = import_module(module)
+    if _IMPORTED.setdefault(module, source) != source:
+        found = reload(found)
+        _IMPORTED[module] = source
+    return found
 
 
 def _file(module: str) -> Path | None:

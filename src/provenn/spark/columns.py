@@ -1,0 +1,53 @@
+"""Columns of DataFrames, by attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sql
+
+from provenn.catalogs.schema import Attribute, Schema
+
+__all__ = ["KEY", "column", "column_names", "join_keys", "keys_as", "picked", "quoted", "sampled"]
+
+KEY = "\x1fkey"
+"""How the key columns of the other side of a join begin: the name of an attribute can be printed, this one cannot."""
+
+
+def quoted(name: str) -> str:
+    """Return a column's name as SQL has it, whatever it contains."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def column(name: str) -> Column:
+    """Return the column that has a name, whatever it contains."""
+    return sql.col(quoted(name))
+
+
+def column_names(schema: Schema) -> dict[str, str]:
+    """Return the column of each attribute, by its identity, for `provenn.criteria.render`."""
+    return {identity: one.name for identity, one in schema.by_identity.items()}
+
+
+def picked(frame: DataFrame, names: Iterable[tuple[str, str]]) -> DataFrame:
+    """Return some columns, given as pairs of what they are called and what they will be."""
+    return frame.select(*(column(old) if old == new else column(old).alias(new) for old, new in names))
+
+
+def keys_as(frame: DataFrame, key: Iterable[Attribute], others: Mapping[str, str] | None = None) -> DataFrame:
+    """Return the key columns under names that only they have, and others by old and new name."""
+    keys = ((one.name, f"{KEY}{position}") for position, one in enumerate(key))
+    return picked(frame, [*keys, *(others or {}).items()])
+
+
+def join_keys(frame: DataFrame, key: Iterable[Attribute], other: DataFrame, how: str) -> DataFrame:
+    """Join a frame with another one whose key columns are named by `keys_as`."""
+    conditions = [column(one.name) == column(f"{KEY}{position}") for position, one in enumerate(key)]
+    return frame.join(other, conditions, how)
+
+
+def sampled(key: Iterable[Attribute], seed: int, threshold: int) -> Column:
+    """Return whether the hash of a key lies below a threshold, by the rule of `SampleSources`."""
+    hashed = sql.xxhash64(sql.lit(seed).cast("bigint"), *(column(one.name) for one in key))
+    return hashed.bitwiseAND(sql.lit(2**63 - 1)) < sql.lit(threshold).cast("bigint")
