@@ -11,14 +11,14 @@ from sqlalchemy.exc import IntegrityError
 from provenn.store.database import open_database
 from provenn.store.engines import WRITING
 from provenn.store.migrations import configuration, upgrade
-from provenn.store.tables import VERSION_TABLE, catalogs, dependencies, metadata, populations
+from provenn.store.tables import VERSION, VERSION_TABLE, catalogs, dependencies, metadata, populations
 
 NEXT_STEP = """
 from alembic import op
 from sqlalchemy import Column, Text
 
-revision = "0002"
-down_revision = "0001"
+revision = "{revision}"
+down_revision = "{down_revision}"
 
 
 def upgrade():
@@ -42,7 +42,9 @@ class MigrationContract:
 
     def step(self, database, folder, then="pass"):
         """Bring the archive to a version of the future."""
-        (folder / "v0002.py").write_text(NEXT_STEP.format(then=then))
+        following = f"{int(VERSION) + 1:04}"
+        script = NEXT_STEP.format(then=then, revision=following, down_revision=VERSION)
+        (folder / f"v{following}.py").write_text(script)
         config = configuration()
         ours = config.get_main_option("script_location")
         config.set_main_option("version_locations", f"{ours}/versions{os.pathsep}{folder}")

@@ -1,8 +1,8 @@
 """The tables of an archive.
 
 Definitions are immutable: a row of ``catalogs`` and its rows of ``dependencies`` are inserted once and never changed.
-What moves (names, where files were last seen, facts, proofs) lies in tables of its own. What the digests cover, and
-what is only recorded, is said in docs/reference/archive-format.md.
+What moves (names, where files were last seen, facts, proofs, fragments) lies in tables of its own. What the digests
+cover, and what is only recorded, is said in docs/reference/archive-format.md.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from sqlalchemy import (
     Column,
     DateTime,
     Dialect,
+    Float,
     ForeignKey,
     Integer,
     MetaData,
@@ -30,20 +31,28 @@ __all__ = [
     "bases",
     "calculators",
     "catalogs",
+    "counts",
     "dependencies",
     "fact_bases",
     "fact_catalogs",
     "facts",
+    "fragment_attributes",
+    "fragment_facts",
+    "fragments",
     "metadata",
     "name_history",
     "names",
+    "pins",
     "populations",
     "preferences",
     "proof_facts",
     "proofs",
+    "runs",
+    "settings",
+    "verifications",
 ]
 
-VERSION = "0001"
+VERSION = "0002"
 """The revision of the newest migration, which makes the tables as they are here."""
 
 VERSION_TABLE = "provenn_version"
@@ -204,4 +213,101 @@ preferences = Table(
     Column("identity", Text, nullable=False),
     Column("at", Moment, nullable=False),
     Column("by", Text, nullable=False),
+)
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+fragments = Table(
+    "fragments",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("catalog", ForeignKey("catalogs.digest"), nullable=False, index=True),
+    Column("population", Text, nullable=False),
+    Column("extent", _Digest, nullable=False, index=True),
+    Column("location", Text, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("files", Text, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("stored_at", Moment, nullable=False),
+    Column("stored_by", Text, nullable=False),
+    Column("used_at", Moment, nullable=False),
+    Column("uses", Integer, nullable=False),
+    Column("dropped_at", Moment),
+    Column("dropped_by", Text),
+    Column("dropped_reason", Text),
+    Column("removed_at", Moment),
+    Column("digest", _Digest, nullable=False),
+    sqlite_autoincrement=True,  # the number of one fragment is never given to another
+)
+
+fragment_attributes = Table(
+    "fragment_attributes",
+    metadata,
+    Column("fragment", ForeignKey("fragments.id"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("identity", Text, nullable=False, index=True),
+    Column("column", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+fragment_facts = Table(
+    "fragment_facts",
+    metadata,
+    Column("fragment", ForeignKey("fragments.id"), primary_key=True),
+    Column("fact", ForeignKey("facts.id"), primary_key=True, index=True),
+    sqlite_with_rowid=False,
+)
+
+pins = Table(
+    "pins",
+    metadata,
+    Column("place", Text, primary_key=True),
+    Column("holder", Text, primary_key=True),
+    Column("by", Text, nullable=False),
+    Column("pinned_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+counts = Table(
+    "counts",
+    metadata,
+    Column("catalog", ForeignKey("catalogs.digest"), primary_key=True),
+    Column("rows", BigInteger, nullable=False),
+    Column("counted_at", Moment, nullable=False),
+    Column("counted_by", Text, nullable=False),
+    Column("digest", _Digest, nullable=False),
+)
+
+verifications = Table(
+    "verifications",
+    metadata,
+    Column("base", ForeignKey("catalogs.digest"), primary_key=True),
+    Column("rows", BigInteger, nullable=False),
+    Column("verified_at", Moment, nullable=False),
+    Column("verified_by", Text, nullable=False),
+    Column("digest", _Digest, nullable=False),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("catalog", ForeignKey("catalogs.digest"), index=True),
+    Column("target", Text, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("started_at", Moment, nullable=False, index=True),
+    Column("ended_at", Moment),
+    Column("outcome", Text),
+    Column("seconds", Float),
+    Column("rows", BigInteger),
+    Column("reused", Text),
+    Column("computed", Text),
+    sqlite_autoincrement=True,
 )

@@ -1,0 +1,320 @@
+"""Fragments: which data are stored, where, and what they mean. The data themselves are `provenn.spark`'s business.
+
+A fragment that is dropped keeps its row, with who dropped it and why; only its files go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, exists, insert, select, update
+
+from provenn.catalogs.catalog import Catalog
+from provenn.catalogs.digest import canonical_json, content_digest
+from provenn.errors import CorruptArchiveError
+from provenn.store import pins
+from provenn.store.cones import in_batches
+from provenn.store.database import Database, Reading, Writing
+from provenn.store.folder import StoredFile
+from provenn.store.tables import facts as fact_rows
+from provenn.store.tables import fragment_attributes, fragment_facts, fragments
+
+__all__ = [
+    "Fragment",
+    "all_fragments",
+    "drop",
+    "get",
+    "of_extent",
+    "pinned",
+    "register",
+    "removed",
+    "used",
+    "with_attribute",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """Some attributes, for the sources of an extent, stored.
+
+    Parameters
+    ----------
+    id
+        Its number, which no other fragment ever has.
+    catalog
+        The digest of the catalog for which it was stored: it holds the sources of its extent.
+    population, extent
+        The name of the population, the digest of the extent.
+    columns
+        The identity of each attribute, those of the key included, and the column that holds it; in order.
+    location
+        Where its files are, below the data folder.
+    rows, size
+        How many rows and how many bytes there are.
+    files
+        Name and bytes of each file, by name.
+    seconds
+        How long it took to compute.
+    stored_at, stored_by, used_at, uses
+        When it was stored and by whom; when it was last used, and how often.
+    facts
+        The numbers of the declared and observed facts that its meaning leans on.
+    retracted
+        Those of them that do not hold any more; if there are any, it is not usable.
+    dropped_at, dropped_by, dropped_reason
+        When it was dropped, by whom and why; None if it was not.
+    removed_at
+        When its files were deleted, after it was dropped.
+    """
+
+    id: int
+    catalog: str
+    population: str
+    extent: str
+    columns: tuple[tuple[str, str], ...]
+    location: str
+    rows: int
+    size: int
+    files: tuple[StoredFile, ...]
+    seconds: float
+    stored_at: datetime
+    stored_by: str
+    used_at: datetime
+    uses: int
+    facts: tuple[int, ...] = ()
+    retracted: tuple[int, ...] = ()
+    dropped_at: datetime | None = None
+    dropped_by: str | None = None
+    dropped_reason: str | None = None
+    removed_at: datetime | None = None
+
+    @property
+    def identities(self) -> frozenset[str]:
+        """The identities of its attributes, those of the key included."""
+        return frozenset(identity for identity, _ in self.columns)
+
+    @property
+    def usable(self) -> bool:
+        """Whether it was not dropped, and all facts that it leans on hold. Whether its files are there is not known."""
+        return self.dropped_at is None and not self.retracted
+
+
+def register(
+    writing: Writing,
+    catalog: Catalog,
+    columns: Iterable[tuple[str, str]],
+    *,
+    location: str,
+    rows: int,
+    files: Iterable[StoredFile],
+    seconds: float,
+    facts: Collection[int] = (),
+) -> Fragment:
+    """Say that data are stored, complete.
+
+    Parameters
+    ----------
+    writing
+        The transaction. The fragment is visible when it ends.
+    catalog
+        The catalog whose sources it holds; the archive holds it.
+    columns
+        Identity and column of each attribute, those of the key included.
+    location
+        Where its files are, below the data folder.
+    rows
+        How many rows there are.
+    files
+        Its files.
+    seconds
+        How long it took to compute.
+    facts
+        The numbers of the declared and observed facts that its meaning leans on.
+    """
+    execute = writing.connection.execute
+    held = tuple(sorted(files, key=lambda one: one.name))
+    row = {
+        "catalog": catalog.digest,
+        "population": catalog.population.name,
+        "extent": catalog.extent.digest,
+        "location": location,
+        "rows": rows,
+        "size": sum(one.size for one in held),
+        "files": canonical_json([[one.name, one.size] for one in held]),
+        "seconds": seconds,
+        "stored_at": writing.when,
+        "stored_by": writing.who,
+        "used_at": writing.when,
+        "uses": 0,
+    }
+    said, leaning = tuple(columns), tuple(sorted(set(facts)))
+    digest = _digest(row["catalog"], row["population"], row["extent"], location, rows, row["files"], said, leaning)
+    number: int = execute(insert(fragments).returning(fragments.c.id), {**row, "digest": digest}).scalar_one()
+    execute(
+        insert(fragment_attributes),
+        [
+            {"fragment": number, "position": position, "identity": identity, "column": column}
+            for position, (identity, column) in enumerate(said)
+        ],
+    )
+    if leaning:
+        execute(insert(fragment_facts), [{"fragment": number, "fact": fact} for fact in leaning])
+    return get(writing, number)
+
+
+_ALL = select(fragments).order_by(fragments.c.id)
+_leaning_on_retracted = exists().where(
+    fragment_facts.c.fragment == fragments.c.id,
+    fact_rows.c.id == fragment_facts.c.fact,
+    fact_rows.c.retracted_at.is_not(None),
+)
+_USABLE = _ALL.where(fragments.c.dropped_at.is_(None), ~_leaning_on_retracted)
+
+
+def get(reading: Reading, number: int) -> Fragment:
+    """Return the fragment that has a number, usable or not.
+
+    Raises
+    ------
+    KeyError
+        If there is none.
+    """
+    for one in _read(reading, _ALL.where(fragments.c.id == number)):
+        return one
+    raise KeyError(number)
+
+
+def with_attribute(reading: Reading, identity: str) -> tuple[Fragment, ...]:
+    """Return the usable fragments that hold an attribute, by number."""
+    holding = select(fragment_attributes.c.fragment).where(fragment_attributes.c.identity == identity)
+    return _read(reading, _USABLE.where(fragments.c.id.in_(holding)))
+
+
+def of_extent(reading: Reading, extent: str) -> tuple[Fragment, ...]:
+    """Return the usable fragments that hold the sources of an extent, by number."""
+    return _read(reading, _USABLE.where(fragments.c.extent == extent))
+
+
+def all_fragments(reading: Reading, *, dropped: bool = False) -> tuple[Fragment, ...]:
+    """Return the usable fragments, or also those that were dropped or lean on facts that were retracted, by number."""
+    return _read(reading, _ALL if dropped else _USABLE)
+
+
+def drop(writing: Writing, number: int, reason: str) -> bool:
+    """Use a fragment no more. Its row stays, with who dropped it, when and why.
+
+    Returns
+    -------
+    bool
+        Whether it was dropped now: not if it had been before.
+    """
+    values = {"dropped_at": writing.when, "dropped_by": writing.who, "dropped_reason": reason}
+    there = update(fragments).where(fragments.c.id == number, fragments.c.dropped_at.is_(None))
+    return bool(writing.connection.execute(there.values(values)).rowcount)
+
+
+def removed(writing: Writing, number: int) -> None:
+    """Record that the files of a fragment, which was dropped before, are deleted."""
+    writing.connection.execute(update(fragments).where(fragments.c.id == number).values(removed_at=writing.when))
+
+
+def used(writing: Writing, numbers: Collection[int]) -> None:
+    """Record that fragments were used once more."""
+    values = {"uses": fragments.c.uses + 1, "used_at": writing.when}
+    for batch in in_batches(numbers):
+        writing.connection.execute(update(fragments).where(fragments.c.id.in_(batch)).values(values))
+
+
+@contextmanager
+def pinned(database: Database, numbers: Collection[int]) -> Iterator[frozenset[int]]:
+    """Keep fragments from being deleted while the body runs; give the numbers of those that are usable.
+
+    The others were dropped before they could be pinned. Who can only read an archive cannot pin: if its owner drops
+    a fragment meanwhile, reading it fails.
+    """
+    if database.read_only:
+        with database.reading() as reading:
+            found = _numbered(reading, numbers)
+        yield frozenset(one.id for one in found)
+        return
+    with database.writing() as writing:
+        found = _numbered(writing, numbers)
+        holder = pins.pin(writing, [one.location for one in found])
+    with pins.renewed(database, holder):
+        yield frozenset(one.id for one in found)
+
+
+def _numbered(reading: Reading, numbers: Collection[int]) -> list[Fragment]:
+    batches = in_batches(numbers)
+    return [one for batch in batches for one in _read(reading, _USABLE.where(fragments.c.id.in_(batch)))]
+
+
+def _read(reading: Reading, query: Select[Any]) -> tuple[Fragment, ...]:
+    rows = reading.connection.execute(query).all()
+    numbers = [row.id for row in rows]
+    columns = _columns(reading, numbers)
+    leaning = _facts(reading, numbers)
+    return tuple(_fragment(row, columns.get(row.id, ()), leaning.get(row.id, ())) for row in rows)
+
+
+def _fragment(row: Any, columns: Iterable[tuple[str, str]], leaning: Sequence[tuple[int, bool]]) -> Fragment:  # noqa: ANN401
+    said, facts = tuple(columns), tuple(number for number, _ in leaning)
+    digest = _digest(row.catalog, row.population, row.extent, row.location, row.rows, row.files, said, facts)
+    if digest != row.digest:
+        raise CorruptArchiveError(f"the row of the fragment #{row.id} was changed after it was written")
+    files = tuple(StoredFile(name, size) for name, size in json.loads(row.files))
+    return Fragment(
+        row.id,
+        row.catalog,
+        row.population,
+        row.extent,
+        said,
+        row.location,
+        row.rows,
+        sum(one.size for one in files),
+        files,
+        row.seconds,
+        row.stored_at,
+        row.stored_by,
+        row.used_at,
+        row.uses,
+        facts,
+        tuple(number for number, holds in leaning if not holds),
+        row.dropped_at,
+        row.dropped_by,
+        row.dropped_reason,
+        row.removed_at,
+    )
+
+
+def _columns(reading: Reading, numbers: Collection[int]) -> dict[int, list[tuple[str, str]]]:
+    table = fragment_attributes.c
+    query = select(table.fragment, table.identity, table["column"]).order_by(table.fragment, table.position)
+    found: dict[int, list[tuple[str, str]]] = {}
+    for batch in in_batches(numbers):
+        for fragment, identity, column in reading.connection.execute(query.where(table.fragment.in_(batch))):
+            found.setdefault(fragment, []).append((identity, column))
+    return found
+
+
+def _facts(reading: Reading, numbers: Collection[int]) -> dict[int, list[tuple[int, bool]]]:
+    table = fragment_facts.c
+    query = (
+        select(table.fragment, table.fact, fact_rows.c.retracted_at.is_(None))
+        .join(fact_rows, fact_rows.c.id == table.fact)
+        .order_by(table.fragment, table.fact)
+    )
+    found: dict[int, list[tuple[int, bool]]] = {}
+    for batch in in_batches(numbers):
+        for fragment, fact, holds in reading.connection.execute(query.where(table.fragment.in_(batch))):
+            found.setdefault(fragment, []).append((fact, bool(holds)))
+    return found
+
+
+def _digest(*content: Any) -> str:  # noqa: ANN401 - JSON
+    return content_digest("fragment", list(content))

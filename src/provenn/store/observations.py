@@ -1,0 +1,64 @@
+"""Facts seen in the data. They are stronger than what people say: a declaration that they contradict is suspended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from provenn.errors import ContradictionError
+from provenn.logic import Statement
+from provenn.store.database import Writing
+from provenn.store.declarations import declare, retract
+from provenn.store.facts import Fact, closed_cone
+
+__all__ = ["Observed", "observe"]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What was observed: the fact that is held true now, and the declarations that it suspends."""
+
+    fact: Fact
+    suspended: tuple[Fact, ...] = ()
+
+
+def observe(writing: Writing, said: Statement, reason: str) -> Observed:
+    """Hold true what the data show. Declarations that cannot be true beside it are retracted.
+
+    Only those of a minimal conflict are, one such conflict after the other, until the rest fits.
+
+    Parameters
+    ----------
+    writing
+        The transaction.
+    said
+        What the data show; the labels are digests of catalogs of one population.
+    reason
+        How that was seen.
+
+    Raises
+    ------
+    ContradictionError
+        If it contradicts definitions, or what was observed before. Then nothing is retracted.
+    UnknownCatalogError, PopulationError, FactError
+        As for `declare`.
+    """
+    suspended: list[Fact] = []
+    nested = writing.connection.begin_nested()
+    try:
+        while True:
+            try:
+                fact = declare(writing, said, reason, origin="observed")
+            except ContradictionError as error:
+                against = set(error.conflict.facts)
+                known = closed_cone(writing, said.labels)[1]
+                doubted = [one for one in known if one.origin == "declared" and one.statement in against]
+                if not doubted:
+                    raise
+                why = f"suspended: contradicted by observation: {reason}"
+                suspended += [retract(writing, one.id, why) for one in doubted]
+            else:
+                nested.commit()
+                return Observed(fact, tuple(suspended))
+    except BaseException:
+        nested.rollback()
+        raise
