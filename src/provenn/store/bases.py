@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,11 +10,11 @@ from sqlalchemy import insert, select, update
 
 from provenn.catalogs.base import Base
 from provenn.catalogs.digest import canonical_json
-from provenn.errors import UnknownCatalogError
+from provenn.errors import CorruptArchiveError, UnknownCatalogError
 from provenn.store.database import Reading, Writing
 from provenn.store.tables import bases, catalogs
 
-__all__ = ["Seen", "first_seen", "last_seen", "seen_again"]
+__all__ = ["Seen", "files_digests", "first_seen", "last_seen", "seen_again"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,24 @@ def last_seen(reading: Reading, digest: str) -> Seen:
     if row is None:
         raise UnknownCatalogError(f"the archive holds no base catalog {digest}")
     return Seen(*row)
+
+
+def files_digests(reading: Reading) -> frozenset[str]:
+    """Return the digests of the files of all base catalogs.
+
+    Raises
+    ------
+    CorruptArchiveError
+        If the definition of one cannot be read.
+    """
+    query = select(catalogs.c.digest, catalogs.c.parameters).where(catalogs.c.kind == Base.kind)
+    found = set()
+    for digest, parameters in reading.connection.execute(query):
+        try:
+            found.add(json.loads(parameters)["files"])
+        except (ValueError, LookupError, TypeError) as error:
+            raise CorruptArchiveError(f"the definition of the Base {digest} was changed") from error
+    return frozenset(found)
 
 
 def first_seen(writing: Writing, base: Base) -> None:

@@ -45,10 +45,22 @@ _PROBLEMS = {
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file: its path below the folder that was asked for, and its length in bytes."""
+    """A file.
+
+    Parameters
+    ----------
+    name
+        Its path below the folder that was asked for.
+    size
+        Its length in bytes.
+    footer
+        For Parquet that was looked into: the digest of the footer, which tells the place, the size and the statistics
+        of all it holds.
+    """
 
     name: str
     size: int
+    footer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +233,8 @@ def reaching(address: str) -> Iterator[None]:
     except OSError as error:
         problem, hint = _PROBLEMS.get(error.errno or 0, (str(error), ""))
         raise StoreError(f"{error.filename or address}: {problem}", hint=hint) from error
-    except ValueError as error:  # pyarrow's: an address of a kind it does not know
-        raise StoreError(f"{address} is no place for data: {error}", hint="give a path, or a URI") from error
+    except ValueError as error:  # pyarrow's: an address of a kind it does not know, or not Parquet
+        raise StoreError(f"{address} cannot be read: {error}") from error
 
 
 def _utc(moment: datetime | None) -> datetime | None:

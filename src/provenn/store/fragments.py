@@ -57,7 +57,7 @@ class Fragment:
     rows, size
         How many rows and how many bytes there are.
     files
-        Name and bytes of each file, by name.
+        Its files, by name, with the digests of their footers.
     seconds
         How long it took to compute.
     stored_at, stored_by, used_at, uses
@@ -145,7 +145,7 @@ def register(
         "location": location,
         "rows": rows,
         "size": sum(one.size for one in held),
-        "files": canonical_json([[one.name, one.size] for one in held]),
+        "files": canonical_json([[one.name, one.size, one.footer] for one in held]),
         "seconds": seconds,
         "stored_at": writing.when,
         "stored_by": writing.who,
@@ -267,7 +267,7 @@ def _fragment(row: Any, columns: Iterable[tuple[str, str]], leaning: Sequence[tu
     digest = _digest(row.catalog, row.population, row.extent, row.location, row.rows, row.files, said, facts)
     if digest != row.digest:
         raise CorruptArchiveError(f"the row of the fragment #{row.id} was changed after it was written")
-    files = tuple(StoredFile(name, size) for name, size in json.loads(row.files))
+    files = tuple(StoredFile(*one) for one in json.loads(row.files))
     return Fragment(
         row.id,
         row.catalog,

@@ -10,16 +10,16 @@ import socket
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 from sqlalchemy import delete, insert, select, update
 
 from provenn.errors import ArchiveError
-from provenn.store.database import Database, Writing
+from provenn.store.database import Database, Reading, Writing
 from provenn.store.tables import pins
 
-__all__ = ["LIFETIME", "held", "holding", "pin", "renewed"]
+__all__ = ["LIFETIME", "forget_expired", "held", "holding", "pin", "renewed"]
 
 LIFETIME = timedelta(minutes=10)
 """How long a pin lasts that is not renewed."""
@@ -65,7 +65,11 @@ def holding(database: Database, *places: str, lifetime: timedelta = LIFETIME) ->
         yield
 
 
-def held(writing: Writing) -> frozenset[str]:
-    """Return the places that are pinned now, and forget pins that have expired."""
+def held(reading: Reading, when: datetime) -> frozenset[str]:
+    """Return the places that are pinned at a moment."""
+    return frozenset(reading.connection.scalars(select(pins.c.place).where(pins.c.expires_at > when)))
+
+
+def forget_expired(writing: Writing) -> None:
+    """Forget the pins that have expired."""
     writing.connection.execute(delete(pins).where(pins.c.expires_at <= writing.when))
-    return frozenset(writing.connection.scalars(select(pins.c.place)))

@@ -1,0 +1,207 @@
+"""What the registry of fragments must do, on every database."""
+
+import threading
+import time
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import delete, select, update
+
+from provenn.catalogs import KeepAttributes, SelectSources
+from provenn.errors import CorruptArchiveError
+from provenn.logic import disjoint, nonempty
+from provenn.store import catalog_store, fragments, pins
+from provenn.store.database import open_database
+from provenn.store.declarations import declare, retract
+from provenn.store.folder import StoredFile
+from provenn.store.tables import fragment_attributes, fragment_facts
+from provenn.store.tables import fragments as fragment_rows
+from provenn.store.tables import pins as pin_rows
+from tests.catalogs.samples import base, derived
+
+STARS, OTHERS = base(), base("others")
+BRIGHT = SelectSources.of(STARS, "vmag < 6")
+MAGNITUDES = KeepAttributes.of(BRIGHT, ["hip", "vmag"])
+NEAR = derived(BRIGHT, dist_pc="1000 / plx")
+KEY = STARS.schema.key[0].identity
+VMAG, DISTANCE = STARS.schema["vmag"].identity, NEAR.schema["dist_pc"].identity
+FILES = (StoredFile("part-0.parquet", 100, "a" * 64), StoredFile("part-1.parquet", 20, "b" * 64))
+
+
+def register(writing, catalog=NEAR, columns=((KEY, "hip"), (DISTANCE, "dist_pc")), place="one", **options):
+    chosen = {"rows": 7, "files": FILES[::-1], "seconds": 2.5, **options}
+    return fragments.register(writing, catalog, columns, location=f"fragments/{place}", **chosen)
+
+
+class FragmentsContract:
+    @pytest.fixture
+    def filled(self, database):
+        with database.writing() as writing:
+            catalog_store.add(writing, NEAR, MAGNITUDES, OTHERS)
+        return database
+
+    def test_a_fragment_comes_back_as_it_was_registered(self, filled):
+        with filled.writing() as writing:
+            fact = declare(writing, nonempty(STARS.digest), "seen")
+            made = register(writing, facts=[fact.id])
+        assert made == fragments.Fragment(
+            made.id,
+            NEAR.digest,
+            "star",
+            NEAR.extent.digest,
+            ((KEY, "hip"), (DISTANCE, "dist_pc")),
+            "fragments/one",
+            7,
+            120,
+            FILES,
+            2.5,
+            writing.when,
+            "Ada",
+            writing.when,
+            0,
+            (fact.id,),
+        )
+        assert made.usable
+        assert made.identities == {KEY, DISTANCE}
+        with filled.reading() as reading:
+            assert fragments.get(reading, made.id) == made
+            with pytest.raises(KeyError):
+                fragments.get(reading, made.id + 1)
+
+    def test_a_fragment_is_found_by_attribute_and_by_extent(self, filled):
+        with filled.writing() as writing:
+            near = register(writing)
+            bright = register(writing, MAGNITUDES, [(KEY, "hip"), (VMAG, "v")], "two")
+        with filled.reading() as reading:
+            assert fragments.with_attribute(reading, DISTANCE) == (near,)
+            assert fragments.with_attribute(reading, VMAG) == (bright,)
+            assert fragments.with_attribute(reading, KEY) == (near, bright)
+            assert fragments.with_attribute(reading, "nothing") == ()
+            assert fragments.of_extent(reading, BRIGHT.extent.digest) == (near, bright), (
+                "both have the sources of BRIGHT"
+            )
+            assert fragments.of_extent(reading, STARS.extent.digest) == ()
+            assert fragments.all_fragments(reading) == (near, bright)
+
+    def test_a_dropped_fragment_is_remembered_with_who_and_why_and_found_no_more(self, place, filled):
+        with filled.writing() as writing:
+            made = register(writing)
+        with open_database(place, who="Grace") as other, other.writing() as later:
+            assert fragments.drop(later, made.id, "damaged")
+            assert not fragments.drop(later, made.id, "again"), "once is enough"
+        with filled.writing() as writing:
+            (gone,) = fragments.all_fragments(writing, dropped=True)
+            assert (gone.dropped_by, gone.dropped_at, gone.dropped_reason) == ("Grace", later.when, "damaged")
+            assert not gone.usable
+            assert gone.removed_at is None
+            assert fragments.all_fragments(writing) == fragments.with_attribute(writing, DISTANCE) == ()
+            assert fragments.of_extent(writing, NEAR.extent.digest) == ()
+            fragments.removed(writing, made.id)
+            assert fragments.get(writing, made.id).removed_at == writing.when
+
+    def test_a_fragment_that_leans_on_a_retracted_fact_is_unusable_and_says_which(self, filled):
+        with filled.writing() as writing:
+            one, two = (
+                declare(writing, disjoint(STARS.digest, OTHERS.digest), ""),
+                declare(writing, nonempty(STARS.digest), ""),
+            )
+            leaning, free = register(writing, facts=[two.id, one.id]), register(writing, place="free")
+            assert leaning.facts == (one.id, two.id)
+            retract(writing, one.id, "seen otherwise")
+            assert fragments.all_fragments(writing) == fragments.with_attribute(writing, DISTANCE) == (free,)
+            found = fragments.get(writing, leaning.id)
+            assert (found.retracted, found.usable) == ((one.id,), False)
+            assert fragments.all_fragments(writing, dropped=True) == (found, free)
+
+    def test_uses_are_counted(self, filled):
+        with filled.writing() as writing:
+            one, two = register(writing), register(writing, place="two")
+        for _ in range(2):
+            with filled.writing() as later:
+                fragments.used(later, [one.id])
+        with filled.reading() as reading:
+            assert fragments.get(reading, one.id).uses == 2
+            assert fragments.get(reading, one.id).used_at == later.when
+            assert fragments.get(reading, two.id) == two
+
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            update(fragment_rows).values(rows=8),
+            update(fragment_rows).values(location="elsewhere"),
+            update(fragment_rows).values(files='[["part-0.parquet",100,""]]'),
+            update(fragment_rows).values(files="["),
+            update(fragment_rows).values(extent=STARS.extent.digest),
+            update(fragment_attributes).values(column="hip"),
+            update(fragment_attributes).where(fragment_attributes.c.position == 1).values(identity=VMAG),
+            delete(fragment_attributes).where(fragment_attributes.c.position == 1),
+            delete(fragment_facts),
+        ],
+        ids=str,
+    )
+    def test_a_row_that_was_changed_is_named(self, filled, damage):
+        with filled.writing() as writing:
+            made = register(writing, facts=[declare(writing, nonempty(STARS.digest), "").id])
+            writing.connection.execute(damage)
+        with filled.reading() as reading, pytest.raises(CorruptArchiveError, match=f"fragment #{made.id} "):
+            fragments.all_fragments(reading, dropped=True)
+
+    # --- pins ---
+
+    def places(self, database, when=None):
+        with database.reading() as reading:
+            return pins.held(reading, when or datetime.now(UTC))
+
+    def test_what_is_pinned_is_held_until_the_end_and_by_each_holder(self, filled):
+        with filled.writing() as writing:
+            one, two = register(writing), register(writing, place="two")
+        with fragments.pinned(filled, [one.id, two.id]) as usable:
+            assert usable == {one.id, two.id}
+            with fragments.pinned(filled, [one.id]):
+                assert self.places(filled) == {one.location, two.location}
+            assert self.places(filled) == {one.location, two.location}
+        assert self.places(filled) == set()
+
+    def test_what_fails_is_pinned_no_more(self, filled):
+        with pytest.raises(ZeroDivisionError), pins.holding(filled, "_temporary/x"):
+            raise ZeroDivisionError
+        assert self.places(filled) == set()
+
+    def test_what_was_dropped_before_cannot_be_pinned(self, filled):
+        with filled.writing() as writing:
+            one, two = register(writing), register(writing, place="two")
+            fragments.drop(writing, one.id, "")
+        with fragments.pinned(filled, [one.id, two.id]) as usable:
+            assert usable == {two.id}
+            assert self.places(filled) == {two.location}
+
+    def test_who_can_only_read_is_told_what_is_usable(self, place, filled):
+        with filled.writing() as writing:
+            one = register(writing)
+        with open_database(place, read_only=True) as reader, fragments.pinned(reader, [one.id]) as usable:
+            assert usable == {one.id}
+            assert self.places(filled) == set()
+
+    def test_a_pin_of_a_process_that_died_expires(self, filled):
+        with filled.writing() as writing:
+            pins.pin(writing, ["fragments/one"])
+        assert self.places(filled) == {"fragments/one"}
+        assert self.places(filled, writing.when + pins.LIFETIME) == set()
+        with filled.writing() as later:
+            pins.forget_expired(later)
+            assert pins.held(later, later.when) == {"fragments/one"}
+            later.connection.execute(update(pin_rows).values(expires_at=later.when))
+            pins.forget_expired(later)
+            assert later.connection.execute(select(pin_rows)).all() == []
+
+    def test_a_pin_is_renewed_while_its_process_lives(self, filled):
+        with ExitStack() as stack:
+            stack.enter_context(pins.holding(filled, "_temporary/x", lifetime=timedelta(seconds=0.4)))
+            before = datetime.now(UTC)
+            for _ in range(100):
+                time.sleep(0.05)
+                if self.places(filled, before + timedelta(seconds=0.8)):
+                    break
+            assert self.places(filled, before + timedelta(seconds=0.8)) == {"_temporary/x"}
+        assert not [one for one in threading.enumerate() if one.name.startswith("renewing")]

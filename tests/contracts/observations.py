@@ -1,0 +1,162 @@
+"""What counts, verified keys and other observations must do, on every database."""
+
+import pytest
+from sqlalchemy import update
+
+from provenn.catalogs import RestrictSources, SelectSources
+from provenn.errors import ContradictionError, CorruptArchiveError, UnknownCatalogError
+from provenn.logic import disjoint, empty, equal, nonempty, subset
+from provenn.store import catalog_store, counts, runs, settings, verifications
+from provenn.store.declarations import declare
+from provenn.store.facts import all_facts, fact
+from provenn.store.observations import observe
+from provenn.store.tables import counts as count_rows
+from provenn.store.tables import verifications as verification_rows
+from tests.catalogs.samples import base
+
+BASES = [base(f"base {number}") for number in range(3)]
+A, B, C = (one.digest for one in BASES)
+MET = RestrictSources(BASES[0], BASES[1])
+BRIGHT = SelectSources.of(BASES[0], "vmag < 6")
+IMPOSSIBLE = SelectSources.of(BASES[0], "vmag < 6 AND vmag > 7")
+
+
+class ObservationsContract:
+    @pytest.fixture
+    def filled(self, database):
+        with database.writing() as writing:
+            catalog_store.add(writing, *BASES, MET, BRIGHT, IMPOSSIBLE)
+        return database
+
+    @pytest.fixture
+    def writing(self, filled):
+        with filled.writing() as writing:
+            yield writing
+
+    # --- observations against declarations ---
+
+    def test_an_observation_is_a_fact_of_its_own_origin(self, writing):
+        seen = observe(writing, nonempty(A), "118 218 rows read")
+        assert seen.suspended == ()
+        assert all_facts(writing) == (seen.fact,)
+        assert (seen.fact.statement, seen.fact.origin, seen.fact.reason) == (
+            nonempty(A),
+            "observed",
+            "118 218 rows read",
+        )
+        assert observe(writing, nonempty(A), "read again").fact == seen.fact
+
+    def test_an_observation_suspends_the_declaration_that_it_contradicts_and_no_other(self, filled):
+        with filled.writing() as writing:
+            wrong = declare(writing, disjoint(A, B), "declination ranges")
+            innocent = declare(writing, disjoint(A, C), "declination ranges")
+        with filled.writing() as writing:
+            seen = observe(writing, nonempty(MET.digest), "12 rows")
+        assert [one.id for one in seen.suspended] == [wrong.id]
+        with filled.reading() as reading:
+            assert all_facts(reading) == (innocent, seen.fact)
+            gone = fact(reading, wrong.id)
+            assert gone == seen.suspended[0]
+            assert gone.retracted_reason == "suspended: contradicted by observation: 12 rows"
+
+    def test_several_conflicts_are_resolved_one_after_the_other(self, writing):
+        """Each of three declarations alone contradicts the observation."""
+        wrong = [declare(writing, said, "") for said in (empty(A), disjoint(A, B), subset(A, C), disjoint(B, C))]
+        seen = observe(writing, nonempty(MET.digest), "seen")
+        assert {one.id for one in seen.suspended} == {wrong[0].id, wrong[1].id, wrong[2].id, wrong[3].id}
+        assert all_facts(writing) == (seen.fact,)
+
+    def test_what_contradicts_definitions_or_other_observations_is_refused_and_nothing_is_suspended(self, writing):
+        declared = declare(writing, equal(A, BRIGHT.digest), "all are bright")
+        with pytest.raises(ContradictionError):
+            observe(writing, nonempty(IMPOSSIBLE.digest), "seen")
+        seen = observe(writing, empty(A), "0 rows")
+        with pytest.raises(ContradictionError):
+            observe(writing, nonempty(BRIGHT.digest), "1 row")
+        assert all_facts(writing, retracted=True) == (declared, seen.fact)
+
+    def test_what_is_suspended_is_restored_when_the_rest_cannot_fit(self, writing):
+        """A conflict with a declaration is found first, then one with an observation: all stays as it was."""
+        for said in (empty(B), disjoint(A, B), empty(MET.digest)):
+            declare(writing, said, "")
+        observe(writing, empty(A), "0 rows")
+        before = all_facts(writing, retracted=True)
+        with pytest.raises(ContradictionError):
+            observe(writing, nonempty(MET.digest), "seen")
+        assert all_facts(writing, retracted=True) == before
+
+    # --- verified keys ---
+
+    def test_a_verified_key_makes_a_fact_that_proofs_can_cite(self, writing):
+        assert verifications.verified(writing, [A, B]) == {}
+        seen = verifications.record(writing, A, 118_218)
+        assert verifications.verified(writing, [A, B]) == {A: 118_218}
+        assert seen.fact.statement == nonempty(A)
+        assert seen.fact.reason == "118 218 rows read: the key hip is unique and never NULL"
+        assert verifications.record(writing, A, 118_218) == seen
+
+    def test_a_base_without_rows_is_observed_to_be_empty(self, writing):
+        declared = declare(writing, nonempty(A), "surely")
+        seen = verifications.record(writing, A, 0)
+        assert seen.fact.statement == empty(A)
+        assert [one.id for one in seen.suspended] == [declared.id]
+
+    def test_another_number_of_rows_than_before_is_damage(self, writing):
+        verifications.record(writing, A, 5)
+        counts.record(writing, BRIGHT.digest, 3)
+        with pytest.raises(CorruptArchiveError, match="had 5 rows, and now 6"):
+            verifications.record(writing, A, 6)
+        with pytest.raises(CorruptArchiveError, match="had 3 rows, and now 2"):
+            counts.record(writing, BRIGHT.digest, 2)
+
+    def test_what_the_archive_does_not_hold_cannot_be_verified(self, filled):
+        for record in (verifications.record, counts.record):
+            with pytest.raises(Exception) as caught, filled.writing() as writing:
+                record(writing, "f" * 64, 1)
+            assert isinstance(caught.value, UnknownCatalogError) or "foreign key" in str(caught.value).lower()
+
+    # --- counts ---
+
+    def test_counts_are_known_by_catalog(self, writing):
+        counts.record(writing, A, 10**12)
+        counts.record(writing, BRIGHT.digest, 0)
+        counts.record(writing, BRIGHT.digest, 0)
+        assert counts.known(writing, [A, B, BRIGHT.digest]) == {A: 10**12, BRIGHT.digest: 0}
+        assert counts.known(writing, []) == {}
+
+    def test_a_number_that_was_changed_is_named(self, writing):
+        counts.record(writing, A, 5)
+        verifications.record(writing, A, 5)
+        writing.connection.execute(update(count_rows).values(rows=6))
+        writing.connection.execute(update(verification_rows).values(rows=6))
+        with pytest.raises(CorruptArchiveError, match=A):
+            counts.known(writing, [A])
+        with pytest.raises(CorruptArchiveError, match=A):
+            verifications.verified(writing, [A])
+
+    # --- settings and runs ---
+
+    def test_a_setting_is_changed_and_forgotten(self, writing):
+        assert settings.setting(writing, settings.STORE) is None
+        for value in ("data", "s3a://bucket/survey"):
+            settings.change(writing, settings.STORE, value)
+            assert settings.setting(writing, settings.STORE) == value
+        assert settings.forget(writing, settings.STORE)
+        assert not settings.forget(writing, settings.STORE)
+        assert settings.setting(writing, settings.STORE) is None
+
+    def test_runs_are_recorded_from_beginning_to_end(self, filled):
+        with filled.writing() as first:
+            one = runs.begin(first, "bright: hip, dist_pc", catalog=BRIGHT.digest)
+        with filled.writing() as second:
+            two = runs.begin(second, "a target")
+            runs.end(second, one, "done", seconds=1.5, rows=3, reused=["b", "a"], computed=["c"])
+        with filled.reading() as reading:
+            latest, earlier = runs.recent(reading)
+            assert runs.recent(reading, most=1) == [latest]
+        assert latest == runs.Run(two, None, "a target", "Ada", second.when)
+        assert earlier == runs.Run(
+            *(one, BRIGHT.digest, "bright: hip, dist_pc", "Ada", first.when, second.when, "done", 1.5, 3),
+            reused=("a", "b"),
+            computed=("c",),
+        )
