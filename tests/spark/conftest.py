@@ -10,6 +10,6 @@ from provenn.spark.engine import Engine
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
     """An engine on two cores of this machine."""
-    one = Engine("local[2]")
+    one = Engine("local[2]", brief=True)
     yield one
     one.close()

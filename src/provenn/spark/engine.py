@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
-from typing import TYPE_CHECKING
+import re
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from provenn.errors import EngineError
+from provenn.spark.context import give_back, new_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,6 +35,12 @@ SETTINGS = {
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
     "spark.sql.execution.pandas.convertToArrowArraySafely": "true",
 }
+"""What every session of an engine is set to, wherever it runs."""
+
+_MASTERS = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|spark://.+|yarn|k8s://.+")
+_CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"  # by this, pyspark's functions know for whom they make columns
+_PATIENCE = 5.0
+"""Seconds in which a server must answer the phone."""
 
 
 class Engine:
@@ -36,32 +49,50 @@ class Engine:
     Parameters
     ----------
     spark
-        None for Spark inside this process, on all its cores; or a master URL.
+        None for Spark in this process, on all cores, or on the context that is there; the URL of a master
+        (``local[2]``, ``spark://…``, ``yarn``, ``k8s://…``) or of Spark Connect (``sc://…``); or a session. A session
+        is used through another one on the same Spark: it is neither stopped nor changed.
+    brief
+        Whether to compile quickly rather than well, if Java is to be started: for short work, such as tests.
+
+    Raises
+    ------
+    EngineError
+        If `spark` is something else.
     """
 
-    def __init__(self, spark: object | None = None) -> None:
-        self._spark = spark
+    def __init__(self, spark: object | None = None, *, brief: bool = False) -> None:
+        is_session = type(spark).__name__ == "SparkSession" and type(spark).__module__.startswith("pyspark.")
+        is_url = isinstance(spark, str) and (_MASTERS.fullmatch(spark) or re.fullmatch("sc://.+", spark))
+        if not (spark is None or is_session or is_url):
+            raise EngineError(
+                f"spark={spark!r} is neither the URL of a Spark nor a session",
+                hint="local[*], local[4], spark://host:7077, yarn, k8s://https://host:port, sc://host:15002",
+            )
+        self._spark: Any = spark
+        self._brief = brief
         self._session: SparkSession | None = None
+        self._stop: Callable[[], None] = _nothing
 
     @property
     def session(self) -> SparkSession:
-        """The session, with `SETTINGS`; started now if it was not yet."""
-        if self._session is None:
-            from pyspark.sql import SparkSession
+        """A session of its own, with `SETTINGS`; started if it is not there, or was stopped from outside.
 
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-            builder = SparkSession.builder.master(str(self._spark or "local[*]"))
-            for name, value in {
-                "spark.ui.enabled": "false",
-                "spark.ui.showConsoleProgress": "false",
-                "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-                "spark.sql.shuffle.partitions": "2",
-            }.items():
-                builder = builder.config(name, value)
-            self._session = builder.getOrCreate().newSession()
-            for name, value in SETTINGS.items():
-                self._session.conf.set(name, value)
+        Raises
+        ------
+        EngineError
+            If it cannot be started or reached, or if the session that was given has been stopped.
+        """
+        if self._session is not None and _stopped(self._session):
+            self.close()
+        if self._session is None:
+            self._session, self._stop = self._start()
+            try:
+                for name, value in SETTINGS.items():
+                    self._session.conf.set(name, value)
+            except Exception as error:
+                self.close()
+                raise EngineError(f"{self._where} does not answer as Spark does: {_first_line(error)}") from error
         return self._session
 
     @property
@@ -71,11 +102,108 @@ class Engine:
 
     @property
     def remote(self) -> bool:
-        """Whether it is reached by Spark Connect."""
-        return False
+        """Whether it is reached by Spark Connect: then there is no Java at hand."""
+        return (isinstance(self._spark, str) and self._spark.startswith("sc://")) or _is_connect(self._spark)
 
     def close(self) -> None:
-        """Stop what this engine has started."""
-        if self._session is not None:
-            self._session.stop()
-            self._session = None
+        """Stop what this engine has started, and nothing else; `session` would start it again."""
+        self._session = None
+        stop, self._stop = self._stop, _nothing
+        stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Engine on {self._where}{', started' if self.started else ''}>"
+
+    @property
+    def _where(self) -> str:
+        return self._spark if isinstance(self._spark, str) else "this machine" if self._spark is None else "a session"
+
+    def _start(self) -> tuple[SparkSession, Callable[[], None]]:
+        if isinstance(self._spark, str) and self._spark.startswith(("spark://", "sc://")):
+            _call(self._spark)
+        if self.remote:
+            return self._start_connect()
+        if self._spark is None or isinstance(self._spark, str):
+            session, ours = new_session(self._spark, brief=self._brief)
+            return session, give_back if ours else _nothing
+        if _stopped(self._spark):
+            raise EngineError(
+                "the Spark session that was given has been stopped", hint="start another one, and pass that"
+            )
+        return self._spark.newSession(), _nothing
+
+    def _start_connect(self) -> tuple[SparkSession, Callable[[], None]]:
+        from pyspark import SparkContext  # noqa: PLC0415 - Spark is slow to import
+
+        try:
+            from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415
+        except Exception as error:
+            raise EngineError(
+                f"{self._where} needs packages that are missing: {_first_line(error)}",
+                hint="pip install 'provenn[connect]'",
+            ) from error
+        ours = _CONNECT_MODE not in os.environ
+        if ours and SparkContext._active_spark_context is not None:  # noqa: SLF001
+            raise EngineError(
+                f"this process runs Spark itself, so it cannot use {self._where}",
+                hint="close what uses it (an archive, a session) first; pyspark can do only one of both at a time",
+            )
+        if isinstance(self._spark, str):
+            session: Any = SparkSession.builder.remote(self._spark).create()
+        elif _stopped(self._spark):
+            raise EngineError(
+                "the Spark session that was given has been stopped", hint="start another one, and pass that"
+            )
+        else:
+            session = self._spark.newSession()
+        os.environ[_CONNECT_MODE] = "1"
+
+        def stop() -> None:  # not session.stop(), which may stop a server as well
+            with suppress(Exception):
+                session.client.release_session()
+            session.client.close()
+            if ours:
+                os.environ.pop(_CONNECT_MODE, None)
+
+        return session, stop
+
+
+def _nothing() -> None:
+    """Stop nothing."""
+
+
+def _is_connect(spark: object) -> bool:
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def _stopped(session: Any) -> bool:  # noqa: ANN401 - of either kind
+    if _is_connect(session):
+        return bool(session.is_stopped)
+    return session.sparkContext._jsc is None or bool(session.sparkContext._jsc.sc().isStopped())  # noqa: SLF001
+
+
+def _call(url: str) -> None:
+    """Raise `EngineError` if nobody listens at any host of a URL: Spark itself would try for minutes."""
+    port = "15002" if url.startswith("sc://") else "7077"
+    hosts = url.partition("://")[2].partition("/")[0].split(",")
+    for host in hosts:
+        name, _, number = host.rpartition(":") if re.search(r":\d+$", host) else (host, "", port)
+        try:
+            socket.create_connection((name.strip("[]"), int(number)), timeout=_PATIENCE).close()
+        except OSError as error:
+            reason = error.strerror or str(error)
+        else:
+            return
+    raise EngineError(f"no Spark answers at {url}: {reason}", hint="is it running, and is that its host and port?")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n", 1)[0] or type(error).__name__

@@ -1,0 +1,72 @@
+"""Make a class-data archive: ``python -m provenn.spark.make_class_archive FILE``.
+
+A Spark of its own runs a few typical queries, and its Java writes down the classes it has loaded when it ends. Until
+that is complete the archive has another name; and only one process at a time makes it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from provenn.spark.context import end_java, start_context
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+__all__ = ["make_archive"]
+
+_UNUSED = 60 * 24 * 3600.0
+"""Seconds after which an archive that nobody used is removed: its Java or its Spark has probably gone."""
+
+_MAKING = 600.0
+"""Seconds after which whoever began to make an archive must have died."""
+
+
+def make_archive(file: Path) -> bool:
+    """Make an archive, unless it is there or somebody else is at it; return whether it was made."""
+    lock = file.with_suffix(".lock")
+    with suppress(FileNotFoundError):
+        if time.time() - lock.stat().st_mtime > _MAKING:
+            lock.unlink()
+    try:
+        lock.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    try:
+        if file.exists():
+            return False
+        for old in file.parent.glob("spark-*.jsa"):
+            if time.time() - old.stat().st_mtime > _UNUSED:
+                old.unlink()
+        with tempfile.TemporaryDirectory(dir=file.parent) as folder:
+            new = Path(folder) / file.name
+            context = start_context("local[1]", java_options=[f"-XX:ArchiveClassesAtExit={new}"])
+            _run_typical_queries(context, Path(folder))
+            end_java(wait=_MAKING)
+            new.replace(file)
+        return True
+    finally:
+        lock.unlink(missing_ok=True)
+
+
+def _run_typical_queries(context: SparkContext, folder: Path) -> None:
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - Spark is slow to import
+
+    session = SparkSession(context).newSession()
+    session.range(100).selectExpr("id", "id % 7 AS x", "CAST(id AS string) AS s").write.parquet(f"{folder}/stars")
+    stars = session.read.parquet(f"{folder}/stars")
+    stars.where("x < 3").write.csv(f"{folder}/csv", header=True)
+    bright = session.read.csv(f"{folder}/csv", header=True, schema=stars.schema)
+    both = stars.join(bright.select("id"), "id").unionByName(bright).dropDuplicates(["id"])
+    both.mapInArrow(lambda batches: batches, both.schema).groupBy("x").count().orderBy("x").toPandas()
+
+
+if __name__ == "__main__":
+    os.nice(19)  # whatever else runs comes first
+    make_archive(Path(sys.argv[1]))
