@@ -86,9 +86,12 @@ USES = {
     "declare": ["nonempty(stars)"],
     "retract": ["1"],
     "facts": [],
+    "fragments": ["bright"],
+    "gc": ["--dry-run"],
 }
+DATA = {"store"}  # these compute, and may load whatever they need
 SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow"}
-MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}, "ingest": {"pyarrow"}}
+MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}, "ingest": {"pyarrow"}, "gc": {"pyarrow"}}
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +106,8 @@ def survey(tmp_path_factory):
 
 
 def test_every_command_is_known_to_need_data_or_not():
-    assert set(typer.main.get_command(cli.app).commands) == set(USES)
+    assert set(typer.main.get_command(cli.app).commands) == {*USES, *DATA}
+    assert not DATA & set(USES)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], *([name, *rest] for name, rest in USES.items())], ids=" ".join)

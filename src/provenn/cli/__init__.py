@@ -17,6 +17,8 @@ from provenn.cli import (
     example,
     exclude,
     facts,
+    fragments,
+    gc,
     ingest,
     init,
     keep,
@@ -32,6 +34,7 @@ from provenn.cli import (
     sample,
     select,
     show,
+    store,
     table,
 )
 from provenn.cli.output import write_error
@@ -114,6 +117,11 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "declare": declare.declare,
         "retract": retract.retract,
         "facts": facts.show_facts,
+    },
+    "Data": {
+        "store": store.store,
+        "fragments": fragments.show_fragments,
+        "gc": gc.collect,
     },
     "The method": {
         "example": example.show_example,

@@ -1,0 +1,117 @@
+"""What is stored of catalogs: keeping it, listing it, and deleting what is not worth its space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from provenn.archive.words import SHORT
+from provenn.catalogs import Catalog
+from provenn.store import fragments, names
+from provenn.store.database import Database, Reading
+from provenn.store.folder import DataFolder
+from provenn.store.fragments import Fragment
+
+if TYPE_CHECKING:
+    from provenn.spark.engine import Engine
+    from provenn.spark.progress import Listener
+
+__all__ = ["Stored", "listed", "store"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A fragment, in the user's words.
+
+    Parameters
+    ----------
+    name
+        The name of the catalog for which it was stored, or the beginning of its digest.
+    attributes
+        The columns it holds, the key first.
+    unusable
+        Why it is not used any more; empty if it is.
+    fragment
+        All else there is to know.
+    """
+
+    name: str
+    attributes: tuple[str, ...]
+    unusable: str
+    fragment: Fragment
+
+
+def store(
+    database: Database,
+    folder: DataFolder,
+    engine: Engine,
+    catalog: Catalog,
+    frame: Callable[[], Any],
+    *,
+    attributes: Sequence[str] | None = None,
+    listener: Listener | None = None,
+) -> Stored:
+    """Compute attributes of a catalog's sources and keep them, unless they are kept already.
+
+    Parameters
+    ----------
+    database, folder, engine
+        Where it is registered, written and computed.
+    catalog
+        The catalog.
+    frame
+        Gives its data; only called if they are to be computed.
+    attributes
+        Their names; by default all. The key is always kept.
+    listener
+        Told of the progress.
+
+    Raises
+    ------
+    AttributeNotFoundError
+        If there is no such attribute.
+    """
+    from provenn.spark.fragments import existing, store_fragment  # noqa: PLC0415 - only data need Spark
+
+    identities = None if attributes is None else [catalog.schema[name].identity for name in attributes]
+    found = existing(database, folder, catalog, identities)
+    if found is None:
+        found = store_fragment(engine, database, folder, catalog, frame(), identities=identities, listener=listener)
+    with database.reading() as reading:
+        return _told(reading, [found])[0]
+
+
+def listed(reading: Reading, extent: str | None = None, *, dropped: bool = False) -> list[Stored]:
+    """Return the fragments that hold the sources of an extent, or all.
+
+    Parameters
+    ----------
+    reading
+        The transaction.
+    extent
+        The digest of the extent.
+    dropped
+        Also those that are not used any more.
+    """
+    found = fragments.all_fragments(reading, dropped=dropped)
+    return _told(reading, [one for one in found if extent is None or one.extent == extent])
+
+
+def _told(reading: Reading, found: Sequence[Fragment]) -> list[Stored]:
+    called = names.names_of(reading, {one.catalog for one in found})
+    return [
+        Stored(
+            next(iter(called.get(one.catalog, ())), one.catalog[:SHORT]),
+            tuple(column for _, column in one.columns),
+            _unusable(one),
+            one,
+        )
+        for one in found
+    ]
+
+
+def _unusable(one: Fragment) -> str:
+    if one.dropped_reason is not None:
+        return one.dropped_reason
+    return f"fact #{one.retracted[0]} was retracted" if one.retracted else ""

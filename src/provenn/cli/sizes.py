@@ -1,0 +1,36 @@
+"""Sizes in bytes, as people write them."""
+
+import re
+
+import typer
+
+__all__ = ["parse_size", "size_text"]
+
+_UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?)b?", re.IGNORECASE)
+
+
+def parse_size(text: str) -> int:
+    """Return how many bytes a size means.
+
+    >>> parse_size("10GB"), parse_size("1.5 MiB"), parse_size("0")
+    (10000000000, 1572864, 0)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None or (found[3] and not found[2]):
+        raise typer.BadParameter(f"a size such as 10GB or 500 MiB is expected, not {text!r}")
+    return round(float(found[1]) * (1024 if found[3] else 1000) ** _UNITS[found[2].lower()])
+
+
+def size_text(size: int) -> str:
+    """Return a size for people.
+
+    >>> size_text(999), size_text(12_345), size_text(10**12)
+    ('999 B', '12.3 kB', '1.0 TB')
+    """
+    value, unit = float(size), "B"
+    for larger in ("kB", "MB", "GB", "TB", "PB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
