@@ -51,7 +51,6 @@ def test_types_are_those_that_spark_reads(tmp_path: Path):
         "date": pa.date32(),
         "timestamp": pa.timestamp("us", "Europe/Rome"),
         "timestamp_ntz": pa.timestamp("ms"),
-        "timestamp[ns]": pa.timestamp("ns"),
         "decimal(10,2)": pa.decimal128(10, 2),
         "binary": pa.binary(4),
         "array<double>": pa.list_(pa.float64()),
@@ -59,7 +58,8 @@ def test_types_are_those_that_spark_reads(tmp_path: Path):
         "struct<RA:double,Dec:array<float>>": pa.struct([("RA", pa.float64()), ("Dec", pa.list_(pa.float32()))]),
         "halffloat": pa.float16(),
         "time64[us]": pa.time64("us"),
-        "null": pa.null(),
+        "array<timestamp[ns]>": pa.list_(pa.timestamp("ns")),
+        "struct<`a b`:int>": pa.struct([("a b", pa.int32())]),
     }
     table = pa.table([pa.nulls(1, kind) for kind in kinds.values()], names=list(kinds))
     files = Files.at(write(tmp_path / "types.parquet", table))
@@ -254,7 +254,11 @@ def test_types_of_csv_columns_are_seen_in_the_first_lines(tmp_path: Path):
         "void": "string",
         "mixed": "string",
     }
-    assert (files.format, files.row_count, files.options) == ("csv", None, (("header", "true"),))
+    assert (files.format, files.row_count, files.options) == (
+        "csv",
+        None,
+        (("escape", '"'), ("header", "true")),
+    )
     assert all(column.nullable for column in files.columns)
 
 
@@ -270,7 +274,7 @@ def test_an_explicit_schema_tells_the_types_of_the_columns_it_names(tmp_path: Pa
 def test_without_a_header_the_schema_names_the_columns(tmp_path: Path):
     files = csv(tmp_path, "1;2\n", schema={"hip": "bigint", "v": "double"}, options={"header": False, "Sep": ";"})
     assert shape(files) == {"hip": "bigint", "v": "double"}
-    assert files.options == (("header", "false"), ("sep", ";"))
+    assert files.options == (("escape", '"'), ("header", "false"), ("sep", ";"))
     with pytest.raises(BaseFilesError, match="has no header"):
         csv(tmp_path, "1,2\n", options={"header": "FALSE"})
     with pytest.raises(BaseFilesError, match="has 2 columns, the schema names 1"):

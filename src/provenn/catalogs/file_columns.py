@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
 from provenn.catalogs.type_names import known_type, type_named
-from provenn.criteria import Type, parse_type
-from provenn.errors import BaseFilesError, did_you_mean
+from provenn.criteria import Type
+from provenn.errors import BaseFilesError
 
-__all__ = ["Column", "check_columns", "csv_columns", "given_columns", "parquet_columns"]
+__all__ = ["Column", "check_columns", "given_columns", "nanosecond_columns", "parquet_columns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +68,52 @@ def parquet_columns(file: IO[bytes], name: str) -> tuple[tuple[Column, ...], int
     try:
         opened = parquet.ParquetFile(file)
         fields = list(opened.schema_arrow)
+        noted = _spark_notes(opened.metadata.metadata or {})
+        physical = _physical_types(opened)
     except (pa.ArrowException, OSError) as error:
         raise BaseFilesError(f"{name} cannot be read as Parquet: {error}") from error
-    columns = [
-        Column(
-            field.name,
-            _spark_type(field.type),
-            field.nullable,
-            _said(field, b"unit", b"units"),
-            _said(field, b"description", b"comment"),
-        )
-        for field in fields
-    ]
+    columns = []
+    for field in fields:
+        said = noted.get(field.name, {}) | {
+            key.decode("utf-8", "replace"): text.decode("utf-8", "replace")
+            for key, text in (field.metadata or {}).items()
+        }
+        unit, description = _said(said, "unit", "units"), _said(said, "description", "comment")
+        # INT96 is how Spark and others wrote moments once: in UTC, which pyarrow does not say.
+        kind = "timestamp" if physical.get(field.name) == "INT96" else _spark_name(field.type)
+        columns.append(Column(field.name, type_named(kind), field.nullable, unit, description))
     return check_columns(columns, name), opened.metadata.num_rows
 
 
-def _said(field: Any, *keys: bytes) -> str:  # noqa: ANN401 - pyarrow has no types
-    metadata = field.metadata or {}
-    return next((metadata[key].decode("utf-8", "replace") for key in keys if key in metadata), "")
+def nanosecond_columns(file: IO[bytes]) -> frozenset[str]:
+    """Return the columns of an open Parquet file that hold moments to the nanosecond, which Spark reads as numbers."""
+    from pyarrow import parquet, types  # noqa: PLC0415 - see above
+
+    opened = parquet.ParquetFile(file)
+    physical = _physical_types(opened)
+    return frozenset(
+        field.name
+        for field in opened.schema_arrow
+        if types.is_timestamp(field.type) and field.type.unit == "ns" and physical[field.name] == "INT64"
+    )
+
+
+def _physical_types(opened: Any) -> dict[str, str]:  # noqa: ANN401 - pyarrow has no types
+    columns = (opened.schema.column(place) for place in range(len(opened.schema)))
+    return {one.path: one.physical_type for one in columns}
+
+
+def _spark_notes(metadata: Mapping[bytes, bytes]) -> dict[str, dict[str, Any]]:
+    """Return what Spark wrote down of the columns: it has a place of its own for that."""
+    try:
+        fields = json.loads(metadata[b"org.apache.spark.sql.parquet.row.metadata"])["fields"]
+        return {one["name"]: one["metadata"] for one in fields}
+    except (KeyError, TypeError, ValueError):
+        return {}
+
+
+def _said(notes: Mapping[str, Any], *keys: str) -> str:
+    return next((str(notes[key]) for key in keys if key in notes), "")
 
 
 _PARQUET = {
@@ -105,95 +135,41 @@ _PARQUET = {
     "date64[ms]": "date",
     "binary": "binary",
     "large_binary": "binary",
+    "null": "int",  # as Spark has it
 }
 
 
-def _spark_type(kind: Any) -> Type:  # noqa: ANN401 - pyarrow has no types
-    return type_named(_spark_name(kind))
+def _spark_name(kind: Any, *, inner: bool = False) -> str:  # noqa: ANN401 - pyarrow has no types
+    """Return Spark's name of a type; for one that Spark does not have, Arrow's name.
 
-
-def _spark_name(kind: Any) -> str:  # noqa: ANN401 - pyarrow has no types
-    """Return Spark's name of a type; for one that Spark does not have, Arrow's name."""
+    Moments are cut to the microsecond, which is what Spark has. Within other types they are not: Spark cannot read it.
+    """
     from pyarrow import types  # noqa: PLC0415 - see above
 
     if str(kind) in _PARQUET:
         return _PARQUET[str(kind)]
     if types.is_dictionary(kind):
         return _spark_name(kind.value_type)
-    if types.is_timestamp(kind) and kind.unit != "ns":  # Spark has microseconds
+    if types.is_timestamp(kind) and not (inner and kind.unit == "ns"):
         return "timestamp" if kind.tz else "timestamp_ntz"
     if types.is_duration(kind):
         return "bigint"
     if types.is_fixed_size_binary(kind):
         return "binary"
-    if types.is_decimal128(kind):
+    if types.is_decimal(kind) and kind.precision <= 38:
         return f"decimal({kind.precision},{kind.scale})"
     if types.is_struct(kind):
-        return f"struct<{','.join(f'{field.name}:{_spark_name(field.type)}' for field in kind)}>"
+        return f"struct<{','.join(f'{_field_name(field.name)}:{_inner_name(field.type)}' for field in kind)}>"
     if types.is_map(kind):
-        return f"map<{_spark_name(kind.key_type)},{_spark_name(kind.item_type)}>"
+        return f"map<{_inner_name(kind.key_type)},{_inner_name(kind.item_type)}>"
     if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-        return f"array<{_spark_name(kind.value_type)}>"
+        return f"array<{_inner_name(kind.value_type)}>"
     return str(kind).replace(" ", "")
 
 
-# --- CSV ---
+def _inner_name(kind: Any) -> str:  # noqa: ANN401 - pyarrow has no types
+    return _spark_name(kind, inner=True)
 
 
-def csv_columns(
-    file: IO[bytes], name: str, options: Mapping[str, str], schema: Mapping[str, str]
-) -> tuple[Column, ...]:
-    """Return the columns of an open CSV file: of the types in `schema`, the others of types seen in its first block.
-
-    Parameters
-    ----------
-    file
-        The file, at its beginning.
-    name
-        What to call it in errors.
-    options
-        Spark's options.
-    schema
-        Types by column; without a header it names the columns, all of them.
-    """
-    import pyarrow as pa  # noqa: PLC0415 - see above
-    from pyarrow import csv  # noqa: PLC0415
-
-    header = options["header"] == "true"
-    if not header and not schema:
-        hint = 'name the columns, in order: schema={"hip": "bigint", …}'
-        raise BaseFilesError(f"{name} has no header, so its columns have no names", hint=hint)
-    try:
-        with csv.open_csv(
-            file,
-            read_options=csv.ReadOptions(
-                autogenerate_column_names=not header, encoding=options.get("encoding", "utf-8").lower()
-            ),
-            parse_options=csv.ParseOptions(
-                delimiter=options.get("sep", options.get("delimiter", ",")),
-                quote_char=options.get("quote", '"'),
-                escape_char=options.get("escape", "\\"),
-                newlines_in_values=options.get("multiline") == "true",
-            ),
-            convert_options=csv.ConvertOptions(null_values=["", options.get("nullvalue", "")]),
-        ) as reader:
-            seen = reader.schema
-    except (pa.ArrowException, TypeError, ValueError, LookupError) as error:
-        raise BaseFilesError(f"{name} cannot be read as CSV: {error}", hint="see options=") from error
-    names = seen.names if header else list(schema)
-    if len(names) != len(seen.names):
-        raise BaseFilesError(f"{name} has {len(seen.names)} columns, the schema names {len(names)}")
-    for given in schema:
-        if given not in names:
-            hint = did_you_mean(given, names) or f"there are {', '.join(names)}"
-            raise BaseFilesError(f"{name} has no column {given!r}", hint=hint)
-    columns = [
-        Column(one, known_type(schema[one], scalar=True) if one in schema else _seen_type(kind), nullable=True)
-        for one, kind in zip(names, seen.types, strict=True)
-    ]
-    return check_columns(columns, name)
-
-
-def _seen_type(kind: Any) -> Type:  # noqa: ANN401 - pyarrow has no types
-    name = {"int64": "bigint", "double": "double", "bool": "boolean", "date32[day]": "date"}.get(str(kind))
-    return parse_type(name or ("timestamp" if str(kind).startswith("timestamp") else "string"))
+def _field_name(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z_]\w*", name) else "`" + name.replace("`", "``") + "`"

@@ -8,18 +8,33 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Self
 
+from provenn.catalogs.csv_columns import DEFAULT_OPTIONS, csv_columns
 from provenn.catalogs.digest import content_digest
-from provenn.catalogs.file_columns import Column, check_columns, csv_columns, given_columns, parquet_columns
+from provenn.catalogs.file_columns import Column, check_columns, given_columns, parquet_columns
 from provenn.catalogs.file_listing import File, absolute, listed
 from provenn.catalogs.fingerprints import fingerprint
+from provenn.catalogs.fits_columns import fits_columns
 from provenn.catalogs.type_names import type_named
+from provenn.catalogs.votable_columns import votable_columns
 from provenn.criteria import Type, parse_type
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
 
-__all__ = ["Files"]
+__all__ = ["TABLE", "Files"]
 
-_SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
-_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+TABLE = "table"
+"""The format of a table of Spark's catalog. There are no files to look at: `provenn.spark.tables` looks at it."""
+
+_SUFFIXES = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".fits": "fits",
+    ".fit": "fits",
+    ".vot": "votable",
+    ".votable": "votable",
+    ".xml": "votable",
+}
+_COMPRESSED = (".gz", ".bz2", ".zst")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +102,8 @@ class Files:
         TypeNameError
             If the schema names a type that Spark does not have.
         """
+        if format == TABLE:
+            raise BaseFilesError(f"the table {location} is Spark's", hint="an archive can ingest it")
         place = absolute(location)
         found = listed(place)
         known = format.lower() if format else _format(found)
@@ -94,14 +111,11 @@ class Files:
         prints = {one.name: fingerprint(one, known) for one in found}
         # Names are no part of the identity, so nothing may depend on their order.
         found.sort(key=lambda one: prints[one.name])
-        if known == "parquet":
-            columns, row_count = _parquet(found, schema)
-        else:
-            columns, row_count = _others(found, known, dict(settled), schema or {}), None
+        columns, row_count, needed = _looked_at(found, known, settled, schema)
         partitions = [one for one in _partition_columns(found) if one.name not in {column.name for column in columns}]
         return cls(
             known,
-            settled,
+            tuple(sorted((settled | needed).items())),
             check_columns([*columns, *partitions], place),
             tuple(one.name for one in partitions),
             _digest(prints),
@@ -111,7 +125,7 @@ class Files:
         )
 
     def check(self) -> None:
-        """Make sure that the files are what they were.
+        """Make sure that the files are what they were. Of a table of Spark's catalog, only Spark can tell.
 
         Raises
         ------
@@ -120,6 +134,8 @@ class Files:
         FilesChangedError
             If some have changed, or there are more.
         """
+        if self.format == TABLE:
+            return
         now = _fingerprints(self.location, self.format)
         if _digest(now) == self.digest:
             return
@@ -141,6 +157,8 @@ class Files:
         FilesMissingError, FilesChangedError
             If what is there is something else.
         """
+        if self.format == TABLE:
+            raise BaseFilesError(f"the table {self.location} is Spark's", hint="ingest it again under its new name")
         there = replace(self, location=absolute(location))
         there.check()
         return replace(there, fingerprints=tuple(sorted(_fingerprints(there.location, self.format).items())))
@@ -227,49 +245,63 @@ def _format(files: Sequence[File]) -> str:
     return formats.pop()
 
 
-def _options(format: str, given: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:  # noqa: A002 - Spark's word
-    options = {"header": "true"} if format == "csv" else {}
+def _options(format: str, given: Mapping[str, Any]) -> dict[str, str]:  # noqa: A002 - Spark's word
+    options = dict(DEFAULT_OPTIONS) if format == "csv" else {}
     for name, value in given.items():
         text = str(value)
         options[name.lower()] = text.lower() if text.lower() in ("true", "false") else text
-    return tuple(sorted(options.items()))
+    return options
 
 
-def _parquet(files: Sequence[File], schema: Mapping[str, str] | None) -> tuple[tuple[Column, ...], int]:
-    if schema is not None:
-        raise BaseFilesError("Parquet files have a schema of their own", hint="leave out schema=; use keep and rename")
-    columns: dict[str, tuple[Column, ...]] = {}
-    row_count = 0
-    for file in files:
-        with file.open() as opened:
-            columns[file.name], rows = parquet_columns(opened, file.name)
-        row_count += rows
-    return _unified(columns), row_count
-
-
-def _others(
+def _looked_at(
     files: Sequence[File],
     format: str,  # noqa: A002 - Spark's word
     options: Mapping[str, str],
-    schema: Mapping[str, str],
-) -> tuple[Column, ...]:
-    if format != "csv":
+    schema: Mapping[str, str] | None,
+) -> tuple[tuple[Column, ...], int | None, dict[str, str]]:
+    """Return the columns of files, how many rows there are if they tell, and options that are needed to read them."""
+    if schema is not None and format in ("parquet", "fits", "votable"):
+        raise BaseFilesError(
+            f"{format} files have a schema of their own", hint="leave out schema=; use keep and rename"
+        )
+    if format not in ("parquet", "fits", "votable", "csv"):
         if not schema:
             hint = 'give schema={"hip": "bigint", …}'
             raise BaseFilesError(f"the columns of {format} files are not known without a schema", hint=hint)
-        return given_columns(schema)
-    columns = {}
+        return given_columns(schema), None, {}
+    columns: dict[str, tuple[Column, ...]] = {}
+    rows: list[int | None] = []
+    needed: dict[str, str] = {}
     for file in files:
-        with file.open(decompressed=True) as opened:
-            columns[file.name] = csv_columns(opened, file.name, options, schema)
-    return _unified(columns)
+        count: int | None = None
+        with file.open(decompressed=format != "parquet") as opened:
+            match format:
+                case "parquet":
+                    columns[file.name], count = parquet_columns(opened, file.name)
+                case "fits":
+                    columns[file.name], count = fits_columns(opened, file.name, options)
+                case "votable":
+                    columns[file.name], count = votable_columns(opened, file.name, options)
+                case _:
+                    columns[file.name], more = csv_columns(opened, file.name, options, schema or {})
+                    needed |= more
+        rows.append(count)
+    total = None if None in rows else sum(filter(None, rows))
+    return _unified(columns, in_order=format == "csv"), total, needed
 
 
-def _unified(columns: Mapping[str, Sequence[Column]]) -> tuple[Column, ...]:
-    """Return the columns that all files have, if all have the same; in the order of the first file."""
+def _unified(columns: Mapping[str, Sequence[Column]], *, in_order: bool = False) -> tuple[Column, ...]:
+    """Return the columns that all files have, if all have the same; in the order of the first file.
+
+    Where columns are known by their place, as in CSV, the order must be the same in all files.
+    """
     (first, found), *others = columns.items()
     unified = {one.name: one for one in found}
     for file, more in others:
+        if in_order and [one.name for one in more] != list(unified):
+            raise BaseFilesError(
+                f"the columns of {first} and {file} differ, or their order", hint="ingest them one by one"
+            )
         for one in more:
             known = unified.get(one.name)
             if known is None or known.type != one.type or len(more) != len(unified):

@@ -1,0 +1,132 @@
+"""The columns of CSV files, seen in their first block; and how numbers are spelt there, so that Spark reads them."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping
+from typing import IO, Any
+
+from provenn.catalogs.file_columns import Column, check_columns
+from provenn.catalogs.type_names import known_type
+from provenn.criteria import Type, parse_type
+from provenn.errors import BaseFilesError, did_you_mean
+
+__all__ = ["DEFAULT_OPTIONS", "csv_columns"]
+
+DEFAULT_OPTIONS = {"header": "true", "escape": '"'}
+"""A quote within quotes is doubled, as RFC 4180 has it and nearly all write it; Spark would expect a backslash."""
+
+_BLOCK = 1 << 20
+_FRACTIONS = ("float", "double")
+_SPELLINGS = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), r"[+-]?\d+"),
+    **dict.fromkeys(_FRACTIONS, r"\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|NaN|Infinity)\s*|-?Inf"),
+    "boolean": r"(?i)true|false",
+}
+"""What Spark reads as a value of a type; pyarrow is more tolerant."""
+_SPECIAL = {"nanvalue": r"(?i)[+-]?nan", "negativeinf": r"(?i)-inf(inity)?", "positiveinf": r"(?i)[+]?inf(inity)?"}
+"""Spark's options for other spellings of numbers that are none."""
+
+
+def csv_columns(
+    file: IO[bytes], name: str, options: Mapping[str, str], schema: Mapping[str, str]
+) -> tuple[tuple[Column, ...], dict[str, str]]:
+    """Return the columns of an open CSV file: of the types in `schema`, the others of types seen in its first block.
+
+    Parameters
+    ----------
+    file
+        The file, at its beginning.
+    name
+        What to call it in errors.
+    options
+        Spark's options.
+    schema
+        Types by column; without a header it names the columns, all of them.
+
+    Returns
+    -------
+    columns, options
+        The columns, and Spark's options that are needed besides because of how ``nan`` and the like are spelt.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - it takes a while to import, and only new base files need it
+
+    header = options["header"] == "true"
+    if not header and not schema:
+        hint = 'name the columns, in order: schema={"hip": "bigint", …}'
+        raise BaseFilesError(f"{name} has no header, so its columns have no names", hint=hint)
+    try:
+        beginning = file.read(4 * _BLOCK)
+        seen, texts = _first_block(beginning, options)
+    except (pa.ArrowException, TypeError, ValueError, LookupError, OSError) as error:
+        raise BaseFilesError(f"{name} cannot be read as CSV: {error}", hint="see options=") from error
+    blanks = [options.get(f"ignore{side}whitespace") == "true" for side in ("leading", "trailing")]
+    names = [_stripped(one, *blanks) for one in seen.names] if header else list(schema)
+    if len(names) != len(seen.names):
+        raise BaseFilesError(f"{name} has {len(seen.names)} columns, the schema names {len(names)}")
+    for given in schema:
+        if given not in names:
+            hint = did_you_mean(given, names) or f"there are {', '.join(names)}"
+            raise BaseFilesError(f"{name} has no column {given!r}", hint=hint)
+    columns = check_columns(
+        [
+            Column(one, known_type(schema[one], scalar=True) if one in schema else _seen_type(kind), nullable=True)
+            for one, kind in zip(names, seen.types, strict=True)
+        ],
+        name,
+    )
+    needed: dict[str, str] = {}
+    for column, values in zip(columns, texts, strict=True):
+        for value in values - {"", options.get("nullvalue", ""), *(options.get(one) for one in _SPECIAL)}:
+            if _readable(column.type, _stripped(value, *blanks)):
+                continue
+            option = next((one for one, spelling in _SPECIAL.items() if re.fullmatch(spelling, value)), None)
+            if option is None or column.type.name not in _FRACTIONS or needed.setdefault(option, value) != value:
+                raise BaseFilesError(
+                    f"{name}: Spark cannot read {value!r} in the column {column.name} as a {column.type}",
+                    hint='for blanks: options={"ignoreLeadingWhiteSpace": True, "ignoreTrailingWhiteSpace": True}; '
+                    f'otherwise schema={{"{column.name}": "string"}}',
+                )
+    return columns, needed
+
+
+def _first_block(beginning: bytes, options: Mapping[str, str]) -> tuple[Any, list[set[str]]]:
+    """Return the schema that pyarrow sees, and the texts of each column."""
+    import pyarrow as pa  # noqa: PLC0415 - see above
+    from pyarrow import csv  # noqa: PLC0415
+
+    quote, escape = options.get("quote", '"'), options["escape"]
+    given = {
+        "read_options": csv.ReadOptions(
+            autogenerate_column_names=options["header"] != "true", encoding=options.get("encoding", "utf-8").lower()
+        ),
+        "parse_options": csv.ParseOptions(
+            delimiter=options.get("sep", options.get("delimiter", ",")),
+            quote_char=quote,
+            escape_char=False if escape == quote else escape,
+            newlines_in_values=options.get("multiline") == "true",
+        ),
+    }
+    nulls = ["", options.get("nullvalue", "")]
+    with csv.open_csv(io.BytesIO(beginning), **given, convert_options=csv.ConvertOptions(null_values=nulls)) as reader:
+        seen = reader.schema
+    every = csv.ConvertOptions(column_types=dict.fromkeys(seen.names, pa.string()))
+    with csv.open_csv(io.BytesIO(beginning), **given, convert_options=every) as reader:
+        batch = next(iter(reader), None)
+    texts = [set(column.unique().to_pylist()) for column in batch.columns] if batch else [set()] * len(seen)
+    return seen, texts
+
+
+def _readable(kind: Type, text: str) -> bool:
+    return re.fullmatch(_SPELLINGS.get(kind.name, "(?s).*"), text) is not None
+
+
+def _stripped(text: str, leading: bool, trailing: bool) -> str:
+    text = text.lstrip() if leading else text
+    return text.rstrip() if trailing else text
+
+
+def _seen_type(kind: Any) -> Type:  # noqa: ANN401 - pyarrow has no types
+    name = {"int64": "bigint", "double": "double", "bool": "boolean", "date32[day]": "date"}.get(str(kind))
+    return parse_type(name or ("timestamp" if str(kind).startswith("timestamp") else "string"))

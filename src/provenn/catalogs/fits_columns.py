@@ -1,0 +1,249 @@
+"""The tables of FITS files (standard 4.0, section 7): where they lie in the file and what their columns are.
+
+Only headers are read. Values are decoded where data are read, in `provenn.spark.tables.fits_rows`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import IO, Any
+
+from provenn.catalogs.file_columns import Column, check_columns
+from provenn.catalogs.type_names import type_named
+from provenn.errors import BaseFilesError
+
+__all__ = ["FitsColumn", "FitsTable", "fits_columns", "fits_table"]
+
+_RECORD = 2880
+_BINARY = re.compile(r"(\d*)([LXBIJKAEDCM])(\d*).*|(\d?)([PQ])([LXBIJKAEDCM]).*")
+_TEXT = re.compile(r"([AIFED])(\d+).*")
+_TYPES = {
+    "L": "boolean",
+    "X": "boolean",
+    "B": "smallint",
+    "I": "smallint",
+    "J": "int",
+    "K": "bigint",
+    "A": "string",
+    "E": "float",
+    "D": "double",
+    "C": "struct<re:float,im:float>",
+    "M": "struct<re:double,im:double>",
+}
+_UNSIGNED = {("B", -128): "tinyint", ("I", 2**15): "int", ("J", 2**31): "bigint", ("K", 2**63): "decimal(20,0)"}
+"""How FITS says that whole numbers have a sign, or none: by what is to be added to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitsColumn:
+    """A column of a FITS table.
+
+    Parameters
+    ----------
+    name, unit, description
+        For people.
+    code
+        The letter of what one value is.
+    repeat
+        How many values there are in a row, or characters of text; of a variable column, nothing.
+    dims
+        The lengths of its axes, the slowest first; none if there is one value. Of text, without its length.
+    scale, zero
+        A value is what is stored times `scale` plus `zero`.
+    null
+        What is stored where there is no value.
+    variable
+        For arrays of variable length, P or Q: the letter of where their values are said to be.
+    start
+        In a table of text: where it begins in a row.
+    """
+
+    name: str
+    code: str
+    repeat: int
+    dims: tuple[int, ...] = ()
+    scale: float = 1
+    zero: float = 0
+    null: int | str | None = None
+    variable: str = ""
+    start: int = 0
+    unit: str = ""
+    description: str = ""
+
+    @property
+    def type(self) -> str:
+        """Spark's name of its type."""
+        kind = _TYPES[self.code]
+        if self.code in "BIJKED" and (self.scale, self.zero) != (1, 0):
+            kind = _UNSIGNED.get((self.code, int(self.zero)), "double") if self.scale == 1 else "double"
+        depth = 1 if self.variable and self.code != "A" else len(self.dims)
+        return "array<" * depth + kind + ">" * depth
+
+    @property
+    def nullable(self) -> bool:
+        """Whether a value can be missing: whole numbers say what stands for that."""
+        return self.null is not None or self.code not in "BIJK"
+
+
+@dataclass(frozen=True, slots=True)
+class FitsTable:
+    """A table in a FITS file.
+
+    Parameters
+    ----------
+    columns
+        Its columns.
+    rows, width
+        How many rows it has, of how many bytes.
+    start, heap
+        Where in the file its rows begin, and the values of arrays of variable length.
+    text
+        Whether values are written as text.
+    """
+
+    columns: tuple[FitsColumn, ...]
+    rows: int
+    width: int
+    start: int
+    heap: int
+    text: bool
+
+
+def fits_columns(file: IO[bytes], name: str, options: Mapping[str, str]) -> tuple[tuple[Column, ...], int]:
+    """Return the columns of a table in an open FITS file, and how many rows it has.
+
+    Raises
+    ------
+    BaseFilesError
+        If there is no such table.
+    """
+    table = fits_table(file, name, options.get("hdu"))
+    columns = [Column(one.name, type_named(one.type), one.nullable, one.unit, one.description) for one in table.columns]
+    return check_columns(columns, name), table.rows
+
+
+def fits_table(file: IO[bytes], name: str, hdu: str | None) -> FitsTable:
+    """Find a table in an open FITS file.
+
+    Parameters
+    ----------
+    file
+        The file, at its beginning. It need not be able to seek.
+    name
+        What to call it in errors.
+    hdu
+        The number of the table, the first part of the file being 0, or its name; by default, the first table.
+
+    Raises
+    ------
+    BaseFilesError
+        If there is no such table.
+    """
+    from astropy.io import fits  # noqa: PLC0415 - it takes a while to import, and only FITS files need it
+
+    place, number, found = 0, 0, []
+    while True:
+        try:
+            header = fits.Header.fromfile(file, padding=False)
+        except EOFError:
+            break
+        except (OSError, ValueError, fits.VerifyError) as error:
+            if number and hdu is None:
+                break  # what follows the last part need not be FITS
+            raise BaseFilesError(f"{name} cannot be read as FITS: {error}") from error
+        if number == 0 and "SIMPLE" not in header:
+            raise BaseFilesError(f"{name} is not a FITS file", hint="say what it is with format=")
+        length = len(header.tostring())
+        place += length
+        called = str(header.get("EXTNAME", ""))
+        kind = str(header.get("XTENSION", "")).strip()
+        wanted = hdu in (str(number), called) or (hdu or "").lower() == (called.lower() or None)
+        if kind in ("BINTABLE", "TABLE") and not header.get("ZIMAGE"):
+            found.append(f"{number} {called}".strip())
+            if wanted or hdu is None:
+                return _table(header, name, place, text=kind == "TABLE")
+        elif wanted:
+            raise BaseFilesError(f"the part {hdu} of {name} is no table", hint=_tables(found))
+        size = -(-_data_size(header) // _RECORD) * _RECORD
+        _skip(file, size)
+        place, number = place + size, number + 1
+    what = "table" if hdu is None else f"part {hdu!r}"
+    raise BaseFilesError(f"there is no {what} in {name}", hint=_tables(found))
+
+
+def _tables(found: list[str]) -> str:
+    return f"there are the tables {', '.join(found)}" if found else ""
+
+
+def _skip(file: IO[bytes], size: int) -> None:
+    if file.seekable():
+        file.seek(size, 1)
+        return
+    while size > 0 and (read := len(file.read(min(size, 1 << 24)))):
+        size -= read
+
+
+def _data_size(header: Any) -> int:  # noqa: ANN401 - astropy has no types
+    axes = [header[f"NAXIS{place}"] for place in range(1, header["NAXIS"] + 1)]
+    if axes and axes[0] == 0 and header.get("GROUPS"):
+        axes = axes[1:]
+    values = header.get("GCOUNT", 1) * (header.get("PCOUNT", 0) + prod(axes)) if axes else 0
+    return int(abs(header["BITPIX"]) // 8 * values)
+
+
+def _table(header: Any, name: str, place: int, *, text: bool) -> FitsTable:  # noqa: ANN401 - astropy has no types
+    if header.get("ZTABLE"):
+        raise BaseFilesError(f"the table in {name} is compressed by tiles", hint="uncompress it with funpack")
+    width, rows = header["NAXIS1"], header["NAXIS2"]
+    read = _text_column if text else _binary_column
+    columns = tuple(read(header, number, name) for number in range(1, header["TFIELDS"] + 1))
+    return FitsTable(columns, rows, width, place, place + header.get("THEAP", width * rows), text)
+
+
+def _said(header: Any, number: int, name: str) -> dict[str, Any]:  # noqa: ANN401 - astropy has no types
+    def text(*keys: str) -> str:
+        return next((str(header[f"{key}{number}"]).strip() for key in keys if f"{key}{number}" in header), "")
+
+    label = text("TTYPE") or f"col{number}"
+    if f"TFORM{number}" not in header:
+        raise BaseFilesError(f"the column {label} of {name} has no format", hint=f"its header lacks TFORM{number}")
+    return {
+        "name": label,
+        "unit": text("TUNIT"),
+        "description": text("TCOMM", "TDESC"),
+        "scale": header.get(f"TSCAL{number}", 1),
+        "zero": header.get(f"TZERO{number}", 0),
+        "null": header.get(f"TNULL{number}"),
+    }
+
+
+def _binary_column(header: Any, number: int, name: str) -> FitsColumn:  # noqa: ANN401 - astropy has no types
+    said = _said(header, number, name)
+    form = str(header[f"TFORM{number}"]).strip()
+    match = _BINARY.fullmatch(form)
+    if match is None:
+        raise BaseFilesError(f"the column {said['name']} of {name} has an unknown format {form!r}")
+    if match[5]:
+        return FitsColumn(code=match[6], repeat=int(match[4] or 1), variable=match[5], **said)
+    repeat, code = int(match[1] or 1), match[2]
+    axes = tuple(map(int, re.findall(r"\d+", str(header.get(f"TDIM{number}", "")))))
+    dims = tuple(reversed(axes)) if prod(axes or (-1,)) == repeat else (repeat,)
+    if code == "A":
+        dims = dims[:-1]
+    elif repeat == 1:
+        dims = ()
+    return FitsColumn(code=code, repeat=repeat, dims=dims, **said)
+
+
+def _text_column(header: Any, number: int, name: str) -> FitsColumn:  # noqa: ANN401 - astropy has no types
+    said = _said(header, number, name)
+    form = str(header[f"TFORM{number}"]).strip()
+    match = _TEXT.fullmatch(form)
+    if match is None or f"TBCOL{number}" not in header:
+        raise BaseFilesError(f"the column {said['name']} of {name} has an unknown format {form!r}")
+    code = {"A": "A", "I": "K"}.get(match[1], "D")
+    said["null"] = "" if said["null"] is None else str(said["null"]).strip()
+    return FitsColumn(code=code, repeat=int(match[2]), start=header[f"TBCOL{number}"] - 1, **said)

@@ -1,0 +1,85 @@
+"""The columns of a table in a VOTable (version 1.1 to 1.5): read up to where its data begin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO
+from xml.etree import ElementTree as ET
+
+from provenn.catalogs.file_columns import Column, check_columns
+from provenn.catalogs.type_names import type_named
+from provenn.errors import BaseFilesError
+
+__all__ = ["votable_columns"]
+
+_TYPES = {
+    "boolean": "boolean",
+    "bit": "boolean",
+    "unsignedByte": "smallint",
+    "short": "smallint",
+    "int": "int",
+    "long": "bigint",
+    "float": "float",
+    "double": "double",
+    "char": "string",
+    "unicodeChar": "string",
+    "floatComplex": "struct<re:float,im:float>",
+    "doubleComplex": "struct<re:double,im:double>",
+}
+
+
+def votable_columns(file: IO[bytes], name: str, options: Mapping[str, str]) -> tuple[tuple[Column, ...], int | None]:
+    """Return the columns of a table in an open VOTable, and how many rows it has if it says so.
+
+    Parameters
+    ----------
+    file
+        The file, at its beginning.
+    name
+        What to call it in errors.
+    options
+        ``table``: the number of the table, the first being 0, or its ID or name; by default, the first one.
+
+    Raises
+    ------
+    BaseFilesError
+        If there is no such table.
+    """
+    wanted = options.get("table", "0")
+    tables: list[str] = []
+    inside = False
+    columns: list[Column] = []
+    try:
+        for event, element in ET.iterparse(file, events=("start", "end")):  # noqa: S314 - expat bounds entities
+            tag = element.tag.rpartition("}")[2]
+            if len(tables) == 0 and event == "start" and tag == "VOTABLE":
+                tables.append("")
+            elif not tables:
+                raise BaseFilesError(f"{name} is not a VOTable", hint="say what it is with format=")
+            if event == "start" and tag == "TABLE":
+                called = {str(len(tables) - 1), element.get("ID"), element.get("name")}
+                inside = wanted in called
+                rows = element.get("nrows")
+                tables.append(element.get("name") or element.get("ID") or str(len(tables) - 1))
+            elif event == "end" and tag == "FIELD" and inside:
+                columns.append(_column(element, name))
+            elif inside and tag in ("DATA", "TABLE"):
+                return check_columns(columns, name), int(rows) if rows else None
+            if event == "end":
+                element.clear()
+    except (ET.ParseError, ValueError, OSError) as error:
+        raise BaseFilesError(f"{name} cannot be read as VOTable: {error}") from error
+    hint = f"there are the tables {', '.join(tables[1:])}" if tables[1:] else ""
+    raise BaseFilesError(f"there is no table {wanted} in {name}", hint=hint)
+
+
+def _column(field: ET.Element, file: str) -> Column:
+    name = field.get("name") or field.get("ID") or ""
+    datatype = field.get("datatype", "")
+    if datatype not in _TYPES:
+        raise BaseFilesError(f"the column {name} of {file} is of an unknown type {datatype!r}")
+    axes = [one for one in field.get("arraysize", "1").split("x") if one]
+    depth = len(axes) - 1 if datatype in ("char", "unicodeChar") or axes == ["1"] else len(axes)
+    kind = "array<" * depth + _TYPES[datatype] + ">" * depth
+    said = next((one.text or "" for one in field if one.tag.rpartition("}")[2] == "DESCRIPTION"), "")
+    return Column(name, type_named(kind), nullable=True, unit=field.get("unit", ""), description=" ".join(said.split()))
