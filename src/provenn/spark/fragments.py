@@ -115,6 +115,7 @@ def store_fragment(
         except BaseException:
             with suppress(StoreError):  # otherwise it is found as garbage, some day
                 folder.remove(place)
+                folder.remove(*target)
             raise
         folder.remove(place)
         return there
@@ -219,7 +220,7 @@ def _write(frame: DataFrame, columns: Sequence[tuple[Attribute, str]], folder: D
 
 
 def _metadata(attribute: Attribute) -> dict[str, str]:
-    return {key: text for key, text in (("unit", attribute.unit), ("comment", attribute.description)) if text}
+    return {key: text for key, text in (("unit", attribute.unit), ("description", attribute.description)) if text}
 
 
 def _spark_path(folder: DataFolder, address: str, *, glob: bool = False) -> str:
