@@ -13,7 +13,7 @@ from provenn.criteria import Atom
 from provenn.errors import DefinitionError
 from provenn.logic import Statement, equal, intersection, subset
 
-__all__ = ["SampleSources"]
+__all__ = ["SampleSources", "sample_rule"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -97,6 +97,18 @@ def _atom(parameters: Parameters) -> Atom:
     # No criterion has such a term: sample() is not a function that criteria know.
     term = f"sample({parameters['seed']}, `{parameters['population'].replace('`', '``')}`)"
     return Atom(f"{term} < {parameters['fraction']!r}", term, _threshold(parameters["fraction"]), ())
+
+
+def sample_rule(label: str) -> tuple[int, int] | None:
+    """Return the seed and the threshold of the sample whose atom has a label, or None if it is of a criterion.
+
+    >>> sample_rule("sample(7, `star`) < 0.5") == (7, 2**62)
+    True
+    """
+    if not label.startswith("sample("):
+        return None
+    seed, fraction = label.removeprefix("sample(").partition(",")[0], label.rpartition("<")[2]
+    return int(seed), _threshold(float(fraction))
 
 
 def _threshold(fraction: float) -> int:

@@ -16,7 +16,7 @@ from provenn.criteria.nodes import Call, Column, Condition, Constant, Junction, 
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.types import BOOLEAN, DOUBLE, FLOAT, INTEGRAL, ORDER, VOID, Type
 
-__all__ = ["CANONICAL", "PEOPLE", "Style", "backquoted", "spark", "with_names", "write"]
+__all__ = ["CANONICAL", "PEOPLE", "Style", "backquoted", "identities_in", "spark", "with_names", "write"]
 
 # How tightly a piece of text binds. Bitwise operators and || take no other operator without parentheses: parsers
 # disagree on those.
@@ -103,6 +103,16 @@ def with_names(text: str, names: Mapping[str, str]) -> str:
         return _shown(names[identity]) if identity in names else found[0]
 
     return _NAMED.sub(named, text)
+
+
+def identities_in(text: str) -> tuple[str, ...]:
+    """Return the identities that a canonical text, or a label, mentions, each once.
+
+    >>> identities_in("`hip.vmag` < `hip.bmag` + 1.0D")
+    ('hip.vmag', 'hip.bmag')
+    """
+    found = (one[1] for one in _NAMED.finditer(text) if one[1] is not None)
+    return tuple(dict.fromkeys(one.replace("``", "`") for one in found))
 
 
 def write(root: Node | Condition, style: Style) -> str:

@@ -1,0 +1,74 @@
+"""Conditions for Spark: a set over atoms, as SQL that is TRUE for the rows whose sources are in it.
+
+A source that is not in an atom has FALSE or NULL there, so that the complement of an atom is ``IS NOT TRUE``. Where
+a criterion that somebody wrote says the same as several parts together, it is taken as it was written: Spark can do
+more with ``x > 5`` than with its parts.
+"""
+
+from __future__ import annotations
+
+from provenn.catalogs import Extent
+from provenn.catalogs.sample_sources import sample_rule
+from provenn.criteria import parse_criterion, render
+from provenn.targets.scene import Scene, parts
+from provenn.targets.steps import Attributes, Select, condition_reads
+
+__all__ = ["condition_sql"]
+
+
+def condition_sql(scene: Scene, step: Select) -> str:
+    """Return the condition of a selection, with attributes called by identity."""
+    return _all_of(_Writing(scene, step), dict(parts(step.condition)))
+
+
+class _Writing:
+    """What is needed to write a condition: which attributes there are, and what holds of every row already."""
+
+    def __init__(self, scene: Scene, step: Select) -> None:
+        self.scene = scene
+        self.given = step.input.extent
+        self.attributes: Attributes = step.input.attributes
+        self.names = {identity: identity for identity in self.attributes}
+        self.key = [identity for identity in self.attributes if identity.startswith("key:")]
+
+    def holds(self, part: Extent) -> bool:
+        """Whether all rows are in a set."""
+        return part.digest in parts(self.given) or self.scene.holds(self.scene.inside(self.given, part))
+
+
+def _all_of(writing: _Writing, left: dict[str, Extent]) -> str:
+    """Return the condition that a row is in all of some sets."""
+    texts = []
+    for extent, catalog in writing.scene.selections:
+        own = parts(extent)
+        if extent.label is not None or not own.keys() & left.keys():
+            continue  # one atom is written below as it is
+        if condition_reads(extent) <= writing.attributes.keys() and all(
+            digest in left or writing.holds(one) for digest, one in own.items()
+        ):
+            criterion = parse_criterion(catalog.selection.criterion, writing.attributes)
+            texts.append(f"({render(criterion, writing.names)})")
+            left = {digest: one for digest, one in left.items() if digest not in own}
+    texts += [_one(writing, one) for one in left.values()]
+    return " AND ".join(texts) or "true"
+
+
+def _one(writing: _Writing, part: Extent) -> str:
+    if part.label is None:  # the complement of an intersection: a row is outside one of its sets
+        inside = [_all_of(writing, dict(parts(~one))) for one in part.parts]
+        return f"({' OR '.join(inside) or 'false'})"
+    text = _atom(writing, part.label)
+    return f"(({text}) IS NOT TRUE)" if part.complemented else f"({text})"
+
+
+def _atom(writing: _Writing, label: str) -> str:
+    rule = sample_rule(label)
+    if rule is None:
+        return render(parse_criterion(label, writing.attributes), writing.names)
+    seed, threshold = rule
+    key = ", ".join("`" + identity.replace("`", "``") + "`" for identity in sorted(writing.key, key=_position))
+    return f"(xxhash64(CAST('{seed}' AS BIGINT), {key}) & {2**63 - 1}L) < {threshold}L"
+
+
+def _position(identity: str) -> int:
+    return int(identity.rpartition(":")[2])

@@ -1,0 +1,26 @@
+"""The rules by which plans are rewritten, one a module, in the order in which they are tried."""
+
+from provenn.targets.rules.disjoint_members import disjoint_members
+from provenn.targets.rules.empty_branches import empty_branches
+from provenn.targets.rules.limit_calculators import limit_calculators
+from provenn.targets.rules.redundant_members import redundant_members
+from provenn.targets.rules.reuse_part import reuse_part
+from provenn.targets.rules.reuse_whole import reuse_whole
+from provenn.targets.rules.rule import Rewrite, Rule
+from provenn.targets.rules.same_rows import same_rows
+from provenn.targets.rules.select_early import select_early
+from provenn.targets.rules.unneeded_attributes import unneeded_attributes
+
+__all__ = ["RULES", "Rewrite", "Rule"]
+
+RULES: tuple[Rule, ...] = (
+    empty_branches,
+    unneeded_attributes,
+    redundant_members,
+    same_rows,
+    reuse_whole,
+    disjoint_members,
+    limit_calculators,
+    select_early,
+    reuse_part,
+)

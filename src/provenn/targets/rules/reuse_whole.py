@@ -1,0 +1,39 @@
+"""A fragment that holds all the sources takes the place of computing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from provenn.targets.costs import cost
+from provenn.targets.gathering import gathered
+from provenn.targets.rules.rule import Rewrite
+from provenn.targets.scene import Scene
+from provenn.targets.steps import Calculate, Combine, Step, Stored
+
+__all__ = ["reuse_whole"]
+
+
+def reuse_whole(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | None:
+    """Read a fragment instead of computing what it holds, if that costs less."""
+    if isinstance(step, Stored):
+        return None
+    best, least = None, cost(scene, step, needed)
+    for stored in scene.fragments:
+        if not scene.lies_in(step.extent, stored.extent):
+            continue
+        for made in _ways(step, needed, scene, stored):
+            costs = cost(scene, made, needed)
+            if costs < least:
+                said = (scene.inside(step.extent, stored.extent),)
+                best, least = Rewrite(made, f"fragment #{stored.fragment.id} holds all these sources", said), costs
+    return best
+
+
+def _ways(step: Step, needed: frozenset[str], scene: Scene, stored: Stored) -> Iterator[Step]:
+    alone = gathered(scene, stored, step.extent, needed)
+    if alone is not None:
+        yield alone
+    if isinstance(step, Calculate) and not step.whole:
+        outputs = needed & {one.identity for one in step.outputs}
+        if outputs <= stored.attributes.keys():
+            yield Combine((step.input, stored))
