@@ -8,15 +8,15 @@ one again wherever its result is used twice.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
-from provenn.catalogs import PythonCalculator, Schema
+from provenn.catalogs import PythonCalculator
 from provenn.spark.batches import Calculation
 from provenn.spark.columns import column
 
@@ -26,67 +26,82 @@ _RESULT = "\x1fresult"
 
 
 def calculated(
-    frame: DataFrame, schema: Schema, calculator: PythonCalculator, wanted: Sequence[str], catalog: str
+    frame: DataFrame,
+    calculator: PythonCalculator,
+    *,
+    key: Sequence[str],
+    inputs: Sequence[tuple[str, bool]],
+    outputs: Mapping[str, str],
+    catalog: str,
 ) -> DataFrame:
-    """Return a frame with the outputs of a calculator appended.
+    """Return a frame with outputs of a calculator appended.
 
     Parameters
     ----------
     frame
-        The data; columns as in `schema`.
-    schema
-        Their attributes.
+        The data.
     calculator
         The calculator.
-    wanted
-        The outputs to append, in this order.
+    key
+        The columns of the key.
+    inputs
+        The column of each input of the calculator, and whether it can be NULL.
+    outputs
+        The outputs to append, and the columns they become.
     catalog
         What the result is called in messages.
     """
     calculator.load()  # where it is missing or has changed, that is told before anything runs
-    inputs = [schema[name] for name in calculator.inputs]
     types = _output_types(calculator)
     calculation = Calculation(
         calculator,
-        tuple(one.name for one in schema.key),
-        tuple(one.nullable for one in inputs),
+        tuple(key),
+        tuple(nullable for _, nullable in inputs),
         pa.schema([pa.field(one.name, to_arrow_type(one.dataType, timezone="UTC")) for one in types.fields]),
         catalog[:12],
         tuple(filter(None, sys.path)),
     )
     run = _at_once if calculator.scope == "catalog" else _in_batches
-    return run(frame, calculation, [one.name for one in inputs], types, wanted)
+    return run(frame, calculation, [name for name, _ in inputs], types, outputs)
 
 
 def _in_batches(
-    frame: DataFrame, calculation: Calculation, inputs: Sequence[str], types: StructType, wanted: Sequence[str]
+    frame: DataFrame, calculation: Calculation, inputs: Sequence[str], types: StructType, outputs: Mapping[str, str]
 ) -> DataFrame:
     def calculate(*columns: pa.Array) -> pa.Array:
         return calculation.of_columns(columns)
 
     function = sql.arrow_udf(calculate, types).asNondeterministic()
     result = function(*map(column, [*calculation.key, *inputs])).alias(_RESULT)
-    outputs = (column(_RESULT).getField(name).alias(name) for name in wanted)
-    return frame.select("*", result).select(*map(column, frame.columns), *outputs)
+    found = (column(_RESULT).getField(name).alias(new) for name, new in outputs.items())
+    return frame.select("*", result).select(*map(column, frame.columns), *found)
 
 
 def _at_once(
-    frame: DataFrame, calculation: Calculation, inputs: Sequence[str], types: StructType, wanted: Sequence[str]
+    frame: DataFrame, calculation: Calculation, inputs: Sequence[str], types: StructType, outputs: Mapping[str, str]
 ) -> DataFrame:
-    key, names = list(calculation.key), [*frame.columns, *wanted]
-    made = StructType([*frame.schema.fields, *(types[name] for name in wanted)])
+    # Spark finds the columns of such a function by name, and stumbles over dots, backquotes and capitals.
+    plain = dict(zip(frame.columns, (f"c{n}" for n in range(len(frame.columns))), strict=True))
+    key, taken = [plain[name] for name in calculation.key], [plain[name] for name in inputs]
+    made = StructType(
+        [
+            StructField(f"c{n}", one.dataType, metadata=one.metadata)
+            for n, one in enumerate([*frame.schema.fields, *map(types.__getitem__, outputs)])
+        ]
+    )
 
     def calculate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         parts = list(batches)
         if not parts:
             return
         table = pa.Table.from_batches(parts).sort_by([(name, "ascending") for name in key])
-        found = calculation.of_table(table.select(key), table.select(inputs))
-        for name in wanted:
-            table = table.append_column(name, found.column(name))
-        yield from table.select(names).to_batches()
+        found = calculation.of_table(table.select(key), table.select(taken))
+        for name in outputs:
+            table = table.append_column(f"c{table.num_columns}", found.column(name))
+        yield from table.to_batches()
 
-    return frame.coalesce(1).mapInArrow(calculate, made)
+    renamed = frame.toDF(*plain.values()).coalesce(1)
+    return renamed.mapInArrow(calculate, made).toDF(*frame.columns, *outputs.values())
 
 
 def _output_types(calculator: PythonCalculator) -> StructType:

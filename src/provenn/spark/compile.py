@@ -113,7 +113,15 @@ def _derive(catalog: DeriveAttributes, frames: Sequence[DataFrame]) -> DataFrame
     schema = catalog.parent.schema
     new = [one for one in catalog.schema.attributes if one.name not in schema.names]
     if isinstance(catalog.calculation, PythonCalculator):
-        return calculated(parent, schema, catalog.calculation, [one.name for one in new], catalog.digest)
+        inputs = [schema[name] for name in catalog.calculation.inputs]
+        return calculated(
+            parent,
+            catalog.calculation,
+            key=[one.name for one in schema.key],
+            inputs=[(one.name, one.nullable) for one in inputs],
+            outputs={one.name: one.name for one in new},
+            catalog=catalog.digest,
+        )
     names, expressions = column_names(schema), catalog.calculation.parsed(schema)
     derived = (sql.expr(render(expressions[one.name], names)).cast(str(one.type)).alias(one.name) for one in new)
     return parent.select("*", *derived)
@@ -122,12 +130,13 @@ def _derive(catalog: DeriveAttributes, frames: Sequence[DataFrame]) -> DataFrame
 @_made.register
 def _combine(catalog: CombineAttributes, frames: Sequence[DataFrame]) -> DataFrame:
     joined, key = frames[0], catalog.members[0].schema.key
-    seen = set(catalog.members[0].schema.names)
+    names = list(catalog.members[0].schema.names)
     for member, frame in zip(catalog.members[1:], frames[1:], strict=True):
-        new = [name for name in member.schema.names if name not in seen]
-        seen.update(new)
-        joined = join_keys(joined, key, keys_as(frame, member.schema.key, dict(zip(new, new, strict=True))), "inner")
-    return joined.select(*map(column, catalog.schema.names))
+        new = [name for name in member.schema.names if name not in names]
+        names += new
+        more = keys_as(frame, member.schema.key, dict(zip(new, new, strict=True)))
+        joined = join_keys(joined, key, more, "inner").select(*map(column, names))  # the next one has such keys too
+    return joined
 
 
 @_made.register

@@ -1,0 +1,122 @@
+"""Running a plan: the same steps that it explains, as DataFrames of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from provenn.criteria import render
+from provenn.targets.conditions import condition_sql
+from provenn.targets.scene import Scene
+from provenn.targets.steps import (
+    Attributes,
+    Calculate,
+    Combine,
+    Concat,
+    Derive,
+    Exclude,
+    Fill,
+    Nothing,
+    Restrict,
+    Scan,
+    Select,
+    Step,
+    Stored,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Read", "executed"]
+
+Read = Callable[[Scan | Stored], "DataFrame"]
+"""Gives the rows of a base catalog or a fragment, with columns called by identity."""
+
+
+def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSession, read: Read) -> DataFrame:
+    """Return the rows of a plan, with the key and the attributes that are needed, called by identity.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    needed
+        The identities of the attributes that are asked for.
+    scene
+        What is known.
+    session
+        Where it runs.
+    read
+        Gives rows that are read.
+    """
+    from provenn.spark import calculators, rows  # noqa: PLC0415 - planning does without Spark
+    from provenn.spark.columns import picked  # noqa: PLC0415
+
+    made: dict[tuple[int, frozenset[str]], DataFrame] = {}
+
+    def frame(step: Step, needed: frozenset[str]) -> DataFrame:
+        place = (step.signature, needed)
+        if place not in made:
+            inputs = [frame(one, reads) for one, reads in zip(step.inputs, step.reads(needed), strict=True)]
+            made[place] = picked(
+                _frame(step, inputs, needed), [(one, one) for one in _carried(step.attributes, needed)]
+            )
+        return made[place]
+
+    def _frame(step: Step, inputs: Sequence[DataFrame], needed: frozenset[str]) -> DataFrame:
+        key = _key(step.attributes)
+        match step:
+            case Scan() | Stored():
+                return read(step)
+            case Nothing():
+                return rows.no_rows(session, step.attributes.values())
+            case Select():
+                return rows.selected(inputs[0], condition_sql(scene, step))
+            case Derive(attribute=one, expression=expression):
+                return rows.derived(inputs[0], one, render(expression, {each: each for each in expression.reads}))
+            case Calculate(calculator=calculator):
+                attributes = [step.input.attributes[identity] for identity in step.arguments]
+                return calculators.calculated(
+                    inputs[0],
+                    calculator,
+                    key=key,
+                    inputs=[(one.identity, one.nullable) for one in attributes],
+                    outputs={name: one.identity for name, one in zip(calculator.names, step.outputs, strict=True)},
+                    catalog=step.extent.digest,
+                )
+            case Restrict():
+                return rows.restricted(inputs[0], inputs[1], key)
+            case Exclude():
+                return rows.excluded(inputs[0], inputs[1], key)
+            case Combine():
+                return rows.combined(inputs, key)
+            case Concat():
+                return _concatenated(step, inputs, key, needed)
+            case Fill(missing=missing):
+                return rows.filled(inputs[0], missing)
+        raise NotImplementedError(step.word)
+
+    def _concatenated(
+        step: Concat, inputs: Sequence[DataFrame], key: Sequence[str], needed: frozenset[str]
+    ) -> DataFrame:
+        parts = []
+        for at, one in enumerate(inputs):
+            rest = one
+            for before in () if step.disjoint else inputs[:at]:
+                rest = rows.excluded(rest, before, key)
+            parts.append(rest)
+        wanted = [(one, given) for one, given in step.columns if one.identity in needed or one.identity in key]
+        return rows.concatenated(
+            parts, [{one.identity: given[at] for one, given in wanted} for at in range(len(parts))]
+        )
+
+    return frame(plan, needed)
+
+
+def _key(attributes: Attributes) -> list[str]:
+    found = (identity for identity in attributes if identity.startswith("key:"))
+    return sorted(found, key=lambda identity: int(identity.rpartition(":")[2]))
+
+
+def _carried(attributes: Attributes, needed: frozenset[str]) -> list[str]:
+    return [*_key(attributes), *sorted(needed.difference(_key(attributes)))]
