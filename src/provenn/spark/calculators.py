@@ -95,7 +95,8 @@ def _at_once(
         if not parts:
             return
         table = pa.Table.from_batches(parts).sort_by([(name, "ascending") for name in key])
-        found = calculation.of_table(table.select(key), table.select(taken))
+        keys = table.select(key).rename_columns(list(calculation.key))
+        found = calculation.of_table(keys, table.select(taken))
         for name in outputs:
             table = table.append_column(f"c{table.num_columns}", found.column(name))
         yield from table.to_batches()

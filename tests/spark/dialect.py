@@ -1,0 +1,59 @@
+"""Spark's SQL in DuckDB's dialect: read by sqlglot, with what fails on a value made NULL."""
+
+from collections.abc import Mapping
+
+import sqlglot
+from sqlglot import exp
+
+__all__ = ["MACROS", "TYPES", "in_duckdb"]
+
+TYPES = {
+    "tinyint": "TINYINT",
+    "smallint": "SMALLINT",
+    "int": "INTEGER",
+    "bigint": "BIGINT",
+    "float": "REAL",
+    "double": "DOUBLE",
+    "decimal(5,2)": "DECIMAL(5, 2)",
+    "string": "VARCHAR",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "timestamp": "TIMESTAMPTZ",
+}
+
+MACROS = """
+CREATE MACRO quotient(a, b) AS CASE WHEN b = 0 THEN NULL ELSE CAST(a AS DOUBLE) / CAST(b AS DOUBLE) END;
+CREATE MACRO remainder(a, b) AS CASE WHEN b = 0 THEN NULL ELSE a % b END;
+"""
+_NAMED = {exp.Div: "quotient", exp.Mod: "remainder"}
+_OVERFLOWING = (exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs)
+
+
+def in_duckdb(text: str, columns: Mapping[str, str]) -> str:
+    """Return an expression in DuckDB's dialect, given DuckDB's column for each name."""
+    tree = sqlglot.parse_one(text, read="spark")
+    root = exp.Paren(this=tree)
+    for node in reversed(list(tree.walk())):  # what is inside comes first
+        node.replace(_translated(node, columns))
+    return root.sql(dialect="duckdb")
+
+
+def _translated(node: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
+    if isinstance(node, exp.Column):
+        return exp.column(columns[_meant(node.name, columns)], quoted=True)
+    if type(node) in _NAMED:
+        return exp.Anonymous(this=_NAMED[type(node)], expressions=[node.left.copy(), node.right.copy()])
+    if isinstance(node, _OVERFLOWING):
+        return exp.Anonymous(this="TRY", expressions=[exp.Paren(this=node.copy())])
+    whole = isinstance(node, exp.Literal) and node.is_int
+    if whole and isinstance(node.parent, (exp.Add, exp.Sub, exp.Mul, exp.Mod)):
+        return exp.cast(node.copy(), "INT" if int(node.this) < 2**31 else "BIGINT")  # DuckDB takes the narrowest type
+    return node
+
+
+def _meant(name: str, columns: Mapping[str, str]) -> str:
+    """Return the name that a name means: itself, or the only one that differs in case alone."""
+    if name in columns:
+        return name
+    (found,) = (one for one in columns if one.lower() == name.lower())
+    return found

@@ -1,0 +1,93 @@
+"""Catalogs as Spark computes them, for tests: many of them in one job."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import reduce
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+from pyspark.sql.types import StructField, StructType
+
+from provenn.catalogs import Base, Catalog
+from provenn.catalogs.schema import Attribute
+from provenn.spark.compile import Leaf, compile_catalog
+
+__all__ = ["comparable", "computed", "parquet_leaf", "said"]
+
+
+def parquet_leaf(session: SparkSession) -> Leaf:
+    """Read base catalogs from their Parquet files, plainly."""
+    read: dict[str, DataFrame] = {}
+
+    def leaf(catalog: Catalog) -> DataFrame | None:
+        if isinstance(catalog, Base) and catalog.digest not in read:
+            kinds = ", ".join(f"c{n} {one.type}" for n, one in enumerate(catalog.schema.attributes))
+            fields = zip(StructType.fromDDL(kinds), catalog.schema.attributes, strict=True)
+            schema = [StructField(one.name, field.dataType, metadata=said(one)) for field, one in fields]
+            read[catalog.digest] = session.read.schema(StructType(schema)).parquet(catalog.files.location)
+        return read.get(catalog.digest)
+
+    return leaf
+
+
+def said(attribute: Attribute) -> dict[str, str]:
+    """Return what is said of an attribute, as metadata of its column."""
+    told = {"unit": attribute.unit, "description": attribute.description}
+    return {name: text for name, text in told.items() if text}
+
+
+def computed(catalogs: Sequence[Catalog], leaf: Leaf) -> list[list[tuple[object, ...]]]:
+    """Return the rows of catalogs, whose columns are what their schemas say; all from one job of Spark.
+
+    A double is given by how it is written, so that NaN is itself and -0.0 is not 0.0.
+    """
+    frames = [compile_catalog(one, leaf) for one in catalogs]
+    for one, frame in zip(catalogs, frames, strict=True):
+        expected = [(each.name, str(each.type), said(each)) for each in one.schema.attributes]
+        assert [(each.name, each.dataType.simpleString(), each.metadata) for each in frame.schema] == expected
+    texts = [
+        frame.select(sql.lit(n).alias("n"), sql.array(*(_column(name).cast("string") for name in frame.columns)))
+        for n, frame in enumerate(frames)
+    ]
+    found: list[list[tuple[object, ...]]] = [[] for _ in catalogs]
+    for number, values in reduce(DataFrame.union, texts).collect():
+        kinds = [str(one.type) for one in catalogs[number].schema.attributes]
+        found[number].append(tuple(_read(kind, text) for kind, text in zip(kinds, values, strict=True)))
+    return [sorted(rows, key=repr) for rows in found]
+
+
+def comparable(table: pa.Table) -> list[tuple[object, ...]]:
+    """Return the rows of a table as `computed` does."""
+    columns = [[_exact(value) for value in column.to_pylist()] for column in table.columns]
+    return sorted(zip(*columns, strict=True), key=repr)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _column(name: str):
+    return sql.col(_quoted(name))
+
+
+_READERS: dict[str, Callable[[str], object]] = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), int),
+    "float": lambda text: float(np.float32(text)),
+    "double": float,
+    "string": str,
+    "boolean": {"true": True, "false": False}.__getitem__,
+    "date": date.fromisoformat,
+    "timestamp": lambda text: datetime.fromisoformat(text).replace(tzinfo=UTC),
+    "decimal(5,2)": Decimal,
+}
+
+
+def _read(kind: str, text: str | None) -> object:
+    return None if text is None else _exact(_READERS[kind](text))
+
+
+def _exact(value: object) -> object:
+    return repr(value) if isinstance(value, float) else value
