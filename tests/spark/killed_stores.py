@@ -18,7 +18,7 @@ from unittest import mock
 import pyarrow.parquet as pq
 from sqlalchemy import event
 
-from provenn.catalogs import Base, Files, SelectSources
+from provenn.catalogs import Base, Files, KeepAttributes, SelectSources
 from provenn.spark import fragments as module
 from provenn.spark.engine import Engine
 from provenn.spark.fragments import store_fragment
@@ -111,14 +111,11 @@ def kill_at_every_step(database: str, place: str, location: str) -> None:
 
 
 def write_slowly(database: str, place: str, location: str) -> None:
-    engine = Engine("local[1]")
-    catalog = catalog_at(location)
-    frame = engine.session.read.parquet(location).repartition(40)
-    slowly = frame.selectExpr(*(f"`{name.replace('`', '``')}`" for name in frame.columns)).mapInArrow(
-        _slowly, frame.schema
-    )
+    engine = Engine("local[1]", brief=True)
+    catalog = KeepAttributes.of(catalog_at(location), ["hip"])
+    frame = engine.session.read.parquet(location).select("hip").repartition(40)
     with open_database(database) as opened:
-        store_fragment(engine, opened, DataFolder.of(place), catalog, slowly)
+        store_fragment(engine, opened, DataFolder.of(place), catalog, frame.mapInArrow(_slowly, frame.schema))
 
 
 def _slowly(batches):
