@@ -1,17 +1,24 @@
 """What bringing an archive up to date must do, on every database."""
 
 import os
+from datetime import UTC, datetime
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import insert, inspect, select
 from sqlalchemy.exc import IntegrityError
 
-from provenn.store.database import open_database
+from provenn.catalogs import SelectSources
+from provenn.store import catalog_store, names
+from provenn.store.bases import first_seen
+from provenn.store.database import Writing, open_database
 from provenn.store.engines import WRITING
 from provenn.store.migrations import configuration, upgrade
 from provenn.store.tables import VERSION, VERSION_TABLE, catalogs, dependencies, metadata, populations
+from tests.catalogs.samples import base
 
 NEXT_STEP = """
 from alembic import op
@@ -34,7 +41,36 @@ def row(digest):
     return {"digest": digest, "created_by": "Ada", **texts}
 
 
+STARS = base()
+BRIGHT = SelectSources.of(STARS, "vmag < 6")
+RELEASED = sorted(one.revision for one in ScriptDirectory.from_config(configuration()).walk_revisions())
+
+
 class MigrationContract:
+    """Mix in a class that has a fixture `nowhere`, an engine of a database without tables, and its place."""
+
+    @pytest.mark.parametrize("version", RELEASED)
+    def test_an_archive_of_every_earlier_version_is_brought_up_to_date_and_keeps_all(self, nowhere, version):
+        engine, place = nowhere
+        with engine.connect() as connection:
+            connection.execution_options(**WRITING)
+            config = configuration()
+            config.attributes["connection"] = connection
+            with connection.begin():
+                command.upgrade(config, version)
+                writing = Writing(connection, "Ada", datetime.now(UTC))
+                connection.execute(insert(populations), {"name": "star", "key": '["bigint"]'})
+                connection.execute(insert(catalogs), [catalog_store._row(writing, one) for one in (STARS, BRIGHT)])
+                link = {"catalog": BRIGHT.digest, "position": 0, "dependency": STARS.digest}
+                connection.execute(insert(dependencies), link)
+                first_seen(writing, STARS)
+                names.assign(writing, "bright", BRIGHT.digest)
+        with open_database(place) as opened, opened.reading() as reading:
+            assert catalog_store.get(reading, names.find(reading, "bright")) == BRIGHT
+            context = MigrationContext.configure(reading.connection, opts={"version_table": VERSION_TABLE})
+            assert compare_metadata(context, metadata) == []
+            assert context.get_current_revision() == VERSION
+
     def test_the_steps_make_the_tables_as_the_code_knows_them(self, database):
         with database.reading() as reading:
             context = MigrationContext.configure(reading.connection, opts={"version_table": VERSION_TABLE})

@@ -6,13 +6,22 @@ import pytest
 from alembic.script import ScriptDirectory
 
 from provenn.errors import CorruptArchiveError
+from provenn.store.engines import postgresql_engine, sqlite_engine
 from provenn.store.migrations import configuration
 from provenn.store.tables import VERSION
 from tests.contracts.migrations import MigrationContract
+from tests.postgres import new_schema
 from tests.store.databases import InNewPostgreSQL, InSQLite, Opened
 
 
 class TestSQLite(InSQLite, Opened, MigrationContract):
+    @pytest.fixture
+    def nowhere(self, tmp_path):
+        path = tmp_path / "old.sqlite"
+        engine = sqlite_engine(path, create=True, read_only=False, patience=1)
+        yield engine, path
+        engine.dispose()
+
     def test_a_step_that_breaks_a_foreign_key_is_undone(self, filled, tmp_path):
         with pytest.raises(CorruptArchiveError, match="a row of dependencies refers to one that is not in catalogs"):
             self.step(filled, tmp_path, then="""op.execute("DELETE FROM catalogs WHERE digest LIKE 'a%'")""")
@@ -20,7 +29,12 @@ class TestSQLite(InSQLite, Opened, MigrationContract):
 
 
 class TestPostgreSQL(InNewPostgreSQL, Opened, MigrationContract):
-    pass
+    @pytest.fixture
+    def nowhere(self, postgres):
+        address = new_schema(postgres)
+        engine = postgresql_engine(address, patience=1)
+        yield engine, address
+        engine.dispose()
 
 
 def test_the_version_of_the_code_is_that_of_the_newest_step():

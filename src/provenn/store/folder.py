@@ -241,9 +241,11 @@ def _utc(moment: datetime | None) -> datetime | None:
     return None if moment is None else moment.astimezone(UTC)
 
 
-def _flush(folder: str) -> None:
-    """Wait until all that is in a folder is on the disk: what is registered must outlive a power cut."""
-    for where, _, names in os.walk(folder):
+def _flush(address: str) -> None:
+    """Wait until a file, or all that is in a folder, is on the disk: what is registered must outlive a power cut."""
+    if os.path.isfile(address):  # noqa: PTH113
+        _sync(address)
+    for where, _, names in os.walk(address):
         for name in names:
             _sync(os.path.join(where, name))  # noqa: PTH118
         _sync(where)
