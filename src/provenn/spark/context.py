@@ -5,6 +5,7 @@ A context that somebody else has started is shared too, and never stopped.
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 import signal
@@ -108,6 +109,7 @@ def start_context(
     environment = {"PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON") or sys.executable}
     local = (master or "local").startswith("local")
     messages = JavaMessages()
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # what it cannot do is raised as well
     interrupt = signal.getsignal(signal.SIGINT)
     try:
         if not submitted:
@@ -120,7 +122,7 @@ def start_context(
             environment["SPARK_LAUNCHER_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
         with _environment(environment), messages.collected() as stderr:
             if SparkContext._gateway is None and not submitted:  # noqa: SLF001 - a stopped context leaves its Java
-                _java = launch_gateway(conf, {"stderr": stderr})
+                _java = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
             context = SparkContext(conf=conf, gateway=_java)
     except EngineError:
         raise

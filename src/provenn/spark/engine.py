@@ -187,7 +187,11 @@ def _is_connect(spark: object) -> bool:
 def _stopped(session: Any) -> bool:  # noqa: ANN401 - of either kind
     if _is_connect(session):
         return bool(session.is_stopped)
-    return session.sparkContext._jsc is None or bool(session.sparkContext._jsc.sc().isStopped())  # noqa: SLF001
+    try:
+        java = session.sparkContext._jsc  # noqa: SLF001 - as pyspark itself asks
+        return java is None or bool(java.sc().isStopped())
+    except Exception:  # noqa: BLE001 - its Java has died
+        return True
 
 
 def _call(url: str) -> None:
