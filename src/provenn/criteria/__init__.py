@@ -1,7 +1,7 @@
 """Selection predicates and SQL expressions: read, normalised, understood as sets. Knows no catalogs and no Spark."""
 
 from provenn.criteria.atoms import Atom, order_facts
-from provenn.criteria.criterion import Criterion, Expression, parse_criterion, parse_expression, render
+from provenn.criteria.criterion import Criterion, Expression, names_in, parse_criterion, parse_expression, render
 from provenn.criteria.schema import Attribute, AttributeLike, matching_names
 from provenn.criteria.types import Type, parse_type
 from provenn.criteria.writing import identities_in, with_names
@@ -15,6 +15,7 @@ __all__ = [
     "Type",
     "identities_in",
     "matching_names",
+    "names_in",
     "order_facts",
     "parse_criterion",
     "parse_expression",

@@ -14,7 +14,7 @@ from provenn.criteria.writing import CANONICAL, PEOPLE, backquoted, spark, write
 from provenn.errors import CriterionError
 from provenn.logic.terms import Term
 
-__all__ = ["Criterion", "Expression", "parse_criterion", "parse_expression", "render"]
+__all__ = ["Criterion", "Expression", "names_in", "parse_criterion", "parse_expression", "render"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,24 @@ def parse_expression(text: str, schema: Mapping[str, AttributeLike]) -> Expressi
         nullable=nullable(node),
         node=node,
     )
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names that a criterion or an expression mentions, each once; what they mean is not looked at.
+
+    Raises
+    ------
+    CriterionError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> names_in("plx > 10 AND vmag + 5 < `b.mag`")
+    ('plx', 'vmag', 'b.mag')
+    """
+    from provenn.criteria.reader import read_names  # noqa: PLC0415 - as above
+
+    return read_names(text)
 
 
 def render(what: Criterion | Expression, names: Mapping[str, str]) -> str:

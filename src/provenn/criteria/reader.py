@@ -30,7 +30,7 @@ from provenn.criteria.syntax import parse, position
 from provenn.criteria.types import BIGINT, BOOLEAN, DOUBLE, FLOAT, INT, STRING, VOID, Type, decimal, parse_type
 from provenn.errors import CriterionError, did_you_mean
 
-__all__ = ["read_condition", "read_node"]
+__all__ = ["read_condition", "read_names", "read_node"]
 
 _COMPARISONS = {
     exp.LT: "<",
@@ -70,6 +70,11 @@ def read_condition(text: str, schema: Mapping[str, AttributeLike]) -> Condition:
 def read_node(text: str, schema: Mapping[str, AttributeLike]) -> Node:
     """Read an expression."""
     return _Reader(text, schema).node(parse(text))
+
+
+def read_names(text: str) -> tuple[str, ...]:
+    """Return the names of attributes that a criterion or an expression mentions, each once."""
+    return tuple(dict.fromkeys(one.name for one in parse(text).find_all(exp.Column)))
 
 
 class _Reader:

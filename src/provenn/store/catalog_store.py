@@ -16,7 +16,7 @@ from provenn.catalogs.digest import canonical_json
 from provenn.catalogs.lineage import restore
 from provenn.catalogs.population import Population
 from provenn.errors import CorruptArchiveError, PopulationError, ProvennError, UnknownCatalogError
-from provenn.store import names
+from provenn.store import attributes, names
 from provenn.store.bases import first_seen
 from provenn.store.cones import cone, in_batches
 from provenn.store.database import Reading, Writing
@@ -78,6 +78,7 @@ def add(writing: Writing, *new: Catalog) -> int:
     ]
     if links:
         writing.connection.execute(insert(dependencies), links)
+    attributes.index(writing, missing.values())
     for one in missing.values():
         if isinstance(one, Base):
             first_seen(writing, one)

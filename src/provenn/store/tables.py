@@ -16,6 +16,7 @@ from sqlalchemy import (
     Dialect,
     Float,
     ForeignKey,
+    Index,
     Integer,
     MetaData,
     String,
@@ -28,6 +29,7 @@ __all__ = [
     "VERSION",
     "VERSION_TABLE",
     "Moment",
+    "attributes",
     "bases",
     "calculators",
     "catalogs",
@@ -52,7 +54,7 @@ __all__ = [
     "verifications",
 ]
 
-VERSION = "0002"
+VERSION = "0003"
 """The revision of the newest migration, which makes the tables as they are here."""
 
 VERSION_TABLE = "provenn_version"
@@ -310,4 +312,15 @@ runs = Table(
     Column("reused", Text),
     Column("computed", Text),
     sqlite_autoincrement=True,
+)
+
+attributes = Table(
+    "attributes",
+    metadata,
+    Column("catalog", ForeignKey("catalogs.digest"), primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("identity", Text, nullable=False, index=True),
+    Column("population", Text, nullable=False),
+    Index("ix_attributes_population_name", "population", "name"),
+    sqlite_with_rowid=False,
 )

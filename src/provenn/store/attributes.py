@@ -1,0 +1,66 @@
+"""Which catalogs define which attributes: where a name is given to an identity for the first time.
+
+A catalog that only has an attribute from its dependencies under the same name does not define it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import func, insert, select
+
+from provenn.catalogs.catalog import Catalog
+from provenn.store.database import Reading
+from provenn.store.tables import attributes
+
+__all__ = ["Defined", "defining", "index", "named", "names"]
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """That a catalog defines an attribute under a name."""
+
+    catalog: str
+    name: str
+    identity: str
+
+
+def index(reading: Reading, catalogs: Iterable[Catalog]) -> None:
+    """Take note of what catalogs define, inside the transaction that adds them."""
+    rows = [
+        {"catalog": one.digest, "name": name, "identity": identity, "population": one.population.name}
+        for one in catalogs
+        for name, identity in _new(one)
+    ]
+    if rows:
+        reading.connection.execute(insert(attributes), rows)
+
+
+def _new(catalog: Catalog) -> list[tuple[str, str]]:
+    had = {(one.name, one.identity) for each in catalog.dependencies for one in each.schema.attributes}
+    return [pair for one in catalog.schema.attributes if (pair := (one.name, one.identity)) not in had]
+
+
+_DEFINED = select(attributes.c.catalog, attributes.c.name, attributes.c.identity).order_by(attributes.c.catalog)
+
+
+def named(reading: Reading, population: str, name: str) -> list[Defined]:
+    """Return the definitions of attributes that have a name; if there is none, of names that differ in case alone."""
+    there = _DEFINED.where(attributes.c.population == population)
+    for same in (attributes.c.name == name, func.lower(attributes.c.name) == name.lower()):
+        found = [Defined(*row) for row in reading.connection.execute(there.where(same))]
+        if found:
+            return found
+    return []
+
+
+def defining(reading: Reading, identity: str) -> list[Defined]:
+    """Return the definitions of an attribute, under whichever names."""
+    return [Defined(*row) for row in reading.connection.execute(_DEFINED.where(attributes.c.identity == identity))]
+
+
+def names(reading: Reading, population: str) -> list[str]:
+    """Return all names that attributes of a population have, sorted."""
+    query = select(attributes.c.name).where(attributes.c.population == population).distinct()
+    return sorted(reading.connection.scalars(query))

@@ -1,0 +1,30 @@
+"""Which catalogs define which attributes, so that a name is found without restoring catalogs."""
+
+from alembic import op
+from sqlalchemy import Column, ForeignKey, Index, String, Text, column, select, table
+
+from provenn.store.attributes import index
+from provenn.store.catalog_store import get_all
+from provenn.store.database import Reading
+
+__all__ = ["down_revision", "revision", "upgrade"]
+
+revision = "0003"
+down_revision = "0002"
+
+
+def upgrade() -> None:
+    """Make the table, and fill it from the definitions that are there."""
+    op.create_table(
+        "attributes",
+        Column("catalog", String(64), ForeignKey("catalogs.digest"), primary_key=True),
+        Column("name", Text, primary_key=True),
+        Column("identity", Text, nullable=False, index=True),
+        Column("population", Text, nullable=False),
+        Index("ix_attributes_population_name", "population", "name"),
+        sqlite_with_rowid=False,
+    )
+    reading = Reading(op.get_bind())
+    digests = reading.connection.scalars(select(column("digest")).select_from(table("catalogs"))).all()
+    if digests:
+        index(reading, get_all(reading, digests).values())
