@@ -99,10 +99,7 @@ def watched(engine: Engine, what: str, listener: Listener | None) -> Iterator[No
         Which the user raised: the jobs have been cancelled.
     """
     session = engine.session
-    with (
-        _without_traceback(),
-        (_tagged_connect if engine.remote else _tagged)(session, f"provenn-{uuid4().hex}") as (look, cancel),
-    ):
+    with (_tagged_connect if engine.remote else _tagged)(session, f"provenn-{uuid4().hex}") as (look, cancel):
         watcher = None if listener is None else _Watcher(what, listener, look)
         try:
             yield
