@@ -1,0 +1,15 @@
+"""Progress of commands that read or write data."""
+
+from __future__ import annotations
+
+import sys
+
+from provenn.spark.progress import Listener
+from provenn.spark.progress_bar import PlainLines, TerminalBar
+
+__all__ = ["command_listener"]
+
+
+def command_listener() -> Listener:
+    """Return what shows progress on the standard error: a bar on a terminal, otherwise a line every few seconds."""
+    return TerminalBar() if sys.stderr.isatty() else PlainLines()
