@@ -66,6 +66,8 @@ class FragmentsContract:
         assert made.identities == {KEY, DISTANCE}
         with filled.reading() as reading:
             assert fragments.get(reading, made.id) == made
+            assert fragments.is_registered(reading, made.location)
+            assert not fragments.is_registered(reading, "fragments/other")
             with pytest.raises(KeyError):
                 fragments.get(reading, made.id + 1)
 

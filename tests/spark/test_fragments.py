@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +21,6 @@ from provenn.errors import (
     CorruptArchiveError,
     FilesChangedError,
     KeyValuesError,
-    ProvennError,
     RunError,
     StoreError,
 )
@@ -31,7 +31,7 @@ from provenn.spark.compile import compile_catalog
 from provenn.spark.fragments import existing, read_fragment, store_fragment, usable
 from provenn.store import catalog_store, counts, fragments
 from provenn.store import folder as folder_module
-from provenn.store.database import open_database
+from provenn.store.database import Database, open_database
 from provenn.store.declarations import declare, retract
 from provenn.store.folder import DataFolder
 from provenn.store.garbage import collect_garbage
@@ -396,6 +396,28 @@ def test_a_failure_at_any_step_leaves_nothing(scene, monkeypatch, step, when):
     assert lying(folder) == {one.location for one in visible(database)}
 
 
+def test_an_interruption_after_the_commit_leaves_all_of_it(scene, monkeypatch):
+    """Ctrl-C comes when the fragment is registered already: then its files must stay."""
+
+    @contextmanager
+    def interrupted(self):
+        with writing(self) as one:
+            before = fragments.all_fragments(one)
+            yield one
+            added = fragments.all_fragments(one) != before
+        if added:
+            raise KeyboardInterrupt
+
+    writing = Database.writing
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "writing", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            scene.keep()
+    (made,) = visible(scene.database)
+    assert usable(scene.database, scene.folder, [made]) == [made]
+    assert scene.keep() == made
+
+
 def test_a_full_disk_is_told_and_leaves_nothing(engine, database, tmp_path):
     with small_disk(tmp_path, "2m") as disk:
         folder = DataFolder.of(disk / "data")
@@ -448,9 +470,3 @@ def test_a_process_killed_while_spark_writes_leaves_nothing_that_is_seen(databas
         writing.connection.execute(pins.update().values(expires_at=writing.when))
     assert collect_garbage(database, folder, age=NO_AGE).deleted == (leftover,)
     assert lying(folder) == {made.location}
-
-
-def test_all_errors_are_provenns_own():
-    """What is raised above is what a user can catch."""
-    for one in (StoreError, RunError, KeyValuesError, FilesChangedError, CorruptArchiveError):
-        assert issubclass(one, ProvennError)

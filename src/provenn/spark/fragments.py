@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from provenn.catalogs import Base, Catalog, cone
 from provenn.catalogs.schema import Attribute
-from provenn.errors import AttributeNotFoundError, KeyValuesError, StoreError
+from provenn.errors import AttributeNotFoundError, KeyValuesError, ProvennError, StoreError
 from provenn.spark.columns import column
 from provenn.spark.engine import Engine
 from provenn.spark.failures import told
@@ -113,12 +113,18 @@ def store_fragment(
                         facts=facts,
                     )
         except BaseException:
-            with suppress(StoreError):  # otherwise it is found as garbage, some day
-                folder.remove(place)
-                folder.remove(*target)
+            _clean_up(database, folder, place, "/".join(target))
             raise
         folder.remove(place)
         return there
+
+
+def _clean_up(database: Database, folder: DataFolder, *places: str) -> None:
+    """Delete what was written; unless it is registered all the same, as when a commit was interrupted at its end."""
+    with suppress(ProvennError), database.reading() as reading:  # otherwise it is found as garbage, some day
+        for place in places:
+            if not fragments.is_registered(reading, place):
+                folder.remove(place)
 
 
 def existing(

@@ -29,6 +29,7 @@ __all__ = [
     "all_fragments",
     "drop",
     "get",
+    "is_registered",
     "of_extent",
     "pinned",
     "register",
@@ -187,6 +188,11 @@ def get(reading: Reading, number: int) -> Fragment:
     for one in _read(reading, _ALL.where(fragments.c.id == number)):
         return one
     raise KeyError(number)
+
+
+def is_registered(reading: Reading, location: str) -> bool:
+    """Whether a fragment lies at a location, be it one that was dropped."""
+    return reading.connection.scalar(select(fragments.c.id).where(fragments.c.location == location)) is not None
 
 
 def with_attribute(reading: Reading, identity: str) -> tuple[Fragment, ...]:
