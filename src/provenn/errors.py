@@ -39,6 +39,9 @@
     ├── RunError                      a run that failed; says at what
     ├── StoreError (OSError)          a place where data cannot be written or read: full, forbidden, gone
     ├── FormatError (ValueError)      a format that is not known, or that cannot hold the data
+    ├── TargetError (ValueError)      a request that cannot be answered; says why
+    │   ├── AmbiguousAttributeError   a name that means several attributes; lists them
+    │   └── NotCoveredError           an attribute that not all sources are proved to have; shows a possible world
     ├── TooLargeError (ValueError)    more data than one process should hold; says how to have it all the same
     └── ContradictionError (ValueError)  facts that contradict each other; carries the minimal conflict
 
@@ -50,6 +53,7 @@ from difflib import get_close_matches
 from typing import Any
 
 __all__ = [
+    "AmbiguousAttributeError",
     "ArchiveBusyError",
     "ArchiveError",
     "ArchiveNotFoundError",
@@ -77,6 +81,7 @@ __all__ = [
     "KeyColumnsError",
     "KeyValuesError",
     "LabelError",
+    "NotCoveredError",
     "PictureError",
     "PopulationError",
     "ProvennError",
@@ -84,6 +89,7 @@ __all__ = [
     "RunError",
     "StatementError",
     "StoreError",
+    "TargetError",
     "TooLargeError",
     "TypeNameError",
     "UnknownCatalogError",
@@ -303,6 +309,31 @@ class StoreError(ProvennError, OSError):
 
 class FormatError(ProvennError, ValueError):
     """A format that is not known, or that cannot hold the data."""
+
+
+class TargetError(ProvennError, ValueError):
+    """A request that cannot be answered."""
+
+
+class AmbiguousAttributeError(TargetError):
+    """A name that means several attributes."""
+
+
+class NotCoveredError(TargetError):
+    """An attribute that not all sources are proved to have.
+
+    Parameters
+    ----------
+    attribute
+        Its name.
+    world
+        A possible world in which some source has it not, or None if none was looked for.
+    """
+
+    def __init__(self, attribute: str, message: str, world: Any = None, *, hint: str = "") -> None:  # noqa: ANN401 - errors lie below the layer of worlds
+        super().__init__(message, hint=hint)
+        self.attribute = attribute
+        self.world = world
 
 
 class TooLargeError(ProvennError, ValueError):

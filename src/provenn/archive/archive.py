@@ -9,14 +9,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from provenn.archive import calculators, definitions, questions
+from provenn.archive import calculators, definitions, fragments, questions
 from provenn.archive.description import Description, described
 from provenn.archive.handle import Catalog
 from provenn.archive.lineage import Lineage, lineage_of
 from provenn.archive.proof import Proof
 from provenn.archive.relation import Relation
+from provenn.archive.target import Target
 from provenn.archive.words import Vocabulary, as_statement, by_name, in_names, resolved
-from provenn.catalogs import Base, Calculator, Files
+from provenn.archive.workshop import Progress, Workshop
+from provenn.catalogs import Base, Calculator, Files, KeepAttributes
 from provenn.catalogs import Catalog as Definition
 from provenn.errors import ArchiveBusyError
 from provenn.logic import Knowledge, Statement
@@ -25,7 +27,12 @@ from provenn.store.calculators import Registered
 from provenn.store.catalog_store import Entry
 from provenn.store.database import Database, Reading
 from provenn.store.facts import Fact
+from provenn.store.folder import DataFolder
+from provenn.store.garbage import Collected, collect_garbage
 from provenn.store.names import Change
+from provenn.targets.plan import Plan
+from provenn.targets.planning import Missing, plan_catalog
+from provenn.targets.running import Keep
 
 __all__ = ["Archive"]
 
@@ -37,11 +44,20 @@ class Archive:
     expected, its name will do, or the beginning of its digest.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self,
+        database: Database,
+        folder: DataFolder | None = None,
+        *,
+        spark: object | None = None,
+        progress: Progress = None,
+    ) -> None:
         self._database = database
+        self._workshop = Workshop(database, folder, spark, progress)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Let go of the database, and of Spark if it was started for this archive."""
+        self._workshop.close()
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -81,6 +97,7 @@ class Archive:
         schema: Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
         rebuild: bool | None = None,
+        verify: bool = False,
     ) -> Catalog:
         """Define a catalog on files. Only their metadata are read.
 
@@ -104,6 +121,9 @@ class Archive:
             What to do if the name is on an earlier version of the files: True moves it here and defines anew, on
             these files, every named catalog that is made from the earlier version; False moves this name alone. By
             default that is an error which says what would be rebuilt.
+        verify
+            Whether to read all keys now and make sure that none is NULL or occurs twice. Otherwise that is done when
+            data are first computed from them.
         """
         files = Files.at(path, format=format, schema=schema, options=options)
         with self._database.writing() as writing:
@@ -116,6 +136,8 @@ class Archive:
                 if not catalog_store.add(writing, base):
                     bases.seen_again(writing, base)
                 names.assign(writing, name, base.digest)
+        if verify:
+            self._workshop.verify(base)
         return Catalog(self, base)
 
     def define(self, definition: Definition, name: str | None = None) -> Catalog:
@@ -356,6 +378,67 @@ class Archive:
             digests = [one.digest for one in catalog_store.search(reading, kind="ConcatSources")]
             made = catalog_store.get_all(reading, digests) if digests else {}
             return [Catalog(self, one) for one in definitions.disjointly_concatenated(reading, made.values())]
+
+    # -- data ----------------------------------------------------------------------------------------------------
+
+    def target(
+        self,
+        sources: Catalog | str,
+        attributes: Sequence[str],
+        *,
+        where: str | None = None,
+        missing: Missing = "error",
+        keep: Keep = "worthwhile",
+    ) -> Target:
+        """Ask for attributes of sources: who provides them is found, what nobody has is created, little is computed.
+
+        Parameters
+        ----------
+        sources
+            The catalog whose sources are meant.
+        attributes
+            The names of the attributes; the key comes with them.
+        where
+            A criterion in SQL, on any attributes, that the sources fulfil.
+        missing
+            What becomes of sources that are not proved to have an attribute: ``"error"``; ``"null"``, they have no
+            value of it; ``"drop"``, they are left out.
+        keep
+            Which results are kept for the next who asks: ``"worthwhile"``, if a calculator in Python was called;
+            ``"always"``; ``"never"``.
+        """
+        return Target.of(self, sources, attributes, where=where, missing=missing, keep=keep)
+
+    def _plan_catalog(self, one: Catalog) -> Plan:
+        return self._plan(one.definition, one.name)
+
+    def _count(self, one: Catalog) -> int:
+        return self._workshop.count(lambda: self._plan(KeepAttributes.of(one.definition, ()), one.name))
+
+    def _plan(self, definition: Definition, what: str) -> Plan:
+        with self._database.reading() as reading:
+            return plan_catalog(reading, definition, what)
+
+    def store(self, which: Catalog | str, *, attributes: Sequence[str] | None = None) -> fragments.Stored:
+        """Compute attributes of a catalog's sources, by default all, and keep them. What is kept is not computed."""
+        one = self.catalog(which)
+        pipeline = self._workshop.pipeline()
+        options: dict[str, Any] = {"attributes": attributes, "listener": pipeline.listener}
+        return fragments.store(
+            self._database, pipeline.folder, pipeline.engine, one.definition, one.to_spark, **options
+        )
+
+    def fragments(self, which: Catalog | str | None = None, *, dropped: bool = False) -> Sequence[fragments.Stored]:
+        """Return what is stored for the sources of a catalog, or all; also what is not used any more, if asked for."""
+        extent = None if which is None else self.catalog(which).definition.extent.digest
+        with self._database.reading() as reading:
+            return fragments.listed(reading, extent, dropped=dropped)
+
+    def collect_garbage(self, *, limit: int | None = None, dry_run: bool = False) -> Collected:
+        """Delete data that nothing refers to and, above a limit in bytes, fragments: the least useful first."""
+        return collect_garbage(self._database, self._workshop.folder, limit=limit, dry_run=dry_run)
+
+    # -- looking up ----------------------------------------------------------------------------------------------
 
     def same_sources(self, which: Catalog | str, *, by_construction: bool = False) -> list[Catalog]:
         """Return the other catalogs that are proved to have the same sources.

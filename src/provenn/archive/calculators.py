@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from provenn.catalogs import Calculator, PythonCalculator, SqlCalculator
 from provenn.errors import CalculatorError, did_you_mean
 from provenn.store import calculators
-from provenn.store.calculators import Registered, preferred, register, registered
+from provenn.store.calculators import latest, providing, register, there_are
 from provenn.store.database import Reading, Writing
 
 __all__ = ["find", "latest", "made", "prefer", "providing", "register"]
-
-
-def latest(reading: Reading) -> dict[str, Registered]:
-    """Return the calculators by name; of several that have one name, the one registered last."""
-    return {one.name: one for one in reversed(registered(reading))}
 
 
 def made(
@@ -61,34 +56,5 @@ def prefer(writing: Writing, attribute: str, calculator: Calculator | str) -> No
 def _named(reading: Reading, name: str) -> Calculator:
     known = latest(reading)
     if name not in known:
-        raise CalculatorError(f"no calculator is called {name!r}", hint=did_you_mean(name, known) or _there_are(known))
+        raise CalculatorError(f"no calculator is called {name!r}", hint=did_you_mean(name, known) or there_are(known))
     return known[name].calculator
-
-
-def providing(reading: Reading, attribute: str) -> Calculator:
-    """Return the calculator that provides an attribute: the only one, or the one that is preferred.
-
-    Raises
-    ------
-    CalculatorError
-        If there is none, or several of which none is preferred.
-    """
-    known = latest(reading)
-    candidates = {name: one.calculator for name, one in known.items() if attribute in one.calculator.names}
-    if not candidates:
-        provided = {one for each in known.values() for one in each.calculator.names}
-        hint = did_you_mean(attribute, provided) or _there_are(known)
-        raise CalculatorError(f"no calculator provides {attribute!r}", hint=hint)
-    choice = preferred(reading).get(attribute)
-    for one in candidates.values():
-        if len(candidates) == 1 or (choice is not None and choice.identity == one.digest):
-            return one
-    raise CalculatorError(
-        f"several calculators provide {attribute}: {', '.join(sorted(candidates))}",
-        hint=f'name one, or record which is meant: archive.prefer("{attribute}", "{min(candidates)}")',
-    )
-
-
-def _there_are(known: Iterable[str]) -> str:
-    names = sorted(known)
-    return f"there are {', '.join(names[:20])}" if names else "register it: archive.calculator(…)"

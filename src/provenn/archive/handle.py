@@ -1,10 +1,12 @@
-"""A catalog in an archive: what a user holds in hand. Every verb defines a new catalog; nothing is computed."""
+"""A catalog in an archive: what a user holds in hand. Every verb defines a new catalog; only data are computed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from provenn.archive.data import Data
+from provenn.archive.fragments import Stored
 from provenn.archive.words import SHORT
 from provenn.catalogs import (
     Calculator,
@@ -23,11 +25,14 @@ from provenn.catalogs import Catalog as Definition
 
 if TYPE_CHECKING:
     from provenn.archive.archive import Archive
+    from provenn.archive.workshop import Workshop
+    from provenn.targets.plan import Plan
+    from provenn.targets.running import Keep
 
 __all__ = ["Catalog"]
 
 
-class Catalog:
+class Catalog(Data):
     """A catalog of an archive.
 
     Catalogs are made by `Archive.ingest` and by the verbs of other catalogs, and found by ``archive[name]``. Two are
@@ -160,6 +165,27 @@ class Catalog:
 
     def _other(self, other: Catalog | str) -> Definition:
         return self.archive.catalog(other).definition
+
+    # -- data ----------------------------------------------------------------------------------------------------
+
+    def plan(self) -> Plan:
+        """Return how all its attributes would be computed, and why that is enough. Nothing is computed for it."""
+        return self.archive._plan_catalog(self)  # noqa: SLF001 - the archive is its own
+
+    def count(self) -> int:
+        """Return how many sources it has: counted, unless that is known."""
+        return self.archive._count(self)  # noqa: SLF001
+
+    def store(self, *, attributes: Sequence[str] | None = None) -> Stored:
+        """Compute attributes, by default all, and keep them for whoever asks next."""
+        return self.archive.store(self, attributes=attributes)
+
+    def _workshop(self) -> Workshop:
+        return self.archive._workshop  # noqa: SLF001
+
+    @property
+    def _keep(self) -> Keep:
+        return "worthwhile"
 
     # -- showing -------------------------------------------------------------------------------------------------
 

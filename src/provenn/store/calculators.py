@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,11 +11,22 @@ from sqlalchemy import delete, insert, select, update
 
 from provenn.catalogs.calculators import Calculator, calculator_from
 from provenn.catalogs.digest import canonical_json
-from provenn.errors import CorruptArchiveError
+from provenn.errors import CalculatorError, CorruptArchiveError, did_you_mean
 from provenn.store.database import Reading, Writing
 from provenn.store.tables import calculators, preferences
 
-__all__ = ["Preference", "Registered", "forget_preference", "prefer", "preferred", "register", "registered"]
+__all__ = [
+    "Preference",
+    "Registered",
+    "forget_preference",
+    "latest",
+    "prefer",
+    "preferred",
+    "providing",
+    "register",
+    "registered",
+    "there_are",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +106,38 @@ def preferred(reading: Reading) -> dict[str, Preference]:
     """Return what names of attributes mean, by name."""
     query = select(preferences).order_by(preferences.c.attribute)
     return {row.attribute: Preference(*row) for row in reading.connection.execute(query)}
+
+
+def latest(reading: Reading) -> dict[str, Registered]:
+    """Return the calculators by name; of several that have one name, the one registered last."""
+    return {one.name: one for one in reversed(registered(reading))}
+
+
+def providing(reading: Reading, attribute: str) -> Calculator:
+    """Return the calculator that provides an attribute: the only one, or the one that is preferred.
+
+    Raises
+    ------
+    CalculatorError
+        If there is none, or several of which none is preferred.
+    """
+    known = latest(reading)
+    candidates = {name: one.calculator for name, one in known.items() if attribute in one.calculator.names}
+    if not candidates:
+        provided = {one for each in known.values() for one in each.calculator.names}
+        hint = did_you_mean(attribute, provided) or there_are(known)
+        raise CalculatorError(f"no calculator provides {attribute!r}", hint=hint)
+    choice = preferred(reading).get(attribute)
+    for one in candidates.values():
+        if len(candidates) == 1 or (choice is not None and choice.identity == one.digest):
+            return one
+    raise CalculatorError(
+        f"several calculators provide {attribute}: {', '.join(sorted(candidates))}",
+        hint=f'name one, or record which is meant: archive.prefer("{attribute}", "{min(candidates)}")',
+    )
+
+
+def there_are(known: Iterable[str]) -> str:
+    """Return a hint that names the calculators there are."""
+    names = sorted(known)
+    return f"there are {', '.join(names[:20])}" if names else "register it: archive.calculator(…)"

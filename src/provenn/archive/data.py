@@ -1,0 +1,100 @@
+"""The data of a catalog or a target: what a user gets when asking for them. Only here is anything computed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from pyspark.sql import DataFrame  # for people who read the signature; nothing here imports it
+
+    from provenn.archive.workshop import Workshop
+    from provenn.spark.writing import Written
+    from provenn.targets.plan import Plan
+    from provenn.targets.running import Keep
+
+__all__ = ["LIMIT", "Data"]
+
+LIMIT = 2 * 10**9
+"""How many bytes are brought into this process unless more are asked for."""
+
+
+class Data(ABC):
+    """Something whose data can be computed."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _workshop(self) -> Workshop:
+        """Where it is computed."""
+
+    @abstractmethod
+    def plan(self) -> Plan:
+        """Return how it would be computed, and why that is enough. Nothing is computed for it."""
+
+    @property
+    @abstractmethod
+    def _keep(self) -> Keep:
+        """What of it is kept."""
+
+    def to_spark(self) -> DataFrame:
+        """Return the data as a DataFrame of Spark, not yet computed; so nothing of them is kept.
+
+        It belongs to a session with provenn's settings; that the files of its base catalogs do not change until it is
+        computed is up to you.
+        """
+        return self._workshop().prepared(self.plan).frame
+
+    def to_arrow(self, *, limit: int | None = LIMIT) -> pa.Table:
+        """Compute the data, as an Arrow table in this process.
+
+        Parameters
+        ----------
+        limit
+            How many bytes it may be, about; None for any number.
+
+        Raises
+        ------
+        TooLargeError
+            If it would be larger. `write` has no limit.
+        """
+        return self._workshop().collected(self.plan, self._keep, limit)
+
+    def to_pandas(self, *, limit: int | None = LIMIT) -> pd.DataFrame:
+        """Compute the data, as a data frame of pandas in this process; `to_arrow` says what else there is to know."""
+        return self.to_arrow(limit=limit).to_pandas()
+
+    def head(self, number: int = 10) -> pd.DataFrame:
+        """Compute a few sources, whichever come first. Nothing of them is kept."""
+        return self._workshop().first(self.plan, number).to_pandas()
+
+    def write(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - Spark's word for it
+        partition_by: Sequence[str] = (),
+        single: bool | None = None,
+        overwrite: bool = False,
+    ) -> Written:
+        """Compute the data into files: Parquet, CSV, FITS or VOTable. Nothing is there before all of it is.
+
+        Parameters
+        ----------
+        path
+            Where; the suffix tells the format.
+        format
+            ``"parquet"``, ``"csv"``, ``"fits"`` or ``"votable"``, if the suffix does not tell.
+        partition_by
+            Attributes by whose values the files are put into folders.
+        single
+            Whether to write one file rather than a folder with many. By default, one file if the path has a suffix.
+        overwrite
+            Whether to replace what is there.
+        """
+        options: dict[str, Any] = {"format": format, "partition_by": partition_by, "single": single}
+        return self._workshop().written(self.plan, self._keep, path, overwrite=overwrite, **options)

@@ -1,0 +1,190 @@
+"""Where an archive computes data: what is needed for it is imported and started when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from os import PathLike
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Literal
+
+from provenn.catalogs import Base
+from provenn.errors import ArchiveError
+from provenn.store import runs
+from provenn.store.database import Database
+from provenn.store.folder import DataFolder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from provenn.spark.pipeline import Pipeline, Prepared
+    from provenn.spark.writing import Written
+    from provenn.targets.plan import Plan
+    from provenn.targets.running import Keep
+
+__all__ = ["Progress", "Workshop"]
+
+Progress = Callable[..., None] | Literal[False] | None
+"""Who is told of the progress of long work: a function, nobody, or by default whoever looks at a terminal."""
+
+
+class Workshop:
+    """Where an archive computes data.
+
+    Parameters
+    ----------
+    database
+        Its metadata.
+    folder
+        Where its data are kept, if that is known.
+    spark
+        Where data are computed: None, a URL, or a session.
+    progress
+        Who is told of it.
+    """
+
+    def __init__(self, database: Database, folder: DataFolder | None, spark: object | None, progress: Progress) -> None:
+        self._database = database
+        self._folder = folder
+        self._spark = spark
+        self._progress = progress
+        self._pipeline: Pipeline | None = None
+
+    @property
+    def folder(self) -> DataFolder:
+        """Where data are kept.
+
+        Raises
+        ------
+        ArchiveError
+            If nobody has said where.
+        """
+        if self._folder is None:
+            raise ArchiveError(
+                f"nobody has said where the data of {self._database.place} are kept", hint='open it with store="…" once'
+            )
+        return self._folder
+
+    def pipeline(self) -> Pipeline:
+        """Return the way of data from files to results."""
+        if self._pipeline is None:
+            from provenn.spark.engine import Engine  # noqa: PLC0415 - most commands compute nothing
+            from provenn.spark.pipeline import Pipeline  # noqa: PLC0415
+            from provenn.spark.progress_bar import listener  # noqa: PLC0415
+
+            self._pipeline = Pipeline(self._database, self.folder, Engine(self._spark), listener(self._progress))
+        return self._pipeline
+
+    def close(self) -> None:
+        """Stop what was started."""
+        if self._pipeline is not None:
+            self._pipeline.engine.close()
+            self._pipeline = None
+
+    def verify(self, base: Base) -> None:
+        """Make sure that the key of a base catalog identifies its sources."""
+        self.pipeline().verify([base])
+
+    # -- results -------------------------------------------------------------------------------------------------
+
+    def prepared(self, replan: Callable[[], Plan]) -> Prepared:
+        """Return data that are ready to be computed."""
+        from provenn.targets.running import prepared  # noqa: PLC0415 - see above
+
+        return prepared(self.pipeline(), replan)[1]
+
+    def collected(self, replan: Callable[[], Plan], keep: Keep, limit: int | None) -> pa.Table:
+        """Compute data into this process, as an Arrow table; none are computed if it is proved that there are none."""
+        plan = replan()
+        if plan.empty:
+            from provenn.spark.arrow import no_rows  # noqa: PLC0415 - see above
+
+            return no_rows(plan.schema)
+        with self._run(plan) as ran:
+            from provenn.targets.running import answered, learned  # noqa: PLC0415 - see above
+
+            plan, data = answered(self.pipeline(), replan, keep)
+            table = self.pipeline().collected(data, limit, lambda frame: frame.toArrow())
+            ran(table.num_rows)
+            if plan.catalog is not None:
+                learned(self._database, plan.catalog, table.num_rows)
+        return table
+
+    def first(self, replan: Callable[[], Plan], number: int) -> pa.Table:
+        """Compute a few sources."""
+        plan = replan()
+        if plan.empty:
+            from provenn.spark.arrow import no_rows  # noqa: PLC0415 - see above
+
+            return no_rows(plan.schema)
+        return self.pipeline().collected(self.prepared(replan), None, lambda frame: frame.limit(number).toArrow())
+
+    def count(self, replan: Callable[[], Plan]) -> int:
+        """Count sources, unless it is known how many there are."""
+        plan = replan()
+        known = 0 if plan.empty else plan.scene.rows.get(plan.before.extent.digest)
+        if known is not None:
+            return known
+        from provenn.targets.running import learned  # noqa: PLC0415 - see above
+
+        rows = self.pipeline().count(self.prepared(replan))
+        if plan.catalog is not None:
+            learned(self._database, plan.catalog, rows)
+        return rows
+
+    def written(
+        self,
+        replan: Callable[[], Plan],
+        keep: Keep,
+        path: str | PathLike[str],
+        **options: Any,  # noqa: ANN401 - those of write
+    ) -> Written:
+        """Compute data into files."""
+        from provenn.spark.writing import write  # noqa: PLC0415 - see above
+        from provenn.targets.running import answered, learned  # noqa: PLC0415
+
+        pipeline = self.pipeline()
+        with self._run(replan()) as ran:
+            plan, data = answered(pipeline, replan, keep)
+            with pipeline.running(data):
+                done = write(pipeline.engine, data.frame, data.schema, path, **options)
+            ran(done.rows)
+            if plan.catalog is not None:
+                learned(self._database, plan.catalog, done.rows)
+        return done
+
+    @contextmanager
+    def _run(self, plan: Plan) -> Iterator[Callable[[int], None]]:
+        """Record that a plan runs, how long it takes, and how it ends."""
+        if self._database.read_only:
+            yield _ignored
+            return
+        with self._database.writing() as writing:
+            number = runs.begin(writing, plan.what)
+        began, found, outcome = monotonic(), [None], "failed"
+
+        def ran(rows: int) -> None:
+            found[0] = rows  # type: ignore[call-overload] # it was None
+
+        try:
+            yield ran
+            outcome = "done"
+        except KeyboardInterrupt:
+            outcome = "cancelled"
+            raise
+        finally:
+            reused = {identity for one in plan.fragments for identity in one.identities} & plan.needed
+            with self._database.writing() as writing:
+                runs.end(
+                    writing,
+                    number,
+                    outcome,  # type: ignore[arg-type] # one of three
+                    seconds=monotonic() - began,
+                    rows=found[0],
+                    reused=reused,
+                    computed=plan.needed - reused,
+                )
+
+
+def _ignored(rows: int) -> None:
+    """Record nothing: the archive can only be read."""

@@ -1,0 +1,190 @@
+"""The way of data from files to results: what every run does before and after Spark does its part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pyspark.sql import DataFrame
+
+from provenn.catalogs import Base, Catalog, Schema, cone
+from provenn.errors import TooLargeError
+from provenn.spark.columns import column
+from provenn.spark.compile import compile_catalog
+from provenn.spark.engine import Engine
+from provenn.spark.failures import told
+from provenn.spark.keys import verify_key
+from provenn.spark.progress import Listener, watched
+from provenn.spark.reading import read_base
+from provenn.store import fragments, verifications
+from provenn.store.database import Database
+from provenn.store.folder import DataFolder
+from provenn.store.fragments import Fragment
+
+__all__ = ["Pipeline", "Prepared"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Data that are ready to be computed.
+
+    Parameters
+    ----------
+    frame
+        Gives them.
+    schema
+        Their attributes; the columns of the frame.
+    what
+        What they are, for messages.
+    bases
+        The base catalogs whose files are read.
+    fragments
+        The fragments that are read.
+    most
+        How many rows there are at most, if that is known without counting.
+    """
+
+    frame: DataFrame
+    schema: Schema
+    what: str
+    bases: tuple[Base, ...]
+    fragments: tuple[Fragment, ...] = ()
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Where data are, where they are computed, and who watches.
+
+    Parameters
+    ----------
+    database
+        What is known of them.
+    folder
+        Where fragments lie.
+    engine
+        Spark.
+    listener
+        Told of the progress of long work, if anybody is.
+    """
+
+    database: Database
+    folder: DataFolder
+    engine: Engine
+    listener: Listener | None = None
+
+    def plain(self, catalog: Catalog, what: str) -> Prepared:
+        """Prepare a catalog literally, as its definition says: from its bases, whatever is stored."""
+        bases = tuple(one for one in cone(catalog) if isinstance(one, Base))
+        rows = self.verify(bases)
+        with told(f"preparing {what}"):
+            frame = compile_catalog(catalog, lambda one: self.read(one) if isinstance(one, Base) else None)
+        return Prepared(frame, catalog.schema, what, bases, most=sum(rows.values()))
+
+    def read(self, base: Base) -> DataFrame:
+        """Return the rows of a base catalog; its key is to be verified before."""
+        return read_base(self.engine, base, self.folder)
+
+    def verify(self, bases: Sequence[Base]) -> dict[str, int]:
+        """Make sure that the keys of base catalogs identify sources, where that was not seen before; count the rows.
+
+        Raises
+        ------
+        KeyValuesError
+            If a key is NULL or occurs twice.
+        """
+        with self.database.reading() as reading:
+            known = verifications.verified(reading, [base.digest for base in bases])
+        for base in bases:
+            if base.digest in known:
+                continue
+            what = f"verifying the key {', '.join(base.key)} of {base.files.location}"
+            with self._watched(what, (base,)):
+                known[base.digest] = verify_key(self.engine, base, self.folder)
+            if not self.database.read_only:
+                with self.database.writing() as writing:
+                    verifications.record(writing, base.digest, known[base.digest])
+        return known
+
+    @contextmanager
+    def running(self, prepared: Prepared) -> Iterator[None]:
+        """Let the body run Spark.
+
+        Fragments are kept from being deleted meanwhile, progress is shown, failures are told in words; and if the
+        files of a base changed meanwhile, what was computed is not to be trusted.
+
+        Raises
+        ------
+        FilesChangedError, FilesMissingError
+            If that happened.
+        """
+        with ExitStack() as stack:
+            if prepared.fragments:
+                stack.enter_context(fragments.pinned(self.database, [one.id for one in prepared.fragments]))
+            stack.enter_context(self._watched(f"computing {prepared.what}", prepared.bases))
+            yield
+
+    @contextmanager
+    def _watched(self, what: str, bases: Sequence[Base]) -> Iterator[None]:
+        with told(what), watched(self.engine, what, self.listener):
+            yield
+        for base in bases:
+            base.files.check()
+
+    # -- results -------------------------------------------------------------------------------------------------
+
+    def collected(self, prepared: Prepared, limit: int | None, collect: Callable[[DataFrame], T]) -> T:
+        """Bring data into this process.
+
+        Parameters
+        ----------
+        prepared
+            The data.
+        limit
+            How many bytes they may be, about; None for any number.
+        collect
+            Does it.
+
+        Raises
+        ------
+        TooLargeError
+            If they are more. Nothing was brought then.
+        """
+        if limit is not None:
+            self._check_size(prepared, limit)
+        with self.running(prepared):
+            return collect(prepared.frame)
+
+    def _check_size(self, prepared: Prepared, limit: int) -> None:
+        width = sum(_WIDTHS.get(one.type.name, _WIDE) for one in prepared.schema.attributes)
+        if prepared.most is not None and prepared.most * width <= limit:
+            return
+        rows = self.count(prepared)
+        if rows * width > limit:
+            raise TooLargeError(
+                f"{prepared.what} has {rows:,} sources, about {_bytes(rows * width)}, more than {_bytes(limit)}",
+                hint="write it to a file, take fewer attributes or sources, or say limit=None",
+            )
+
+    def count(self, prepared: Prepared) -> int:
+        """Return how many sources there are."""
+        with self.running(prepared):
+            return prepared.frame.select(*(column(one.name) for one in prepared.schema.key)).count()
+
+
+_WIDTHS = {"boolean": 1, "tinyint": 1, "smallint": 2, "int": 4, "float": 4, "date": 4, "bigint": 8, "double": 8}
+_WIDTHS |= {"timestamp": 8, "timestamp_ntz": 8, "decimal": 16}
+_WIDE = 32
+"""The bytes of a value of a type; of one whose values differ, such as strings, a guess."""
+
+
+def _bytes(size: int) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}"
+        size //= 1000
+    return f"{size:,} GB"

@@ -1,0 +1,212 @@
+"""From a request to a plan: discover, create, rewrite. Nothing is computed, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from provenn.catalogs import Attribute, Base, Catalog, CombineAttributes, KeepAttributes, SelectSources, cone
+from provenn.criteria import names_in
+from provenn.errors import NotCoveredError, TargetError
+from provenn.store import catalog_store, counts, fragments, verifications
+from provenn.store.database import Reading
+from provenn.store.fragments import Fragment
+from provenn.targets.known import known_of
+from provenn.targets.literal import literal
+from provenn.targets.plan import Plan
+from provenn.targets.providers import Provided, Providers, brought_together
+from provenn.targets.rewriting import rewritten
+from provenn.targets.scene import Scene
+from provenn.targets.steps import Combine, Concat, Exclude, Fill, Step, Stored
+
+__all__ = ["Missing", "Request", "plan_catalog", "plan_request"]
+
+Missing = Literal["error", "null", "drop"]
+"""What becomes of sources that are not proved to have an attribute: an error; they have none; they are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for.
+
+    Parameters
+    ----------
+    sources
+        The catalog whose sources are meant.
+    attributes
+        The names of the attributes.
+    where
+        A criterion on the sources, or None.
+    missing
+        What becomes of sources that are not proved to have an attribute.
+    called
+        What the sources are called.
+    """
+
+    sources: Catalog
+    attributes: tuple[str, ...]
+    where: str | None = None
+    missing: Missing = "error"
+    called: str = ""
+
+
+def plan_catalog(reading: Reading, catalog: Catalog, what: str) -> Plan:
+    """Plan how to compute a catalog: all its attributes, for all its sources."""
+    provided = tuple(Provided(one.name, one, catalog, "it has it") for one in catalog.schema.attributes)
+    asked = _Asked(what, catalog, literal(catalog), catalog.schema.attributes, provided)
+    return _planned(reading, asked)
+
+
+def plan_request(reading: Reading, request: Request) -> Plan:
+    """Plan how to answer a request.
+
+    Raises
+    ------
+    TargetError
+        If an attribute is not found, or may be several.
+    NotCoveredError
+        If not all sources are proved to have an attribute, and that is to be an error.
+    """
+    providers = Providers(reading, request.sources)
+    sources = _sources(request, providers)
+    provided = [providers.named(name) for name in dict.fromkeys(request.attributes)]
+    others = [one for one in provided if one.provider is not request.sources]
+    _check_names(request, provided)
+    scene = Scene(
+        known_of(reading, sources, *(one.provider for one in others)), (sources, *(one.provider for one in others))
+    )
+    uncovered = [one for one in others if not scene.lies_in(sources.extent, one.provider.extent)]
+    if uncovered and request.missing == "error":
+        raise _not_covered(scene, sources, uncovered[0], request)
+    names = [one.name for one in provided]
+    columns = _columns(request, provided)
+    if uncovered and request.missing == "null":
+        step = _filled(sources, others, uncovered)
+        catalog = None
+    else:
+        catalog = _combined(sources, others, names)
+        step = literal(catalog)
+    extra = [one.provider for one in others]
+    what = request.called or sources.digest[:12]
+    created = tuple(providers.created.values())
+    return _planned(reading, _Asked(what, catalog, step, columns, tuple(provided), created, (sources, *extra)))
+
+
+def _sources(request: Request, providers: Providers) -> Catalog:
+    """Return the sources that are asked for, as a catalog."""
+    if request.where is None or not request.where.strip():
+        return request.sources
+    others = [one for one in map(providers.named, names_in(request.where)) if one.provider is not request.sources]
+    if not others:
+        return SelectSources.of(request.sources, request.where)
+    more = brought_together((one.provider, one.attribute.identity, one.name) for one in others)
+    assert more is not None, "there are others"  # noqa: S101 - for the type checker
+    more = KeepAttributes.of(more, [one.name for one in others])
+    return SelectSources.of(CombineAttributes.of(request.sources, more), request.where)
+
+
+def _combined(sources: Catalog, others: Sequence[Provided], names: Sequence[str]) -> Catalog:
+    own = [name for name in names if name not in {one.name for one in others}]
+    if not others:
+        return KeepAttributes.of(sources, own)
+    parts = [KeepAttributes.of(sources, own)]
+    by_provider: dict[Catalog, list[Provided]] = {}
+    for one in others:
+        by_provider.setdefault(one.provider, []).append(one)
+    for provider, several in by_provider.items():
+        part = brought_together((provider, one.attribute.identity, one.name) for one in several)
+        assert part is not None, "there are several"  # noqa: S101 - for the type checker
+        parts.append(KeepAttributes.of(part, [one.name for one in several]))
+    return KeepAttributes.of(CombineAttributes.of(*parts), names)
+
+
+def _filled(sources: Catalog, others: Sequence[Provided], uncovered: Sequence[Provided]) -> Step:
+    """Return steps that give all sources, with NULL for what they do not have."""
+    step = literal(sources)
+    for one in others:
+        giving = literal(one.provider)
+        joined = Combine((step, giving))
+        if one not in uncovered:
+            step = joined
+            continue
+        rest = Fill(Exclude(step, giving), (one.attribute,))
+        attributes = {**step.attributes, one.attribute.identity: one.attribute}
+        step = Concat.of([joined, rest], attributes.values(), step.extent)
+    return step
+
+
+def _columns(request: Request, provided: Sequence[Provided]) -> tuple[Attribute, ...]:
+    named = [replace(one.attribute, name=one.name) for one in provided]
+    asked = {one.identity for one in named}
+    key = [one for one in request.sources.schema.key if one.identity not in asked]
+    return (*key, *named)
+
+
+def _check_names(request: Request, provided: Sequence[Provided]) -> None:
+    if not provided:
+        raise TargetError("no attribute is asked for", hint="name at least one; the key comes with it")
+    key = {one.name: one.identity for one in request.sources.schema.key}
+    for one in provided:
+        if key.get(one.name, one.attribute.identity) != one.attribute.identity:
+            raise TargetError(f"{one.name} is the key of {request.called}, and another attribute", hint="rename one")
+
+
+def _not_covered(scene: Scene, sources: Catalog, one: Provided, request: Request) -> NotCoveredError:
+    said = scene.inside(sources.extent, one.provider.extent)
+    world = scene.known.knowledge.counterexample(said)
+    return NotCoveredError(
+        one.name,
+        f"not all sources of {request.called or sources.digest[:12]} are proved to have {one.name}",
+        world,
+        hint='declare that they have it, if they do; or choose: missing="null" (no value), missing="drop" (no source)',
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is to be planned: the first half of a `Plan`, and the other catalogs that matter."""
+
+    what: str
+    catalog: Catalog | None
+    before: Step
+    columns: tuple[Attribute, ...]
+    provided: tuple[Provided, ...]
+    created: tuple[Catalog, ...] = ()
+    others: tuple[Catalog, ...] = ()
+
+
+def _planned(reading: Reading, asked: _Asked) -> Plan:
+    own = [*([] if asked.catalog is None else [asked.catalog]), *asked.others]
+    needed = frozenset(one.identity for one in asked.columns if not one.identity.startswith("key:"))
+    lineage = cone(*own)
+    stored = _stored(reading, asked.before, needed, lineage)
+    catalogs = (*lineage, *(one.catalog for one in stored))
+    scene = Scene(known_of(reading, *catalogs), catalogs, tuple(stored), _rows(reading, catalogs, stored))
+    scene.learn(asked.before)
+    after, applied = rewritten(asked.before, needed, scene)
+    return Plan(
+        asked.what, asked.catalog, asked.provided, asked.created, asked.columns, asked.before, after, applied, scene
+    )
+
+
+def _stored(reading: Reading, before: Step, needed: frozenset[str], lineage: Sequence[Catalog]) -> list[Stored]:
+    """Return the fragments that may serve: those that hold an attribute which is asked for, or needed on the way."""
+    found: dict[int, Fragment] = {}
+    for identity in sorted(needed.union(before.attributes.keys() - _columns_of(lineage))):
+        found.update((one.id, one) for one in fragments.with_attribute(reading, identity))
+    catalogs = catalog_store.get_all(reading, sorted({one.catalog for one in found.values()})) if found else {}
+    return [Stored(one, catalogs[one.catalog]) for one in found.values()]
+
+
+def _columns_of(lineage: Sequence[Catalog]) -> set[str]:
+    """Return the identities of what base catalogs hold: it is only worth looking for if it is asked for."""
+    return {one.identity for base in lineage if isinstance(base, Base) for one in base.schema.attributes}
+
+
+def _rows(reading: Reading, catalogs: Sequence[Catalog], stored: Sequence[Stored]) -> dict[str, int]:
+    """Return how many sources extents have, by digest, where that is known."""
+    digests = [one.digest for one in catalogs]
+    known = counts.known(reading, digests) | verifications.verified(reading, digests)
+    found = {one.extent.digest: known[one.digest] for one in catalogs if one.digest in known}
+    return found | {one.extent.digest: one.fragment.rows for one in stored}

@@ -1,0 +1,280 @@
+"""Who provides an attribute: found in the archive, or created by a calculator, always in its most general form.
+
+A value is a function of the source, so that an attribute which somebody derived for a few sources is known for all
+sources that have what it is derived from. The provider of an attribute is the definition on that largest set; what
+is computed of it is for the plan to decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from provenn.catalogs import (
+    Attribute,
+    Base,
+    Calculator,
+    Catalog,
+    CombineAttributes,
+    DeriveAttributes,
+    KeepAttributes,
+    PythonCalculator,
+    RenameAttributes,
+    SqlCalculator,
+)
+from provenn.criteria import names_in
+from provenn.errors import AmbiguousAttributeError, CalculatorError, ProvennError, TargetError, did_you_mean
+from provenn.store import attributes, catalog_store
+from provenn.store.calculators import preferred, providing
+from provenn.store.database import Reading
+from provenn.targets.known import known_of
+from provenn.targets.scene import Scene
+
+__all__ = ["Provided", "Providers", "brought_together"]
+
+
+@dataclass(frozen=True, slots=True)
+class Provided:
+    """An attribute that was asked for by name, and who provides it.
+
+    Parameters
+    ----------
+    name
+        What it was asked for as.
+    attribute
+        The attribute, as the provider has it.
+    provider
+        A catalog that has it.
+    how
+        Where it was found, in words.
+    """
+
+    name: str
+    attribute: Attribute
+    provider: Catalog
+    how: str
+
+
+@dataclass(slots=True)
+class Providers:
+    """Finds out who provides attributes of some sources.
+
+    Parameters
+    ----------
+    reading
+        The archive.
+    sources
+        The sources that are asked for.
+    created
+        The catalogs that nobody had defined.
+    """
+
+    reading: Reading
+    sources: Catalog
+    created: dict[str, Catalog] = field(default_factory=dict)
+    _largest: dict[str, Catalog] = field(default_factory=dict)
+
+    def named(self, name: str, chain: tuple[str, ...] = ()) -> Provided:
+        """Return who provides an attribute of this name.
+
+        What the sources have themselves is meant first; then what other catalogs have; then what a registered
+        calculator gives.
+
+        Raises
+        ------
+        AmbiguousAttributeError
+            If several attributes have this name, and none is preferred.
+        TargetError
+            If there is none, and no calculator gives it.
+        """
+        own = self.sources.schema.matching(name)
+        if len(own) == 1:
+            return Provided(name, own[0], self.sources, "the sources have it")
+        if own:
+            raise AmbiguousAttributeError(
+                f"the attribute {name} may be {' or '.join(one.name for one in own)}",
+                hint="write it as it is, upper and lower case",
+            )
+        found = self._defined(name)
+        return self._calculated(name, chain) if found is None else found
+
+    # -- what catalogs define ------------------------------------------------------------------------------------
+
+    def _defined(self, name: str) -> Provided | None:
+        """Return the one attribute of this name that catalogs of the population define, if any does."""
+        defined = attributes.named(self.reading, self.sources.population.name, name)
+        by_identity = {one.identity: one for one in reversed(defined)}
+        if not by_identity:
+            return None
+        choice = preferred(self.reading).get(name)
+        if len(by_identity) > 1 and choice is not None:
+            chosen = [one for one in by_identity if choice.identity in (one, self._calculator_of(one))]
+            if not chosen:
+                return None  # a calculator that is preferred and was not used yet
+            by_identity = {chosen[0]: by_identity[chosen[0]]}
+        if len(by_identity) > 1:
+            by_identity = self._covering(by_identity) or by_identity
+        if len(by_identity) > 1:
+            raise self._ambiguous(name, by_identity)
+        ((identity, one),) = by_identity.items()
+        provider = self._of_identity(identity)
+        held = next(each for each in provider.schema.attributes if each.identity == identity)
+        return Provided(name, held, provider, f"defined by {self._called(one.catalog)}")
+
+    def _covering(self, by_identity: Mapping[str, attributes.Defined]) -> dict[str, attributes.Defined]:
+        """Return those that all sources are proved to have."""
+        providers = {identity: self._of_identity(identity) for identity in by_identity}
+        scene = Scene(known_of(self.reading, self.sources, *providers.values()), (self.sources, *providers.values()))
+        return {
+            identity: by_identity[identity]
+            for identity, one in providers.items()
+            if scene.lies_in(self.sources.extent, one.extent)
+        }
+
+    def _calculator_of(self, identity: str) -> str | None:
+        provider = self._of_identity(identity)
+        if isinstance(provider, DeriveAttributes) and isinstance(provider.calculation, PythonCalculator):
+            return provider.calculation.digest
+        if isinstance(provider, DeriveAttributes):
+            return SqlCalculator.of(dict(provider.notes()["texts"])).digest
+        return None
+
+    def _ambiguous(self, name: str, by_identity: Mapping[str, attributes.Defined]) -> AmbiguousAttributeError:
+        where = sorted({self._called(one.catalog) for one in by_identity.values()})
+        return AmbiguousAttributeError(
+            f"several attributes are called {name}: those of {', '.join(where)}",
+            hint=f"ask for it by another name (rename it in a catalog), or record which is meant: "
+            f'archive.prefer("{name}", …)',
+        )
+
+    def _of_identity(self, identity: str) -> Catalog:
+        """Return the most general definition of an attribute."""
+        if identity not in self._largest:
+            digests = [one.catalog for one in attributes.defining(self.reading, identity)]
+            catalogs = catalog_store.get_all(self.reading, digests)
+            definers = [catalogs[digest] for digest in digests]
+            self._largest[identity] = self._most_general(identity, definers)
+        return self._largest[identity]
+
+    def _most_general(self, identity: str, definers: Iterable[Catalog]) -> Catalog:
+        definers = sorted(definers, key=lambda one: (not isinstance(one, Base | DeriveAttributes), one.digest))
+        first = definers[0]
+        if not isinstance(first, DeriveAttributes):
+            return first
+        calculation, schema = first.calculation, first.parent.schema
+        if isinstance(calculation, PythonCalculator):
+            if calculation.scope == "catalog":
+                return first
+            wanted = {schema[name].identity: name for name in calculation.inputs}
+        else:
+            expression = calculation.parsed(schema)[
+                next(
+                    one.name
+                    for one in first.schema.attributes
+                    if one.identity == identity and one.name in _names(first)
+                )
+            ]
+            by_identity = schema.by_identity
+            wanted = {each: by_identity[each].name for each in expression.reads}
+        parent = brought_together((self._provider(each), each, name) for each, name in wanted.items())
+        if parent is None or parent.extent == first.parent.extent:
+            return first
+        try:
+            made = first.on([parent])
+        except ProvennError:  # names in the way: what is there will do
+            return first
+        return self._known_or_new(made, definers)
+
+    def _provider(self, identity: str) -> Catalog:
+        return self.sources if identity.startswith("key:") else self._of_identity(identity)
+
+    def _known_or_new(self, made: Catalog, definers: Iterable[Catalog]) -> Catalog:
+        for one in definers:
+            if one.extent == made.extent:
+                return one
+        self.created.setdefault(made.digest, made)
+        return made
+
+    # -- what calculators give -----------------------------------------------------------------------------------
+
+    def _calculated(self, name: str, chain: tuple[str, ...]) -> Provided:
+        if name in chain:
+            raise TargetError(
+                f"{chain[0]} cannot be calculated: it needs itself, by {' from '.join((*chain, name))}",
+                hint="one of these attributes must be in a catalog",
+            )
+        try:
+            calculator = providing(self.reading, name)
+        except CalculatorError as error:
+            raise self._missing(name, chain, error) from error
+        wanted: dict[str, str] = {}
+        for each in _inputs(calculator):
+            found = self.named(each, (*chain, name))
+            wanted[found.attribute.identity] = each
+        parent = brought_together((self._provider(each), each, as_name) for each, as_name in wanted.items())
+        if parent is None:
+            parent = self.sources
+        made = DeriveAttributes.of(parent, calculator)
+        attribute = made.schema[name]
+        digests = [one.catalog for one in attributes.defining(self.reading, attribute.identity)]
+        there = catalog_store.get_all(self.reading, digests) if digests else {}
+        provider = self._known_or_new(made, [there[digest] for digest in digests])
+        self._largest.setdefault(attribute.identity, provider)
+        return Provided(name, attribute, provider, "a calculator gives it")
+
+    def _missing(self, name: str, chain: tuple[str, ...], error: CalculatorError) -> TargetError:
+        if error.message.startswith("several"):
+            return AmbiguousAttributeError(error.message, hint=error.hint)
+        known = attributes.names(self.reading, self.sources.population.name)
+        needed = f", which is needed for {' for '.join(reversed(chain))}" if chain else ""
+        hint = did_you_mean(name, known) or f"there are {', '.join(known[:20])}{' …' * (len(known) > 20)}"
+        return TargetError(f"no catalog has an attribute {name!r}, and no calculator gives it{needed}", hint=hint)
+
+    def _called(self, digest: str) -> str:
+        called = catalog_store.entries(self.reading, [digest])[digest].names
+        return called[0] if called else digest[:12]
+
+
+def brought_together(wanted: Iterable[tuple[Catalog, str, str]]) -> Catalog | None:
+    """Return a catalog that has attributes under given names, each from its own provider; None if none is wanted.
+
+    Parameters
+    ----------
+    wanted
+        The provider, the identity and the name of each attribute.
+    """
+    by_provider: dict[Catalog, dict[str, str]] = {}
+    for provider, identity, name in wanted:
+        by_provider.setdefault(provider, {})[identity] = name
+    if not by_provider:
+        return None
+    alone = len(by_provider) == 1
+    parts = [_with_names(one, names, alone) for one, names in by_provider.items()]
+    return parts[0] if alone else CombineAttributes.of(*parts)
+
+
+def _with_names(provider: Catalog, names: Mapping[str, str], alone: bool) -> Catalog:
+    """Return a catalog with attributes under given names; if it does not stand alone, with no others."""
+    held = {identity: provider.schema.by_identity[identity].name for identity in names}
+    if alone and all(
+        (found := provider.schema.matching(name)) and found[0].identity == identity for identity, name in names.items()
+    ):
+        return provider
+    kept = KeepAttributes.of(provider, held.values())
+    changed = {held[identity]: name for identity, name in names.items() if held[identity] != name}
+    return RenameAttributes.of(kept, changed) if changed else kept
+
+
+def _inputs(calculator: Calculator) -> tuple[str, ...]:
+    if isinstance(calculator, PythonCalculator):
+        return calculator.inputs
+    if isinstance(calculator, SqlCalculator):
+        return tuple(dict.fromkeys(name for _, text in calculator.expressions for name in names_in(text)))
+    raise CalculatorError(f"{calculator!r} does not say what it reads")
+
+
+def _names(catalog: DeriveAttributes) -> tuple[str, ...]:
+    calculation = catalog.calculation
+    if isinstance(calculation, PythonCalculator):
+        return calculation.names
+    return tuple(one.name for one in calculation.outputs)
