@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from provenn.catalogs import Catalog, ExcludeSources
-from provenn.errors import ArchiveBusyError, ContradictionError, ProvennError
+from provenn.errors import ArchiveBusyError, ContradictionError
 from provenn.logic import empty, equal, nonempty
 from provenn.store import catalog_store, counts, fragments
 from provenn.store.database import Database, Writing
