@@ -33,12 +33,15 @@ class File:
         When it was last written, in nanoseconds.
     partitions
         Values that the names of the folders above it give, as in ``year=2026``.
+    address
+        Its path or URI; nothing in it is escaped.
     """
 
     name: str
     size: int
     modified: int | None
     partitions: tuple[tuple[str, str | None], ...]
+    address: str
     _path: str = field(repr=False)
     _filesystem: Any = field(repr=False, compare=False)  # pyarrow has no types
 
@@ -79,7 +82,7 @@ def listed(location: str) -> list[File]:
         filesystem, path = fs.FileSystem.from_uri(location)
         info = filesystem.get_file_info(path)
         if info.type == fs.FileType.File:
-            return [_file(info, path.rpartition("/")[2], filesystem)]
+            return [_file(info, path.rpartition("/")[2], filesystem, location)]
         if info.type == fs.FileType.Directory:
             root, pattern = path, re.compile(".*", re.DOTALL)
         elif has_magic(path):
@@ -93,7 +96,7 @@ def listed(location: str) -> list[File]:
         raise FilesMissingError(f"there is nothing at {location}", hint=_nearby(location))
     start = len(root.rstrip("/")) + 1
     files = [
-        _file(one, one.path[start:], filesystem, folders=info.type == fs.FileType.Directory)
+        _file(one, one.path[start:], filesystem, location, folders=info.type == fs.FileType.Directory)
         for one in inside
         if one.type == fs.FileType.File
         and not re.search(r"(^|/)[_.]", one.path[start:])
@@ -104,8 +107,11 @@ def listed(location: str) -> list[File]:
     return sorted(files, key=lambda one: one.name)
 
 
-def _file(info: Any, name: str, filesystem: Any, *, folders: bool = False) -> File:  # noqa: ANN401 - no types
-    return File(name, info.size, info.mtime_ns, _partitions(name) if folders else (), info.path, filesystem)
+def _file(info: Any, name: str, filesystem: Any, location: str, *, folders: bool = False) -> File:  # noqa: ANN401 - no types
+    scheme, is_uri, rest = location.partition("://")
+    host = rest.partition("/")[0] if info.path.startswith("/") else ""
+    address = f"{scheme}://{host}{info.path}" if is_uri else info.path
+    return File(name, info.size, info.mtime_ns, _partitions(name) if folders else (), address, info.path, filesystem)
 
 
 def _partitions(name: str) -> tuple[tuple[str, str | None], ...]:

@@ -65,7 +65,7 @@ def votable_columns(file: IO[bytes], name: str, options: Mapping[str, str]) -> t
                 columns.append(_column(element, name))
             elif inside and tag in ("DATA", "TABLE"):
                 return check_columns(columns, name), int(rows) if rows else None
-            if event == "end":
+            if event == "end" and tag != "DESCRIPTION":
                 element.clear()
     except (ET.ParseError, ValueError, OSError) as error:
         raise BaseFilesError(f"{name} cannot be read as VOTable: {error}") from error

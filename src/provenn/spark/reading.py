@@ -1,0 +1,184 @@
+"""The rows of a base catalog, from its files, exactly as its schema says."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sql
+from pyspark.sql.types import DataType, StructField, StructType
+
+from provenn.catalogs.base import Base
+from provenn.catalogs.file_columns import Column as FileColumn
+from provenn.catalogs.file_columns import nanosecond_columns
+from provenn.catalogs.file_listing import File, listed
+from provenn.catalogs.files import TABLE, Files
+from provenn.catalogs.schema import Attribute
+from provenn.spark.columns import column, quoted
+from provenn.spark.engine import Engine
+from provenn.spark.tables.catalog_tables import check_table
+from provenn.spark.tables.converting import CONVERTIBLE, converted
+from provenn.store.folder import DataFolder
+
+__all__ = ["NOTES", "address", "as_schema", "read_base"]
+
+NOTES = ("unit", "description")
+"""What the metadata of a column say of it, by key."""
+
+_CSV = {
+    "mode": "FAILFAST",  # a row that does not fit is an error, not a NULL
+    "enforceschema": "false",  # the header is compared with the schema
+    # An empty field is NULL, and a quoted empty one is the empty string: Spark tells them apart where NULL is written
+    # in some other way, whichever that is.
+    "nullvalue": "\x00NULL",
+}
+_DEFAULTS: Mapping[str, Mapping[str, str]] = {"csv": _CSV, "json": {"mode": "FAILFAST"}, "xml": {"mode": "FAILFAST"}}
+
+
+def read_base(engine: Engine, base: Base, folder: DataFolder) -> DataFrame:
+    """Return the rows of a base catalog: columns by name, order and type of its schema, with units as metadata.
+
+    Parameters
+    ----------
+    engine
+        Where data are computed.
+    base
+        The catalog.
+    folder
+        Where files that Spark cannot read are kept once they were converted.
+
+    Raises
+    ------
+    FilesMissingError, FilesChangedError
+        If the files are not what they were.
+    BaseFilesError
+        If they cannot be converted.
+    """
+    files = base.files
+    files.check()
+    if files.format == TABLE:
+        check_table(engine, files)
+        frame = engine.session.table(files.location)
+    elif files.format in CONVERTIBLE:
+        frame = engine.session.read.schema(_struct(engine, files.columns)).parquet(converted(files, folder))
+    else:
+        frame = _read_files(engine, files)
+    return as_schema(frame, base.schema.attributes)
+
+
+def as_schema(frame: DataFrame, attributes: Iterable[Attribute]) -> DataFrame:
+    """Return the columns of attributes, with their types, units and descriptions.
+
+    Columns that are as they should be are left alone, so that Spark can push criteria on them down to the files.
+    """
+    fields = {one.name: one for one in frame.schema.fields}
+    wanted = tuple(attributes)
+    chosen = [_column(fields[one.name], one) for one in wanted]
+    if all(changed is None for changed in chosen) and [one.name for one in wanted] == frame.columns:
+        return frame
+    pairs = zip(chosen, wanted, strict=True)
+    return frame.select(*(column(one.name) if changed is None else changed for changed, one in pairs))
+
+
+def _column(field: StructField, one: Attribute) -> Column | None:
+    """Return a column as an attribute says, or None if it is so already."""
+    notes = _notes(one)
+    found = {key: text for key, text in field.metadata.items() if key in NOTES}
+    right = not one.type.scalar or field.dataType.simpleString() == str(one.type)
+    if right and found == notes:
+        return None
+    value = column(one.name) if right else column(one.name).cast(str(one.type))
+    return value.alias(one.name, metadata=notes)
+
+
+def _notes(one: Attribute | FileColumn) -> dict[str, str]:
+    return {key: text for key in NOTES if (text := getattr(one, key))}
+
+
+# --- files ---
+
+
+def _read_files(engine: Engine, files: Files) -> DataFrame:
+    """Read the very files that were checked, by name; not whatever a glob finds by now."""
+    groups: dict[frozenset[str], list[File]] = defaultdict(list)
+    moments = files.format == "parquet" and any(one.type.name.startswith("timestamp") for one in files.columns)
+    for file in listed(files.location):
+        groups[_nanoseconds(file) if moments else frozenset()].append(file)
+    frames = [_read_group(engine, files, group, nanoseconds) for nanoseconds, group in groups.items()]
+    return reduce(DataFrame.unionByName, frames)
+
+
+def _nanoseconds(file: File) -> frozenset[str]:
+    with file.open() as opened:
+        return nanosecond_columns(opened)
+
+
+def _read_group(engine: Engine, files: Files, group: Sequence[File], nanoseconds: frozenset[str]) -> DataFrame:
+    types = dict.fromkeys(nanoseconds, "bigint")
+    unreadable = [one for one in files.columns if not _spark_has(str(one.type))]
+    struct = _struct(engine, [one for one in files.columns if one not in unreadable], types)
+    options = {**_DEFAULTS.get(files.format, {}), **dict(files.options)}
+    if files.partitions:
+        options["basePath"] = address(group[0].address.removesuffix(group[0].name))
+    reader = engine.session.read.format(files.format).options(**options).schema(struct)
+    frame = reader.load([address(one.address, literal=True) for one in group])
+    if not nanoseconds and not unreadable:
+        return frame
+    said = {one.name: _refused(one) for one in unreadable}
+    said |= {one.name: _microseconds(one) for one in files.columns if one.name in nanoseconds}
+    return frame.select(*(said.get(one.name, column(one.name)) for one in files.columns))
+
+
+def address(location: str, *, literal: bool = False) -> str:
+    r"""Return a path or URI as Spark understands it; a literal one is no glob.
+
+    >>> address("/data/stars[1].parquet", literal=True), address("s3://bucket/stars.parquet")
+    ('file:///data/stars\\[1\\].parquet', 's3a://bucket/stars.parquet')
+    """
+    if literal:
+        location = re.sub(r"([\\\[\]{}*?])", r"\\\1", location)
+    # Without a scheme, Spark on a cluster would look in the cluster's own file system.
+    return location.replace("s3://", "s3a://", 1) if "://" in location else f"file://{location}"
+
+
+def _struct(engine: Engine, columns: Sequence[FileColumn], types: Mapping[str, str] | None = None) -> StructType:
+    """Return Spark's schema of columns; some may be read in other types than their own."""
+    names = [(types or {}).get(one.name, str(one.type)) for one in columns]
+    parsed = _parsed(engine, names)
+    return StructType(
+        [StructField(one.name, parsed[name], True, _notes(one)) for one, name in zip(columns, names, strict=True)]
+    )
+
+
+def _parsed(engine: Engine, names: Iterable[str]) -> dict[str, DataType]:
+    """Let Spark read the names of types."""
+    distinct = sorted(set(names))
+    fields = ", ".join(f"CAST(NULL AS {name}) AS {quoted(name)}" for name in distinct)
+    schema = engine.session.sql(f"SELECT {fields}").schema
+    return {name: field.dataType for name, field in zip(distinct, schema.fields, strict=True)}
+
+
+_ARROW_ONLY = re.compile(
+    r"\[(s|ms|us|ns|day)|halffloat|decimal256|month_interval|extension|union<|decimal\((39|[4-9]\d)"
+)
+
+
+def _spark_has(kind: str) -> bool:
+    """Tell whether a type is Spark's, and not one that only Arrow has."""
+    return not _ARROW_ONLY.search(re.sub(r"`[^`]*`", "", kind))
+
+
+def _refused(one: FileColumn) -> Column:
+    """Return a column that fails when it is used, and only then."""
+    text = f"the column {one.name} is of the type {one.type}, which Spark does not have"
+    return sql.raise_error(sql.lit(text)).cast("binary").alias(one.name, metadata=_notes(one))
+
+
+def _microseconds(one: FileColumn) -> Column:
+    """Return moments that are stored in nanoseconds, cut to microseconds."""
+    name = quoted(one.name)
+    whole = sql.expr(f"timestamp_micros({name} div 1000 - IF({name} % 1000 < 0, 1, 0))")
+    return whole.cast(str(one.type)).alias(one.name, metadata=_notes(one))

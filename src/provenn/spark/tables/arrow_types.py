@@ -1,0 +1,41 @@
+"""Arrow's types, by Spark's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from provenn.criteria import Type
+
+__all__ = ["arrow_type", "element_type"]
+
+_TYPES = {
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "decimal(20,0)": pa.decimal128(20, 0),
+    "string": pa.string(),
+    "struct<re:float,im:float>": pa.struct([("re", pa.float32()), ("im", pa.float32())]),
+    "struct<re:double,im:double>": pa.struct([("re", pa.float64()), ("im", pa.float64())]),
+}
+
+
+def element_type(kind: str) -> str | None:
+    """Return what an array is made of, or None if a type is no array.
+
+    >>> element_type("array<array<int>>"), element_type("int")
+    ('array<int>', None)
+    """
+    return kind[len("array<") : -1] if kind.startswith("array<") else None
+
+
+def arrow_type(kind: Type | str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return Arrow's type for one that columns of FITS tables and VOTables have."""
+    name = str(kind)
+    inner = element_type(name)
+    return pa.list_(arrow_type(inner)) if inner else _TYPES[name]

@@ -1,0 +1,105 @@
+"""Keys are verified: how many rows there are, and what is told of keys that are NULL or occur twice."""
+
+import math
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from provenn.catalogs import Base, Files
+from provenn.errors import FilesChangedError, KeyValuesError
+from provenn.spark import keys
+from provenn.spark.keys import verify_key
+from provenn.store.folder import DataFolder
+
+
+@pytest.fixture
+def verify(engine, tmp_path):
+    def verified(columns: dict, key: str | list[str] = "hip", **options) -> int:
+        parquet.write_table(pa.table(columns), tmp_path / "a.parquet", **options)
+        base = Base.of(Files.at(tmp_path / "a.parquet"), key=key, population=f"star {tuple(columns)}")
+        return verify_key(engine, base, DataFolder.of(tmp_path / "data"))
+
+    return verified
+
+
+def test_good_keys_are_counted(verify):
+    assert verify({"hip": [1, 2, 3], "x": [1, 1, 1]}) == 3
+    assert verify({"hip": ["a", "A", "", " "]}) == 4
+    assert verify({"hip": [1.5, math.nan, math.inf, 0.0]}) == 4
+    assert verify({"night": [1, 1, 2], "star": ["a", "b", "a"], "x": [0, 0, 0]}, ["night", "star"]) == 3
+    assert verify({"hip": pa.array([], pa.int64())}) == 0
+
+
+def test_keys_that_are_null_are_counted(verify):
+    with pytest.raises(KeyValuesError, match="2 of 4 rows have none: it is NULL") as caught:
+        verify({"hip": [None, 2, None, 3]})
+    assert "occur" not in str(caught.value)
+    with pytest.raises(KeyValuesError, match="1 of 2 rows have none"):
+        verify({"night": [1, 1], "star": ["a", None]}, ["night", "star"])
+
+
+def test_keys_that_occur_twice_are_counted_and_some_are_shown(verify):
+    with pytest.raises(KeyValuesError) as caught:
+        verify({"hip": [7, 7, 7, 8, 8, 1, None]})
+    assert caught.value.message.endswith(
+        "1 of 7 rows have none: it is NULL; 2 occur more than once: 7 (3 times), 8 (2 times)"
+    )
+    assert "another column" in caught.value.hint
+    with pytest.raises(KeyValuesError, match=r"\(1, a\) \(2 times\)"):
+        verify({"night": [1, 1], "star": ["a", "a"]}, ["night", "star"])
+
+
+def test_of_many_only_some_are_shown(verify):
+    with pytest.raises(KeyValuesError, match=r"1 000 occur more than once: 0 \(2 times\), 1 .*4 \(2 times\) …"):
+        verify({"hip": [*range(1000), *range(1000)]})
+
+
+@pytest.mark.parametrize("twice", [[math.nan, math.nan], [0.0, -0.0]])
+def test_numbers_that_equal_themselves_in_joins_do_so_here(verify, twice):
+    with pytest.raises(KeyValuesError, match="1 occur more than once"):
+        verify({"hip": twice})
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(st.none() | st.integers(-70, 70) | st.integers(-(2**63), 2**63 - 1), max_size=12),
+    st.booleans(),
+)
+def test_both_ways_of_counting_agree_with_python(verify, values, dense):
+    """By bits and by groups; both are right for whatever numbers, one is faster where they lie close together."""
+    known = [one for one in values if one is not None]
+    good = len(known) == len(values) == len(set(known))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keys, "_is_dense", lambda _: dense)
+        if good:
+            assert verify({"hip": pa.array(values, pa.int64())}) == len(values)
+        else:
+            with pytest.raises(KeyValuesError) as caught:
+                verify({"hip": pa.array(values, pa.int64())})
+            repeated = len({one for one in known if known.count(one) > 1})
+            assert (f"{repeated} occur more than once" in caught.value.message) == bool(repeated)
+            assert (f"{len(values) - len(known)} of {len(values)} rows" in caught.value.message) == (known != values)
+
+
+def test_numbers_that_lie_close_together_are_known_from_the_metadata(tmp_path):
+    def dense(columns, key="hip", **options):
+        parquet.write_table(pa.table(columns), tmp_path / "a.parquet", **options)
+        return keys._is_dense(Base.of(Files.at(tmp_path / "a.parquet"), key=key, population="star"))
+
+    assert dense({"hip": list(range(1000))}, row_group_size=100)
+    assert not dense({"hip": [0, 2**60]})
+    assert not dense({"hip": [1, 2]}, write_statistics=False)
+    assert not dense({"hip": ["a", "b"]})
+    assert not dense({"a": [1], "b": [1]}, ["a", "b"])
+    assert not dense({"hip": pa.array([], pa.int64())})
+
+
+def test_changed_files_are_not_verified(engine, tmp_path):
+    parquet.write_table(pa.table({"hip": [1]}), tmp_path / "a.parquet")
+    base = Base.of(Files.at(tmp_path / "a.parquet"), key="hip", population="star")
+    parquet.write_table(pa.table({"hip": [1, 2]}), tmp_path / "a.parquet")
+    with pytest.raises(FilesChangedError):
+        verify_key(engine, base, DataFolder.of(tmp_path / "data"))

@@ -1,0 +1,91 @@
+"""Tables of Spark's catalog as base data: what is known of them, and that changes are noticed."""
+
+import pytest
+
+from provenn.catalogs import Base, Files
+from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
+from provenn.spark.keys import verify_key
+from provenn.spark.reading import read_base
+from provenn.spark.tables import table_files
+from provenn.store.folder import DataFolder
+
+
+@pytest.fixture
+def sql(engine, tmp_path):
+    """Runs SQL; the schema `survey` is there, and goes afterwards."""
+    engine.session.sql(f"CREATE SCHEMA survey LOCATION '{tmp_path}/warehouse'")
+    yield engine.session.sql
+    engine.session.sql("DROP SCHEMA survey CASCADE")
+
+
+@pytest.fixture
+def folder(tmp_path) -> DataFolder:
+    return DataFolder.of(tmp_path / "data")
+
+
+def base_of(files: Files) -> Base:
+    return Base.of(files, key="hip", population="star")
+
+
+def test_a_table_is_read_with_its_types_and_comments(engine, sql, folder):
+    sql("CREATE TABLE survey.Stars (hip BIGINT, v DOUBLE COMMENT 'V magnitude', m MAP<STRING,INT>) USING parquet")
+    sql("INSERT INTO survey.Stars VALUES (1, double('NaN'), map('a', 1)), (2, NULL, NULL)")
+    files = table_files(engine, "survey.Stars")
+    assert (files.format, files.location) == ("table", "`spark_catalog`.`survey`.`Stars`")
+    assert [(one.name, str(one.type), one.description) for one in files.columns] == [
+        ("hip", "bigint", ""),
+        ("v", "double", "V magnitude"),
+        ("m", "map<string,int>", ""),
+    ]
+    assert verify_key(engine, base_of(files), folder) == 2
+    assert str([tuple(row) for row in read_base(engine, base_of(files), folder).orderBy("hip").collect()]) == str(
+        [(1, float("nan"), {"a": 1}), (2, None, None)]
+    )
+    assert Files.from_json(*files.to_json()) == files
+
+
+@pytest.mark.parametrize("kind", ["table", "view"])
+def test_a_table_that_changes_is_noticed(engine, sql, folder, kind):
+    sql("CREATE TABLE survey.t USING parquet AS SELECT id AS hip, map('a', id) AS m FROM range(3)")
+    sql("CREATE VIEW survey.v AS SELECT * FROM survey.t")
+    files = table_files(engine, f"survey.{kind[0]}")
+    assert table_files(engine, f"survey.{kind[0]}") == files
+    base = base_of(files)
+    assert read_base(engine, base, folder).count() == 3
+    sql("INSERT INTO survey.t SELECT id, map('a', id) FROM range(3, 4)")
+    with pytest.raises(FilesChangedError, match="changed since it was ingested"):
+        read_base(engine, base, folder)
+    assert table_files(engine, f"survey.{kind[0]}").digest != files.digest
+    sql("DROP VIEW survey.v")
+    sql("DROP TABLE survey.t")
+    with pytest.raises(FilesMissingError, match="Spark has no table"):
+        read_base(engine, base, folder)
+
+
+def test_a_view_that_holds_the_same_is_the_same(engine, sql):
+    """It is known by its rows, in whatever order."""
+    sql("CREATE VIEW survey.a AS SELECT id AS hip FROM range(5)")
+    sql("CREATE VIEW survey.b AS SELECT id AS hip FROM range(5) ORDER BY id DESC")
+    sql("CREATE VIEW survey.c AS SELECT id AS hip FROM range(6)")
+    one, other, more = (table_files(engine, f"survey.{name}") for name in "abc")
+    assert one.digest == other.digest != more.digest
+
+
+@pytest.mark.usefixtures("sql")
+def test_what_is_no_table_is_told(engine):
+    with pytest.raises(FilesMissingError, match=r"Spark has no table survey\.stars"):
+        table_files(engine, "survey.stars")
+    engine.session.range(1).createOrReplaceTempView("fleeting")
+    with pytest.raises(BaseFilesError, match="temporary view"):
+        table_files(engine, "fleeting")
+    engine.session.catalog.dropTempView("fleeting")
+
+
+def test_files_alone_cannot_look_at_a_table(engine, sql):
+    with pytest.raises(BaseFilesError, match="an archive can ingest it"):
+        Files.at("survey.stars", format="table")
+    sql("CREATE TABLE survey.t USING parquet AS SELECT 1 AS hip")
+    files = table_files(engine, "survey.t")
+    files.check()
+    with pytest.raises(BaseFilesError, match="ingest it again under its new name"):
+        files.moved("survey.u")

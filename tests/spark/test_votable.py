@@ -1,0 +1,118 @@
+"""VOTables as base data."""
+
+import gzip
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from astropy.io import votable
+from astropy.table import MaskedColumn, Table
+
+from provenn.catalogs import Base, Files
+from provenn.errors import BaseFilesError
+from provenn.spark.reading import read_base
+from provenn.store.folder import DataFolder
+
+TEXT = """<?xml version="1.0"?>
+<VOTABLE version="1.3" xmlns="http://www.ivoa.net/xml/VOTable/v1.3"><RESOURCE>
+<TABLE name="empty"><FIELD name="other" datatype="int"/></TABLE>
+<TABLE name="stars" ID="t" nrows="3">
+<FIELD name="id" datatype="long"/>
+<FIELD name="v mag" datatype="float" unit="mag"><DESCRIPTION>V
+  magnitude</DESCRIPTION></FIELD>
+<FIELD name="n" datatype="short"><VALUES null="-99"/></FIELD>
+<FIELD name="b" datatype="boolean"/>
+<FIELD name="s" datatype="char" arraysize="*"/>
+<FIELD name="u" datatype="unicodeChar" arraysize="8*"/>
+<FIELD name="a" datatype="double" arraysize="2"/>
+<FIELD name="l" datatype="int" arraysize="*"/>
+<FIELD name="y" datatype="unsignedByte"/>
+<FIELD name="c" datatype="doubleComplex"/>
+<DATA><TABLEDATA>
+<TR><TD>1</TD><TD>1.5</TD><TD>-99</TD><TD>T</TD><TD>ab &amp; c</TD><TD>\u00e9</TD><TD>1 2</TD><TD>1 2 3</TD><TD>255</TD><TD>1 2</TD></TR>
+<TR><TD>2</TD><TD/><TD>7</TD><TD/><TD/><TD>x</TD><TD>NaN 3</TD><TD/><TD>0</TD><TD>0 0</TD></TR>
+<TR><TD>9223372036854775807</TD><TD>NaN</TD><TD>0</TD><TD>F</TD><TD> z</TD><TD>y</TD><TD>0 -0.0</TD><TD>4</TD><TD/><TD>3 4</TD></TR>
+</TABLEDATA></DATA></TABLE></RESOURCE></VOTABLE>
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> DataFolder:
+    return DataFolder.of(tmp_path / "data")
+
+
+def rows_of(engine, folder, files: Files) -> list[tuple]:
+    frame = read_base(engine, Base.of(files, key="id", population="star"), folder)
+    assert frame.dtypes == [(one.name, str(one.type)) for one in files.columns]
+    return [tuple(row) for row in frame.orderBy("id").collect()]
+
+
+def test_columns_are_known_from_the_fields_alone(tmp_path):
+    """The data could as well not be there."""
+    (tmp_path / "a.vot").write_text(TEXT.split("<DATA>", maxsplit=1)[0] + "<DATA>" + " " * 100_000 + "no XML <<<")
+    files = Files.at(tmp_path / "a.vot", options={"table": "stars"})
+    assert [str(one.type) for one in files.columns] == [
+        *("bigint", "float", "smallint", "boolean", "string", "string", "array<double>", "array<int>", "smallint"),
+        "struct<re:double,im:double>",
+    ]
+    assert (files.columns[1].unit, files.columns[1].description, files.row_count) == ("mag", "V magnitude", 3)
+
+
+@pytest.mark.parametrize("choice", ["stars", "t", 1])
+def test_every_kind_of_column(engine, folder, tmp_path, choice):
+    (tmp_path / "a.vot").write_text(TEXT)
+    one, two, three = rows_of(engine, folder, Files.at(tmp_path / "a.vot", options={"table": choice}))
+    assert one == (1, 1.5, None, True, "ab & c", "é", [1.0, 2.0], [1, 2, 3], 255, (1.0, 2.0))
+    assert two[:4] == (2, None, 7, None)
+    assert two[4] in (None, "")
+    assert math.isnan(two[6][0])
+    assert two[6][1] == 3
+    assert three[:6] == (2**63 - 1, None, 0, False, "z", "y")
+    assert three[7:] == ([4], None, (3.0, 4.0))
+
+
+@pytest.mark.parametrize(
+    ("form", "suffix"),
+    [("tabledata", ".vot"), ("binary", ".xml"), ("binary2", ".votable"), ("binary2", ".vot.gz")],
+)
+def test_what_astropy_writes_is_read(engine, folder, tmp_path, form, suffix):
+    table = Table({"id": [3, 1, 2], "arr": np.arange(6.0).reshape(3, 2)})
+    table["n"] = MaskedColumn(np.array([10, 20, 30], "i4"), mask=[form != "binary", False, False])
+    table["x"] = MaskedColumn([1.0, 2.0, 3.0], mask=[False, True, False], unit="mag")
+    table["s"] = ["a", "bé", "ccc"]
+    path = tmp_path / f"a{suffix}"
+    plain = tmp_path / "plain.vot"
+    votable.writeto(votable.from_table(table), str(plain), tabledata_format=form)
+    path.write_bytes(gzip.compress(plain.read_bytes()) if suffix.endswith("gz") else plain.read_bytes())
+    files = Files.at(path)
+    assert files.format == "votable"
+    assert rows_of(engine, folder, files) == [
+        (1, [2.0, 3.0], 20, None, "bé"),
+        (2, [4.0, 5.0], 30, 3.0, "ccc"),
+        (3, [0.0, 1.0], 10 if form == "binary" else None, 1.0, "a"),  # the oldest form has no place for this NULL
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "problem"),
+    [
+        ("no XML", {}, "cannot be read as VOTable"),
+        ("<html><body/></html>", {}, "is not a VOTable"),
+        ("<VOTABLE><RESOURCE/></VOTABLE>", {}, "there is no table 0"),
+        (TEXT, {"table": "galaxies"}, "there is no table galaxies in a.vot\nthere are the tables empty, stars"),
+        (TEXT.replace("long", "quaternion"), {"table": 1}, "unknown type 'quaternion'"),
+    ],
+)
+def test_what_is_no_votable_is_told(tmp_path, text, options, problem):
+    (tmp_path / "a.vot").write_text(text)
+    with pytest.raises(BaseFilesError, match=problem):
+        Files.at(tmp_path / "a.vot", options=options)
+
+
+def test_data_that_are_damaged_are_told_and_nothing_is_left(engine, folder, tmp_path):
+    (tmp_path / "a.vot").write_text(TEXT.split("<TR><TD>2", maxsplit=1)[0])
+    base = Base.of(Files.at(tmp_path / "a.vot", options={"table": 1}), key="id", population="star")
+    with pytest.raises(BaseFilesError, match=r"a\.vot cannot be read as VOTable"):
+        read_base(engine, base, folder)
+    assert folder.files("converted") == folder.files("_temporary") == ()
