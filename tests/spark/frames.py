@@ -15,7 +15,7 @@ from provenn.catalogs import Base, Catalog
 from provenn.catalogs.schema import Attribute
 from provenn.spark.compile import Leaf, compile_catalog
 
-__all__ = ["comparable", "computed", "parquet_leaf", "said"]
+__all__ = ["comparable", "computed", "notes", "parquet_leaf"]
 
 
 def parquet_leaf(session: SparkSession) -> Leaf:
@@ -26,14 +26,14 @@ def parquet_leaf(session: SparkSession) -> Leaf:
         if isinstance(catalog, Base) and catalog.digest not in read:
             kinds = ", ".join(f"c{n} {one.type}" for n, one in enumerate(catalog.schema.attributes))
             fields = zip(StructType.fromDDL(kinds), catalog.schema.attributes, strict=True)
-            schema = [StructField(one.name, field.dataType, metadata=said(one)) for field, one in fields]
+            schema = [StructField(one.name, field.dataType, metadata=notes(one)) for field, one in fields]
             read[catalog.digest] = session.read.schema(StructType(schema)).parquet(catalog.files.location)
         return read.get(catalog.digest)
 
     return leaf
 
 
-def said(attribute: Attribute) -> dict[str, str]:
+def notes(attribute: Attribute) -> dict[str, str]:
     """Return what is said of an attribute, as metadata of its column."""
     told = {"unit": attribute.unit, "description": attribute.description}
     return {name: text for name, text in told.items() if text}
@@ -46,7 +46,7 @@ def computed(catalogs: Sequence[Catalog], leaf: Leaf) -> list[list[tuple[object,
     """
     frames = [compile_catalog(one, leaf) for one in catalogs]
     for one, frame in zip(catalogs, frames, strict=True):
-        expected = [(each.name, str(each.type), said(each)) for each in one.schema.attributes]
+        expected = [(each.name, str(each.type), notes(each)) for each in one.schema.attributes]
         assert [(each.name, each.dataType.simpleString(), each.metadata) for each in frame.schema] == expected
     texts = [
         frame.select(sql.lit(n).alias("n"), sql.array(*(_column(name).cast("string") for name in frame.columns)))

@@ -36,7 +36,7 @@ from provenn.errors import AttributeConflictError
 from tests.criteria.oracle import criteria
 from tests.spark import functions
 
-__all__ = ["NAMES", "VALUES", "World", "catalogs_on", "criteria_on", "write_base", "worlds"]
+__all__ = ["NAMES", "VALUES", "World", "catalogs_on", "criteria_on", "weight", "worlds", "write_base"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,12 @@ class World:
 
     tables: Mapping[str, pa.Table]
     catalogs: tuple[Catalog, ...]
+
+    @property
+    def ends(self) -> tuple[Catalog, ...]:
+        """The catalogs from which no other is made."""
+        used = {each.digest for one in self.catalogs for each in one.dependencies}
+        return tuple(one for one in self.catalogs if one.digest not in used)
 
     def __repr__(self) -> str:
         """Tell all that is needed to see why a test failed."""
@@ -307,8 +313,18 @@ def catalogs_on(draw: st.DrawFn, given: Sequence[Catalog], *, calculators: bool 
         return None
 
 
+def weight(catalog: Catalog) -> int:
+    """How often base tables are read for a catalog that is computed literally."""
+    if isinstance(catalog, Base):
+        return 1
+    parts = [weight(one) for one in catalog.dependencies]
+    if isinstance(catalog, ConcatSources):  # a member is read once more for each that comes after it
+        return sum(one * (len(parts) - position) for position, one in enumerate(parts))
+    return sum(parts)
+
+
 @st.composite
-def worlds(draw: st.DrawFn, folder: Path, *, most: int = 8, calculators: bool = True) -> World:
+def worlds(draw: st.DrawFn, folder: Path, *, most: int = 8, heaviest: int = 24, calculators: bool = True) -> World:
     """One to three base catalogs with their files below a folder, and up to `most` catalogs on them.
 
     Parameters
@@ -319,6 +335,8 @@ def worlds(draw: st.DrawFn, folder: Path, *, most: int = 8, calculators: bool = 
         Where files are written, in folders that are named by what they hold.
     most
         How many catalogs are defined on the bases at most; so deep is the lineage at most.
+    heaviest
+        How often base tables are read at most for one of them.
     calculators
         Whether there are Python calculators.
     """
@@ -327,6 +345,6 @@ def worlds(draw: st.DrawFn, folder: Path, *, most: int = 8, calculators: bool = 
     size = len(made) + draw(st.sampled_from(range(most, 0, -1)))
     for _ in range(2 * most):  # some operations do not fit what they are given, some make what is there already
         one = draw(catalogs_on(tuple(made.values()), calculators=calculators)) if len(made) < size else None
-        if one is not None:
+        if one is not None and weight(one) <= heaviest:
             made.update((each.digest, each) for each in (*one.dependencies, one))
     return World({base.digest: table for base, table in bases}, tuple(made.values()))

@@ -239,11 +239,8 @@ def spark_hash(values: Sequence[tuple[str, object]]) -> int:
     """Return what Spark's ``xxhash64`` gives for values of types, as a number of 64 bits without sign."""
     found = 42
     for kind, value in values:
-        if kind == "string":
-            content = str(value).encode()
-        else:  # narrow integers are hashed in 32 bits
-            content = struct.pack("<q" if kind == "bigint" else "<i", value)
-        found = xxh64(content, found)
+        whole = "<q" if kind == "bigint" else "<i"  # narrow integers are hashed in 32 bits
+        found = xxh64(str(value).encode() if kind == "string" else struct.pack(whole, value), found)
     return found
 
 

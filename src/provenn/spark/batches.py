@@ -6,7 +6,8 @@ Spark ships this to its workers by import path, so that it imports nothing but w
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -15,11 +16,12 @@ import pyarrow as pa
 
 from provenn.catalogs import PythonCalculator
 from provenn.errors import CalculationError, CalculatorError
+from provenn.spark.failures import marked
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Calculation"]
+__all__ = ["Calculation", "tellable"]
 
 _PROBED: set[str] = set()  # the digests of the calculators that this process has seen to work row by row
 _PROBE = 8
@@ -178,6 +180,15 @@ class Calculation:
         more = " …" if keys.num_rows > _SHOWN else ""
         batch = f"the batch of {keys.num_rows} sources that begins with {shown}{more}"
         return f"the calculator {self.calculator.function} of the catalog {self.catalog} failed on {batch}"
+
+
+@contextmanager
+def tellable() -> Iterator[None]:
+    """Let the error of a calculator pass from a worker to the process that asked, so that `told` finds it whole."""
+    try:
+        yield
+    except CalculationError as error:
+        raise RuntimeError(marked(error)) from error
 
 
 @cache

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as sql
+from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from provenn.catalogs import PythonCalculator
-from provenn.spark.batches import Calculation
+from provenn.spark.batches import Calculation, tellable
 from provenn.spark.columns import column
 
 __all__ = ["calculated"]
@@ -69,9 +69,10 @@ def _in_batches(
     frame: DataFrame, calculation: Calculation, inputs: Sequence[str], types: StructType, outputs: Mapping[str, str]
 ) -> DataFrame:
     def calculate(*columns: pa.Array) -> pa.Array:
-        return calculation.of_columns(columns)
+        with tellable():
+            return calculation.of_columns(columns)
 
-    function = sql.arrow_udf(calculate, types).asNondeterministic()
+    function = arrow_udf(calculate, types).asNondeterministic()
     result = function(*map(column, [*calculation.key, *inputs])).alias(_RESULT)
     found = (column(_RESULT).getField(name).alias(new) for name, new in outputs.items())
     return frame.select("*", result).select(*map(column, frame.columns), *found)
@@ -96,7 +97,8 @@ def _at_once(
             return
         table = pa.Table.from_batches(parts).sort_by([(name, "ascending") for name in key])
         keys = table.select(key).rename_columns(list(calculation.key))
-        found = calculation.of_table(keys, table.select(taken))
+        with tellable():
+            found = calculation.of_table(keys, table.select(taken))
         for name in outputs:
             table = table.append_column(f"c{table.num_columns}", found.column(name))
         yield from table.to_batches()
@@ -106,4 +108,4 @@ def _at_once(
 
 
 def _output_types(calculator: PythonCalculator) -> StructType:
-    return StructType.fromDDL(", ".join(f"`{name.replace('`', '``')}` {kind}" for name, kind in calculator.outputs))
+    return StructType([StructField(name, DataType.fromDDL(str(kind))) for name, kind in calculator.outputs])

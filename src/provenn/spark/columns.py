@@ -9,7 +9,7 @@ from pyspark.sql import functions as sql
 
 from provenn.catalogs.schema import Attribute, Schema
 
-__all__ = ["KEY", "column", "column_names", "join_keys", "keys_as", "picked", "quoted", "sampled"]
+__all__ = ["KEY", "column", "column_names", "join_keys", "keys_as", "picked", "quoted", "said", "sampled"]
 
 KEY = "\x1fkey"
 """How the key columns of the other side of a join begin: the name of an attribute can be printed, this one cannot."""
@@ -28,6 +28,11 @@ def column(name: str) -> Column:
 def column_names(schema: Schema) -> dict[str, str]:
     """Return the column of each attribute, by its identity, for `provenn.criteria.render`."""
     return {identity: one.name for identity, one in schema.by_identity.items()}
+
+
+def said(attribute: Attribute) -> dict[str, str]:
+    """Return what is said of an attribute, unit and description, as metadata of its column."""
+    return {key: text for key in ("unit", "description") if (text := getattr(attribute, key))}
 
 
 def picked(frame: DataFrame, names: Iterable[tuple[str, str]]) -> DataFrame:

@@ -27,7 +27,7 @@ from provenn.catalogs import (
 from provenn.catalogs.concat_sources import shared_attributes
 from provenn.criteria import render
 from provenn.spark.calculators import calculated
-from provenn.spark.columns import column, column_names, join_keys, keys_as, picked, sampled
+from provenn.spark.columns import column, column_names, join_keys, keys_as, picked, said, sampled
 
 __all__ = ["Leaf", "compile_catalog"]
 
@@ -123,7 +123,10 @@ def _derive(catalog: DeriveAttributes, frames: Sequence[DataFrame]) -> DataFrame
             catalog=catalog.digest,
         )
     names, expressions = column_names(schema), catalog.calculation.parsed(schema)
-    derived = (sql.expr(render(expressions[one.name], names)).cast(str(one.type)).alias(one.name) for one in new)
+    derived = (
+        sql.expr(render(expressions[one.name], names)).cast(str(one.type)).alias(one.name, metadata=said(one))
+        for one in new
+    )
     return parent.select("*", *derived)
 
 
@@ -149,6 +152,7 @@ def _concat(catalog: ConcatSources, frames: Sequence[DataFrame]) -> DataFrame:
         for before in range(position):
             keys = keys_as(frames[before], catalog.members[before].schema.key)
             rest = join_keys(rest, catalog.members[position].schema.key, keys, "left_anti")
-        names = [(pieces[position].attribute.name, pieces[0].attribute.name) for pieces in counterparts]
-        parts.append(picked(rest, names))
+        names = (pieces[position].attribute.name for pieces in counterparts)
+        pairs = zip(names, catalog.schema.attributes, strict=True)
+        parts.append(rest.select(*(column(name).alias(one.name, metadata=said(one)) for name, one in pairs)))
     return reduce(DataFrame.unionByName, parts)
