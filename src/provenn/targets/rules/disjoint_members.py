@@ -15,8 +15,10 @@ __all__ = ["disjoint_members"]
 
 def disjoint_members(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | None:
     """See that members share no source; or let each one give only the sources that no earlier one gives."""
-    if not isinstance(step, Concat) or step.disjoint:
+    if not isinstance(step, Concat):
         return None
+    if step.disjoint:
+        return _flat(step)
     pairs = [scene.apart(one.extent, other.extent) for one, other in combinations(step.members, 2)]
     if all(map(scene.holds, pairs)):
         apart = Concat(step.members, step.columns, True, step.sources)
@@ -33,3 +35,18 @@ def disjoint_members(step: Step, needed: frozenset[str], scene: Scene) -> Rewrit
         members.append(rest)
     apart = Concat(tuple(members), step.columns, True, step.sources)
     return Rewrite(apart, "a row tells whether an earlier member gives its source too")
+
+
+def _flat(step: Concat) -> Rewrite | None:
+    """Put the members of a union in a union beside the others."""
+    for at, one in enumerate(step.members):
+        if isinstance(one, Concat) and one.disjoint:
+            inner = {each.identity: given for each, given in one.columns}
+            columns = tuple(
+                (each, (*given[:at], *inner[given[at]], *given[at + 1 :]))
+                for each, given in step.columns
+                if given[at] in inner
+            )
+            members = (*step.members[:at], *one.members, *step.members[at + 1 :])
+            return Rewrite(Concat(members, columns, True, step.sources), "a union of unions is one union")
+    return None

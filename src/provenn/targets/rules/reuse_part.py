@@ -42,8 +42,10 @@ def _from(step: Calculate, both: Extent, needed: frozenset[str], scene: Scene, s
 
 
 def _remainder(step: Calculate, rest: Extent, needed: frozenset[str], scene: Scene, stored: Stored) -> Step:
+    """Return the sources that a fragment does not hold: told by their rows if possible, or else by their keys."""
     found = [made for place in places(step) if (made := gathered(scene, place, rest, needed)) is not None]
-    found.append(step.on([Exclude(step.input, stored)]))
+    if not found:
+        return step.on([Exclude(step.input, stored)])
     return min(found, key=lambda one: cost(scene, one, needed))
 
 
