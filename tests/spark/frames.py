@@ -15,7 +15,7 @@ from provenn.catalogs import Base, Catalog
 from provenn.catalogs.schema import Attribute
 from provenn.spark.compile import Leaf, compile_catalog
 
-__all__ = ["comparable", "computed", "notes", "parquet_leaf"]
+__all__ = ["collected", "comparable", "computed", "notes", "parquet_leaf"]
 
 
 def parquet_leaf(session: SparkSession) -> Leaf:
@@ -48,13 +48,18 @@ def computed(catalogs: Sequence[Catalog], leaf: Leaf) -> list[list[tuple[object,
     for one, frame in zip(catalogs, frames, strict=True):
         expected = [(each.name, str(each.type), notes(each)) for each in one.schema.attributes]
         assert [(each.name, each.dataType.simpleString(), each.metadata) for each in frame.schema] == expected
+    return collected(frames, [one.schema.attributes for one in catalogs])
+
+
+def collected(frames: Sequence[DataFrame], attributes: Sequence[Sequence[Attribute]]) -> list[list[tuple[object, ...]]]:
+    """Return the rows of frames, given the attributes of each; all from one job of Spark."""
     texts = [
         frame.select(sql.lit(n).alias("n"), sql.array(*(_column(name).cast("string") for name in frame.columns)))
         for n, frame in enumerate(frames)
     ]
-    found: list[list[tuple[object, ...]]] = [[] for _ in catalogs]
+    found: list[list[tuple[object, ...]]] = [[] for _ in frames]
     for number, values in reduce(DataFrame.union, texts).collect():
-        kinds = [str(one.type) for one in catalogs[number].schema.attributes]
+        kinds = [str(one.type) for one in attributes[number]]
         found[number].append(tuple(_read(kind, text) for kind, text in zip(kinds, values, strict=True)))
     return [sorted(rows, key=repr) for rows in found]
 

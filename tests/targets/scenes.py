@@ -1,0 +1,74 @@
+"""Scenes for tests: catalogs, what is known of them, and what is stored, without an archive."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from provenn.catalogs import Base, Catalog, cone
+from provenn.logic import Statement
+from provenn.store.cones import Definition
+from provenn.store.facts import Fact
+from provenn.store.fragments import Fragment
+from provenn.store.knowledge import Known, knowledge_of
+from provenn.targets.literal import literal
+from provenn.targets.rewriting import Applied, rewritten
+from provenn.targets.scene import Scene
+from provenn.targets.steps import Step, Stored
+
+__all__ = ["known", "needed", "planned", "scene_of", "stored"]
+
+NOW = datetime(2026, 11, 16, tzinfo=UTC)
+
+
+def known(catalogs: Iterable[Catalog], facts: Sequence[Statement] = ()) -> Known:
+    """What follows from definitions, and from facts that are held true."""
+    definitions = [
+        Definition(
+            one.digest,
+            one.kind,
+            one.population.name,
+            one.parameters(),
+            one.notes(),
+            one.extent.digest,
+            tuple(each.digest for each in one.dependencies),
+        )
+        for one in cone(*catalogs)
+    ]
+    return knowledge_of(definitions, [Fact(n, one, "", "declared", "", NOW) for n, one in enumerate(facts, 1)])
+
+
+def stored(catalog: Catalog, identities: Iterable[str] | None = None, *, number: int = 1, rows: int = 10) -> Stored:
+    """A fragment that holds attributes of a catalog, by default all."""
+    key = [one.identity for one in catalog.schema.key]
+    held = list(dict.fromkeys([*key, *(catalog.schema.by_identity if identities is None else identities)]))
+    columns = tuple((identity, f"c{n}") for n, identity in enumerate(held))
+    fragment = Fragment(
+        number, catalog.digest, catalog.population.name, catalog.extent.digest, columns, "", rows, 0, (), 1.0, NOW, "",
+        NOW, 0,
+    )  # fmt: skip
+    return Stored(fragment, catalog)
+
+
+def scene_of(
+    *catalogs: Catalog, fragments: Sequence[Stored] = (), facts: Sequence[Statement] = (), rows: dict[str, int] | None = None
+) -> Scene:
+    """What planning knows of catalogs and fragments."""
+    everything = cone(*catalogs, *(one.catalog for one in fragments))
+    return Scene(known(everything, facts), everything, tuple(fragments), rows or {})
+
+
+def needed(catalog: Catalog) -> frozenset[str]:
+    """The identities of the attributes of a catalog, without the key."""
+    return frozenset(one.identity for one in catalog.schema.attributes if not one.identity.startswith("key:"))
+
+
+def planned(catalog: Catalog, scene: Scene | None = None) -> tuple[Step, tuple[Applied, ...]]:
+    """The plan of a catalog."""
+    scene = scene_of(catalog) if scene is None else scene
+    before = literal(catalog)
+    scene.learn(before)
+    return rewritten(before, needed(catalog), scene)
+
+
+def bases(*catalogs: Catalog) -> list[Base]:
+    """The base catalogs of a lineage."""
+    return [one for one in cone(*catalogs) if isinstance(one, Base)]

@@ -1,0 +1,130 @@
+"""The rewritten plan gives exactly what the definition says: on random lineages, requests, fragments, facts and data."""
+
+from itertools import combinations
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import DataFrame
+
+from provenn.catalogs import Base, Catalog, KeepAttributes
+from provenn.errors import ProvennError
+from provenn.logic import Statement, disjoint, empty, equal, nonempty, subset
+from provenn.spark.columns import picked
+from provenn.spark.engine import Engine
+from provenn.targets.execution import executed
+from provenn.targets.literal import literal
+from provenn.targets.rewriting import rewritten
+from provenn.targets.scene import Scene
+from provenn.targets.steps import Calculate, Scan, Step, Stored, walk
+from tests.spark.frames import collected, comparable, parquet_leaf
+from tests.spark.lineages import World, catalogs_on, worlds
+from tests.spark.oracle import Oracle
+from tests.targets.scenes import needed, scene_of, stored
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("worlds")
+
+
+@st.composite
+def cases(draw: st.DrawFn, folder: Path) -> tuple[World, list[Catalog], list[Stored], list[Statement]]:
+    """A world; requests of it; fragments for some of its catalogs, and for others; facts that are true in it."""
+    world = draw(worlds(folder))
+    others = [draw(catalogs_on(world.catalogs)) for _ in range(draw(st.integers(0, 2)))]
+    catalogs = [*world.catalogs, *(one for one in others if one is not None)]
+    requests = [_asked(draw, one) for one in draw(st.lists(st.sampled_from(catalogs[::-1]), min_size=1, max_size=3))]
+    kept = draw(st.lists(st.sampled_from(catalogs), max_size=3, unique=True))
+    fragments = []
+    for number, one in enumerate(kept, 1):
+        identities = st.lists(st.sampled_from(sorted(one.schema.by_identity)), unique=True)
+        fragments.append(stored(one, draw(st.one_of(st.none(), identities)), number=number, rows=draw(st.integers(0, 9))))
+    chosen = draw(st.lists(st.sampled_from(catalogs), max_size=3, unique=True))
+    return world, requests, fragments, _truths(Oracle(world.tables), chosen)
+
+
+def _asked(draw: st.DrawFn, catalog: Catalog) -> Catalog:
+    if draw(st.booleans()):
+        return catalog
+    return KeepAttributes.of(catalog, draw(st.lists(st.sampled_from(catalog.schema.names), unique=True)))
+
+
+def _truths(oracle: Oracle, catalogs: list[Catalog]) -> list[Statement]:
+    """All that the data say of the sources of some catalogs: as if it had been observed."""
+    sources = {one.digest: frozenset(_keys(oracle.table(one), one)) for one in catalogs}
+    said = [(nonempty if sources[one] else empty)(one) for one in sources]
+    for one, other in combinations(sources, 2):
+        if sources[one] == sources[other]:
+            said.append(equal(one, other))
+        elif sources[one] < sources[other]:
+            said.append(subset(one, other))
+        elif not sources[one] & sources[other]:
+            said.append(disjoint(one, other))
+    return said
+
+
+def _keys(table: pa.Table, catalog: Catalog) -> list[tuple[object, ...]]:
+    return list(zip(*(table.column(one.name).to_pylist() for one in catalog.schema.key), strict=True))
+
+
+def frame_of(engine: Engine, scene: Scene, plan: Step, asked: Catalog, oracle: Oracle) -> DataFrame:
+    """The rows of a plan, with the columns of a catalog; fragments hold what DuckDB computes."""
+    leaf = parquet_leaf(engine.session)
+
+    def read(step: Scan | Stored) -> DataFrame:
+        if isinstance(step, Scan):
+            return picked(leaf(step.base), [(one.name, identity) for identity, one in step.attributes.items()])
+        held = oracle.table(step.catalog)
+        names = {identity: one.name for identity, one in step.catalog.schema.by_identity.items()}
+        columns = [held.column(names[identity]) for identity, _ in step.fragment.columns]
+        table = pa.table(columns, names=[f"c{n}" for n in range(len(columns))])
+        frame = engine.session.createDataFrame(table)
+        kinds = [str(step.attributes[identity].type) for identity, _ in step.fragment.columns]
+        casts = [f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(kinds)]
+        return picked(
+            frame.selectExpr(*casts), [(f"c{n}", identity) for n, (identity, _) in enumerate(step.fragment.columns)]
+        )
+
+    made = executed(plan, needed(asked), scene, engine.session, read)
+    return picked(made, [(one.identity, one.name) for one in asked.schema.attributes])
+
+
+def check(engine: Engine, case: tuple[World, list[Catalog], list[Stored], list[Statement]]) -> None:
+    world, requests, fragments, facts = case
+    oracle = Oracle(world.tables)
+    frames, expected = [], []
+    for asked in requests:
+        scene = scene_of(asked, *world.catalogs, fragments=fragments, facts=facts)
+        before = literal(asked)
+        scene.learn(before)
+        after, applied = rewritten(before, needed(asked), scene)
+        for one in applied:
+            assert one.after.attributes.keys() <= one.before.attributes.keys() | _known(fragments), one.rule
+            assert all(map(scene.holds, one.said)), one.rule
+            assert scene.holds(scene.same(one.before.extent, one.after.extent)), one.rule
+        assert scene.holds(scene.same(before.extent, after.extent))
+        assert len(applied) < 200, "it came to an end by itself"
+        frames.append(frame_of(engine, scene, after, asked, oracle))
+        expected.append(comparable(oracle.table(asked)))
+    found = collected(frames, [one.schema.attributes for one in requests])
+    for asked, rows, right in zip(requests, found, expected, strict=True):
+        assert rows == right, asked
+
+
+def _known(fragments: list[Stored]) -> set[str]:
+    return {identity for one in fragments for identity in one.attributes}
+
+
+@pytest.mark.parametrize(
+    "examples", [pytest.param(60, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
+)
+def test_the_rewritten_plan_gives_what_the_definition_says(engine, folder, examples):
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(cases(folder))
+    def check_one(case):
+        check(engine, case)
+
+    check_one()
