@@ -115,7 +115,7 @@ def start_context(
         if not submitted:
             java = find_java()
             if java_options is None:
-                java_options = archive_options(java, Path(_find_spark_home())) if local else ()
+                java_options = archive_options(java, Path(_find_spark_home()))
             conf.setAll([*_settings(local, [*java_options, *["-XX:TieredStopAtLevel=1"] * brief]).items()])
             environment |= {"JAVA_HOME": str(java.home), **({"SPARK_LOCAL_IP": "127.0.0.1"} if local else {})}
             # What composes the command line of Spark is a short-lived Java too.

@@ -31,11 +31,14 @@ SETTINGS = {
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
     "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
     "spark.sql.execution.pandas.convertToArrowArraySafely": "true",
 }
 """What every session of an engine is set to, wherever it runs."""
+
+_ARROW = {  # Spark Connect knows no other way than by Arrow
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
+}
 
 _MASTERS = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|spark://.+|yarn|k8s://.+")
 _CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"  # by this, pyspark's functions know for whom they make columns
@@ -88,7 +91,7 @@ class Engine:
         if self._session is None:
             self._session, self._stop = self._start()
             try:
-                for name, value in SETTINGS.items():
+                for name, value in (SETTINGS | ({} if self.remote else _ARROW)).items():
                     self._session.conf.set(name, value)
             except Exception as error:
                 self.close()

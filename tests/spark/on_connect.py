@@ -1,0 +1,57 @@
+"""Run by `test_connect`, with an engine behind Spark Connect."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+from pyspark.sql.connect.session import SparkSession
+
+from provenn.errors import EngineError
+from provenn.spark.engine import Engine
+from provenn.spark.failures import told
+from provenn.spark.progress import watched
+
+
+def test_it_is_remote_and_starts_no_java(engine):
+    assert engine.remote
+    with pytest.raises(Exception, match=r"JVM|jvm"):
+        engine.session._jvm  # noqa: B018 - asking is what fails
+
+
+def test_a_session_of_the_users_is_neither_changed_nor_stopped(engine):
+    theirs = SparkSession(os.environ["PROVENN_TEST_SPARK"])
+    theirs.conf.set("spark.sql.session.timeZone", "Europe/Amsterdam")
+    theirs.conf.set("spark.sql.ansi.enabled", "true")
+    before = dict(theirs.conf.getAll)
+    with Engine(theirs) as ours:
+        assert ours.remote
+        assert ours.session.conf.get("spark.sql.session.timeZone") == "UTC"
+        assert ours.session.range(3).count() == 3
+        assert ours.session.session_id != theirs.session_id
+    assert dict(theirs.conf.getAll) == before
+    assert theirs.range(4).count() == 4
+    assert engine.session.range(5).count() == 5, "nor is that of another engine"
+    theirs.client.close()
+    with pytest.raises(EngineError, match="has been stopped"):
+        _ = Engine(theirs).session
+
+
+def test_an_interrupt_cancels_what_runs_and_leaves_the_session_usable(engine):
+    threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), told("summing"), watched(engine, "summing", None):
+        engine.session.range(10**13).selectExpr("sum(id * id % 7)").collect()
+    assert time.monotonic() - start < 30
+    assert engine.session.range(6).count() == 6
+
+
+def test_a_server_that_is_lost_is_told(engine):
+    """Last of all: a session that the server does not know any more."""
+    with Engine(os.environ["PROVENN_TEST_SPARK"]) as another:
+        session = another.session
+        session.client.release_session()
+        with pytest.raises(EngineError, match="counting failed: the connection to Spark is lost"), told("counting"):
+            session.range(3).count()
+    assert engine.session.range(3).count() == 3
