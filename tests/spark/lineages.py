@@ -36,7 +36,7 @@ from provenn.errors import AttributeConflictError
 from tests.criteria.oracle import criteria
 from tests.spark import functions
 
-__all__ = ["NAMES", "VALUES", "World", "catalogs_on", "criteria_on", "weight", "worlds", "write_base"]
+__all__ = ["ARROW", "NAMES", "VALUES", "World", "catalogs_on", "criteria_on", "weight", "worlds", "write_base"]
 
 
 @dataclass(frozen=True)

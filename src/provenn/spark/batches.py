@@ -13,6 +13,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
 
 from provenn.catalogs import PythonCalculator
 from provenn.errors import CalculationError, CalculatorError
@@ -120,8 +122,14 @@ class Calculation:
             raise CalculatorError(
                 f"it returned a {type(returned).__name__}", hint="return a pandas DataFrame with the outputs as columns"
             )
-        self._check_names([str(name) for name in returned.columns])
-        return self._converted(lambda one: pa.array(returned[one.name], one.type, from_pandas=True))
+        found = returned.set_axis([str(name) for name in returned.columns], axis="columns")
+        self._check_names(list(found.columns))
+        # Python's objects are converted to the type that is wanted, and only if they are of that type.
+        return self._converted(
+            lambda one: pa.array(
+                found[one.name], one.type if found[one.name].dtype == object else None, from_pandas=True
+            )
+        )
 
     def _checked(self, found: object, rows: int) -> pa.Table:
         if isinstance(found, pa.RecordBatch):
@@ -135,11 +143,13 @@ class Calculation:
                 f"it returned {found.num_rows} rows for {rows} sources", hint="return one row for each row, in order"
             )
         self._check_names(found.column_names)
-        return self._converted(lambda one: found.column(one.name).cast(one.type))
+        return self._converted(lambda one: _as_type(found.column(one.name), one.type))
 
     def _check_names(self, names: Sequence[str]) -> None:
         promised = self.outputs.names
-        missing, more = sorted({*promised} - {*names}), sorted({*names} - {*promised})
+        missing, more = list(promised), list[str]()
+        for name in names:
+            (missing.remove if name in missing else more.append)(name)
         if missing or more:
             what = f"it did not return {', '.join(missing)}" if missing else f"it also returned {', '.join(more)}"
             raise CalculatorError(what, hint=f"return exactly {', '.join(promised)}")
@@ -153,7 +163,7 @@ class Calculation:
                 first = str(error).partition("\n")[0]
                 hint = "convert it; or register the calculator with another type"
                 raise CalculatorError(f"{one.name} should be a {one.type}: {first}", hint=hint) from error
-        return pa.table(columns, schema=self.outputs)
+        return pa.table(columns, names=self.outputs.names)
 
     def _probe(self, inputs: pa.Table, found: pa.Table) -> None:
         """Make sure, once a process, that the result for a source depends on its own inputs alone."""
@@ -197,12 +207,54 @@ def _loaded(calculator: PythonCalculator, folders: tuple[str, ...]) -> Callable[
     return calculator.load()
 
 
+_NUMBERS = (types.is_integer, types.is_floating, types.is_decimal)
+_TEXTS = (types.is_string, types.is_large_string, types.is_string_view)
+_FITTING: tuple[tuple[Callable[[pa.DataType], bool], tuple[Callable[[pa.DataType], bool], ...]], ...] = (
+    (types.is_integer, _NUMBERS),
+    (types.is_floating, _NUMBERS),
+    (types.is_decimal, (types.is_integer, types.is_decimal)),
+    (types.is_timestamp, (types.is_timestamp, types.is_date)),
+    (types.is_string, _TEXTS),
+    (types.is_binary, (types.is_binary, types.is_large_binary, types.is_binary_view)),
+)
+"""Types, and those whose values can be taken for them. Which values can, Arrow tells: it refuses 1.5 as a bigint."""
+
+
+def _as_type(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
+    if not _fits(column.type, wanted):
+        raise TypeError(f"it is a {column.type}")
+    return column.cast(wanted)
+
+
+def _fits(given: pa.DataType, wanted: pa.DataType) -> bool:
+    if given == wanted or types.is_null(given):
+        return True
+    if types.is_dictionary(given):
+        return _fits(given.value_type, wanted)
+    if types.is_list(wanted):
+        is_list = types.is_list(given) or types.is_large_list(given) or types.is_fixed_size_list(given)
+        return is_list and _fits(given.value_type, wanted.value_type)
+    if types.is_struct(wanted) and types.is_struct(given):
+        return [one.name for one in given] == [one.name for one in wanted] and all(
+            _fits(mine.type, other.type) for mine, other in zip(given, wanted, strict=True)
+        )
+    return any(is_one(wanted) and any(fits(given) for fits in fitting) for is_one, fitting in _FITTING)
+
+
 def _same(one: pa.Table, other: pa.Table) -> bool:
     return all(map(_same_column, one.columns, other.columns))
 
 
 def _same_column(one: pa.ChunkedArray, other: pa.ChunkedArray) -> bool:
-    if not pa.types.is_floating(one.type):
+    if types.is_list(one.type):
+        lengths = pc.list_value_length(one).equals(pc.list_value_length(other))
+        return bool(lengths) and _same_column(pc.list_flatten(one), pc.list_flatten(other))
+    if types.is_struct(one.type):
+        parts = all(
+            _same_column(pc.struct_field(one, n), pc.struct_field(other, n)) for n in range(one.type.num_fields)
+        )
+        return bool(one.is_null().equals(other.is_null())) and parts
+    if not types.is_floating(one.type):
         return bool(one.to_pylist() == other.to_pylist())
     import numpy as np  # noqa: PLC0415 - pyarrow has loaded it
 

@@ -72,7 +72,8 @@ def _in_batches(
         with tellable():
             return calculation.of_columns(columns)
 
-    function = arrow_udf(calculate, types).asNondeterministic()
+    # Spark knows by the annotations what kind of function it is; to be told outright it warns of.
+    function = arrow_udf(calculate, types).asNondeterministic()  # type: ignore[call-overload]
     result = function(*map(column, [*calculation.key, *inputs])).alias(_RESULT)
     found = (column(_RESULT).getField(name).alias(new) for name, new in outputs.items())
     return frame.select("*", result).select(*map(column, frame.columns), *found)
