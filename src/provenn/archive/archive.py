@@ -13,6 +13,7 @@ from provenn.archive import calculators, definitions, fragments, questions
 from provenn.archive.description import Description, described
 from provenn.archive.handle import Catalog
 from provenn.archive.lineage import Lineage, lineage_of
+from provenn.archive.plans import in_names as plan_in_names
 from provenn.archive.proof import Proof
 from provenn.archive.relation import Relation
 from provenn.archive.target import Target
@@ -410,7 +411,7 @@ class Archive:
         return Target.of(self, sources, attributes, where=where, missing=missing, keep=keep)
 
     def _plan_catalog(self, one: Catalog) -> Plan:
-        return self._plan(one.definition, one.name)
+        return plan_in_names(self._plan(one.definition, one.name), self._database, one._keep, {})  # noqa: SLF001
 
     def _count(self, one: Catalog) -> int:
         return self._workshop.count(lambda: self._plan(KeepAttributes.of(one.definition, ()), one.name))

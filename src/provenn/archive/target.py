@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, get_args
 
 from provenn.archive.data import Data
+from provenn.archive.plans import in_names
 from provenn.errors import TargetError, did_you_mean
 from provenn.store import catalog_store
 from provenn.targets.plan import Plan
@@ -68,8 +69,11 @@ class Target(Data):
 
     def plan(self) -> Plan:
         """Return how it is answered, and why that is enough. Nothing is computed, and nothing is written, for it."""
-        with self._archive._database.reading() as reading:  # noqa: SLF001 - the archive is its own
-            return plan_request(reading, self.request)
+        database = self._archive._database  # noqa: SLF001 - the archive is its own
+        with database.reading() as reading:
+            plan = plan_request(reading, self.request)
+        asked = {} if plan.catalog is None else {plan.catalog.digest: "the target"}
+        return in_names(plan, database, self.keep, asked | {self.request.sources.digest: self.request.called})
 
     def count(self) -> int:
         """Return how many sources there are: counted, unless that is known."""

@@ -24,15 +24,20 @@ from provenn.catalogs.pieces import joined
 from provenn.targets.scene import condition_of
 from provenn.targets.steps import Calculate, Combine, Concat, Derive, Exclude, Restrict, Scan, Select, Step
 
-__all__ = ["literal"]
+__all__ = ["literal", "literals"]
 
 
 def literal(catalog: Catalog) -> Step:
     """Return the steps that make a catalog. Catalogs that only keep or rename attributes are no steps."""
+    return literals(catalog)[catalog.digest]
+
+
+def literals(*catalogs: Catalog) -> dict[str, Step]:
+    """Return the steps that make catalogs and all they are made from, by digest."""
     made: dict[str, Step] = {}
-    for one in cone(catalog):
+    for one in cone(*catalogs):
         made[one.digest] = _step(one, [made[each.digest] for each in one.dependencies])
-    return made[catalog.digest]
+    return made
 
 
 @singledispatch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from provenn.catalogs import Attribute, Base, Catalog, Schema
 from provenn.store.fragments import Fragment
@@ -11,13 +12,18 @@ from provenn.targets.providers import Provided
 from provenn.targets.rewriting import Applied
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Calculate, Nothing, Scan, Step, Stored, walk
+from provenn.targets.wording import DIGESTS, Words
+
+if TYPE_CHECKING:
+    from provenn.targets.running import Keep
+    from provenn.targets.telling import Argument
 
 __all__ = ["Plan"]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a request is answered.
+    """How a request is answered. As text, a tree of steps; in a notebook, a picture.
 
     Parameters
     ----------
@@ -39,6 +45,10 @@ class Plan:
         The rules that made one of the other, in order.
     scene
         What was known.
+    keep
+        Which results are kept; None if nobody has said.
+    words
+        What things are called by whoever looks at it.
     """
 
     what: str
@@ -50,6 +60,8 @@ class Plan:
     after: Step
     applied: tuple[Applied, ...]
     scene: Scene = field(repr=False)
+    keep: Keep | None = None
+    words: Words = field(default=DIGESTS, repr=False)
 
     @property
     def needed(self) -> frozenset[str]:
@@ -88,3 +100,36 @@ class Plan:
     def calculations(self) -> tuple[Calculate, ...]:
         """The calculators that will be called."""
         return tuple(one for one in walk(self.after) if isinstance(one, Calculate))
+
+    # -- showing -------------------------------------------------------------------------------------------------
+
+    @property
+    def reasons(self) -> tuple[Argument, ...]:
+        """Why the steps that are executed give what was asked: a rule, what it leans on, and the proof on demand."""
+        from provenn.targets.telling import arguments  # noqa: PLC0415 - it builds on plans
+
+        return arguments(self)
+
+    def text(self, width: int = 120) -> str:
+        """Return the steps as they are defined and as they are computed, as trees for a terminal."""
+        from provenn.display.plan import plan_text  # noqa: PLC0415 - most plans are not looked at
+        from provenn.targets.telling import picture  # noqa: PLC0415
+
+        return plan_text(picture(self), width)
+
+    def svg(self) -> str:
+        """Draw the steps as they are defined beside those that are executed."""
+        from provenn.display.plan import plan_svg  # noqa: PLC0415 - see above
+        from provenn.targets.telling import picture  # noqa: PLC0415
+
+        return plan_svg(picture(self))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        from provenn.display.plan import PlanArgument, plan_html  # noqa: PLC0415 - see above
+        from provenn.targets.telling import picture  # noqa: PLC0415
+
+        said = [PlanArgument(one.because, tuple(map(str, one.statements)), one.proof) for one in self.reasons]
+        return plan_html(picture(self), said)

@@ -88,7 +88,9 @@ def plan_request(reading: Reading, request: Request) -> Plan:
         catalog = _combined(sources, others, names)
         step = literal(catalog)
     extra = [one.provider for one in others]
-    what = request.called or sources.digest[:12]
+    what = request.called or request.sources.digest[:12]
+    if sources is not request.sources:
+        what += f" where {' '.join((request.where or '').split())}"
     created = tuple(providers.created.values())
     return _planned(reading, _Asked(what, catalog, step, columns, tuple(provided), created, (sources, *extra)))
 

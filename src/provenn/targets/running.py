@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from provenn.spark.pipeline import Pipeline, Prepared
 
-__all__ = ["Keep", "Replan", "answered", "learned", "prepared"]
+__all__ = ["Keep", "Part", "Replan", "answered", "learned", "parts_kept", "prepared"]
 
 Keep = Literal["always", "worthwhile", "never"]
 """Which results are kept: all; those for which a calculator in Python was called; none."""
@@ -64,44 +64,44 @@ def answered(pipeline: Pipeline, replan: Replan, keep: Keep) -> tuple[Plan, Prep
         What to keep.
     """
     plan, data = prepared(pipeline, replan)
-    for part in _parts(plan, keep) if not pipeline.database.read_only else ():
+    for part in parts_kept(plan, keep) if not pipeline.database.read_only else ():
         _store(pipeline, plan, part)
     if plan.fragments and not pipeline.database.read_only:
         with suppress(ArchiveBusyError), pipeline.database.writing() as writing:
             fragments.used(writing, [one.id for one in plan.fragments])
-    return prepared(pipeline, replan) if _parts(plan, keep) else (plan, data)
+    return prepared(pipeline, replan) if parts_kept(plan, keep) else (plan, data)
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """A step whose result is kept, and the catalog whose sources it gives."""
 
     step: Step
     catalog: Catalog
 
 
-def _parts(plan: Plan, keep: Keep) -> list[_Part]:
+def parts_kept(plan: Plan, keep: Keep) -> list[Part]:
     """Return what is to be kept: of a result that is partly stored, only the rest."""
     if keep == "never" or plan.catalog is None or plan.empty or isinstance(plan.after, Stored):
         return []
     if keep == "worthwhile" and not plan.calculations:
         return []
     if not isinstance(plan.after, Concat):
-        return [_Part(plan.after, plan.catalog)] if keep == "always" or plan.calculations else []
+        return [Part(plan.after, plan.catalog)] if keep == "always" or plan.calculations else []
     rest = plan.catalog
     for one in plan.fragments:
         rest = ExcludeSources(rest, next(each.catalog for each in plan.scene.fragments if each.fragment.id == one.id))
     costly = [one for one in plan.after.members if _calculates(one)]
     if len(costly) == 1 and costly[0].extent == rest.extent:
-        return [_Part(costly[0], rest)]
-    return [_Part(plan.after, plan.catalog)]
+        return [Part(costly[0], rest)]
+    return [Part(plan.after, plan.catalog)]
 
 
 def _calculates(step: Step) -> bool:
     return any(isinstance(one, Calculate) for one in walk(step))
 
 
-def _store(pipeline: Pipeline, plan: Plan, part: _Part) -> None:
+def _store(pipeline: Pipeline, plan: Plan, part: Part) -> None:
     from provenn.spark.fragments import store_fragment  # noqa: PLC0415 - see above
     from provenn.spark.rows import named  # noqa: PLC0415
 

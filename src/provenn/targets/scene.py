@@ -75,6 +75,8 @@ class Scene:
             positive = Term((one.label,))
         else:
             inside = tuple(made[part.digest] for part in one.parts)
+            if one.complemented and inside and all(part.postfix[-1] is Op.NOT for part in inside):
+                return chain(Op.OR, tuple(Term(part.postfix[:-1]) for part in inside))  # as people write a union
             positive = chain(Op.AND, inside) if inside else _ALL
         return ~positive if one.complemented else positive
 
