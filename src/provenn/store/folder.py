@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
-from provenn.errors import StoreError
+from provenn.errors import ProvennError, StoreError
 
 __all__ = ["CONVERTED", "FRAGMENTS", "TEMPORARY", "DataFolder", "Entry", "StoredFile", "reaching"]
 
@@ -228,7 +228,7 @@ def reaching(address: str) -> Iterator[None]:
     """
     try:
         yield
-    except StoreError:
+    except ProvennError:
         raise
     except OSError as error:
         problem, hint = _PROBLEMS.get(error.errno or 0, (str(error), ""))
