@@ -10,15 +10,20 @@ from typer.core import TyperGroup
 
 from provenn import __version__
 from provenn.cli import (
+    calculator,
+    calculators,
     combine,
     concat,
+    count,
     declare,
     derive,
     example,
     exclude,
+    export,
     facts,
     fragments,
     gc,
+    head,
     ingest,
     init,
     keep,
@@ -26,6 +31,7 @@ from provenn.cli import (
     log,
     ls,
     name,
+    prefer,
     prove,
     relate,
     rename,
@@ -36,6 +42,7 @@ from provenn.cli import (
     show,
     store,
     table,
+    target,
 )
 from provenn.cli.output import write_error
 from provenn.errors import ProvennError
@@ -47,6 +54,8 @@ class _Commands(TyperGroup):
     """The commands, with provenn's own errors told to people instead of shown as a stack trace."""
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the context of typer's own copy of click
+        if "" not in sys.path:
+            sys.path.append("")  # calculators in the current folder are found, as they are by python -m provenn
         try:
             return super().invoke(ctx)
         except ProvennError as error:
@@ -54,6 +63,11 @@ class _Commands(TyperGroup):
                 raise
             write_error(error)
             raise typer.Exit(2) from error
+        except KeyboardInterrupt as interrupt:
+            if ctx.params["debug"]:
+                raise
+            typer.echo("provenn: cancelled", err=True)
+            raise typer.Exit(130) from interrupt
 
 
 app = typer.Typer(
@@ -87,6 +101,7 @@ def _provenn(
     - `provenn prove --given "B <= A" --given "C == A" "B <= C"`: a proof, with its reason
     - `provenn table --svg table.svg`: how two sets can be related, as a picture
     - `provenn init survey`: an archive, for catalogs of your own
+    - `provenn target bright dist_pc --plan`: how attributes of sources would be computed, and what is not
     """
 
 
@@ -119,9 +134,18 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "facts": facts.show_facts,
     },
     "Data": {
+        "target": target.answer,
+        "head": head.show_head,
+        "count": count.show_count,
+        "export": export.export,
         "store": store.store,
         "fragments": fragments.show_fragments,
         "gc": gc.collect,
+    },
+    "Calculators": {
+        "calculator": calculator.register,
+        "calculators": calculators.show_calculators,
+        "prefer": prefer.prefer,
     },
     "The method": {
         "example": example.show_example,
@@ -134,7 +158,7 @@ for _panel, _commands in _COMMANDS.items():
 
 
 def main() -> None:
-    """Run the command line, and leave with its exit status: 2 for bad input."""
+    """Run the command line, and leave with its exit status: 2 for bad input, 130 if it was cancelled."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no ● still shows the rest

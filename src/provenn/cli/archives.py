@@ -13,6 +13,7 @@ from provenn.cli.output import errors_as_json, write_json, write_text
 
 if TYPE_CHECKING:
     from provenn.archive import Archive, Catalog, Description, Reason
+    from provenn.spark.progress import Progress
     from provenn.store.facts import Fact
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "ArchivePath",
     "CatalogName",
     "NewName",
+    "SparkUrl",
     "catalog_data",
     "fact_data",
     "holds_archive",
@@ -51,6 +53,17 @@ NewName = Annotated[
     str | None, typer.Option("--name", "-n", metavar="NAME", help="A name for the new catalog.", show_default=False)
 ]
 
+SparkUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--spark",
+        metavar="URL",
+        envvar="PROVENN_SPARK",
+        help="Where data are computed: a master, or Spark Connect (sc://…). By default in this process.",
+        show_default=False,
+    ),
+]
+
 
 def holds_archive(folder: str) -> bool:
     """Whether a folder is an archive; without opening it."""
@@ -58,14 +71,34 @@ def holds_archive(folder: str) -> bool:
 
 
 @contextmanager
-def opened(path: str, as_json: bool = False, *, create: bool = False) -> Iterator[Archive]:
-    """Open the archive that a command is about; errors are told as the command tells its answer."""
+def opened(path: str, as_json: bool = False, *, create: bool = False, spark: str | None = None) -> Iterator[Archive]:
+    """Open the archive that a command is about; errors are told as the command tells its answer.
+
+    Parameters
+    ----------
+    path
+        The folder, or the address of the database.
+    as_json
+        Whether answers are JSON.
+    create
+        Whether to make an archive if there is none.
+    spark
+        Where data are computed, if the command computes any.
+    """
     with errors_as_json(as_json):
         from provenn.archive import open_archive  # noqa: PLC0415 - a command that only helps starts without it
 
         database = path if path.startswith(_DATABASE) else None
-        with open_archive(None if database else path, database=database, create=create) as archive:
+        where: dict[str, Any] = {"path": None if database else path, "database": database, "create": create}
+        with open_archive(**where, spark=spark, progress=_shown) as archive:
             yield archive
+
+
+def _shown(progress: Progress) -> None:
+    """Show the progress of long work on the standard error."""
+    from provenn.cli.progress import command_listener  # noqa: PLC0415 - only where data are computed
+
+    command_listener()(progress)
 
 
 def pairs(given: Iterable[str], what: str) -> dict[str, str]:

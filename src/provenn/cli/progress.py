@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 
 from provenn.spark.progress import Listener
 from provenn.spark.progress_bar import PlainLines, TerminalBar
@@ -10,6 +11,7 @@ from provenn.spark.progress_bar import PlainLines, TerminalBar
 __all__ = ["command_listener"]
 
 
+@cache
 def command_listener() -> Listener:
     """Return what shows progress on the standard error: a bar on a terminal, otherwise a line every few seconds."""
     return TerminalBar() if sys.stderr.isatty() else PlainLines()

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, opened
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, opened
 from provenn.cli.fragments import fragment_data
 from provenn.cli.output import AsJson, write_json, write_text
 from provenn.cli.sizes import size_text
@@ -19,6 +19,7 @@ def store(
         str | None,
         typer.Option(metavar="NAMES", help="Only these attributes, with commas between them.", show_default=False),
     ] = None,
+    spark: SparkUrl = None,
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
@@ -32,7 +33,7 @@ def store(
     - `provenn store bright --attributes dist_pc,photo_z`
     """
     wanted = None if attributes is None else [one.strip() for one in attributes.split(",") if one.strip()]
-    with opened(archive, as_json) as found:
+    with opened(archive, as_json, spark=spark) as found:
         kept = found.store(catalog, attributes=wanted)
         if as_json:
             write_json(fragment_data(kept))

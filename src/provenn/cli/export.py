@@ -1,0 +1,62 @@
+"""``provenn export``: the data of a catalog, as files."""
+
+from typing import Annotated
+
+import typer
+
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, opened
+from provenn.cli.output import AsJson, write_json
+from provenn.cli.rows import write_written, written_data
+
+__all__ = ["export"]
+
+
+def export(
+    catalog: CatalogName,
+    path: Annotated[str, typer.Argument(help="A file or a folder; the suffix tells the format.", show_default=False)],
+    *,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="parquet|csv|fits|votable",
+            help="The format, if the suffix does not tell.",
+            show_default=False,
+        ),
+    ] = None,
+    partition_by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ATTRIBUTE",
+            help="Put files into folders by the values of this attribute. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    single: Annotated[
+        bool | None,
+        typer.Option(
+            "--single/--folder",
+            help="One file, or a folder with many. By default one file if the path has a suffix.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    spark: SparkUrl = None,
+    archive: ArchivePath = CURRENT_FOLDER,
+    as_json: AsJson = False,
+) -> None:
+    """Compute a catalog into files. Nothing is there before all of it is.
+
+    Try:
+
+    - `provenn export bright bright.fits`
+    - `provenn export bright folder --format parquet --partition-by field`
+    """
+    with opened(archive, as_json, spark=spark) as found:
+        done = found[catalog].write(
+            path, format=format_, partition_by=partition_by or (), single=single, overwrite=overwrite
+        )
+        if as_json:
+            write_json(written_data(done))
+        else:
+            write_written(done)
