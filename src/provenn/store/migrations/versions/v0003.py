@@ -25,6 +25,6 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     reading = Reading(op.get_bind())
-    digests = reading.connection.scalars(select(column("digest")).select_from(table("catalogs"))).all()
+    digests: list[str] = list(reading.connection.scalars(select(column("digest")).select_from(table("catalogs"))))
     if digests:
         index(reading, get_all(reading, digests).values())
