@@ -2,11 +2,25 @@
 
 from provenn.archive.archive import Archive
 from provenn.archive.description import Description
+from provenn.archive.fragments import Stored
 from provenn.archive.handle import Catalog
 from provenn.archive.lineage import Lineage
 from provenn.archive.opening import DATABASE, open_archive
 from provenn.archive.proof import Proof
 from provenn.archive.relation import Relation
+from provenn.archive.target import Target
 from provenn.archive.words import Reason
 
-__all__ = ["DATABASE", "Archive", "Catalog", "Description", "Lineage", "Proof", "Reason", "Relation", "open_archive"]
+__all__ = [
+    "DATABASE",
+    "Archive",
+    "Catalog",
+    "Description",
+    "Lineage",
+    "Proof",
+    "Reason",
+    "Relation",
+    "Stored",
+    "Target",
+    "open_archive",
+]
