@@ -74,9 +74,9 @@ class Scene:
         if one.label is not None:
             positive = Term((one.label,))
         else:
-            inside = tuple(made[part.digest] for part in one.parts)
+            inside = tuple(sorted((made[part.digest] for part in one.parts), key=_as_people_write))
             if one.complemented and inside and all(part.postfix[-1] is Op.NOT for part in inside):
-                return chain(Op.OR, tuple(Term(part.postfix[:-1]) for part in inside))  # as people write a union
+                return chain(Op.OR, tuple(Term(part.postfix[:-1]) for part in inside))
             positive = chain(Op.AND, inside) if inside else _ALL
         return ~positive if one.complemented else positive
 
@@ -146,6 +146,11 @@ class Scene:
         """Return the fragments that hold at least one of some attributes."""
         wanted = frozenset(identities)
         return [one for one in self.fragments if wanted & one.fragment.identities]
+
+
+def _as_people_write(one: Term) -> tuple[bool, bool, str]:
+    """Return where a term stands in an intersection: catalogs before criteria, what is left out last."""
+    return one.label is None or "`" in one.label, one.postfix[-1] is Op.NOT, str(one)
 
 
 def condition_of(catalog: SelectSources) -> Extent:

@@ -348,4 +348,5 @@ def _chosen(plan: Plan) -> Iterator[str]:
         ("Python is called last", bool(plan.calculations)),
     ]
     said = ", ".join(text for text, there in kinds if there) or "only files are read"
-    yield f"{said}; about {max(share * 100, 0.01):.2g} % of the cost of the steps as they are defined"
+    about = "as much as" if share > 0.95 else f"about {max(share * 100, 0.01):.2g} % of"
+    yield f"{said}; it costs {about} the steps as they are defined"

@@ -145,14 +145,14 @@ class _Conditions:
             if own.keys() <= left.keys():
                 texts.append(" ".join(catalog.text.split()))
                 left = {digest: one for digest, one in left.items() if digest not in own}
-        texts += [self._one(one) for one in left.values()]
+        texts += sorted(self._one(one) for one in left.values())
         if len(texts) > 1:
             texts = [f"({one})" if re.search(r"\bor\b", one, re.IGNORECASE) else one for one in texts]
         return " and ".join(texts) or "all"
 
     def _one(self, one: Extent) -> str:
         if one.label is None:  # the complement of an intersection: a row is outside one of its sets
-            return " or ".join(self.all_of(dict(parts(~each))) for each in one.parts) or "none"
+            return " or ".join(sorted(self.all_of(dict(parts(~each))) for each in one.parts)) or "none"
         rule = sample_rule(one.label)
         if rule is None:
             text = self.word(_plain(with_names(one.label, self.names)))

@@ -1,0 +1,58 @@
+"""Plans as text, SVG and HTML, given plain values."""
+
+from provenn.display.plan import PlanArgument, PlanNode, PlanPicture, plan_html, plan_svg, plan_text
+from tests.display.svg import parsed, tagged
+
+READ = PlanNode("compute", "read A", "10 sources", "the files hold it")
+TREE = PlanNode("skip", "join", "", "nobody needs it", (READ, PlanNode("skip", "calculate z", inputs=(READ,))))
+REUSED = PlanNode("partial reuse (3 of 4)", "put together", "4 sources", "", (PlanNode("reuse", "#1"), READ), 0.75)
+PLAN = PlanPicture("z of B", TREE, REUSED, (("Proved", ("B <= A: it is so",)),))
+
+
+def test_trees_stand_beside_each_other_where_there_is_room_and_else_below_each_other():
+    wide, narrow = plan_text(PLAN, 120).split("\n"), plan_text(PLAN, 60).split("\n")
+    assert wide[2].split("  ")[0] == narrow[2] == "As it is defined"
+    assert wide[2].endswith("As it is computed")
+    assert "As it is computed" in narrow[3:]
+    assert max(map(len, narrow)) <= 60
+
+
+def test_the_tree_of_a_plan():
+    assert plan_text(PLAN, 60).split("\n")[2:11] == [
+        "As it is defined",
+        "skip: join",
+        "│     nobody needs it",
+        "├─ compute: read A",
+        "│           10 sources; the files hold it",
+        "└─ skip: calculate z",
+        "   └─ compute: read A",
+        "               10 sources; the files hold it",
+        "",
+    ]
+
+
+def test_what_becomes_of_a_step_is_a_shape_and_a_word_not_a_colour_alone():
+    root = parsed(plan_svg(PLAN))
+    borders = [one for one in tagged(root, "rect") if one.get("fill") == "none"]
+    assert sum(one.get("stroke-dasharray") is not None for one in borders) == 2, "skipped"
+    texts = [one.text for one in tagged(root, "text")]
+    assert texts.count("skip") == 2
+    assert "partial reuse (3 of 4)" in texts
+    filled = [one for one in tagged(root, "rect") if one.get("fill-opacity") == "0.16"]
+    assert len(filled) == 2, "reused, and partly reused"
+
+
+def test_a_picture_is_described_and_brings_its_own_paper_for_dark_screens():
+    svg = plan_svg(PLAN)
+    assert "skip: join. compute: read A (10 sources)." in svg
+    assert "prefers-color-scheme: dark" in svg
+    assert "prefers-color-scheme" not in plan_svg(PLAN, inline=True)
+
+
+def test_names_cannot_steer_a_terminal_or_break_the_markup():
+    odd = PlanPicture("<b>\x1b[2J", PlanNode("compute", "<i>\x1b[2J"), READ, (("Proved", ("<u>\x1b",)),))
+    assert "\x1b" not in plan_text(odd)
+    assert parsed(plan_svg(odd)).get("role") == "img"
+    html = plan_html(odd, [PlanArgument("because <b>", ("A <= B",), ("A == B",)), PlanArgument("no proof", (), ())])
+    assert "<b>" not in html
+    assert html.count("<details>") == 1
