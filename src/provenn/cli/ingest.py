@@ -12,7 +12,9 @@ __all__ = ["ingest"]
 
 def ingest(
     name: Annotated[str, typer.Argument(help="A name for the catalog.", show_default=False)],
-    path: Annotated[str, typer.Argument(help="A file, a folder, or a pattern in quotes.", show_default=False)],
+    path: Annotated[
+        str, typer.Argument(help="A file, a folder, a pattern in quotes; or a table of Spark.", show_default=False)
+    ],
     *,
     key: Annotated[
         list[str],
@@ -26,7 +28,7 @@ def ingest(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="Spark's name of the format; by default, suffixes tell.",
+            help="Spark's name of the format, or fits, votable, table; by default, suffixes tell.",
             show_default=False,
         ),
     ] = None,
@@ -53,10 +55,18 @@ def ingest(
             show_default=False,
         ),
     ] = None,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="Read the key now, and refuse it if it is NULL or occurs twice. By default that is done when data are "
+            "first used.",
+        ),
+    ] = False,
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Define a catalog on files: Parquet, CSV, or whatever Spark can read.
+    """Define a catalog on files: Parquet, CSV, FITS, VOTable, or whatever Spark can read.
 
     Only metadata are read: columns, types, the number of rows. If the files change later, that is noticed when their
     data are used, and another ingest under the same name makes a new version.
@@ -65,6 +75,8 @@ def ingest(
 
     - `provenn ingest hipparcos hip.parquet --key hip --population star`
     - `provenn ingest names "names/*.csv" -k hip -p star --schema hip=bigint`
+    - `provenn ingest gaia gaia.fits -k source_id -p star --option hdu=2 --verify`
+    - `provenn ingest stars survey.stars --format table -k hip -p star`
     """
     types, options = pairs(schema or (), "COLUMN=TYPE"), pairs(option or (), "KEY=VALUE")
     with opened(archive, as_json) as found:
@@ -77,5 +89,6 @@ def ingest(
             schema=types or None,
             options=options or None,
             rebuild=rebuild,
+            verify=verify,
         )
         write_catalog(made, name, as_json)

@@ -1,4 +1,7 @@
-"""The rows of a VOTable as Arrow. NULL is what the table says and, of single numbers, NaN, which says the same."""
+"""The rows of a VOTable as Arrow.
+
+NULL is what the table says; of single numbers also NaN, and of texts the empty one, which say the same.
+"""
 
 from __future__ import annotations
 
@@ -57,6 +60,8 @@ def votable_rows(file: IO[bytes], columns: Sequence[Column], name: str, wanted: 
 
 def _values(values: Any, mask: Any, kind: str) -> Any:  # noqa: ANN401 - NumPy arrays of anything
     wanted = arrow_type(kind)
+    if kind == "string":
+        return pa.array([_plain(one, kind) or None for one in values], wanted)
     if kind.startswith(("array<", "struct<")) or values.dtype.kind == "O":
         whole = (
             mask.reshape(len(values), -1).all(axis=1) if len(values) and mask[0].size else np.zeros(len(values), bool)
@@ -65,8 +70,6 @@ def _values(values: Any, mask: Any, kind: str) -> Any:  # noqa: ANN401 - NumPy a
         return pa.array(listed, wanted)
     if values.dtype.kind == "f":
         mask = mask | np.isnan(values)
-    if values.dtype.kind in "SU":
-        return pa.array([None if gone else str(one) for one, gone in zip(values, mask, strict=True)], wanted)
     return pa.array(np.ascontiguousarray(values).astype(values.dtype.newbyteorder("=")), mask=mask).cast(wanted)
 
 
