@@ -32,12 +32,6 @@ def same(batch: pa.Table, output: str) -> pa.Table:
     return pa.table({output: batch.column(0)})
 
 
-def present(batch: pa.Table, output: str) -> pa.Table:
-    """Which of two inputs are there."""
-    one, other = (pc.is_valid(column) for column in batch.columns)
-    return pa.table({output: pc.and_(one, other)})
-
-
 def numbered(batch: pd.DataFrame, output: str) -> pd.DataFrame:
     """The position of the source in the whole catalog."""
     return pd.DataFrame({output: np.arange(len(batch))})

@@ -159,17 +159,11 @@ class Oracle:
 
     def _counterpart(self, name: str, catalog: ConcatSources, member: Catalog) -> str:
         """Return the column of a member that goes into an attribute: of the key the key, else of the same name."""
-        columns = self._columns(catalog.members[0])
-        key = [columns[one] for one in columns if self._is_key(catalog.members[0], one)]
-        if member is not catalog.members[0] and columns[name] in key:
-            identity = catalog.members[0].schema[name].identity
-            return self._key(member)[int(identity.rpartition(":")[2])]
-        mine = self._columns(member)
+        keys = [catalog.population.key_identity(n) for n in range(len(catalog.population.key))]
+        identity, mine = catalog.members[0].schema[name].identity, self._columns(member)
+        if identity in keys and member != catalog.members[0]:
+            return self._key(member)[keys.index(identity)]
         return mine[name] if name in mine else mine[next(one for one in mine if one.lower() == name.lower())]
-
-    def _is_key(self, catalog: Catalog, name: str) -> bool:
-        identities = [catalog.population.key_identity(n) for n in range(len(catalog.population.key))]
-        return catalog.schema[name].identity in identities
 
     @_meaning.register
     def _derive(self, catalog: DeriveAttributes) -> str | pa.Table:
