@@ -88,10 +88,15 @@ USES = {
     "facts": [],
     "fragments": ["bright"],
     "gc": ["--dry-run"],
+    "target": ["bright", "vmag", "--where", "vmag < 3", "--plan", "--svg", "-"],
+    "calculator": ["twice", "--sql", "twice=2 * vmag"],
+    "calculators": ["--json"],
+    "prefer": ["twice", "twice"],
 }
-DATA = {"store"}  # these compute, and may load whatever they need
+DATA = {"store", "head", "count", "export"}  # these compute, and may load whatever they need
 SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow"}
 MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}, "ingest": {"pyarrow"}, "gc": {"pyarrow"}}
+MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculator", "calculators")}
 
 
 @pytest.fixture(scope="module")

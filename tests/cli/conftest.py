@@ -8,6 +8,9 @@ import pytest
 
 from tests.archive.samples import write_parquet
 from tests.cli.archive_session import Session
+from tests.spark.conftest import engine
+
+__all__ = ["copied", "empty", "engine", "made", "stars", "survey"]
 
 EXAMPLE = (
     "select stars 'vmag < 6' --name bright",

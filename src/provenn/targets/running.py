@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from provenn.catalogs import Catalog, ExcludeSources
+from provenn.catalogs import Catalog, ExcludeSources, KeepAttributes
 from provenn.errors import ArchiveBusyError, ContradictionError
 from provenn.logic import empty, equal, nonempty
 from provenn.store import catalog_store, counts, fragments
@@ -157,6 +157,8 @@ def learned(database: Database, catalog: Catalog, rows: int) -> None:
     """
     if database.read_only:
         return
+    while isinstance(catalog, KeepAttributes):  # it has the sources of what it keeps them of, which has a name
+        catalog = catalog.parent
     with suppress(ArchiveBusyError), database.writing() as writing:
         if counts.known(writing, [catalog.digest]):
             return
