@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pyspark
 
-from provenn.spark.class_archive import archive_file
+from provenn.spark.class_archive import archive_stem, complete_archive
 from provenn.spark.java import find_java
 
 HOME = Path(pyspark.__file__).parent
@@ -28,8 +28,9 @@ def free_port() -> int:
 def started(script: str, *arguments: str | Path, log: Path) -> subprocess.Popen:
     """Start a script of Spark's ``bin`` as a group of processes; what it writes goes to a file."""
     java = find_java()
-    file = archive_file(java, HOME)
-    archive = [f"-XX:SharedArchiveFile={file}", "-Xshare:auto"] if file is not None and file.exists() else []
+    stem = archive_stem(java, HOME)
+    file = stem and complete_archive(stem)
+    archive = [f"-XX:SharedArchiveFile={file}", "-Xshare:auto"] if file else []
     environment = os.environ | {
         "JAVA_HOME": str(java.home),
         "PYSPARK_PYTHON": sys.executable,

@@ -9,6 +9,7 @@ import logging
 import os
 import shlex
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -137,8 +138,14 @@ def start_context(
     return context
 
 
-def end_java(*, wait: float = 30.0) -> None:
-    """Stop the context, and end the Java that we have started; wait for its end so many seconds."""
+def end_java(*, wait: float = 30.0) -> bool:
+    """Stop the context, and end the Java that we have started.
+
+    Returns
+    -------
+    bool
+        Whether a Java has ended well, within `wait` seconds.
+    """
     global _java  # noqa: PLW0603
     from pyspark import SparkContext  # noqa: PLC0415 - Spark is slow to import
     from pyspark.sql import SparkSession  # noqa: PLC0415
@@ -156,9 +163,10 @@ def end_java(*, wait: float = 30.0) -> None:
             _java.shutdown()
         with suppress(OSError):
             process.stdin.close()  # for Java, the end
-        with suppress(Exception):
-            process.wait(wait)
         _java = None
+        with suppress(subprocess.TimeoutExpired):
+            return bool(process.wait(wait) == 0)
+    return False
 
 
 def _settings(local: bool, java_options: Sequence[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Make a class-data archive: ``python -m provenn.spark.make_class_archive FILE``.
+"""Make a class-data archive: ``python -m provenn.spark.make_class_archive STEM``.
 
 A Spark of its own runs a few typical queries, and its Java writes down the classes it has loaded when it ends. Until
 that is complete the archive has another name; and only one process at a time makes it.
@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from provenn.spark.class_archive import complete_archive
 from provenn.spark.context import end_java, start_context
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ _MAKING = 600.0
 """Seconds after which whoever began to make an archive must have died."""
 
 
-def make_archive(file: Path) -> bool:
+def make_archive(stem: Path) -> bool:
     """Make an archive, unless it is there or somebody else is at it; return whether it was made."""
-    lock = file.with_suffix(".lock")
+    lock = stem.with_suffix(".lock")
     with suppress(FileNotFoundError):
         if time.time() - lock.stat().st_mtime > _MAKING:
             lock.unlink()
@@ -39,18 +40,19 @@ def make_archive(file: Path) -> bool:
     except FileExistsError:
         return False
     try:
-        if file.exists():
+        if complete_archive(stem) is not None:
             return False
-        for old in file.parent.glob("spark-*.jsa"):
+        for old in stem.parent.glob("spark-*.jsa"):
             if time.time() - old.stat().st_mtime > _UNUSED:
                 old.unlink()
-        with tempfile.TemporaryDirectory(dir=file.parent) as folder:
-            new = Path(folder) / file.name
+        with tempfile.TemporaryDirectory(dir=stem.parent) as folder:
+            new = Path(folder) / "archive"
             context = start_context("local[1]", java_options=[f"-XX:ArchiveClassesAtExit={new}"])
             _run_typical_queries(context, Path(folder))
-            end_java(wait=_MAKING)
-            new.replace(file)
-        return True
+            made = end_java(wait=_MAKING)
+            if made:
+                new.replace(stem.with_name(f"{stem.name}-{new.stat().st_size}.jsa"))
+        return made
     finally:
         lock.unlink(missing_ok=True)
 
