@@ -107,7 +107,8 @@ class Archive:
         name
             A name for it.
         path
-            A file, a folder, or a pattern such as ``survey/*.parquet``.
+            A file, a folder, or a pattern such as ``survey/*.parquet``; or a table of Spark's catalog, as in
+            ``table:survey.stars``, for which Spark is started.
         key
             The columns that identify a source.
         population
@@ -126,7 +127,11 @@ class Archive:
             Whether to read all keys now and make sure that none is NULL or occurs twice. Otherwise that is done when
             data are first computed from them.
         """
-        files = Files.at(path, format=format, schema=schema, options=options)
+        table = str(path).partition("table:")
+        if not table[0] and table[1]:
+            files = self._workshop.table(table[2])
+        else:
+            files = Files.at(path, format=format, schema=schema, options=options)
         with self._database.writing() as writing:
             known = populations.population(writing, population)
             base = Base.of(files, key=key, population=known or population)

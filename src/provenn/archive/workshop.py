@@ -8,7 +8,7 @@ from os import PathLike
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
-from provenn.catalogs import Base
+from provenn.catalogs import Base, Files
 from provenn.errors import ArchiveError
 from provenn.store import runs
 from provenn.store.database import Database
@@ -81,6 +81,12 @@ class Workshop:
             self._pipeline.engine.close()
             self._pipeline = None
 
+    def table(self, name: str) -> Files:
+        """Look at a table of Spark's catalog, as the base of a catalog."""
+        from provenn.spark.tables.catalog_tables import table_files  # noqa: PLC0415 - see above
+
+        return table_files(self.pipeline().engine, name)
+
     def verify(self, base: Base) -> None:
         """Make sure that the key of a base catalog identifies its sources."""
         self.pipeline().verify([base])
@@ -146,7 +152,8 @@ class Workshop:
         pipeline = self.pipeline()
         with self._run(replan()) as ran:
             plan, data = answered(pipeline, replan, keep)
-            with pipeline.running(data):
+            with pipeline.pinned(data):  # write itself shows progress and tells failures
+                options |= {"listener": pipeline.listener, "check": lambda: pipeline.check(data.bases)}
                 done = write(pipeline.engine, data.frame, data.schema, path, **options)
             ran(done.rows)
             if plan.catalog is not None:

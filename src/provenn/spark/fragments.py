@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from provenn.catalogs import Base, Catalog, cone
 from provenn.catalogs.schema import Attribute
 from provenn.errors import AttributeNotFoundError, KeyValuesError, ProvennError, StoreError
-from provenn.spark.columns import column
+from provenn.spark.columns import column, said
 from provenn.spark.engine import Engine
 from provenn.spark.failures import told
 from provenn.spark.progress import Listener, watched
@@ -219,14 +219,10 @@ def _columns(catalog: Catalog, identities: Collection[str] | None) -> list[tuple
 
 
 def _write(frame: DataFrame, columns: Sequence[tuple[Attribute, str]], folder: DataFolder, address: str) -> None:
-    chosen = frame.select(*(column(one.name).alias(name, metadata=_metadata(one)) for one, name in columns))
+    chosen = frame.select(*(column(one.name).alias(name, metadata=said(one)) for one, name in columns))
     # A file that says "success" says nothing here: only the database does.
     writer = chosen.write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     writer.parquet(_spark_path(folder, address))
-
-
-def _metadata(attribute: Attribute) -> dict[str, str]:
-    return {key: text for key, text in (("unit", attribute.unit), ("description", attribute.description)) if text}
 
 
 def _spark_path(folder: DataFolder, address: str, *, glob: bool = False) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
 from pyspark.sql import DataFrame
 
 from provenn.catalogs import Base, Catalog, Schema, cone
+from provenn.catalogs.files import TABLE
 from provenn.errors import TooLargeError
 from provenn.spark.columns import column
 from provenn.spark.compile import compile_catalog
@@ -18,6 +19,7 @@ from provenn.spark.failures import told
 from provenn.spark.keys import verify_key
 from provenn.spark.progress import Listener, watched
 from provenn.spark.reading import read_base
+from provenn.spark.tables.catalog_tables import check_table
 from provenn.store import fragments, verifications
 from provenn.store.database import Database
 from provenn.store.folder import DataFolder
@@ -122,18 +124,36 @@ class Pipeline:
         FilesChangedError, FilesMissingError
             If that happened.
         """
-        with ExitStack() as stack:
-            if prepared.fragments:
-                stack.enter_context(fragments.pinned(self.database, [one.id for one in prepared.fragments]))
-            stack.enter_context(self._watched(f"computing {prepared.what}", prepared.bases))
+        with self.pinned(prepared), self._watched(f"computing {prepared.what}", prepared.bases):
             yield
+
+    @contextmanager
+    def pinned(self, prepared: Prepared) -> Iterator[None]:
+        """Keep the fragments that are read from being deleted while the body runs."""
+        if not prepared.fragments:
+            yield
+            return
+        with fragments.pinned(self.database, [one.id for one in prepared.fragments]):
+            yield
+
+    def check(self, bases: Iterable[Base]) -> None:
+        """Make sure that what base catalogs are read from is what it was.
+
+        Raises
+        ------
+        FilesChangedError, FilesMissingError
+            If it is not.
+        """
+        for base in bases:
+            base.files.check()
+            if base.files.format == TABLE:
+                check_table(self.engine, base.files)
 
     @contextmanager
     def _watched(self, what: str, bases: Sequence[Base]) -> Iterator[None]:
         with told(what), watched(self.engine, what, self.listener):
             yield
-        for base in bases:
-            base.files.check()
+        self.check(bases)
 
     # -- results -------------------------------------------------------------------------------------------------
 

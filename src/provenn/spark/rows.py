@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from provenn.catalogs import Attribute
-from provenn.spark.columns import column, picked
+from provenn.spark.columns import column, picked, said
 
 __all__ = ["combined", "concatenated", "derived", "excluded", "filled", "named", "no_rows", "restricted", "selected"]
 
@@ -18,15 +18,10 @@ def named(frame: DataFrame, names: Iterable[tuple[str, Attribute]]) -> DataFrame
     """Return columns under the names of attributes, with what is said of these: unit and description."""
     return frame.select(
         *(
-            column(old).alias(one.name, metadata=_said(one)) if _said(one) else column(old).alias(one.name)
+            column(old).alias(one.name, metadata=said(one)) if said(one) else column(old).alias(one.name)
             for old, one in names
         )
     )
-
-
-def _said(attribute: Attribute) -> dict[str, str]:
-    said = {"unit": attribute.unit, "description": attribute.description}
-    return {key: text for key, text in said.items() if text}
 
 
 def selected(frame: DataFrame, condition: str) -> DataFrame:
