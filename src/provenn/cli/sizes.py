@@ -19,7 +19,8 @@ def parse_size(text: str) -> int:
     found = _SIZE.fullmatch(text.strip())
     if found is None or (found[3] and not found[2]):
         raise typer.BadParameter(f"a size such as 10GB or 500 MiB is expected, not {text!r}")
-    return round(float(found[1]) * (1024 if found[3] else 1000) ** _UNITS[found[2].lower()])
+    size: int = round(float(found[1]) * (1024 if found[3] else 1000) ** _UNITS[found[2].lower()])
+    return size
 
 
 def size_text(size: int) -> str:
