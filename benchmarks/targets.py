@@ -1,0 +1,200 @@
+"""Requests answered by provenn, by plain Spark on the same lineage, and by the optimum written by hand.
+
+Run ``python -m benchmarks.targets``; ``--large`` for four million stars, ``--rows`` for as many as you like. The
+scenarios are those of `benchmarks.scenarios`. The three ways take turns in one run, on one Spark, and must give the
+same rows and values. Each begins at the question and ends with the answer in this process: planning, the checks of
+files and fragments, and the record of the run are all in provenn's time.
+
+Planning alone is measured on an archive of ten thousand catalogs, that of `benchmarks.archives`.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import exp, log
+from pathlib import Path
+from random import Random
+from statistics import fmean, median
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+import provenn
+from benchmarks.archives import make_archive, name_of
+from benchmarks.measure import Minimum, show, show_load, shown
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["Measured", "agree", "main", "measure", "measure_planning"]
+
+ROWS, LARGE = 1_000_000, 4_000_000
+REPEATS = 5
+CATALOGS = 10_000
+QUESTIONS = 50
+
+# What is promised.
+RATIO, SLACK = 1.1, 0.150
+"""How many times as long as the optimum, or how many seconds longer."""
+
+GAIN = 5
+"""How many times as fast as plain Spark, in the geometric mean."""
+
+PLANNING = 50
+"""How many milliseconds planning takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a scenario took, in seconds at the median, how much of provenn's was planning, and how many jobs it ran."""
+
+    name: str
+    provenn: float
+    plain: float
+    optimum: float
+    planning: float
+    jobs: int
+    rows: int
+
+    @property
+    def near(self) -> bool:
+        """Whether provenn is near the optimum."""
+        return self.provenn <= max(self.optimum * RATIO, self.optimum + SLACK)
+
+    def row(self) -> tuple[str, ...]:
+        """The row of a table."""
+        seconds = (f"{one:.3f}" for one in (self.provenn, self.plain, self.optimum))
+        ratio = f"{self.provenn / self.optimum:.2f} x" if self.optimum > 0.001 else "–"
+        later = f"{(self.provenn - self.optimum) * 1e3:.0f}"
+        gain = f"{shown(self.plain / self.provenn)} x"
+        planning = f"{self.planning * 1e3:.0f}"
+        verdict = "" if self.near else "NOT NEAR"
+        return (self.name, shown(self.rows), *seconds, ratio, later, gain, planning, str(self.jobs), verdict)
+
+
+_HEADER = (
+    *("scenario", "stars", "provenn, s", "plain, s", "by hand, s"),
+    *("to hand", "later, ms", "gain", "plan, ms", "jobs", ""),
+)
+
+
+def measure(name: str, repeats: int, spark: SparkSession, tables: Path) -> Measured:
+    """Answer the request of a scenario in three ways, in turn.
+
+    Raises
+    ------
+    AssertionError
+        If the answers differ.
+    """
+    from benchmarks.scenarios import SCENARIOS, Sky  # noqa: PLC0415 - it imports Spark
+
+    with tempfile.TemporaryDirectory(dir=tables) as place:
+        sky = Sky(tables, Path(place), spark)
+        with sky.archive:
+            ways = SCENARIOS[name](sky)
+            tracker = sky.session.sparkContext.statusTracker()
+            ran: list[Callable[[], list[pa.Table]]] = [ways.provenn, ways.plainly(), lambda: list(ways.by_hand())]
+            took: list[list[float]] = [[], [], []]
+            answers: list[list[pa.Table]] = [[], [], []]
+            jobs = 0
+            for turn in range(repeats + 1):
+                for number, way in enumerate(ran):
+                    ways.reset()
+                    before = len(tracker.getJobIdsForGroup())
+                    start = perf_counter()
+                    answers[number] = way()
+                    took[number].append(perf_counter() - start)
+                    if number == 0:
+                        jobs = len(tracker.getJobIdsForGroup()) - before
+                assert agree(*answers), f"{name}: the answers differ"
+                if turn == 0:  # Java has compiled, and Python's workers have started
+                    took = [[], [], []]
+            ways.reset()
+            start = perf_counter()
+            for one in ways.asked():
+                one.plan()
+            planning = (perf_counter() - start) / 2  # asking plans too
+    ours, plain, optimum = map(median, took)
+    return Measured(
+        name, ours, plain, optimum, planning=planning, jobs=jobs, rows=sum(one.num_rows for one in answers[0])
+    )
+
+
+def agree(*answers: Sequence[pa.Table]) -> bool:
+    """Whether answers have the same columns, rows and values; the last digits of results of calculators may differ."""
+    first, *others = ([one.sort_by("id") for one in several] for several in answers)
+    return all(len(first) == len(other) and all(map(_same, first, other)) for other in others)
+
+
+def _same(one: pa.Table, other: pa.Table) -> bool:
+    if one.column_names != other.column_names or one.num_rows != other.num_rows:
+        return False
+    pairs = ([each.to_numpy() for each in pair] for pair in zip(one.columns, other.columns, strict=True))
+    return all(np.allclose(left, right, rtol=1e-9, atol=0, equal_nan=True) for left, right in pairs)
+
+
+def measure_planning(size: int, questions: int = QUESTIONS) -> list[float]:
+    """Return how many seconds requests take to plan in a large archive, the archive being open."""
+    random, took = Random(3), list[float]()
+    with tempfile.TemporaryDirectory() as folder:
+        make_archive(Path(folder) / "provenn.sqlite", size)
+        with provenn.open(folder) as archive:
+            while len(took) < questions:
+                sources = archive[name_of(10 * random.randrange(size // 10))]
+                wanted = random.sample(sources.attributes[1:], 3)
+                where = f"mag_b < {random.randrange(100, 200) / 10}"
+                target = archive.target(sources, wanted, where=where)
+                start = perf_counter()
+                target.plan()
+                took.append(perf_counter() - start)
+    return took
+
+
+@contextmanager
+def _tables(rows: int) -> Iterator[Path]:
+    from benchmarks.scenarios import write_tables  # noqa: PLC0415 - it imports Spark
+
+    with tempfile.TemporaryDirectory() as folder:
+        write_tables(Path(folder), rows)
+        yield Path(folder)
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Measure, print tables, and return 1 if a promise is not kept."""
+    from benchmarks.scenarios import SCENARIOS  # noqa: PLC0415 - it imports Spark
+    from provenn.spark.engine import Engine  # noqa: PLC0415
+
+    parser = ArgumentParser(description="requests answered by provenn, by plain Spark, and by hand")
+    parser.add_argument("--rows", type=int, default=ROWS, help="how many stars")
+    parser.add_argument("--large", action="store_const", dest="rows", const=LARGE, help="four million stars")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="how often each is answered")
+    parser.add_argument("--only", default="", help="scenarios whose name has this in it")
+    options = parser.parse_args(list(arguments))
+    show_load()
+    names = [name for name in SCENARIOS if options.only in name]
+    with _tables(options.rows) as tables, Engine() as engine:
+        found = [measure(name, options.repeats, engine.session, tables) for name in names]
+    show(f"{shown(options.rows)} stars, the median of {options.repeats}", _HEADER, (one.row() for one in found))
+    planning = measure_planning(CATALOGS)
+    gain = exp(fmean(log(one.plain / one.provenn) for one in found))
+    minimums = [
+        Minimum("scenarios near the optimum", sum(one.near for one in found), len(found), ""),
+        Minimum("gain over plain Spark, geometric mean", gain, GAIN),
+        Minimum(f"planning among {shown(CATALOGS)} catalogs", median(planning) * 1e3, PLANNING, "ms", at_most=True),
+        Minimum("… at worst", max(planning) * 1e3, 2 * PLANNING, "ms", at_most=True),
+    ]
+    minimums += [Minimum("jobs where proof suffices", one.jobs, 0, "", at_most=True) for one in found if not one.rows]
+    show("Minimums", ("what", "measured", "minimum", ""), (minimum.row() for minimum in minimums))
+    show_load()
+    return int(not all(minimum.reached for minimum in minimums))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
