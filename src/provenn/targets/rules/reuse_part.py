@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from provenn.catalogs import Extent
 from provenn.targets.costs import cost
 from provenn.targets.gathering import gathered, places
@@ -42,11 +44,19 @@ def _from(step: Calculate, both: Extent, needed: frozenset[str], scene: Scene, s
 
 
 def _remainder(step: Calculate, rest: Extent, needed: frozenset[str], scene: Scene, stored: Stored) -> Step:
-    """Return the sources that a fragment does not hold: told by their rows if possible, or else by their keys."""
-    found = [made for place in places(step) if (made := gathered(scene, place, rest, needed)) is not None]
+    """Return the sources that a fragment does not hold: told by their rows if possible, or else by their keys.
+
+    A row does not tell if something would have to be calculated first, of sources that the fragment holds.
+    """
+    ways = (gathered(scene, place, rest, needed) for place in places(step))
+    found = [made for made in ways if made is not None and all(scene.lies_in(one, rest) for one in _calculated(made))]
     if not found:
         return step.on([Exclude(step.input, stored)])
     return min(found, key=lambda one: cost(scene, one, needed))
+
+
+def _calculated(step: Step) -> Iterator[Extent]:
+    return (one.extent for one in walk(step) if isinstance(one, Calculate) and not one.whole)
 
 
 def _is_key(identity: str) -> bool:

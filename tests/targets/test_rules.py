@@ -1,0 +1,623 @@
+"""Each rule by itself: what it rewrites, what it leaves alone, and that what it says is proved. Then all of them."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from provenn.catalogs import (
+    Catalog,
+    CombineAttributes,
+    ConcatSources,
+    DeriveAttributes,
+    ExcludeSources,
+    KeepAttributes,
+    PythonCalculator,
+    RestrictSources,
+    SampleSources,
+    SelectSources,
+)
+from provenn.logic import disjoint, empty, equal, subset
+from provenn.targets.literal import literal
+from provenn.targets.rewriting import rewritten
+from provenn.targets.rules import RULES, Rewrite, Rule
+from provenn.targets.rules.disjoint_members import disjoint_members
+from provenn.targets.rules.empty_branches import empty_branches
+from provenn.targets.rules.limit_calculators import limit_calculators
+from provenn.targets.rules.redundant_members import redundant_members
+from provenn.targets.rules.reuse_part import reuse_part
+from provenn.targets.rules.reuse_whole import reuse_whole
+from provenn.targets.rules.same_rows import same_rows
+from provenn.targets.rules.select_early import select_early
+from provenn.targets.rules.unneeded_attributes import unneeded_attributes
+from provenn.targets.scene import Scene
+from provenn.targets.steps import Calculate, Combine, Concat, Fill, Restrict, Scan, Select, Step, Stored, walk
+from tests.catalogs.samples import base, derived, lineages
+from tests.spark import functions
+from tests.targets.scenes import needed, planned, scene_of, stored
+
+
+def scaled(parent: Catalog, output: str = "d", factor: float = 2.0, of: str = "plx") -> DeriveAttributes:
+    """A catalog with an attribute more, by a calculator in Python."""
+    parameters = {"output": output, "factor": factor}
+    outputs = {output: "double"}
+    return DeriveAttributes.of(
+        parent, PythonCalculator.of(functions.scaled, inputs=[of], outputs=outputs, parameters=parameters)
+    )
+
+
+def numbered(parent: Catalog, output: str = "n") -> DeriveAttributes:
+    """A catalog with an attribute more that depends on all of its sources."""
+    options = {"inputs": ["plx"], "outputs": {output: "bigint"}, "parameters": {"output": output}, "scope": "catalog"}
+    return DeriveAttributes.of(parent, PythonCalculator.of(functions.numbered, **options))
+
+
+STARS = base()
+BRIGHT = SelectSources.of(STARS, "vmag < 6")
+FAINT = SelectSources.of(STARS, "vmag >= 6")
+NEAR = SelectSources.of(STARS, "plx > 10")
+WITH_D = scaled(STARS)
+TYCHO = base("tycho", {"hip": "bigint", "bt": "double"})
+D = WITH_D.schema["d"].identity
+VMAG, PLX = (STARS.schema[name].identity for name in ("vmag", "plx"))
+
+
+def shape(step: Step) -> str:
+    """The steps of a plan, by their words."""
+    inputs = ", ".join(map(shape, step.inputs))
+    return f"{step.word}({inputs})" if inputs else step.word
+
+
+def tried(rule: Rule, step: Step, scene: Scene, wanted: frozenset[str] | None = None) -> Rewrite | None:
+    """What a rule makes of a step; that it gives the same, and that what it says holds, is proved."""
+    wanted = frozenset(one for one in step.attributes if not one.startswith("key:")) if wanted is None else wanted
+    for one in walk(step):
+        scene.learn(one)
+    found = rule(step, wanted, scene)
+    if found is not None:
+        assert all(map(scene.holds, found.said))
+        assert scene.holds(scene.same(step.extent, found.step.extent))
+        assert wanted <= found.step.attributes.keys()
+        assert found.because
+    return found
+
+
+def one_rule(rule: Rule, catalog: Catalog, wanted: frozenset[str] | None = None, **known: object) -> str | None:
+    """The shape that a rule makes of a catalog's own step, or None."""
+    found = tried(rule, literal(catalog), scene_of(catalog, **known), wanted)
+    return None if found is None else shape(found.step)
+
+
+def plan(catalog: Catalog, **known: object) -> str:
+    """The shape of what is executed for a catalog."""
+    return shape(planned(catalog, scene_of(catalog, **known))[0])
+
+
+# --- empty branches ---
+
+
+def test_what_is_proved_to_be_empty_is_not_computed():
+    assert one_rule(empty_branches, SelectSources.of(BRIGHT, "vmag > 7")) == "nothing"
+    assert one_rule(empty_branches, RestrictSources(FAINT, BRIGHT)) == "nothing"
+    assert one_rule(empty_branches, CombineAttributes.of(FAINT, BRIGHT)) == "nothing"
+    assert one_rule(empty_branches, scaled(ExcludeSources(BRIGHT, STARS))) == "nothing"
+
+
+def test_what_may_have_a_source_is_not_empty():
+    assert one_rule(empty_branches, BRIGHT) is None
+    assert one_rule(empty_branches, RestrictSources(NEAR, BRIGHT)) is None
+    assert tried(empty_branches, literal(FAINT), scene_of(STARS)) is None, "an extent that no catalog has"
+
+
+def test_a_fact_makes_a_branch_empty():
+    both = RestrictSources(NEAR, BRIGHT)
+    assert one_rule(empty_branches, both, facts=[disjoint(NEAR.digest, BRIGHT.digest)]) == "nothing"
+    assert one_rule(empty_branches, NEAR, facts=[empty(NEAR.digest)]) == "nothing"
+
+
+def test_empty_members_leave_a_union():
+    nobody = SelectSources.of(BRIGHT, "vmag > 7")
+    union = ConcatSources.of(BRIGHT, nobody, NEAR, overlap="first")
+    found = tried(empty_branches, literal(union), scene_of(union))
+    assert shape(found.step) == "concat(select(scan), select(scan))"
+    assert not found.step.disjoint, "the others may share sources"
+    assert all(len(given) == 2 for _, given in found.step.columns)
+    assert plan(ConcatSources.of(nobody, TYCHO, overlap="first")) == "scan", "one member is no union"
+
+
+# --- unneeded attributes ---
+
+
+def test_what_is_not_asked_for_is_not_derived():
+    assert one_rule(unneeded_attributes, WITH_D, frozenset([VMAG])) == "scan"
+    assert one_rule(unneeded_attributes, derived(STARS, twice="vmag * 2"), frozenset([VMAG])) == "scan"
+    assert one_rule(unneeded_attributes, numbered(STARS), frozenset()) == "scan"
+    filled = Fill(Scan(TYCHO), (WITH_D.schema["d"],))
+    assert shape(tried(unneeded_attributes, filled, scene_of(TYCHO), frozenset()).step) == "scan"
+
+
+def test_what_is_asked_for_is_derived():
+    assert one_rule(unneeded_attributes, WITH_D) is None
+    assert one_rule(unneeded_attributes, derived(STARS, twice="vmag * 2")) is None
+    assert tried(unneeded_attributes, Fill(Scan(TYCHO), (WITH_D.schema["d"],)), scene_of(TYCHO)) is None
+
+
+def test_one_of_two_outputs_is_enough_to_call_a_calculator():
+    marked = PythonCalculator.of(
+        functions.marked,
+        inputs=["name"],
+        outputs={"m": "string", "m size": "int"},
+        parameters={"output": "m", "mark": "!"},
+    )
+    made = DeriveAttributes.of(base("named", {"hip": "bigint", "name": "string"}), marked)
+    assert one_rule(unneeded_attributes, made, frozenset([made.schema["m size"].identity])) is None
+
+
+def test_members_without_attributes_only_say_which_sources_remain():
+    both = CombineAttributes.of(STARS, TYCHO)
+    assert one_rule(unneeded_attributes, both, frozenset([VMAG])) == "restrict(scan, scan)"
+    found = tried(unneeded_attributes, literal(both), scene_of(both), frozenset([TYCHO.schema["bt"].identity]))
+    assert found.step.input.base == TYCHO, "the one that gives something is the one that is restricted"
+    assert one_rule(unneeded_attributes, both, frozenset()) == "restrict(scan, scan)"
+    assert one_rule(unneeded_attributes, both) is None
+
+
+# --- redundant members ---
+
+
+def test_an_intersection_with_a_larger_set_is_dropped():
+    assert one_rule(redundant_members, RestrictSources(BRIGHT, STARS)) == "select(scan)"
+    narrow = SelectSources.of(STARS, "vmag < 5 AND plx > 3")
+    assert one_rule(redundant_members, RestrictSources(narrow, BRIGHT)) == "select(scan)"
+    assert one_rule(redundant_members, RestrictSources(BRIGHT, narrow)) is None
+    assert one_rule(redundant_members, RestrictSources(STARS, TYCHO)) is None
+
+
+def test_an_intersection_is_dropped_because_of_a_fact():
+    inside = RestrictSources(STARS, TYCHO)
+    assert one_rule(redundant_members, inside, facts=[subset(STARS.digest, TYCHO.digest)]) == "scan"
+    assert one_rule(redundant_members, inside, facts=[subset(TYCHO.digest, STARS.digest)]) is None
+    assert one_rule(redundant_members, inside, facts=[equal(STARS.digest, TYCHO.digest)]) == "scan"
+
+
+def test_a_difference_with_a_set_apart_is_dropped():
+    assert one_rule(redundant_members, ExcludeSources(BRIGHT, FAINT)) == "select(scan)"
+    assert one_rule(redundant_members, ExcludeSources(BRIGHT, NEAR)) is None
+    apart = ExcludeSources(STARS, TYCHO)
+    assert one_rule(redundant_members, apart) is None
+    assert one_rule(redundant_members, apart, facts=[disjoint(STARS.digest, TYCHO.digest)]) == "scan"
+
+
+def test_members_of_a_union_whose_sources_others_give_are_dropped():
+    assert one_rule(redundant_members, ConcatSources.of(BRIGHT, STARS, overlap="first")) == "concat(scan)"
+    assert one_rule(redundant_members, ConcatSources.of(STARS, BRIGHT, overlap="first")) == "concat(scan)"
+    assert one_rule(redundant_members, ConcatSources.of(BRIGHT, NEAR, overlap="first")) is None
+
+
+def test_a_member_that_gives_other_values_first_is_not_dropped():
+    """In a union, the first member gives the value; a later and larger one that means something else does not."""
+    other = derived(KeepAttributes.of(STARS, ["hip", "plx"]), vmag="plx * 2")
+    narrow = KeepAttributes.of(BRIGHT, ["hip", "vmag"])
+    union = ConcatSources.of(narrow, KeepAttributes.of(other, ["hip", "vmag"]), overlap="first")
+    assert one_rule(redundant_members, union) is None
+    reversed_union = ConcatSources.of(KeepAttributes.of(other, ["hip", "vmag"]), narrow, overlap="first")
+    assert one_rule(redundant_members, reversed_union) == "concat(derive(scan))"
+    assert one_rule(redundant_members, union, frozenset()) == "concat(derive(scan))", "if nobody asks for the value"
+
+
+def test_a_union_of_one_is_no_union_unless_it_renames():
+    scan = Scan(STARS)
+    alone = Concat.of([scan], STARS.schema.attributes)
+    assert tried(redundant_members, alone, scene_of(STARS)).step is scan
+    renaming = Concat(
+        (scan,), ((STARS.schema["hip"], ("key:star:0",)), (WITH_D.schema["d"], (PLX,))), True, scan.extent
+    )
+    assert tried(redundant_members, renaming, scene_of(STARS)) is None
+
+
+# --- same rows ---
+
+
+def test_the_example_of_the_paper_calls_the_calculator_on_the_selection_alone():
+    """B = A.select(…), C = A.derive(…), D = B.combine(C): D is proved to be B, and neither is joined."""
+    combined = CombineAttributes.of(BRIGHT, WITH_D)
+    after, applied = planned(combined)
+    assert shape(after) == "calculate(select(scan))"
+    assert [one.rule for one in applied] == ["same_rows"]
+    (calculation,) = (one for one in walk(after) if isinstance(one, Calculate))
+    assert calculation.extent == BRIGHT.extent
+
+
+@pytest.mark.parametrize(
+    ("catalog", "expected"),
+    [
+        (ConcatSources.of(BRIGHT, NEAR, overlap="first"), "select(scan)"),
+        (ConcatSources.of(BRIGHT, FAINT, overlap="disjoint"), "select(scan)"),
+        (ConcatSources.of(BRIGHT, STARS, overlap="first"), "scan"),
+        (ExcludeSources(STARS, BRIGHT), "select(scan)"),
+        (ExcludeSources(WITH_D, BRIGHT), "calculate(select(scan))"),
+        (RestrictSources(WITH_D, ExcludeSources(NEAR, BRIGHT)), "calculate(select(scan))"),
+        (CombineAttributes.of(BRIGHT, NEAR), "select(scan)"),
+        (CombineAttributes.of(scaled(BRIGHT), scaled(NEAR)), "calculate(select(scan))"),
+        (CombineAttributes.of(scaled(BRIGHT), scaled(NEAR, "e", 3.0)), "calculate(calculate(select(scan)))"),
+        (ConcatSources.of(scaled(BRIGHT), scaled(NEAR), overlap="first"), "calculate(select(scan))"),
+        (SelectSources.of(CombineAttributes.of(BRIGHT, WITH_D), "d > 1"), "select(calculate(select(scan)))"),
+        (SelectSources.of(CombineAttributes.of(BRIGHT, WITH_D), "plx > 1"), "calculate(select(scan))"),
+        (SampleSources.of(CombineAttributes.of(BRIGHT, WITH_D), 0.5, 1), "calculate(select(scan))"),
+    ],
+    ids=str,
+)
+def test_descendants_of_one_base_are_read_once_and_calculated_last(catalog, expected):
+    assert plan(catalog) == expected
+
+
+def test_two_bases_stay_a_join_with_selections_before_and_calculators_after_it():
+    both = CombineAttributes.of(WITH_D, scaled(TYCHO, "e", of="bt"))
+    assert plan(both) == "calculate(calculate(combine(scan, scan)))"
+    selected = SelectSources.of(both, "vmag < 3 AND bt < 2")
+    assert plan(selected) == "calculate(calculate(combine(select(scan), select(scan))))"
+    assert plan(SelectSources.of(both, "vmag < bt")) == "calculate(calculate(select(combine(scan, scan))))"
+
+
+def test_members_of_a_join_that_come_from_one_base_are_one_member():
+    three = CombineAttributes.of(BRIGHT, TYCHO, WITH_D)
+    assert one_rule(same_rows, three) == "combine(calculate(select(scan)), scan)"
+    assert plan(three) == "calculate(combine(select(scan), scan))"
+
+
+def test_one_base_inside_another_is_not_one_row():
+    """That all stars are in Tycho says which sources there are, not where their values are."""
+    both = CombineAttributes.of(STARS, TYCHO)
+    assert plan(both, facts=[subset(STARS.digest, TYCHO.digest)]) == "combine(scan, scan)"
+    restricted = RestrictSources(STARS, TYCHO)
+    assert plan(restricted) == "restrict(scan, scan)"
+    assert plan(restricted, facts=[subset(STARS.digest, TYCHO.digest)]) == "scan"
+
+
+def test_a_calculator_of_a_whole_catalog_is_never_limited():
+    for made in (
+        SelectSources.of(numbered(STARS), "vmag < 6"),
+        CombineAttributes.of(BRIGHT, numbered(STARS)),
+        RestrictSources(numbered(STARS), BRIGHT),
+        ExcludeSources(numbered(STARS), FAINT),
+        SelectSources.of(scaled(numbered(STARS)), "vmag < 6"),
+    ):
+        after = planned(made)[0]
+        (calculation,) = (one for one in walk(after) if isinstance(one, Calculate) and one.whole)
+        assert calculation.extent == STARS.extent
+        assert shape(calculation) == "calculate(scan)"
+        assert isinstance(after, Select) or shape(after) == "calculate(select(calculate(scan)))"
+
+
+def test_a_calculator_of_a_whole_catalog_means_another_thing_on_fewer_sources():
+    few, many = numbered(BRIGHT), numbered(STARS)
+    assert few.schema["n"].identity != many.schema["n"].identity
+    both = CombineAttributes.of(KeepAttributes.of(few, ["n"]), KeepAttributes.of(numbered(STARS, "m"), ["m"]))
+    found = [one.extent for one in walk(planned(both)[0]) if isinstance(one, Calculate)]
+    assert {one.digest for one in found} == {BRIGHT.extent.digest, STARS.extent.digest}
+
+
+# --- disjoint members ---
+
+
+def test_members_that_share_no_source_are_not_compared():
+    other = SelectSources.of(TYCHO, "bt < 1")
+    union = ConcatSources.of(BRIGHT, other, overlap="first")
+    assert one_rule(disjoint_members, union) is None, "nobody knows"
+    facts = [disjoint(STARS.digest, TYCHO.digest)]
+    found = tried(disjoint_members, literal(union), scene_of(union, facts=facts))
+    assert found.step.disjoint
+    assert len(found.said) == 1
+    assert tried(disjoint_members, found.step, scene_of(union, facts=facts)) is None, "once is enough"
+
+
+def test_each_member_gives_what_no_earlier_one_gives_where_a_row_tells():
+    union = ConcatSources.of(BRIGHT, NEAR, overlap="first")
+    scene = scene_of(union)
+    found = tried(disjoint_members, literal(union), scene)
+    assert found.step.disjoint
+    assert scene.holds(scene.same(found.step.members[0].extent, BRIGHT.extent))
+    assert scene.holds(scene.same(found.step.members[1].extent, NEAR.extent - BRIGHT.extent))
+
+
+def test_a_union_in_a_union_is_put_beside_the_others():
+    scan = Scan(STARS)
+    third = SelectSources.of(STARS, "vmag IS NULL")
+    attributes = STARS.schema.attributes
+    inner = Concat.of([literal(BRIGHT), literal(FAINT)], attributes)
+    outer = Concat.of([inner, literal(third)], attributes, scan.extent)
+    found = tried(disjoint_members, outer, scene_of(BRIGHT, FAINT, third))
+    assert shape(found.step) == "concat(select(scan), select(scan), select(scan))"
+    assert all(len(given) == 3 for _, given in found.step.columns)
+
+
+# --- limit calculators ---
+
+
+@pytest.mark.parametrize("make", [scaled, lambda parent: derived(parent, d="plx * 2")], ids=["Python", "SQL"])
+def test_derivations_come_after_what_drops_sources(make):
+    step = "calculate" if make is scaled else "derive"
+    some = SelectSources.of(make(STARS), "vmag < 6")
+    assert one_rule(limit_calculators, some) == f"{step}(select(scan))"
+    assert one_rule(limit_calculators, RestrictSources(make(STARS), TYCHO)) == f"{step}(restrict(scan, scan))"
+    assert one_rule(limit_calculators, ExcludeSources(make(STARS), TYCHO)) == f"{step}(exclude(scan, scan))"
+    assert one_rule(limit_calculators, CombineAttributes.of(make(STARS), TYCHO)) == f"{step}(combine(scan, scan))"
+
+
+def test_a_selection_on_what_is_calculated_comes_after_it():
+    assert one_rule(limit_calculators, SelectSources.of(WITH_D, "d > 1")) is None
+    both = SelectSources.of(WITH_D, "d > 1 AND vmag < 6")
+    assert one_rule(limit_calculators, both) == "select(calculate(select(scan)))"
+    assert one_rule(limit_calculators, SelectSources.of(WITH_D, "d > 1 OR vmag < 6")) is None
+
+
+def test_what_another_member_gives_is_not_derived_again():
+    scene = scene_of(WITH_D)
+    twice = Combine((literal(WITH_D), stored(WITH_D)))
+    assert shape(tried(limit_calculators, twice, scene).step) == "combine(scan, reuse)"
+
+
+def test_the_other_one_of_an_intersection_is_left_alone():
+    assert one_rule(limit_calculators, RestrictSources(TYCHO, WITH_D)) is None
+    assert one_rule(limit_calculators, SelectSources.of(numbered(STARS), "vmag < 6")) is None
+    assert one_rule(limit_calculators, RestrictSources(numbered(STARS), TYCHO)) is None
+
+
+# --- select early ---
+
+
+def test_selections_are_merged_and_done_where_rows_are_read():
+    twice = SelectSources.of(BRIGHT, "plx > 10")
+    assert one_rule(select_early, twice) == "select(scan)"
+    assert one_rule(select_early, BRIGHT) is None
+    bright = "vmag < 6"
+    restricted = SelectSources.of(RestrictSources(STARS, TYCHO), bright)
+    assert one_rule(select_early, restricted) == "restrict(select(scan), scan)"
+    assert (
+        one_rule(select_early, SelectSources.of(ExcludeSources(STARS, TYCHO), bright)) == "exclude(select(scan), scan)"
+    )
+
+
+def test_each_member_of_a_join_is_asked_what_it_knows():
+    both = CombineAttributes.of(STARS, TYCHO)
+    assert one_rule(select_early, SelectSources.of(both, "vmag < 6")) == "combine(select(scan), scan)"
+    split = SelectSources.of(both, "vmag < 6 AND bt < 7 AND vmag < bt")
+    assert one_rule(select_early, split) == "select(combine(select(scan), select(scan)))"
+    assert one_rule(select_early, SelectSources.of(both, "vmag < bt")) is None
+    assert one_rule(select_early, SampleSources.of(both, 0.5, 1)) == "combine(select(scan), select(scan))"
+
+
+def test_a_selection_goes_into_a_union_where_all_members_mean_the_same():
+    parts = [RestrictSources(STARS, TYCHO), ExcludeSources(STARS, TYCHO)]
+    union = ConcatSources.of(*parts, overlap="disjoint")
+    selected = SelectSources.of(union, "vmag < 6")
+    assert one_rule(select_early, selected) == "concat(select(restrict(scan, scan)), select(exclude(scan, scan)))"
+    other = base("other")
+    differing = SelectSources.of(ConcatSources.of(STARS, other, overlap="first"), "vmag < 6")
+    assert one_rule(select_early, differing) is None, "each has a vmag of its own"
+
+
+# --- reuse of fragments ---
+
+
+def narrowed(criterion: str) -> Catalog:
+    """The stars for which a criterion holds, with what is calculated of them."""
+    return scaled(SelectSources.of(STARS, criterion))
+
+
+def test_a_fragment_that_holds_all_of_it_is_read():
+    held = scaled(BRIGHT)
+    assert one_rule(reuse_whole, held, fragments=[stored(held)]) == "reuse"
+    assert one_rule(reuse_whole, KeepAttributes.of(held, ["d"]), fragments=[stored(held)]) == "reuse"
+    assert one_rule(reuse_whole, held, fragments=[stored(FAINT)]) is None, "other sources"
+    other = scaled(BRIGHT, factor=3.0)
+    kept = stored(other, [other.schema["d"].identity])
+    assert one_rule(reuse_whole, held, fragments=[kept]) is None, "another attribute by this name"
+    assert one_rule(reuse_whole, STARS, fragments=[stored(held)]) is None, "too few sources"
+
+
+@pytest.mark.parametrize(
+    "criterion", ["vmag < 5", "vmag < 6 AND plx > 3", "plx > 3 AND vmag < 6", "vmag = 4", "vmag < 6"]
+)
+def test_a_narrower_criterion_than_the_stored_one_calculates_nothing(criterion):
+    assert plan(narrowed(criterion), fragments=[stored(scaled(BRIGHT))]) in {"select(reuse)", "reuse"}
+
+
+@pytest.mark.parametrize("criterion", ["vmag < 5", "vmag < 6 AND plx > 3", "vmag < 6 AND bt > 3"])
+def test_a_fragment_without_what_the_criterion_reads_is_joined_with_rows_that_have_it(criterion):
+    both = CombineAttributes.of(STARS, TYCHO)
+    asked = KeepAttributes.of(scaled(SelectSources.of(both, criterion)), ["d"])
+    after = planned(asked, scene_of(asked, fragments=[stored(scaled(BRIGHT), [D])]))[0]
+    assert not [one for one in walk(after) if isinstance(one, Calculate)]
+    assert [one for one in walk(after) if isinstance(one, Stored)]
+
+
+def test_reordered_and_differently_written_criteria_are_the_same_sources():
+    kept = stored(scaled(SelectSources.of(STARS, "plx > 3 AND vmag < 6")))
+    for text in ("vmag < 6 AND plx > 3", "NOT (vmag >= 6) AND 3 < plx", "(plx > 3) AND (vmag < 6) AND vmag < 7"):
+        assert plan(narrowed(text), fragments=[kept]) == "reuse"
+    twice = scaled(SelectSources.of(SelectSources.of(STARS, "vmag < 6"), "plx > 3"))
+    assert plan(twice, fragments=[kept]) == "reuse"
+
+
+def test_an_overlapping_request_computes_exactly_the_sources_that_are_not_stored():
+    asked, kept = narrowed("vmag < 8"), stored(scaled(BRIGHT))
+    scene = scene_of(asked, fragments=[kept])
+    found = tried(reuse_part, literal(asked), scene)
+    held, rest = found.step.members
+    assert shape(held) == "reuse"
+    assert shape(rest) == "calculate(select(scan))"
+    assert scene.holds(scene.same(rest.extent, asked.extent - kept.extent))
+    assert scene.holds(scene.same(held.extent, asked.extent & kept.extent))
+    assert scene.holds(scene.apart(held.extent, rest.extent))
+    assert found.step.disjoint
+
+
+def test_a_request_that_crosses_the_stored_sources_takes_what_is_common():
+    asked, kept = narrowed("vmag > 3"), stored(scaled(BRIGHT))
+    scene = scene_of(asked, fragments=[kept])
+    assert shape(tried(reuse_part, literal(asked), scene).step) == "concat(select(reuse), calculate(select(scan)))"
+
+
+def test_disjoint_and_other_fragments_are_left_alone():
+    asked = narrowed("vmag > 7")
+    for kept in (
+        stored(scaled(BRIGHT)),
+        stored(scaled(STARS, factor=3.0)),
+        stored(STARS, [VMAG]),
+        stored(scaled(FAINT), [VMAG, PLX]),
+    ):
+        assert one_rule(reuse_part, asked, fragments=[kept]) is None
+        assert "reuse" not in plan(asked, fragments=[kept]) or D not in kept.attributes
+
+
+def test_a_fragment_with_other_attributes_only_can_still_feed_the_calculator():
+    """Values of the base that are stored for fewer sources are cheaper to read; the calculator is called as before."""
+    kept = stored(BRIGHT, [PLX], rows=10)
+    asked = KeepAttributes.of(scaled(BRIGHT), ["d"])
+    assert plan(asked, fragments=[kept]) == "calculate(reuse)"
+
+
+def test_a_few_sources_are_taken_from_a_large_fragment_rather_than_computed_again():
+    """What is stored is never computed twice, even where calling the calculator might seem cheaper than reading."""
+    few = narrowed("vmag < 0")
+    kept = stored(scaled(BRIGHT), rows=10**9)
+    rows = {STARS.extent.digest: 10**9, few.extent.digest: 1, BRIGHT.extent.digest: 10**9}
+    after = planned(few, scene_of(few, fragments=[kept], rows=rows))[0]
+    assert not [one for one in walk(after) if isinstance(one, Calculate)]
+
+
+def test_two_fragments_and_the_remainder():
+    asked = narrowed("vmag < 9")
+    low, high = scaled(SelectSources.of(STARS, "vmag < 3")), scaled(SelectSources.of(STARS, "vmag > 5"))
+    kept = [stored(low, number=1), stored(high, number=2)]
+    scene = scene_of(asked, fragments=kept)
+    after = planned(asked, scene)[0]
+    (calculation,) = (one for one in walk(after) if isinstance(one, Calculate))
+    assert scene.holds(scene.same(calculation.extent, asked.extent - low.extent - high.extent))
+    assert sorted(one.fragment.id for one in walk(after) if isinstance(one, Stored)) == [1, 2]
+    assert disjoint_unions(scene, after)
+
+
+def test_overlapping_fragments_give_each_source_once():
+    asked = narrowed("vmag < 9")
+    low, high = scaled(SelectSources.of(STARS, "vmag < 5")), scaled(SelectSources.of(STARS, "vmag > 3"))
+    kept = [stored(low, number=1), stored(high, number=2)]
+    scene = scene_of(asked, fragments=kept)
+    after = planned(asked, scene)[0]
+    assert not [one for one in walk(after) if isinstance(one, Calculate)]
+    assert disjoint_unions(scene, after)
+
+
+def test_the_remainder_is_told_by_keys_where_rows_do_not_tell():
+    """Which stars are in Tycho no row of the stars tells; so the keys of the fragment do."""
+    kept = stored(scaled(RestrictSources(STARS, TYCHO)))
+    scene = scene_of(WITH_D, fragments=[kept])
+    found = tried(reuse_part, literal(WITH_D), scene)
+    assert shape(found.step.members[1]) == "calculate(exclude(scan, reuse))"
+    after = planned(WITH_D, scene)[0]
+    assert disjoint_unions(scene, after)
+    (calculation,) = (one for one in walk(after) if isinstance(one, Calculate))
+    assert scene.holds(scene.apart(calculation.extent, kept.extent))
+
+
+def test_the_remainder_of_a_selection_on_what_is_calculated_is_told_by_keys():
+    """To see by the row that its d is not above 1, that d would be calculated again."""
+    kept = stored(SelectSources.of(WITH_D, "d > 1"))
+    after = planned(WITH_D, scene_of(WITH_D, fragments=[kept]))[0]
+    assert shape(after) == "concat(reuse, calculate(exclude(scan, reuse)))"
+
+
+def test_results_for_a_whole_catalog_are_reused_as_a_whole_or_not_at_all():
+    whole = numbered(STARS)
+    assert plan(whole, fragments=[stored(whole)]) == "reuse"
+    assert plan(SelectSources.of(whole, "vmag < 6"), fragments=[stored(whole)]) == "select(reuse)"
+    part = SelectSources.of(whole, "vmag < 6")
+    assert plan(part, fragments=[stored(part)]) == "reuse"
+    assert plan(whole, fragments=[stored(part)]) == "calculate(scan)"
+
+
+def test_an_intermediate_result_is_reused_on_the_way():
+    """An attribute that is calculated from a stored one reads the stored one."""
+    chained = scaled(WITH_D, "e", 3.0, of="d")
+    asked = KeepAttributes.of(chained, ["e"])
+    after = planned(asked, scene_of(asked, fragments=[stored(WITH_D, [D])]))[0]
+    assert shape(after) == "calculate(reuse)"
+
+
+def disjoint_unions(scene: Scene, step: Step) -> bool:
+    """Whether all unions that are said to have disjoint members are proved to have."""
+    unions = [one for one in walk(step) if isinstance(one, Concat) and one.disjoint]
+    pairs = [pair for one in unions for pair in combinations(one.members, 2)]
+    return all(scene.holds(scene.apart(one.extent, other.extent)) for one, other in pairs)
+
+
+# --- all rules together ---
+
+
+def calculated_again(scene: Scene, after: Step) -> Iterator[tuple[Calculate, Stored]]:
+    """Calculations of sources that a fragment holds."""
+    for one in walk(after):
+        if isinstance(one, Calculate) and not one.whole:
+            for kept in scene.fragments:
+                outputs = {each.identity for each in one.outputs}
+                if outputs <= kept.attributes.keys() and not scene.holds(scene.apart(one.extent, kept.extent)):
+                    yield one, kept
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> tuple[Catalog, list[Stored]]:
+    """A lineage with calculators, a request of it, and fragments of some of its catalogs."""
+    catalogs = [one.catalog for one in draw(lineages(most=5))]
+    for at, one in enumerate(catalogs):
+        doubles = [each.name for each in one.schema.attributes if each.type.name == "double"]
+        if doubles and "d" not in one.schema and draw(st.booleans()):
+            catalogs[at] = scaled(one, of=draw(st.sampled_from(doubles)))
+    one, other = draw(st.sampled_from(catalogs)), draw(st.sampled_from(catalogs))
+    catalogs += [SelectSources.of(one, "`" + one.schema.names[-1] + "` > 1"), RestrictSources(one, other)]
+    catalogs.append(ExcludeSources(scaled(one, "more", of=_double(one)) if _double(one) else one, other))
+    kept = draw(st.lists(st.sampled_from(catalogs), max_size=3, unique=True))
+    fragments = [stored(each, number=n, rows=draw(st.sampled_from([0, 5, 10**8]))) for n, each in enumerate(kept, 1)]
+    return draw(st.sampled_from(catalogs[::-1])), fragments
+
+
+def _double(catalog: Catalog) -> str | None:
+    return next((one.name for one in catalog.schema.attributes if one.type.name == "double"), None)
+
+
+@pytest.mark.parametrize(
+    "examples", [pytest.param(150, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
+)
+def test_rewriting_ends_where_no_rule_applies_and_nothing_stored_is_calculated(examples):
+    """Whatever is asked: every rewrite is proved, no source is given twice or calculated though it is stored."""
+
+    @settings(max_examples=examples, deadline=None)
+    @given(requests())
+    def check(case):
+        catalog, fragments = case
+        scene = scene_of(catalog, fragments=fragments)
+        before = literal(catalog)
+        scene.learn(before)
+        after, applied = rewritten(before, needed(catalog), scene)
+        assert len(applied) < 100
+        for one in applied:
+            assert all(map(scene.holds, one.said)), one.rule
+            assert scene.holds(scene.same(one.before.extent, one.after.extent)), one.rule
+        assert rewritten(after, needed(catalog), scene) == (after, ()), "nothing is left to do"
+        assert disjoint_unions(scene, after)
+        assert not list(calculated_again(scene, after))
+        wanted_of = {id(after): needed(catalog)}
+        for one in reversed(list(walk(after))):
+            for each, reads in zip(one.inputs, one.reads(wanted_of.get(id(one), frozenset())), strict=True):
+                assert reads <= each.attributes.keys(), "what a step reads, its input gives"
+                wanted_of[id(each)] = wanted_of.get(id(each), frozenset()) | reads
+
+    check()
+
+
+def test_every_rule_is_tested_by_itself():
+    here = globals()
+    assert all(here.get(rule.__name__) is rule for rule in RULES)
+    assert isinstance(literal(RestrictSources(STARS, TYCHO)), Restrict)
