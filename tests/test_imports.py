@@ -96,7 +96,7 @@ USES = {
 DATA = {"store", "head", "count", "export"}  # these compute, and may load whatever they need
 SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow"}
 MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}, "ingest": {"pyarrow"}, "gc": {"pyarrow"}}
-MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculator", "calculators")}
+MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculators")}
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,17 @@
 """A small sky, the paper's catalogs on it, and fragments that are only registered: plans read no data."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import parquet
+from sqlalchemy import update
 
 import provenn
 from provenn.catalogs import PythonCalculator
 from provenn.store import catalog_store, fragments
+from provenn.store.tables import fragments as stored
 
 __all__ = ["N", "observed", "paper", "photo_z", "pretend_stored"]
 
@@ -32,10 +35,12 @@ def photo_z(batch: object) -> object:
     return batch
 
 
-def paper(archive: provenn.Archive, folder: Path) -> dict[str, provenn.Catalog]:
+def paper(
+    archive: provenn.Archive, folder: Path, function: Callable[..., object] = photo_z
+) -> dict[str, provenn.Catalog]:
     """The paper's example: B selects from A, C derives from A by an expensive calculator, D combines B and C."""
     a = observed(archive, folder)
-    calculator = archive.calculator("photo_z", photo_z, inputs=["g", "r"], outputs={"z": "double"})
+    calculator = archive.calculator("photo_z", function, inputs=["g", "r"], outputs={"z": "double"})
     assert isinstance(calculator, PythonCalculator)
     b = a.select("g < 18", name="B")
     c = a.derive(calculator, name="C")
@@ -43,9 +48,10 @@ def paper(archive: provenn.Archive, folder: Path) -> dict[str, provenn.Catalog]:
 
 
 def pretend_stored(catalog: provenn.Catalog, attributes: Sequence[str], rows: int) -> None:
-    """Register a fragment whose data nobody has written."""
+    """Register a fragment whose data nobody has written, on New Year's Day."""
     one = catalog.definition
     columns = [(one.schema[name].identity, name) for name in ("id", *attributes)]
     with catalog.archive._database.writing() as writing:
         catalog_store.add(writing, one)
         fragments.register(writing, one, columns, location=f"fragments/{rows}", rows=rows, files=(), seconds=3.0)
+        writing.connection.execute(update(stored).values(stored_at=datetime(2026, 1, 1, tzinfo=UTC)))

@@ -83,23 +83,26 @@ class _Names:
                 catalogs |= {one.digest: one for one in cone(*catalog_store.get_all(reading, further).values())}
             named = names.names_of(reading, list(catalogs))
         words = {digest: several[0] for digest, several in named.items()} | self.asked
-        for digest, one in sorted(catalogs.items(), key=lambda each: len(cone(each[1]))):
-            words.setdefault(digest, _phrase(one, words.__getitem__))
+        sources: dict[str, str] = {}  # what to call sets: as the first catalog that has just these, if possible by name
+        for digest, one in catalogs.items():  # each after those it is made from
+            word = words.setdefault(digest, _phrase(one, lambda each: sources[each.extent.digest]))
+            if " " in sources.setdefault(one.extent.digest, word) and " " not in word:
+                sources[one.extent.digest] = word
         attributes = {one.identity: one.name for each in catalogs.values() for one in each.schema.values()}
         return Vocabulary(words, attributes, catalogs)
 
 
-def _phrase(catalog: Catalog, word: Callable[[str], str]) -> str:
+def _phrase(catalog: Catalog, sources: Callable[[Catalog], str]) -> str:
     """Return a few words for a catalog that has no name; of one that is not easily told, the beginning of its digest.
 
     Parameters
     ----------
     catalog
         The catalog.
-    word
-        What to call those it is made from.
+    sources
+        What to call the sources of those it is made from.
     """
-    made_from = [word(one.digest) for one in catalog.dependencies]
+    made_from = [sources(one) for one in catalog.dependencies]
     said = catalog.digest[:SHORT]
     match catalog:
         case SelectSources(text=text):
@@ -114,7 +117,8 @@ def _phrase(catalog: Catalog, word: Callable[[str], str]) -> str:
             new = [one for one in catalog.schema.names if one not in catalog.dependencies[0].schema.names]
             said = f"{made_from[0]} with {', '.join(new)}"
         case KeepAttributes() | RenameAttributes():
-            said = f"attributes of {made_from[0].removeprefix('attributes of ')}"
+            key = {one.name for one in catalog.schema.key}
+            said = f"{', '.join(one for one in catalog.schema.names if one not in key) or 'the key'} of {made_from[0]}"
         case CombineAttributes():
             said = " combined with ".join(made_from)
         case ConcatSources():

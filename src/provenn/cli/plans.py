@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from typing import TYPE_CHECKING, Any
 
 from provenn.cli.output import write_text
@@ -13,10 +14,13 @@ if TYPE_CHECKING:
 
 __all__ = ["plan_data", "write_plan"]
 
+_WIDTH = 120
+"""How wide a plan is where no terminal says."""
+
 
 def write_plan(plan: Plan, why: bool) -> None:
     """Write a plan, as wide as the terminal; with the proofs, if they are asked for."""
-    write_text(plan.text(shutil.get_terminal_size((120, 24)).columns))
+    write_text(plan.text(shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH))
     if why:
         for one in plan.reasons:
             if one.statements:

@@ -6,12 +6,12 @@ be kept is carried out by storing the missing parts, and planning again; nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from provenn.catalogs import Catalog, ExcludeSources, KeepAttributes
+from provenn.catalogs import Catalog, ExcludeSources, cone
 from provenn.errors import ArchiveBusyError, ContradictionError
 from provenn.logic import empty, equal, nonempty
 from provenn.store import catalog_store, counts, fragments
@@ -140,11 +140,12 @@ def _frame(pipeline: Pipeline, plan: Plan, step: Step) -> DataFrame:
     from provenn.spark.failures import told  # noqa: PLC0415
     from provenn.spark.fragments import read_fragment  # noqa: PLC0415
 
-    def read(one: Scan | Stored) -> DataFrame:
+    def read(one: Scan | Stored, identities: Sequence[str]) -> DataFrame:
         if isinstance(one, Scan):
-            return picked(pipeline.read(one.base), [(each.name, identity) for identity, each in one.attributes.items()])
+            return picked(pipeline.read(one.base), [(one.attributes[each].name, each) for each in identities])
+        columns = dict(one.fragment.columns)
         frame = read_fragment(pipeline.engine, pipeline.folder, one.fragment)
-        return picked(frame, [(column, identity) for identity, column in one.fragment.columns])
+        return picked(frame, [(columns[each], each) for each in identities])
 
     with told(f"preparing {plan.what}"):
         return executed(step, plan.needed, plan.scene, pipeline.engine.session, read)
@@ -157,8 +158,8 @@ def learned(database: Database, catalog: Catalog, rows: int) -> None:
     """
     if database.read_only:
         return
-    while isinstance(catalog, KeepAttributes):  # it has the sources of what it keeps them of, which has a name
-        catalog = catalog.parent
+    # What is seen of a set is told of the first catalog that was defined by it: others only add attributes.
+    catalog = next(one for one in cone(catalog) if one.extent == catalog.extent)
     with suppress(ArchiveBusyError), database.writing() as writing:
         if counts.known(writing, [catalog.digest]):
             return

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from provenn.display.plan import PlanNode, PlanPicture
 from provenn.logic import Statement, equal
+from provenn.logic.statements import Comparison
 from provenn.targets.costs import UNKNOWN, cost, rows
 from provenn.targets.literal import literals
 from provenn.targets.plan import Plan
@@ -86,7 +87,8 @@ def arguments(plan: Plan) -> tuple[Argument, ...]:
 
 
 def _argument(plan: Plan, rule: str, because: str, said: tuple[Statement, ...]) -> Argument:
-    named = {str(each): each for each in (one.relabelled(plan.words.word) for one in said)}
+    told = (one.relabelled(plan.words.word) for one in said)
+    named = {str(one): one for one in told if not (isinstance(one, Comparison) and one.left == one.right)}
     return Argument(rule, because, tuple(named.values()), said, plan)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from provenn.catalogs import Extent
+from provenn.catalogs import Catalog, Extent, cone
 from provenn.catalogs.sample_sources import sample_rule
 from provenn.criteria import with_names
 from provenn.store.knowledge import Origin
@@ -72,9 +72,9 @@ def in_words(step: Step, needed: frozenset[str], scene: Scene, words: Words) -> 
     match step:
         case Scan(base=base):
             return f"read {_names(step, needed)} of {words.word(base.digest)}"
-        case Stored(fragment=one):
+        case Stored(fragment=one, catalog=catalog):
             stored = f"stored {one.stored_at:%Y-%m-%d} by {one.stored_by}"
-            return f"read {_names(step, needed)} from fragment #{one.id}, {stored} for {words.word(one.catalog)}"
+            return f"read {_names(step, needed)} from fragment #{one.id}, {stored} for {_sources(catalog, words)}"
         case Nothing():
             return "no data are read"
         case Select(condition=condition):
@@ -114,6 +114,16 @@ def listed(names: list[str], most: int = 8) -> str:
 def _names(step: Step, needed: frozenset[str]) -> str:
     key = [one.name for identity, one in step.attributes.items() if is_key(identity)]
     return listed(key + sorted(step.attributes[one].name for one in needed if not is_key(one)))
+
+
+def _sources(catalog: Catalog, words: Words) -> str:
+    """Return what to call the sources of a catalog: by its name, or as that in its lineage which has the same ones."""
+    same = [catalog, *(one for one in cone(catalog) if one.extent == catalog.extent)]
+    called = [words.word(one.digest) for one in same]
+    named = (
+        word for one, word in zip(same, called, strict=True) if " " not in word and not one.digest.startswith(word)
+    )
+    return next(named, called[1])
 
 
 def _key(step: Step) -> str:
