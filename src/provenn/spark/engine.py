@@ -7,6 +7,7 @@ import re
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -137,22 +138,27 @@ class Engine:
         if self._spark is None or isinstance(self._spark, str):
             session, ours = new_session(self._spark, brief=self._brief)
             return session, give_back if ours else _nothing
+        return self._theirs().newSession(), _nothing
+
+    def _theirs(self) -> Any:  # noqa: ANN401 - a session of either kind
         if _stopped(self._spark):
             raise EngineError(
                 "the Spark session that was given has been stopped", hint="start another one, and pass that"
             )
-        return self._spark.newSession(), _nothing
+        return self._spark
 
     def _start_connect(self) -> tuple[SparkSession, Callable[[], None]]:
         from pyspark import SparkContext  # noqa: PLC0415 - Spark is slow to import
 
-        try:
-            from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415
-        except Exception as error:
-            raise EngineError(
-                f"{self._where} needs packages that are missing: {_first_line(error)}",
-                hint="pip install 'provenn[connect]'",
-            ) from error
+        for package in ("grpc", "grpc_status", "google.rpc", "zstandard"):  # pyspark may end the process without them
+            try:
+                import_module(package)
+            except ImportError as error:
+                raise EngineError(
+                    f"{self._where} needs packages that are missing: {error}", hint="pip install 'provenn[connect]'"
+                ) from error
+        from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415
+
         ours = _CONNECT_MODE not in os.environ
         if ours and SparkContext._active_spark_context is not None:  # noqa: SLF001
             raise EngineError(
@@ -161,12 +167,8 @@ class Engine:
             )
         if isinstance(self._spark, str):
             session: Any = SparkSession.builder.remote(self._spark).create()
-        elif _stopped(self._spark):
-            raise EngineError(
-                "the Spark session that was given has been stopped", hint="start another one, and pass that"
-            )
         else:
-            session = self._spark.newSession()
+            session = self._theirs().newSession()
         os.environ[_CONNECT_MODE] = "1"
 
         def stop() -> None:  # not session.stop(), which may stop a server as well

@@ -32,21 +32,22 @@ class _Kind(NamedTuple):
     unknown: str = ""  # fills it where no group did
 
 
-_FILE = r"((?:\w+:/|/)[^\s,]*)"
+_ENDED = "it may have run out of memory; what you do next starts another, unless it is your own"
+_FILE = r"((?:\w+:/|/)[^\n]*?)"  # as long as what follows it allows: there may be spaces in it
+_READING = rf"Encountered error while reading file {_FILE}\.\s"
 _KINDS = [
     _Kind("No space left on device|Disk quota exceeded|There is not enough space", StoreError, "the disk is full"),
     _Kind(
-        rf"Mkdirs failed to create {_FILE}|(?:Permission denied|Read-only file system)[^\n]*?{_FILE}|"
-        rf"{_FILE}[^\n]*?\(?(?:Permission denied|Read-only file system)|Permission denied|AccessControlException|"
-        "AccessDenied|Read-only file system",
+        rf"Mkdirs failed to create {_FILE} \(exists=|{_FILE} \((?:Permission denied|Read-only file system)\)|"
+        "Permission denied|AccessControlException|AccessDenied|Read-only file system",
         StoreError,
         "no permission for {}",
         "on a cluster, workers write the data: the folder must be one that they too may write to",
         "the folder",
     ),
     _Kind(
-        rf"FILE_NOT_EXIST\] Encountered error while reading file {_FILE}\.|"
-        rf"PATH_NOT_FOUND\] Path does not exist: {_FILE}\.|(?:FileNotFound|NoSuchFile)Exception: (?:File )?{_FILE}",
+        rf"{_READING} *File does not exist|Path does not exist: {_FILE}\.(?: SQLSTATE|\s|$)|"
+        rf"(?:FileNotFound|NoSuchFile)Exception: (?:File )?{_FILE}(?: does not exist| \(|\n|$)",
         StoreError,
         "{} is not there",
         "it was moved or deleted meanwhile; on a cluster, every worker must see the same files",
@@ -65,7 +66,10 @@ _KINDS = [
         "not enough memory",
         "give Spark more (SPARK_DRIVER_MEMORY=8g; on a cluster spark.executor.memory), or ask for less at once",
     ),
-    _Kind("SPARK_JOB_CANCELLED|OPERATION_CANCELED|cancelled because SparkContext was shut down", RunError, "cancelled"),
+    _Kind(
+        "SparkContext was shut ?down|stopped SparkContext|dagScheduler.*is null", EngineError, "Spark has ended", _ENDED
+    ),
+    _Kind("SPARK_JOB_CANCELLED|OPERATION_CANCELED", RunError, "cancelled"),
     _Kind(
         "Python worker exited unexpectedly",
         RunError,
@@ -87,7 +91,7 @@ _KINDS = [
     ),
     _Kind(
         "SESSION_NOT_FOUND|SESSION_CLOSED|SESSION_CHANGED|StatusCode.UNAVAILABLE|failed to connect to all addresses|"
-        r"Connection refused|Socket closed|RETRIES_EXCEEDED",
+        "RETRIES_EXCEEDED",
         EngineError,
         "the connection to Spark is lost",
         "is the server still running?",
@@ -173,14 +177,11 @@ def _translated(what: str, error: Exception) -> ProvennError:
         if found:
             thing = _path(next(filter(None, found.groups()), kind.unknown))
             problem = kind.problem.format(thing)
-            file = re.search(rf"Encountered error while reading file {_FILE}\.\s", text)
+            file = re.search(_READING, text)
             place = f", in {_path(file[1])}" if file and _path(file[1]) not in problem else ""
             return kind.error(f"{what} failed: {problem}{place}", hint=kind.hint)
-    if "at " not in text and "[" not in text:  # no answer from Java at all
-        return EngineError(
-            f"{what} failed: Spark's process has ended",
-            hint="it may have run out of memory; what you do next starts another",
-        )
+    if isinstance(error, ConnectionError) or not re.search(r"\n\s+at |\[[A-Z]", text):  # no answer from Java at all
+        return EngineError(f"{what} failed: Spark has ended", hint=_ENDED)
     return RunError(f"{what} failed: {_reason(text)}")
 
 
