@@ -7,7 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
+from typer.testing import CliRunner
 
+from provenn import cli
 from provenn.catalogs import Base, Files
 from provenn.errors import FilesChangedError, KeyValuesError
 from provenn.spark import keys
@@ -103,3 +105,19 @@ def test_changed_files_are_not_verified(engine, tmp_path):
     parquet.write_table(pa.table({"hip": [1, 2]}), tmp_path / "a.parquet")
     with pytest.raises(FilesChangedError):
         verify_key(engine, base, DataFolder.of(tmp_path / "data"))
+
+
+def test_ingest_verifies_the_key_at_once_if_asked(engine, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    parquet.write_table(pa.table({"hip": [1, 1], "row": [1, 2]}), "a.parquet")
+    assert engine.session, "which the command uses too"
+    run = CliRunner().invoke
+    assert run(cli.app, ["init"]).exit_code == 0
+    words = ["ingest", "stars", "a.parquet", "--population", "star", "--verify", "--key"]
+    bad = run(cli.app, [*words, "hip"])
+    assert isinstance(bad.exception, KeyValuesError) or bad.exit_code == 2
+    assert "1 occur more than once: 1 (2 times)" in f"{bad.output} {bad.exception}"
+    words[1] = "rows"
+    assert run(cli.app, [*words, "row"]).exit_code == 0
+    facts = run(cli.app, ["facts"]).output
+    assert "2 rows read: the key row is unique and never NULL" in " ".join(facts.split())
