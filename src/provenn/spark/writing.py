@@ -133,8 +133,8 @@ def write(
     _check_target(parent, name, overwrite=overwrite)
     with ExitStack() as stack:
         temporary = stack.enter_context(_temporary(parent))
-        if listener is not None:
-            stack.enter_context(watched(engine, f"writing {text}", listener))
+        stack.enter_context(told(f"writing {text}"))
+        stack.enter_context(watched(engine, f"writing {text}", listener))
         rows = _written(_Job(frame, schema, parent, temporary, known, folders, one_file))
         if check is not None:
             check()
@@ -241,10 +241,9 @@ def _written(job: _Job) -> int:
         writer = frame.write.format("csv").options(**_CSV, header=str(not job.one_file).lower())
     else:
         writer = frame.write.format("parquet")
-    with told(f"writing to {job.parent.location}"):
-        place = address(job.parent.at(job.temporary, job.place))
-        writer.partitionBy([one.name for one in job.folders]).save(place)
-        rows = counted.get["rows"] if job.format == "csv" else 0
+    place = address(job.parent.at(job.temporary, job.place))
+    writer.partitionBy([one.name for one in job.folders]).save(place)
+    rows = counted.get["rows"] if job.format == "csv" else 0
     _tidy(job)
     if job.format != "csv":
         return _merged(job, frame)
