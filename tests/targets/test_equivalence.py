@@ -1,6 +1,7 @@
 """The rewritten plan gives exactly what the definition says: on random lineages, fragments, facts and data."""
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
@@ -156,9 +157,9 @@ def frame_of(engine: Engine, scene: Scene, plan: Step, asked: Catalog, oracle: O
     """The rows of a plan, with the columns of a catalog; fragments hold what DuckDB computes."""
     leaf = parquet_leaf(engine.session)
 
-    def read(step: Scan | Stored) -> DataFrame:
+    def read(step: Scan | Stored, identities: Sequence[str]) -> DataFrame:
         if isinstance(step, Scan):
-            return picked(leaf(step.base), [(one.name, identity) for identity, one in step.attributes.items()])
+            return picked(leaf(step.base), [(step.attributes[one].name, one) for one in identities])
         held = oracle.table(step.catalog)
         names = {identity: one.name for identity, one in step.catalog.schema.by_identity.items()}
         columns = [held.column(names[identity]) for identity, _ in step.fragment.columns]
@@ -166,9 +167,8 @@ def frame_of(engine: Engine, scene: Scene, plan: Step, asked: Catalog, oracle: O
         frame = engine.session.createDataFrame(table)
         kinds = [str(step.attributes[identity].type) for identity, _ in step.fragment.columns]
         casts = [f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(kinds)]
-        return picked(
-            frame.selectExpr(*casts), [(f"c{n}", identity) for n, (identity, _) in enumerate(step.fragment.columns)]
-        )
+        places = {identity: n for n, (identity, _) in enumerate(step.fragment.columns)}
+        return picked(frame.selectExpr(*casts), [(f"c{places[one]}", one) for one in identities])
 
     made = executed(plan, needed(asked), scene, engine.session, read)
     return picked(made, [(one.identity, one.name) for one in asked.schema.attributes])

@@ -93,11 +93,11 @@ class Workshop:
 
     # -- results -------------------------------------------------------------------------------------------------
 
-    def prepared(self, replan: Callable[[], Plan]) -> Prepared:
-        """Return data that are ready to be computed."""
+    def prepared(self, replan: Callable[[], Plan], plan: Plan | None = None) -> Prepared:
+        """Return data that are ready to be computed, by a plan that was made just now."""
         from provenn.targets.running import prepared  # noqa: PLC0415 - see above
 
-        return prepared(self.pipeline(), replan)[1]
+        return prepared(self.pipeline(), plan or replan(), replan)[1]
 
     def collected(self, replan: Callable[[], Plan], keep: Keep, limit: int | None) -> pa.Table:
         """Compute data into this process, as an Arrow table; none are computed if it is proved that there are none."""
@@ -109,7 +109,7 @@ class Workshop:
         with self._run(plan) as ran:
             from provenn.targets.running import answered, learned  # noqa: PLC0415 - see above
 
-            plan, data = answered(self.pipeline(), replan, keep)
+            plan, data = answered(self.pipeline(), plan, replan, keep)
             table = self.pipeline().collected(data, limit, lambda frame: frame.toArrow())
             ran(table.num_rows)
             if plan.catalog is not None:
@@ -123,7 +123,7 @@ class Workshop:
             from provenn.spark.arrow import no_rows  # noqa: PLC0415 - see above
 
             return no_rows(plan.schema)
-        return self.pipeline().collected(self.prepared(replan), None, lambda frame: frame.limit(number).toArrow())
+        return self.pipeline().collected(self.prepared(replan, plan), None, lambda frame: frame.limit(number).toArrow())
 
     def count(self, replan: Callable[[], Plan]) -> int:
         """Count sources, unless it is known how many there are."""
@@ -133,7 +133,7 @@ class Workshop:
             return known
         from provenn.targets.running import learned  # noqa: PLC0415 - see above
 
-        rows = self.pipeline().count(self.prepared(replan))
+        rows = self.pipeline().count(self.prepared(replan, plan))
         if plan.catalog is not None:
             learned(self._database, plan.catalog, rows)
         return rows
@@ -150,8 +150,9 @@ class Workshop:
         from provenn.targets.running import answered, learned  # noqa: PLC0415
 
         pipeline = self.pipeline()
-        with self._run(replan()) as ran:
-            plan, data = answered(pipeline, replan, keep)
+        plan = replan()
+        with self._run(plan) as ran:
+            plan, data = answered(pipeline, plan, replan, keep)
             with pipeline.pinned(data):  # write itself shows progress and tells failures
                 options |= {"listener": pipeline.listener, "check": lambda: pipeline.check(data.bases)}
                 done = write(pipeline.engine, data.frame, data.schema, path, **options)

@@ -18,7 +18,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from provenn.catalogs import PythonCalculator
 from provenn.spark.batches import Calculation, tellable
-from provenn.spark.columns import column
+from provenn.spark.columns import column, quoted
 
 __all__ = ["calculated"]
 
@@ -75,8 +75,8 @@ def _in_batches(
     # Spark knows by the annotations what kind of function it is; to be told outright it warns of.
     function = arrow_udf(calculate, types).asNondeterministic()  # type: ignore[call-overload]
     result = function(*map(column, [*calculation.key, *inputs])).alias(_RESULT)
-    found = (column(_RESULT).getField(name).alias(new) for name, new in outputs.items())
-    return frame.select("*", result).select(*map(column, frame.columns), *found)
+    found = (f"{quoted(_RESULT)}.{quoted(name)} AS {quoted(new)}" for name, new in outputs.items())
+    return frame.select("*", result).selectExpr(f"* EXCEPT ({quoted(_RESULT)})", *found)
 
 
 def _at_once(

@@ -37,7 +37,8 @@ def said(attribute: Attribute) -> dict[str, str]:
 
 def picked(frame: DataFrame, names: Iterable[tuple[str, str]]) -> DataFrame:
     """Return some columns, given as pairs of what they are called and what they will be."""
-    return frame.select(*(column(old) if old == new else column(old).alias(new) for old, new in names))
+    # As text: each column in Java is a dozen conversations with it.
+    return frame.selectExpr(*(quoted(old) if old == new else f"{quoted(old)} AS {quoted(new)}" for old, new in names))
 
 
 def keys_as(frame: DataFrame, key: Iterable[Attribute], others: Mapping[str, str] | None = None) -> DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -9,11 +10,12 @@ from contextlib import suppress
 from time import monotonic
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from provenn.catalogs import Base, Catalog, cone
 from provenn.catalogs.schema import Attribute
 from provenn.errors import AttributeNotFoundError, KeyValuesError, ProvennError, StoreError
-from provenn.spark.columns import column, said
+from provenn.spark.columns import column, picked, said
 from provenn.spark.engine import Engine
 from provenn.spark.failures import told
 from provenn.spark.progress import Listener, watched
@@ -149,8 +151,19 @@ def read_fragment(engine: Engine, folder: DataFolder, fragment: Fragment) -> Dat
     addresses = [folder.at(fragment.location, one.name) for one in fragment.files]
     reader = engine.session.read.option("parquet.page.verify-checksum.enabled", "true")
     with told(f"reading the fragment #{fragment.id}"):
-        frame = reader.parquet(*(_spark_path(folder, one, glob=True) for one in addresses))
-        return frame.select(*(column(name) for _, name in fragment.columns))
+        frame = reader.schema(_struct(folder, fragment)).parquet(
+            *(_spark_path(folder, one, glob=True) for one in addresses)
+        )
+        return picked(frame, [(name, name) for _, name in fragment.columns])
+
+
+def _struct(folder: DataFolder, fragment: Fragment) -> StructType:
+    """Return the columns of a fragment as Spark has noted them in each file: it need not run a job to find them."""
+    from pyarrow import parquet  # noqa: PLC0415 - it takes a while to import
+
+    with folder.reached(fragment.location, fragment.files[0].name) as (filesystem, path):
+        notes = parquet.read_metadata(path, filesystem=filesystem).metadata
+    return StructType.fromJson(json.loads(notes[b"org.apache.spark.sql.parquet.row.metadata"]))
 
 
 def usable(database: Database, folder: DataFolder, candidates: Iterable[Fragment]) -> list[Fragment]:

@@ -153,12 +153,17 @@ def _struct(engine: Engine, columns: Sequence[FileColumn], types: Mapping[str, s
     )
 
 
+_PARSED: dict[str, DataType] = {}
+
+
 def _parsed(engine: Engine, names: Iterable[str]) -> dict[str, DataType]:
-    """Let Spark read the names of types."""
-    distinct = sorted(set(names))
-    fields = ", ".join(f"CAST(NULL AS {name}) AS {quoted(name)}" for name in distinct)
-    schema = engine.session.sql(f"SELECT {fields}").schema
-    return {name: field.dataType for name, field in zip(distinct, schema.fields, strict=True)}
+    """Let Spark read the names of types, once."""
+    wanted = set(names)
+    if distinct := sorted(wanted - _PARSED.keys()):
+        fields = ", ".join(f"CAST(NULL AS {name}) AS {quoted(name)}" for name in distinct)
+        schema = engine.session.sql(f"SELECT {fields}").schema
+        _PARSED.update({name: field.dataType for name, field in zip(distinct, schema.fields, strict=True)})
+    return {name: _PARSED[name] for name in wanted}
 
 
 _ARROW_ONLY = re.compile(

@@ -16,12 +16,10 @@ __all__ = ["combined", "concatenated", "derived", "excluded", "filled", "named",
 
 def named(frame: DataFrame, names: Iterable[tuple[str, Attribute]]) -> DataFrame:
     """Return columns under the names of attributes, with what is said of these: unit and description."""
-    return frame.select(
-        *(
-            column(old).alias(one.name, metadata=said(one)) if said(one) else column(old).alias(one.name)
-            for old, one in names
-        )
-    )
+    pairs = tuple(names)
+    if not any(said(one) for _, one in pairs):
+        return picked(frame, [(old, one.name) for old, one in pairs])
+    return frame.select(*(column(old).alias(one.name, metadata=said(one)) for old, one in pairs))
 
 
 def selected(frame: DataFrame, condition: str) -> DataFrame:

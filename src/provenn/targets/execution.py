@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Read", "executed"]
 
-Read = Callable[[Scan | Stored], "DataFrame"]
-"""Gives the rows of a base catalog or a fragment, with columns called by identity."""
+Read = Callable[[Scan | Stored, Sequence[str]], "DataFrame"]
+"""Gives the rows of a base catalog or a fragment: some columns, by identity, and called so."""
 
 
 def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSession, read: Read) -> DataFrame:
-    """Return the rows of a plan, with the key and the attributes that are needed, called by identity.
+    """Return the rows of a plan, with at least the key and the attributes that are needed, called by identity.
 
     Parameters
     ----------
@@ -50,7 +50,6 @@ def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSes
         Gives rows that are read.
     """
     from provenn.spark import calculators, rows  # noqa: PLC0415 - planning does without Spark
-    from provenn.spark.columns import picked  # noqa: PLC0415
 
     made: dict[tuple[int, frozenset[str]], DataFrame] = {}
 
@@ -58,16 +57,14 @@ def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSes
         place = (step.signature, needed)
         if place not in made:
             inputs = [frame(one, reads) for one, reads in zip(step.inputs, step.reads(needed), strict=True)]
-            made[place] = picked(
-                _frame(step, inputs, needed), [(one, one) for one in _carried(step.attributes, needed)]
-            )
+            made[place] = _frame(step, inputs, needed)
         return made[place]
 
     def _frame(step: Step, inputs: Sequence[DataFrame], needed: frozenset[str]) -> DataFrame:
         key = _key(step.attributes)
         match step:
             case Scan() | Stored():
-                return read(step)
+                return read(step, _carried(step.attributes, needed))
             case Nothing():
                 return rows.no_rows(session, step.attributes.values())
             case Select():

@@ -55,7 +55,7 @@ def plan_catalog(reading: Reading, catalog: Catalog, what: str) -> Plan:
     """Plan how to compute a catalog: all its attributes, for all its sources."""
     provided = tuple(Provided(one.name, one, catalog, "it has it") for one in catalog.schema.attributes)
     asked = _Asked(what, catalog, literal(catalog), catalog.schema.attributes, provided)
-    return _planned(reading, asked)
+    return _planned(asked, _scene(reading, asked))
 
 
 def plan_request(reading: Reading, request: Request) -> Plan:
@@ -73,26 +73,20 @@ def plan_request(reading: Reading, request: Request) -> Plan:
     provided = [providers.named(name) for name in dict.fromkeys(request.attributes)]
     others = [one for one in provided if one.provider is not request.sources]
     _check_names(request, provided)
-    scene = Scene(
-        known_of(reading, sources, *(one.provider for one in others)), (sources, *(one.provider for one in others))
-    )
-    uncovered = [one for one in others if not scene.lies_in(sources.extent, one.provider.extent)]
-    if uncovered and request.missing == "error":
-        raise _not_covered(scene, sources, uncovered[0], request)
-    names = [one.name for one in provided]
-    columns = _columns(request, provided)
-    if uncovered and request.missing == "null":
-        step = _filled(sources, others, uncovered)
-        catalog = None
-    else:
-        catalog = _combined(sources, others, names)
-        step = literal(catalog)
-    extra = [one.provider for one in others]
+    catalog = _combined(sources, others, [one.name for one in provided])
     what = request.called or request.sources.digest[:12]
     if sources is not request.sources:
         what += f" where {' '.join((request.where or '').split())}"
-    created = tuple(providers.created.values())
-    return _planned(reading, _Asked(what, catalog, step, columns, tuple(provided), created, (sources, *extra)))
+    columns, created = _columns(request, provided), tuple(providers.created.values())
+    extra = (sources, *(one.provider for one in others))
+    asked = _Asked(what, catalog, literal(catalog), columns, tuple(provided), created, extra)
+    scene = _scene(reading, asked)
+    uncovered = [one for one in others if not scene.lies_in(sources.extent, one.provider.extent)]
+    if uncovered and request.missing == "error":
+        raise _not_covered(scene, sources, uncovered[0], request)
+    if uncovered and request.missing == "null":
+        asked = replace(asked, catalog=None, before=_filled(sources, others, uncovered))
+    return _planned(asked, scene)
 
 
 def _sources(request: Request, providers: Providers) -> Catalog:
@@ -178,13 +172,18 @@ class _Asked:
     others: tuple[Catalog, ...] = ()
 
 
-def _planned(reading: Reading, asked: _Asked) -> Plan:
+def _scene(reading: Reading, asked: _Asked) -> Scene:
+    """Return what is known of what is asked for, and of what is stored of it."""
     own = [*([] if asked.catalog is None else [asked.catalog]), *asked.others]
     needed = frozenset(one.identity for one in asked.columns if not one.identity.startswith("key:"))
     lineage = cone(*own)
     stored = _stored(reading, asked.before, needed, lineage)
     catalogs = (*lineage, *(one.catalog for one in stored))
-    scene = Scene(known_of(reading, *catalogs), catalogs, tuple(stored), _rows(reading, catalogs, stored))
+    return Scene(known_of(reading, *catalogs), catalogs, tuple(stored), _rows(reading, catalogs, stored))
+
+
+def _planned(asked: _Asked, scene: Scene) -> Plan:
+    needed = frozenset(one.identity for one in asked.columns if not one.identity.startswith("key:"))
     scene.learn(asked.before)
     after, applied = rewritten(asked.before, needed, scene)
     return Plan(

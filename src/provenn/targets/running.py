@@ -37,39 +37,52 @@ Replan = Callable[[], Plan]
 """Plans once more, with what is stored now."""
 
 
-def prepared(pipeline: Pipeline, replan: Replan) -> tuple[Plan, Prepared]:
+def prepared(pipeline: Pipeline, plan: Plan, replan: Replan) -> tuple[Plan, Prepared]:
     """Return a plan all of whose fragments are sound, and its data, ready to be computed."""
-    from provenn.spark.fragments import usable  # noqa: PLC0415 - planning does without Spark
-    from provenn.spark.pipeline import Prepared  # noqa: PLC0415
+    plan = _sound(pipeline, plan, replan)
+    return plan, _data(pipeline, plan)
+
+
+def _data(pipeline: Pipeline, plan: Plan) -> Prepared:
+    from provenn.spark.pipeline import Prepared  # noqa: PLC0415 - planning does without Spark
     from provenn.spark.rows import named  # noqa: PLC0415
 
-    plan = replan()
+    frame = named(_frame(pipeline, plan, plan.after), [(one.identity, one) for one in plan.columns])
+    return Prepared(frame, plan.schema, plan.what, plan.bases, plan.fragments, plan.most)
+
+
+def _sound(pipeline: Pipeline, plan: Plan, replan: Replan) -> Plan:
+    """Return a plan whose fragments are there, and whose base catalogs have keys that identify sources."""
+    from provenn.spark.fragments import usable  # noqa: PLC0415 - see above
+
     while len(usable(pipeline.database, pipeline.folder, plan.fragments)) < len(plan.fragments):
         plan = replan()  # those that were not are dropped
     pipeline.verify(plan.bases)
-    frame = named(_frame(pipeline, plan, plan.after), [(one.identity, one) for one in plan.columns])
-    return plan, Prepared(frame, plan.schema, plan.what, plan.bases, plan.fragments, plan.most)
+    return plan
 
 
-def answered(pipeline: Pipeline, replan: Replan, keep: Keep) -> tuple[Plan, Prepared]:
+def answered(pipeline: Pipeline, plan: Plan, replan: Replan, keep: Keep) -> tuple[Plan, Prepared]:
     """Return a plan and its data; what is to be kept is stored before, and read from there.
 
     Parameters
     ----------
     pipeline
         Where it runs.
+    plan
+        The plan.
     replan
-        Makes the plan.
+        Makes another one.
     keep
         What to keep.
     """
-    plan, data = prepared(pipeline, replan)
-    for part in parts_kept(plan, keep) if not pipeline.database.read_only else ():
+    plan = _sound(pipeline, plan, replan)
+    kept = [] if pipeline.database.read_only else parts_kept(plan, keep)
+    for part in kept:
         _store(pipeline, plan, part)
     if plan.fragments and not pipeline.database.read_only:
         with suppress(ArchiveBusyError), pipeline.database.writing() as writing:
             fragments.used(writing, [one.id for one in plan.fragments])
-    return prepared(pipeline, replan) if parts_kept(plan, keep) else (plan, data)
+    return prepared(pipeline, replan(), replan) if kept else (plan, _data(pipeline, plan))
 
 
 @dataclass(frozen=True, slots=True)
