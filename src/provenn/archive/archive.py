@@ -23,7 +23,7 @@ from provenn.catalogs import Base, Calculator, Files, KeepAttributes
 from provenn.catalogs import Catalog as Definition
 from provenn.errors import ArchiveBusyError
 from provenn.logic import Knowledge, Statement
-from provenn.store import bases, catalog_store, declarations, facts, names, populations, proofs
+from provenn.store import bases, catalog_store, declarations, facts, names, populations, proofs, verifications
 from provenn.store.calculators import Registered
 from provenn.store.catalog_store import Entry
 from provenn.store.database import Database, Reading
@@ -107,8 +107,8 @@ class Archive:
         name
             A name for it.
         path
-            A file, a folder, or a pattern such as ``survey/*.parquet``; or a table of Spark's catalog, as in
-            ``table:survey.stars``, for which Spark is started.
+            A file, a folder, or a pattern such as ``survey/*.parquet``; or, with ``format="table"``, the name of a
+            table of Spark's catalog, for which Spark is started.
         key
             The columns that identify a source.
         population
@@ -127,14 +127,15 @@ class Archive:
             Whether to read all keys now and make sure that none is NULL or occurs twice. Otherwise that is done when
             data are first computed from them.
         """
-        table = str(path).partition("table:")
-        if not table[0] and table[1]:
-            files = self._workshop.table(table[2])
+        if format == "table":
+            files = self._workshop.table(str(path))
         else:
             files = Files.at(path, format=format, schema=schema, options=options)
+        with self._database.reading() as reading:
+            known = populations.population(reading, population)
+        base = Base.of(files, key=key, population=known or population)
+        rows = self._workshop.key_rows(base) if verify else None
         with self._database.writing() as writing:
-            known = populations.population(writing, population)
-            base = Base.of(files, key=key, population=known or population)
             earlier = names.find(writing, name)
             if earlier is not None and earlier != base.digest:
                 definitions.replace_base(writing, name, earlier, base, rebuild=rebuild)
@@ -142,8 +143,8 @@ class Archive:
                 if not catalog_store.add(writing, base):
                     bases.seen_again(writing, base)
                 names.assign(writing, name, base.digest)
-        if verify:
-            self._workshop.verify(base)
+            if rows is not None:
+                verifications.record(writing, base.digest, rows)
         return Catalog(self, base)
 
     def define(self, definition: Definition, name: str | None = None) -> Catalog:
@@ -310,10 +311,11 @@ class Archive:
         with self._database.reading() as reading:
             return [one for _, one in sorted(calculators.latest(reading).items())]
 
-    def prefer(self, attribute: str, calculator: Calculator | str) -> None:
-        """Record which of several calculators provides an attribute."""
+    def prefer(self, attribute: str, calculator: Calculator | Catalog | str) -> None:
+        """Record what the name of an attribute means: what a calculator provides, or else what a catalog has."""
+        chosen = calculator.definition if isinstance(calculator, Catalog) else calculator
         with self._database.writing() as writing:
-            calculators.prefer(writing, attribute, calculator)
+            calculators.prefer(writing, attribute, chosen)
 
     # -- what is known -------------------------------------------------------------------------------------------
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from provenn.catalogs import Calculator, PythonCalculator, SqlCalculator
+from provenn.catalogs import Calculator, Catalog, PythonCalculator, SqlCalculator
 from provenn.errors import CalculatorError, did_you_mean
-from provenn.store import calculators
+from provenn.store import calculators, catalog_store, names
 from provenn.store.calculators import latest, providing, register, there_are
 from provenn.store.database import Reading, Writing
 
@@ -38,23 +38,32 @@ def find(reading: Reading, name: str) -> Calculator:
     return known[name].calculator if name in known else providing(reading, name)
 
 
-def prefer(writing: Writing, attribute: str, calculator: Calculator | str) -> None:
-    """Record which calculator provides an attribute.
+def prefer(writing: Writing, attribute: str, which: Calculator | Catalog | str) -> None:
+    """Record what the name of an attribute means: what a calculator gives, or what a catalog has.
 
     Raises
     ------
     CalculatorError
-        If there is no such calculator, or it does not provide the attribute.
+        If there is no such calculator or catalog, or the calculator does not provide the attribute.
+    AttributeNotFoundError
+        If the catalog does not have it.
     """
-    chosen = _named(writing, calculator) if isinstance(calculator, str) else calculator
+    chosen = _named(writing, which) if isinstance(which, str) else which
+    if isinstance(chosen, Catalog):
+        calculators.prefer(writing, attribute, chosen.schema[attribute].identity)
+        return
     if attribute not in chosen.names:
         hint = f"it provides {', '.join(chosen.names)}"
         raise CalculatorError(f"this calculator does not provide {attribute!r}", hint=hint)
     calculators.prefer(writing, attribute, chosen.digest)
 
 
-def _named(reading: Reading, name: str) -> Calculator:
+def _named(reading: Reading, name: str) -> Calculator | Catalog:
     known = latest(reading)
-    if name not in known:
-        raise CalculatorError(f"no calculator is called {name!r}", hint=did_you_mean(name, known) or there_are(known))
-    return known[name].calculator
+    if name in known:
+        return known[name].calculator
+    digest = names.find(reading, name)
+    if digest is None:
+        hint = did_you_mean(name, known) or there_are(known)
+        raise CalculatorError(f"no calculator and no catalog is called {name!r}", hint=hint)
+    return catalog_store.get(reading, digest)

@@ -104,13 +104,23 @@ class Pipeline:
         for base in bases:
             if base.digest in known:
                 continue
-            what = f"verifying the key {', '.join(base.key)} of {base.files.location}"
-            with self._watched(what, (base,)):
-                known[base.digest] = verify_key(self.engine, base, self.folder)
+            known[base.digest] = self.key_rows(base)
             if not self.database.read_only:
                 with self.database.writing() as writing:
                     verifications.record(writing, base.digest, known[base.digest])
         return known
+
+    def key_rows(self, base: Base) -> int:
+        """Read the keys of a base catalog; return how many there are, if they identify its sources.
+
+        Raises
+        ------
+        KeyValuesError
+            If a key is NULL or occurs twice.
+        """
+        what = f"verifying the key {', '.join(base.key)} of {base.files.location}"
+        with self._watched(what, (base,)):
+            return verify_key(self.engine, base, self.folder)
 
     @contextmanager
     def running(self, prepared: Prepared) -> Iterator[None]:
