@@ -14,7 +14,7 @@ from provenn.catalogs.catalog import Catalog
 from provenn.store.database import Reading
 from provenn.store.tables import attributes
 
-__all__ = ["Defined", "defining", "index", "named", "names"]
+__all__ = ["Defined", "defining", "index", "named", "names", "populations"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,4 +63,10 @@ def defining(reading: Reading, identity: str) -> list[Defined]:
 def names(reading: Reading, population: str) -> list[str]:
     """Return all names that attributes of a population have, sorted."""
     query = select(attributes.c.name).where(attributes.c.population == population).distinct()
+    return sorted(reading.connection.scalars(query))
+
+
+def populations(reading: Reading, name: str) -> list[str]:
+    """Return the populations that have an attribute of a name, sorted."""
+    query = select(attributes.c.population).where(attributes.c.name == name).distinct()
     return sorted(reading.connection.scalars(query))

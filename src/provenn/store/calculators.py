@@ -50,9 +50,10 @@ class Preference:
 
 
 def register(writing: Writing, name: str, calculator: Calculator) -> None:
-    """Register a calculator, or give one that is registered another name. Several may have the same name."""
+    """Register a calculator; one that is registered, again, by this name. Several may have the same name."""
     found = calculators.c.digest == calculator.digest
-    if writing.connection.execute(update(calculators).where(found).values(name=name)).rowcount:
+    again = update(calculators).where(found).values(name=name, registered_at=writing.when)  # so that it is the latest
+    if writing.connection.execute(again).rowcount:
         return
     row = {
         "digest": calculator.digest,

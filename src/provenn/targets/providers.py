@@ -7,7 +7,8 @@ is computed of it is for the plan to decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from provenn.catalogs import (
@@ -25,7 +26,7 @@ from provenn.catalogs import (
 from provenn.criteria import names_in
 from provenn.errors import AmbiguousAttributeError, CalculatorError, ProvennError, TargetError, did_you_mean
 from provenn.store import attributes, catalog_store
-from provenn.store.calculators import preferred, providing
+from provenn.store.calculators import latest, preferred, providing, registered
 from provenn.store.database import Reading
 from provenn.targets.known import known_of
 from provenn.targets.scene import Scene
@@ -95,23 +96,28 @@ class Providers:
                 f"the attribute {name} may be {' or '.join(one.name for one in own)}",
                 hint="write it as it is, upper and lower case",
             )
-        found = self._defined(name)
+        found = self._defined(name, chain)
         return self._calculated(name, chain) if found is None else found
 
     # -- what catalogs define ------------------------------------------------------------------------------------
 
-    def _defined(self, name: str) -> Provided | None:
+    def _defined(self, name: str, chain: tuple[str, ...]) -> Provided | None:
         """Return the one attribute of this name that catalogs of the population define, if any does."""
         defined = attributes.named(self.reading, self.sources.population.name, name)
-        by_identity = {one.identity: one for one in reversed(defined)}
+        by_identity = self._current(name, {one.identity: one for one in reversed(defined)})
         if not by_identity:
             return None
         choice = preferred(self.reading).get(name)
-        if len(by_identity) > 1 and choice is not None:
-            chosen = [one for one in by_identity if choice.identity in (one, self._calculator_of(one))]
+        if choice is not None:
+            chosen = {
+                identity: one
+                for identity, one in by_identity.items()
+                if choice.identity in (identity, self._calculator_of(identity))
+            }
             if not chosen:
-                return None  # a calculator that is preferred and was not used yet
-            by_identity = {chosen[0]: by_identity[chosen[0]]}
+                with suppress(TargetError):  # a calculator that is preferred, was not used yet, and can be
+                    return self._calculated(name, chain)
+            by_identity = chosen or by_identity
         if len(by_identity) > 1:
             by_identity = self._covering(by_identity) or by_identity
         if len(by_identity) > 1:
@@ -120,6 +126,26 @@ class Providers:
         provider = self._of_identity(identity)
         held = next(each for each in provider.schema.attributes if each.identity == identity)
         return Provided(name, held, provider, f"defined by {self._called(one.catalog)}")
+
+    def _current(self, name: str, by_identity: dict[str, attributes.Defined]) -> dict[str, attributes.Defined]:
+        """Leave out what calculators gave before they were changed, if they give it now."""
+        known = latest(self.reading)
+        outdated = {one.calculator.digest for one in registered(self.reading)}
+        outdated -= {one.calculator.digest for one in known.values()}
+        if not outdated:
+            return by_identity
+        found = {identity: one for identity, one in by_identity.items() if not self._leans_on(identity, outdated)}
+        given = any(name in one.calculator.names for one in known.values())
+        return found if found or given else by_identity
+
+    def _leans_on(self, identity: str, calculators: Collection[str]) -> bool:
+        """Whether one of some calculators has its part in an attribute."""
+        provider = None if identity.startswith("key:") else self._of_identity(identity)
+        if not isinstance(provider, DeriveAttributes):
+            return False
+        if self._calculator_of(identity) in calculators:
+            return True
+        return any(self._leans_on(one, calculators) for one in _reads(provider, identity))
 
     def _covering(self, by_identity: Mapping[str, attributes.Defined]) -> dict[str, attributes.Defined]:
         """Return those that all sources are proved to have."""
@@ -161,21 +187,9 @@ class Providers:
         first = definers[0]
         if not isinstance(first, DeriveAttributes):
             return first
-        calculation, schema = first.calculation, first.parent.schema
-        if isinstance(calculation, PythonCalculator):
-            if calculation.scope == "catalog":
-                return first
-            wanted = {schema[name].identity: name for name in calculation.inputs}
-        else:
-            expression = calculation.parsed(schema)[
-                next(
-                    one.name
-                    for one in first.schema.attributes
-                    if one.identity == identity and one.name in _names(first)
-                )
-            ]
-            by_identity = schema.by_identity
-            wanted = {each: by_identity[each].name for each in expression.reads}
+        if isinstance(first.calculation, PythonCalculator) and first.calculation.scope == "catalog":
+            return first
+        wanted = _reads(first, identity)
         parent = brought_together((self._provider(each), each, name) for each, name in wanted.items())
         if parent is None or parent.extent == first.parent.extent:
             return first
@@ -225,7 +239,12 @@ class Providers:
     def _missing(self, name: str, chain: tuple[str, ...], error: CalculatorError) -> TargetError:
         if error.message.startswith("several"):
             return AmbiguousAttributeError(error.message, hint=error.hint)
-        known = attributes.names(self.reading, self.sources.population.name)
+        own = self.sources.population.name
+        others = attributes.populations(self.reading, name)
+        if others:
+            hint = "what one row is differs: ask for the sources of that population"
+            return TargetError(f"{name} is an attribute of {', '.join(others)}, not of {own}", hint=hint)
+        known = attributes.names(self.reading, own)
         needed = f", which is needed for {' for '.join(reversed(chain))}" if chain else ""
         hint = did_you_mean(name, known) or f"there are {', '.join(known[:20])}{' …' * (len(known) > 20)}"
         return TargetError(f"no catalog has an attribute {name!r}, and no calculator gives it{needed}", hint=hint)
@@ -271,6 +290,16 @@ def _inputs(calculator: Calculator) -> tuple[str, ...]:
     if isinstance(calculator, SqlCalculator):
         return tuple(dict.fromkeys(name for _, text in calculator.expressions for name in names_in(text)))
     raise CalculatorError(f"{calculator!r} does not say what it reads")
+
+
+def _reads(catalog: DeriveAttributes, identity: str) -> dict[str, str]:
+    """Return what an attribute is derived from: identities, and what the parent calls them."""
+    calculation, schema = catalog.calculation, catalog.parent.schema
+    if isinstance(calculation, PythonCalculator):
+        return {schema[name].identity: name for name in calculation.inputs}
+    names = _names(catalog)
+    name = next(one.name for one in catalog.schema.attributes if one.identity == identity and one.name in names)
+    return {each: schema.by_identity[each].name for each in calculation.parsed(schema)[name].reads}
 
 
 def _names(catalog: DeriveAttributes) -> tuple[str, ...]:

@@ -1,0 +1,483 @@
+"""Who provides an attribute: names, calculators that create it in its most general form, and what is missing."""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import provenn
+from provenn.catalogs import DeriveAttributes
+from provenn.errors import (
+    AmbiguousAttributeError,
+    CriterionError,
+    NotCoveredError,
+    TargetError,
+    UnknownCatalogError,
+)
+from provenn.logic import World
+from provenn.targets.plan import Plan
+from provenn.targets.steps import Calculate, Fill, Step, walk
+from tests.archive.samples import dump, write_parquet
+from tests.spark import functions
+
+CODE = """
+def redshift(batch):
+    return batch.assign(z=batch["plx"] * {factor})[["z"]]
+"""
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Iterator[provenn.Archive]:
+    with provenn.open(tmp_path / "survey", who="ada") as opened:
+        yield opened
+
+
+@pytest.fixture
+def stars(archive: provenn.Archive, tmp_path: Path) -> provenn.Catalog:
+    return archive.ingest("stars", write_parquet(tmp_path / "stars.parquet"), key="hip", population="star")
+
+
+@pytest.fixture
+def tycho(archive: provenn.Archive, tmp_path: Path) -> provenn.Catalog:
+    columns = {"hip": [1, 2, 9], "bt": [1.0, 2.0, 3.0], "Spect": ["a", "b", "c"]}
+    return archive.ingest("tycho", write_parquet(tmp_path / "t.parquet", columns), key="hip", population="star")
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """A module whose code will change."""
+    (tmp_path / "changing_redshifts.py").write_text(CODE.format(factor=1))
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("changing_redshifts")
+    del sys.modules["changing_redshifts"]
+
+
+def scaled(archive: provenn.Archive, output: str, of: str, *, factor: float = 2.0, name: str = ""):
+    """Register a calculator in Python."""
+    options = {"outputs": {output: "double"}, "parameters": {"output": output, "factor": factor}}
+    return archive.calculator(name or output, functions.scaled, inputs=[of], **options)
+
+
+def words(step: Step) -> list[str]:
+    return [one.word for one in walk(step)]
+
+
+def provided(plan: Plan, name: str) -> str:
+    """The identity that a name was taken for."""
+    return next(one.attribute.identity for one in plan.provided if one.name == name)
+
+
+# --- names ---
+
+
+def test_what_the_sources_have_themselves_is_meant_first(archive, stars):
+    """Others may call something else by this name."""
+    other = stars.keep("hip", "plx").derive(vmag="plx * 2", name="other")
+    plan = archive.target("stars", ["vmag"]).plan()
+    assert provided(plan, "vmag") == stars.schema["vmag"].identity
+    assert provided(archive.target(other, ["vmag"]).plan(), "vmag") == other.schema["vmag"].identity
+    assert plan.provided[0].how == "the sources have it"
+    assert words(plan.after) == ["scan"]
+
+
+def test_the_key_comes_along_and_is_not_asked_for_twice(archive, stars):
+    assert archive.target("stars", ["vmag"]).plan().schema.names == ("hip", "vmag")
+    assert archive.target("stars", ["vmag", "hip"]).plan().schema.names == ("vmag", "hip")
+    assert archive.target("stars", ["hip"]).plan().schema.names == ("hip",)
+    assert archive.target("stars", ["vmag", "plx", "vmag"]).plan().schema.names == ("hip", "vmag", "plx")
+    assert archive.target("stars", "vmag").plan().schema.names == ("hip", "vmag"), "one name is not four letters"
+    renamed = stars.rename(hip="id")
+    assert archive.target(renamed, ["vmag"]).plan().schema.names == ("id", "vmag")
+
+
+def test_what_another_catalog_defines_is_found_by_name(archive, stars):
+    bright = stars.select("vmag < 6", name="bright")
+    near = stars.derive(dist_pc="1000 / plx", name="near")
+    plan = archive.target("bright", ["vmag", "dist_pc"]).plan()
+    assert provided(plan, "dist_pc") == near.schema["dist_pc"].identity
+    assert plan.provided[1].how == "defined by near"
+    assert words(plan.after) == ["scan", "select", "derive"]
+    assert plan.schema.names == ("hip", "vmag", "dist_pc")
+    renamed = near.rename(dist_pc="distance")
+    assert provided(archive.target("bright", ["distance"]).plan(), "distance") == near.schema["dist_pc"].identity
+    assert archive.target(bright, ["dist_pc"]).plan().catalog.extent == bright.definition.extent
+    assert renamed != near
+
+
+def test_several_attributes_by_one_name_are_an_error_that_lists_who_has_them(archive, stars):
+    stars.derive(d="vmag * 2", name="one")
+    stars.derive(d="plx * 2", name="other")
+    with pytest.raises(
+        AmbiguousAttributeError, match=r"several attributes are called d: those of one, other"
+    ) as caught:
+        archive.target("stars", ["d"])
+    assert "archive.prefer" in caught.value.hint
+    assert archive.target("one", ["d"]).plan().provided[0].how == "the sources have it"
+    with pytest.raises(AmbiguousAttributeError):
+        archive.target("stars", ["vmag"], where="d > 1")
+
+
+def test_one_attribute_that_many_catalogs_have_is_not_several(archive, stars):
+    stars.derive(d="vmag * 2", name="one")
+    stars.select("plx > 1").derive(d="vmag * 2", name="other")
+    stars.rename(vmag="v").derive(d="v * 2", name="third")
+    assert len(archive.target("stars", ["d"]).plan().provided) == 1
+
+
+def test_of_several_the_only_one_that_all_sources_have_is_meant(archive, stars, tycho):
+    """Tycho may not have all of the stars: its d is no candidate for them."""
+    of_stars = stars.derive(d="vmag * 2", name="of_stars")
+    tycho.derive(d="bt * 2", name="of_tycho")
+    plan = archive.target("stars", ["d"]).plan()
+    assert provided(plan, "d") == of_stars.schema["d"].identity
+    with pytest.raises(AmbiguousAttributeError, match="of_stars, of_tycho"):
+        archive.target(stars.restrict(tycho), ["d"])
+
+
+@pytest.mark.usefixtures("stars")
+def test_a_preference_settles_which_calculator_is_meant(archive):
+    first, second = scaled(archive, "d", "vmag", name="first"), scaled(archive, "d", "plx", name="second")
+    with pytest.raises(AmbiguousAttributeError, match="several calculators provide d: first, second"):
+        archive.target("stars", ["d"])
+    for name, one in (("second", second), ("first", first)):
+        archive.prefer("d", name)
+        plan = archive.target("stars", ["d"]).plan()
+        assert [each.calculator.digest for each in plan.calculations] == [one.digest]
+
+
+def test_a_preference_settles_which_definition_is_meant(archive, stars):
+    first, second = scaled(archive, "d", "vmag", name="first"), scaled(archive, "d", "plx", name="second")
+    one, other = stars.derive(first, name="one"), stars.derive(second, name="other")
+    with pytest.raises(AmbiguousAttributeError, match="one, other"):
+        archive.target("stars", ["d"])
+    archive.prefer("d", "second")
+    assert provided(archive.target("stars", ["d"]).plan(), "d") == other.schema["d"].identity
+    archive.prefer("d", first)
+    assert provided(archive.target("stars", ["d"]).plan(), "d") == one.schema["d"].identity
+
+
+def test_a_calculator_that_is_preferred_is_meant_though_another_attribute_has_the_name(archive, stars):
+    stars.derive(d="vmag * 2", name="scratch")
+    second = scaled(archive, "d", "plx", name="second")
+    archive.prefer("d", "second")
+    (calculation,) = archive.target("stars", ["d"]).plan().calculations
+    assert calculation.calculator.digest == second.digest
+
+
+def test_a_preferred_calculator_that_was_applied_to_several_things_is_still_several(archive, stars):
+    """What is preferred is a calculator; what it was given differs, so its results do."""
+    calculator = scaled(archive, "d", "plx", name="it")
+    stars.derive(calculator, name="one")
+    stars.rename(plx="p").derive(plx="p + 1").derive(calculator, name="other")
+    archive.prefer("d", "it")
+    with pytest.raises(AmbiguousAttributeError, match="one, other"):
+        archive.target("stars", ["d"])
+
+
+def test_a_preference_for_the_attribute_of_a_catalog_settles_which_is_meant(archive, stars):
+    one = stars.derive(d="vmag * 2", name="one")
+    other = stars.derive(d="plx * 2", name="other")
+    archive.prefer("d", other)
+    assert provided(archive.target("stars", ["d"]).plan(), "d") == other.schema["d"].identity
+    archive.prefer("d", "one")
+    assert provided(archive.target("stars", ["d"]).plan(), "d") == one.schema["d"].identity
+
+
+def test_names_that_differ_in_case_alone(archive, stars, tycho):
+    assert provided(archive.target("stars", ["VMAG"]).plan(), "VMAG") == stars.schema["vmag"].identity
+    assert archive.target("stars", ["VMAG"]).plan().schema.names == ("hip", "VMAG"), "as it was asked for"
+    both = stars.combine(tycho)
+    assert provided(archive.target(both, ["spect"]).plan(), "spect") == stars.schema["spect"].identity
+    assert provided(archive.target(both, ["Spect"]).plan(), "Spect") == tycho.schema["Spect"].identity
+    with pytest.raises(AmbiguousAttributeError, match="may be spect or Spect"):
+        archive.target(both, ["SPECT"])
+    stars.derive(D="vmag * 2")
+    assert archive.target("stars", ["d"]).plan().schema.names == ("hip", "d"), "and so for what others define"
+
+
+# --- creation ---
+
+
+def test_a_calculator_creates_what_nobody_has_on_the_largest_set_it_applies_to(archive, stars):
+    """Asked for a few sources, it is defined for all, so that the next who asks finds it."""
+    scaled(archive, "z", "plx")
+    bright = stars.select("vmag < 6", name="bright")
+    target = archive.target("bright", ["vmag", "z"])
+    plan = target.plan()
+    (made,) = plan.created
+    assert made.extent == stars.definition.extent
+    (calculation,) = plan.calculations
+    assert calculation.extent == bright.definition.extent, "and it is called for the few"
+    before = len(archive)
+    target.plan()
+    assert len(archive) == before, "planning writes nothing"
+    named = target.catalog("asked")
+    assert "z" in named.attributes
+    assert archive.target(stars, ["z"]).plan().created == (), "it is there now"
+
+
+def test_what_is_defined_for_a_few_sources_is_known_for_all_that_have_its_inputs(archive, stars):
+    """An attribute is defined on B only, and asked for A."""
+    calculator = scaled(archive, "z", "plx")
+    few = stars.select("vmag < 6").derive(calculator, name="few")
+    plan = archive.target("stars", ["z"]).plan()
+    assert provided(plan, "z") == few.schema["z"].identity
+    (made,) = plan.created
+    assert isinstance(made, DeriveAttributes)
+    assert made.parent == stars.definition
+    (calculation,) = plan.calculations
+    assert calculation.extent == stars.definition.extent
+
+
+def test_sql_that_is_defined_for_a_few_sources_is_known_for_all(archive, stars):
+    few = stars.select("vmag < 6").derive(sum="vmag + plx", twice="vmag * 2", name="few")
+    plan = archive.target("stars", ["twice"]).plan()
+    assert provided(plan, "twice") == few.schema["twice"].identity
+    assert words(plan.after) == ["scan", "derive"]
+
+
+def test_a_result_for_a_whole_catalog_stays_that_of_the_catalog_it_was_defined_on(archive, stars):
+    options = {"inputs": ["plx"], "outputs": {"n": "bigint"}, "parameters": {"output": "n"}, "scope": "catalog"}
+    calculator = archive.calculator("n", functions.numbered, **options)
+    bright = stars.select("vmag < 6", name="bright")
+    bright.derive(calculator, name="numbered")
+    with pytest.raises(NotCoveredError, match="not all sources of stars are proved to have n"):
+        archive.target("stars", ["n"])
+    (calculation,) = archive.target(bright.select("plx > 3"), ["n"]).plan().calculations
+    assert calculation.extent == bright.definition.extent
+
+
+def test_calculators_are_chained_and_each_is_called_for_the_needed_sources(archive, stars):
+    scaled(archive, "one", "plx")
+    archive.calculator("two", sql={"two": "one + vmag"})
+    scaled(archive, "three", "two")
+    plan = archive.target(stars.select("vmag < 6"), ["three"]).plan()
+    assert words(plan.after) == ["scan", "select", "calculate", "derive", "calculate"]
+    assert {one.extent.digest for one in plan.created} == {stars.definition.extent.digest}
+    assert [one.outputs[0].name for one in plan.calculations] == ["one", "three"]
+
+
+def test_inputs_of_a_calculator_come_from_several_bases(archive, stars, tycho):
+    archive.calculator("colour", sql={"colour": "bt - vmag"})
+    both = stars.restrict(tycho, name="both")
+    plan = archive.target("both", ["colour"]).plan()
+    (made,) = plan.created
+    assert made.extent == both.definition.extent, "where both are known"
+    assert words(plan.after).count("scan") == 2
+    with pytest.raises(NotCoveredError, match="colour"):
+        archive.target("stars", ["colour"])
+
+
+def test_a_calculator_without_inputs_applies_to_the_sources(archive, stars):
+    archive.calculator("one", sql={"one": "1"})
+    assert words(archive.target(stars.select("vmag < 6"), ["one"]).plan().after) == ["scan", "select", "derive"]
+
+
+@pytest.mark.usefixtures("stars")
+def test_a_calculator_on_the_key_alone_applies_to_the_sources(archive):
+    archive.calculator("even", sql={"even": "hip % 2 = 0"})
+    assert words(archive.target("stars", ["even"]).plan().after) == ["scan", "derive"]
+
+
+@pytest.mark.usefixtures("stars")
+def test_cycles_of_calculators_tell_the_chain_that_was_tried(archive):
+    archive.calculator("a", sql={"a": "b + 1"})
+    archive.calculator("b", sql={"b": "c + 1"})
+    scaled(archive, "c", "a")
+    with pytest.raises(TargetError, match="a cannot be calculated: it needs itself, by a from b from c from a"):
+        archive.target("stars", ["a"])
+    archive.calculator("self", sql={"self": "self + 1"})
+    with pytest.raises(TargetError, match="self from self"):
+        archive.target("stars", ["self"])
+
+
+@pytest.mark.usefixtures("stars")
+def test_dead_ends_of_calculators_tell_the_chain_that_was_tried(archive):
+    archive.calculator("a", sql={"a": "b + 1"})
+    scaled(archive, "b", "vmga")
+    with pytest.raises(TargetError, match="'vmga', and no calculator gives it, which is needed for b for a") as caught:
+        archive.target("stars", ["a"])
+    assert "did you mean vmag" in caught.value.hint
+
+
+def test_a_criterion_may_use_attributes_that_the_sources_do_not_have(archive, stars):
+    scaled(archive, "z", "plx")
+    bright = stars.select("vmag < 6", name="bright").keep("hip", "spect")
+    plan = archive.target(bright, ["spect"], where="z > 1 AND dec > 0").plan()
+    assert words(plan.after) == ["scan", "select", "calculate", "select"]
+    assert plan.schema.names == ("hip", "spect"), "what it reads is not what it gives"
+    (calculation,) = plan.calculations
+    assert not plan.calculations[0].whole
+    assert calculation.extent != stars.definition.extent
+
+
+def test_a_criterion_on_what_not_all_sources_have_leaves_the_others_out(archive, stars, tycho):
+    """For a source that has no bt, bt > 1 is not true."""
+    plan = archive.target("stars", ["vmag"], where="bt > 1").plan()
+    assert plan.catalog.extent == stars.combine(tycho).select("bt > 1").definition.extent
+    assert words(plan.after).count("scan") == 2
+
+
+# --- changed calculators ---
+
+
+def changed(archive: provenn.Archive, module: ModuleType, factor: int):
+    """Change the code of the calculator, and register it again."""
+    path = Path(module.__file__)
+    path.write_text(CODE.format(factor=factor) + "\n" * factor)  # another size: the clock alone may not tell
+    importlib.reload(module)
+    return archive.calculator("redshift", module.redshift, inputs=["plx"], outputs={"z": "double"})
+
+
+@pytest.mark.usefixtures("stars")
+def test_a_name_means_what_the_calculator_gives_now(archive, module):
+    """Catalogs that were defined with the old code have the old values; whoever asks anew means the new ones."""
+    old = changed(archive, module, 1)
+    asked = archive.target("stars", ["z"])
+    before = provided(asked.plan(), "z")
+    kept = asked.catalog("kept")
+    archive.calculator("twice", sql={"twice": "z * 2"})
+    twice = provided(archive.target("stars", ["twice"]).plan(), "twice")
+    archive.target("stars", ["twice"]).catalog("kept_twice")
+
+    new = changed(archive, module, 2)
+    assert new.digest != old.digest
+    plan = asked.plan()
+    assert provided(plan, "z") != before
+    assert [one.calculator.digest for one in plan.calculations] == [new.digest]
+    assert provided(archive.target("stars", ["twice"]).plan(), "twice") != twice, "and so does what is made from it"
+    assert provided(archive.target(kept, ["z"]).plan(), "z") == before, "a definition never changes"
+
+    back = changed(archive, module, 1)
+    assert back.digest == old.digest
+    assert provided(asked.plan(), "z") == before, "the code is what it was"
+
+
+def test_what_was_derived_from_an_old_result_and_has_no_calculator_is_still_found(archive, stars, module):
+    old = stars.derive(changed(archive, module, 1), name="old")
+    twice = old.derive(twice="z * 2", name="twice")
+    changed(archive, module, 2)
+    assert provided(archive.target("stars", ["twice"]).plan(), "twice") == twice.schema["twice"].identity
+
+
+# --- missing ---
+
+
+def test_sources_that_are_not_proved_to_have_it_are_an_error_with_a_possible_world(archive, stars, tycho):
+    with pytest.raises(NotCoveredError, match="not all sources of stars are proved to have bt") as caught:
+        archive.target("stars", ["bt"])
+    assert caught.value.attribute == "bt"
+    assert isinstance(caught.value.world, World)
+    assert any(stars.digest in region and tycho.digest not in region for region in caught.value.world.regions), (
+        "there is a star that is not in Tycho"
+    )
+    assert 'missing="null"' in caught.value.hint
+    archive.declare("stars <= tycho")
+    assert words(archive.target("stars", ["bt"]).plan().after) == ["scan", "scan", "restrict"]
+
+
+@pytest.mark.usefixtures("tycho")
+def test_missing_values_are_null_if_that_is_chosen(archive, stars):
+    plan = archive.target("stars", ["vmag", "bt"], missing="null").plan()
+    assert plan.catalog is None
+    assert plan.after.extent == stars.definition.extent
+    assert [one.missing[0].name for one in walk(plan.after) if isinstance(one, Fill)] == ["bt"]
+    with pytest.raises(TargetError, match="no catalog"):
+        archive.target("stars", ["bt"], missing="null").catalog("nulls")
+
+
+@pytest.mark.usefixtures("tycho")
+def test_two_attributes_may_be_missing_apart_from_one_another(archive, stars, tmp_path):
+    columns = {"hip": [1, 3], "j": [1.0, 2.0]}
+    archive.ingest("infrared", write_parquet(tmp_path / "j.parquet", columns), key="hip", population="star")
+    plan = archive.target("stars", ["bt", "j", "vmag"], missing="null").plan()
+    assert plan.after.extent == stars.definition.extent
+    assert plan.needed <= plan.after.attributes.keys()
+
+
+def test_sources_without_it_are_left_out_if_that_is_chosen(archive, stars, tycho):
+    plan = archive.target("stars", ["vmag", "bt"], missing="drop").plan()
+    assert plan.catalog.extent == stars.restrict(tycho).definition.extent
+    assert not [one for one in walk(plan.after) if isinstance(one, Fill)]
+
+
+@pytest.mark.parametrize("missing", ["error", "null", "drop"])
+def test_where_all_sources_have_it_nothing_is_missing(archive, stars, missing):
+    stars.derive(d="plx * 2", name="derived")
+    plan = archive.target(stars.select("vmag < 6"), ["d"], missing=missing).plan()
+    assert words(plan.after) == ["scan", "select", "derive"]
+    assert plan.catalog is not None
+
+
+# --- bad input ---
+
+
+def test_an_unknown_attribute_says_what_may_be_meant(archive, stars):
+    stars.derive(dist_pc="1000 / plx", name="near")
+    with pytest.raises(TargetError, match="no catalog has an attribute 'vmga', and no calculator gives it") as caught:
+        archive.target("stars", ["vmga"])
+    assert caught.value.hint == "did you mean vmag?"
+    with pytest.raises(TargetError, match="qqq") as caught:
+        archive.target("stars", ["qqq"])
+    assert "dist_pc" in caught.value.hint
+    with pytest.raises(TargetError, match="'dist_pcc'"):
+        archive.target("stars", ["vmag"], where="dist_pcc > 1")
+
+
+@pytest.mark.usefixtures("stars")
+def test_attributes_of_another_population_are_not_those_of_these_sources(archive, tmp_path):
+    columns = {"id": [1, 2], "z": [0.1, 0.2]}
+    path = write_parquet(tmp_path / "g.parquet", columns)
+    archive.ingest("galaxies", path, key="id", population="galaxy")
+    with pytest.raises(TargetError, match=r"z is an attribute of galaxy, not of star"):
+        archive.target("stars", ["z"])
+    with pytest.raises(TargetError, match="z is an attribute of galaxy"):
+        archive.target("stars", ["vmag"], where="z > 0.1")
+    scaled(archive, "z", "plx")
+    assert archive.target("stars", ["z"]).plan().calculations, "a name may be used twice"
+
+
+def test_a_contradictory_criterion_is_answered_by_proof(archive, stars):
+    target = archive.target(stars.select("vmag < 6"), ["vmag", "plx"], where="vmag > 7")
+    plan = target.plan()
+    assert plan.empty
+    assert words(plan.after) == ["nothing"]
+    assert target.count() == 0
+    assert target.to_arrow().schema.names == ["hip", "vmag", "plx"]
+    assert target.to_arrow().num_rows == 0
+    assert list(target.to_pandas().columns) == ["hip", "vmag", "plx"]
+    assert archive._workshop._pipeline is None, "Spark was not needed for it"
+
+
+@pytest.mark.parametrize(
+    ("request_", "error", "match"),
+    [
+        ({"sources": "starz", "attributes": ["vmag"]}, UnknownCatalogError, "stars"),
+        ({"sources": "stars", "attributes": []}, TargetError, "no attribute is asked for"),
+        ({"sources": "stars", "attributes": ["vmag"], "where": "vmag <"}, CriterionError, "vmag"),
+        ({"sources": "stars", "attributes": ["vmag"], "where": "vmag + 1"}, CriterionError, "vmag"),
+        ({"sources": "stars", "attributes": ["vmag"], "where": "rand() < 1"}, CriterionError, "rand"),
+        ({"sources": "stars", "attributes": ["vmag"], "missing": "nul"}, TargetError, "missing is error, null, drop"),
+        ({"sources": "stars", "attributes": ["vmag"], "keep": "sometimes"}, TargetError, "keep is always"),
+    ],
+)
+@pytest.mark.usefixtures("stars")
+def test_bad_requests_are_refused_before_anything_is_done(archive, request_, error, match):
+    before = dump(archive)
+    with pytest.raises(error, match=match):
+        archive.target(**request_)
+    assert dump(archive) == before
+
+
+def test_an_empty_criterion_is_none(archive, stars):
+    assert archive.target("stars", ["vmag"], where="  ").plan().catalog.extent == stars.definition.extent
+
+
+@pytest.mark.usefixtures("stars")
+def test_a_target_tells_what_it_is(archive):
+    assert repr(archive.target("stars", ["vmag"], where="plx > 1")) == "<Target vmag of stars where plx > 1>"
+    assert isinstance(archive.target("stars", ["vmag"]).plan(), Plan)
+    assert not [one for one in walk(archive.target("stars", ["vmag"]).plan().after) if isinstance(one, Calculate)]
