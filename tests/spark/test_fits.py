@@ -67,8 +67,15 @@ def test_every_kind_of_column(engine, folder, tmp_path):
     files = Files.at(saved(tmp_path / "a.fits", hdu(*columns)))
     assert (files.format, files.row_count) == ("fits", 3)
     assert {one.name: str(one.type) for one in files.columns if "int" in str(one.type) or "dec" in str(one.type)} == {
-        "id": "bigint", "byte": "smallint", "signed byte": "tinyint", "short": "smallint", "ushort": "int",
-        "uint": "bigint", "ulong": "decimal(20,0)", "matrix": "array<array<int>>", "numbers": "array<int>",
+        "id": "bigint",
+        "byte": "smallint",
+        "signed byte": "tinyint",
+        "short": "smallint",
+        "ushort": "int",
+        "uint": "bigint",
+        "ulong": "decimal(20,0)",
+        "matrix": "array<array<int>>",
+        "numbers": "array<int>",
     }
     assert [one.nullable for one in files.columns][:5] == [False, True, False, False, True]
     one, two, three = rows_of(engine, folder, files)

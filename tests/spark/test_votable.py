@@ -30,9 +30,11 @@ TEXT = """<?xml version="1.0"?>
 <FIELD name="y" datatype="unsignedByte"/>
 <FIELD name="c" datatype="doubleComplex"/>
 <DATA><TABLEDATA>
-<TR><TD>1</TD><TD>1.5</TD><TD>-99</TD><TD>T</TD><TD>ab &amp; c</TD><TD>\u00e9</TD><TD>1 2</TD><TD>1 2 3</TD><TD>255</TD><TD>1 2</TD></TR>
+<TR><TD>1</TD><TD>1.5</TD><TD>-99</TD><TD>T</TD><TD>ab &amp; c</TD><TD>\u00e9</TD>
+<TD>1 2</TD><TD>1 2 3</TD><TD>255</TD><TD>1 2</TD></TR>
 <TR><TD>2</TD><TD/><TD>7</TD><TD/><TD/><TD>x</TD><TD>NaN 3</TD><TD/><TD>0</TD><TD>0 0</TD></TR>
-<TR><TD>9223372036854775807</TD><TD>NaN</TD><TD>0</TD><TD>F</TD><TD> z</TD><TD>y</TD><TD>0 -0.0</TD><TD>4</TD><TD/><TD>3 4</TD></TR>
+<TR><TD>9223372036854775807</TD><TD>NaN</TD><TD>0</TD><TD>F</TD><TD> z</TD>
+<TD>y</TD><TD>0 -0.0</TD><TD>4</TD><TD/><TD>3 4</TD></TR>
 </TABLEDATA></DATA></TABLE></RESOURCE></VOTABLE>
 """
 
