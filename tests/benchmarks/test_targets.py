@@ -1,0 +1,53 @@
+"""The scenarios of the benchmark of targets: three ways that agree, and provenn does what the scenario is named for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from benchmarks.scenarios import SCENARIOS, Sky, write_tables
+from benchmarks.targets import agree
+from provenn.spark.engine import Engine
+
+REUSED = {"reuse whole": 0, "reuse part": 1, "narrower criterion than stored": 0, "reordered criteria": 0}
+"""How many calculations are left where something is stored."""
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tables")
+    write_tables(folder, 2000)
+    return folder
+
+
+@pytest.fixture
+def sky(engine: Engine, tables: Path, tmp_path: Path) -> Iterator[Sky]:
+    one = Sky(tables, tmp_path, engine.session)
+    with one.archive:
+        yield one
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_three_ways_agree_and_nothing_is_computed_that_is_stored(sky, name):
+    ways = SCENARIOS[name](sky)
+    plan = next(iter(ways.asked())).plan()
+    if name in REUSED:
+        assert plan.fragments
+        assert len(plan.calculations) == REUSED[name]
+    tracker = sky.session.sparkContext.statusTracker()
+    before = len(tracker.getJobIdsForGroup())
+    found = ways.provenn()
+    jobs = len(tracker.getJobIdsForGroup()) - before
+    assert (jobs == 0) == plan.empty == (name == "empty by proof")
+    assert plan.empty or all(one.num_rows for one in found)
+    assert agree(found, ways.plainly()(), list(ways.by_hand()))
+
+
+def test_answers_agree_only_if_columns_rows_and_values_do():
+    one = pa.table({"id": [1, 2], "x": [0.5, None]})
+    assert agree([one], [one.take([1, 0])])
+    assert not agree([one], [pa.table({"id": [1, 2], "x": [0.6, None]})])
+    assert not agree([one], [one.slice(1)])
+    assert not agree([one], [one.rename_columns(["id", "y"])])
+    assert not agree([one], [])
