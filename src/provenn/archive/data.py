@@ -47,7 +47,7 @@ class Data(ABC):
         It belongs to a session with provenn's settings; that the files of its base catalogs do not change until it is
         computed is up to you.
         """
-        return self._workshop().prepared(self.plan).frame
+        return self._workshop().prepared(self.plan()).frame
 
     def to_arrow(self, *, limit: int | None = LIMIT) -> pa.Table:
         """Compute the data, as an Arrow table in this process.

@@ -93,11 +93,11 @@ class Workshop:
 
     # -- results -------------------------------------------------------------------------------------------------
 
-    def prepared(self, replan: Callable[[], Plan], plan: Plan | None = None) -> Prepared:
+    def prepared(self, plan: Plan) -> Prepared:
         """Return data that are ready to be computed, by a plan that was made just now."""
         from provenn.targets.running import prepared  # noqa: PLC0415 - see above
 
-        return prepared(self.pipeline(), plan or replan(), replan)[1]
+        return prepared(self.pipeline(), plan)[1]
 
     def collected(self, replan: Callable[[], Plan], keep: Keep, limit: int | None) -> pa.Table:
         """Compute data into this process, as an Arrow table; none are computed if it is proved that there are none."""
@@ -123,7 +123,7 @@ class Workshop:
             from provenn.spark.arrow import no_rows  # noqa: PLC0415 - see above
 
             return no_rows(plan.schema)
-        return self.pipeline().collected(self.prepared(replan, plan), None, lambda frame: frame.limit(number).toArrow())
+        return self.pipeline().collected(self.prepared(plan), None, lambda frame: frame.limit(number).toArrow())
 
     def count(self, replan: Callable[[], Plan]) -> int:
         """Count sources, unless it is known how many there are."""
@@ -133,7 +133,7 @@ class Workshop:
             return known
         from provenn.targets.running import learned  # noqa: PLC0415 - see above
 
-        rows = self.pipeline().count(self.prepared(replan, plan))
+        rows = self.pipeline().count(self.prepared(plan))
         if plan.catalog is not None:
             learned(self._database, plan.catalog, rows)
         return rows

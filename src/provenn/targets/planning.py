@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -20,7 +20,7 @@ from provenn.targets.rewriting import rewritten
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Combine, Concat, Exclude, Fill, Step, Stored
 
-__all__ = ["Missing", "Request", "plan_catalog", "plan_request"]
+__all__ = ["Missing", "Request", "plan_catalog", "plan_request", "without_fragments"]
 
 Missing = Literal["error", "null", "drop"]
 """What becomes of sources that are not proved to have an attribute: an error; they have none; they are left out."""
@@ -157,6 +157,13 @@ def _not_covered(scene: Scene, sources: Catalog, one: Provided, request: Request
         world,
         hint='declare that they have it, if they do; or choose: missing="null" (no value), missing="drop" (no source)',
     )
+
+
+def without_fragments(plan: Plan, lost: Collection[int]) -> Plan:
+    """Return the plan that answers the same without some fragments."""
+    scene = replace(plan.scene, fragments=tuple(one for one in plan.scene.fragments if one.fragment.id not in lost))
+    after, applied = rewritten(plan.before, plan.needed, scene)
+    return replace(plan, after=after, applied=applied, scene=scene)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from provenn.store.observations import observe
 from provenn.targets.execution import executed
 from provenn.targets.known import known_of
 from provenn.targets.plan import Plan
+from provenn.targets.planning import without_fragments
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Calculate, Concat, Scan, Step, Stored, walk
 
@@ -37,9 +38,9 @@ Replan = Callable[[], Plan]
 """Plans once more, with what is stored now."""
 
 
-def prepared(pipeline: Pipeline, plan: Plan, replan: Replan) -> tuple[Plan, Prepared]:
+def prepared(pipeline: Pipeline, plan: Plan) -> tuple[Plan, Prepared]:
     """Return a plan all of whose fragments are sound, and its data, ready to be computed."""
-    plan = _sound(pipeline, plan, replan)
+    plan = _sound(pipeline, plan)
     return plan, _data(pipeline, plan)
 
 
@@ -51,12 +52,15 @@ def _data(pipeline: Pipeline, plan: Plan) -> Prepared:
     return Prepared(frame, plan.schema, plan.what, plan.bases, plan.fragments, plan.most)
 
 
-def _sound(pipeline: Pipeline, plan: Plan, replan: Replan) -> Plan:
+def _sound(pipeline: Pipeline, plan: Plan) -> Plan:
     """Return a plan whose fragments are there, and whose base catalogs have keys that identify sources."""
     from provenn.spark.fragments import usable  # noqa: PLC0415 - see above
 
-    while len(usable(pipeline.database, pipeline.folder, plan.fragments)) < len(plan.fragments):
-        plan = replan()  # those that were not are dropped
+    while True:
+        sound = usable(pipeline.database, pipeline.folder, plan.fragments)
+        if len(sound) == len(plan.fragments):
+            break
+        plan = without_fragments(plan, {one.id for one in plan.fragments} - {one.id for one in sound})
     pipeline.verify(plan.bases)
     return plan
 
@@ -75,14 +79,14 @@ def answered(pipeline: Pipeline, plan: Plan, replan: Replan, keep: Keep) -> tupl
     keep
         What to keep.
     """
-    plan = _sound(pipeline, plan, replan)
+    plan = _sound(pipeline, plan)
     kept = [] if pipeline.database.read_only else parts_kept(plan, keep)
     for part in kept:
         _store(pipeline, plan, part)
     if plan.fragments and not pipeline.database.read_only:
         with suppress(ArchiveBusyError), pipeline.database.writing() as writing:
             fragments.used(writing, [one.id for one in plan.fragments])
-    return prepared(pipeline, replan(), replan) if kept else (plan, _data(pipeline, plan))
+    return prepared(pipeline, replan()) if kept else (plan, _data(pipeline, plan))
 
 
 @dataclass(frozen=True, slots=True)
