@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 from provenn.spark.engine import Engine
+from provenn.spark.interrupts import Cancel, interruptible
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,7 +29,7 @@ _MEANINGFUL = 1.0
 """Seconds after which what was done says something about what remains."""
 
 _PATIENCE = 10.0
-"""Seconds in which Spark must have cancelled a job."""
+"""Seconds in which the last look must be done."""
 
 _INTERRUPT = "spark.job.interruptOnCancel"
 
@@ -76,7 +77,6 @@ class _Stage(NamedTuple):
 
 
 _Look = Callable[[], list[_Stage]]
-_Cancel = Callable[[], None]
 
 
 @contextmanager
@@ -102,13 +102,8 @@ def watched(engine: Engine, what: str, listener: Listener | None) -> Iterator[No
     with (_tagged_connect if engine.remote else _tagged)(session, f"provenn-{uuid4().hex}") as (look, cancel):
         watcher = None if listener is None else _Watcher(what, listener, look)
         try:
-            yield
-        except (KeyboardInterrupt, SystemExit):
-            # From another thread, as this one was torn out of a conversation with Java.
-            cancelling = threading.Thread(target=cancel, daemon=True)
-            cancelling.start()
-            cancelling.join(_PATIENCE)
-            raise
+            with interruptible(cancel):
+                yield
         finally:
             if watcher is not None:
                 watcher.finish()
@@ -164,7 +159,7 @@ def _advanced(last: Progress, stages: list[_Stage], elapsed: float, *, over: boo
 
 
 @contextmanager
-def _tagged(session: SparkSession, tag: str) -> Iterator[tuple[_Look, _Cancel]]:
+def _tagged(session: SparkSession, tag: str) -> Iterator[tuple[_Look, Cancel]]:
     """Tag the jobs of this thread, in this process's own Spark."""
     context = session.sparkContext
     java: Any = context._jsc.sc()  # noqa: SLF001 - Python's own tracker knows neither tags nor rows
@@ -184,13 +179,9 @@ def _tagged(session: SparkSession, tag: str) -> Iterator[tuple[_Look, _Cancel]]:
             stages += ended[job]
         return stages
 
-    def cancel() -> None:
+    def cancel() -> bool:
         context.cancelJobsWithTag(tag)
-        until = time.monotonic() + _PATIENCE
-        while set(java.statusTracker().getJobIdsForTag(tag)) & set(context.statusTracker().getActiveJobsIds()):
-            if time.monotonic() > until:
-                break
-            time.sleep(0.05)
+        return not set(java.statusTracker().getJobIdsForTag(tag)) & set(context.statusTracker().getActiveJobsIds())
 
     before = context.getLocalProperty(_INTERRUPT)
     context.addJobTag(tag)
@@ -210,7 +201,7 @@ def _stage(java: Any, number: int) -> _Stage:  # noqa: ANN401 - an object of Jav
 
 
 @contextmanager
-def _tagged_connect(session: Any, tag: str) -> Iterator[tuple[_Look, _Cancel]]:  # noqa: ANN401 - it may not be installed
+def _tagged_connect(session: Any, tag: str) -> Iterator[tuple[_Look, Cancel]]:  # noqa: ANN401 - it may not be installed
     """Tag the operations of this thread, on a server."""
     seen: dict[str | None, list[_Stage]] = {}
 
@@ -220,10 +211,13 @@ def _tagged_connect(session: Any, tag: str) -> Iterator[tuple[_Look, _Cancel]]: 
             for one in stages or ()
         ]
 
+    def cancel() -> bool:
+        return not session.interruptTag(tag)
+
     session.registerProgressHandler(handler)
     session.addTag(tag)
     try:
-        yield lambda: [stage for stages in list(seen.values()) for stage in stages], lambda: session.interruptTag(tag)
+        yield lambda: [stage for stages in list(seen.values()) for stage in stages], cancel
     finally:
         with suppress(Exception):
             session.removeTag(tag)

@@ -1,0 +1,151 @@
+"""Watching runs, and cancelling them. What every Spark shows is in `test_core`."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from provenn.spark.failures import told
+from provenn.spark.progress import Progress, _advanced, _Stage, watched
+
+stages = st.lists(
+    st.builds(
+        lambda begun, tasks, part, rows: _Stage(begun, tasks, int(tasks * part), rows),
+        st.booleans(),
+        st.integers(0, 1000),
+        st.floats(0, 1),
+        st.integers(0, 10**9),
+    ),
+    max_size=5,
+)
+
+
+@given(st.lists(stages, max_size=8))
+def test_whatever_is_seen_no_count_goes_back_and_none_is_more_than_there_is(looks):
+    last = Progress("x", 0, 0, 0, 0, None, 0.0, None)
+    for number, seen in enumerate(looks):
+        now = _advanced(last, seen, number / 2)
+        for name in ("stage", "stages", "tasks", "tasks_done"):
+            assert getattr(now, name) >= getattr(last, name)
+        assert (now.rows or 0) >= (last.rows or 0)
+        assert now.stage <= now.stages
+        assert now.tasks_done <= now.tasks
+        assert now.remaining is None or now.remaining > 0
+        last = now
+    assert _advanced(last, [], 9.0, over=True).remaining == 0.0
+
+
+def test_what_remains_is_judged_by_what_was_done():
+    start = Progress("x", 0, 0, 0, 0, None, 0.0, None)
+    assert _advanced(start, [_Stage(True, 10, 2, 0)], 4.0).remaining == 16.0
+    assert _advanced(start, [_Stage(True, 10, 2, 0)], 0.5).remaining is None, "too early to say"
+    assert _advanced(start, [_Stage(True, 10, 0, 0)], 9.0).remaining is None
+
+
+def test_rows_that_are_read_are_counted(engine, tmp_path):
+    engine.session.range(0, 10_000, 1, 4).write.parquet(str(tmp_path / "stars"))
+    seen = []
+    with watched(engine, "counting", seen.append):
+        engine.session.read.parquet(str(tmp_path / "stars")).selectExpr("sum(id)").collect()
+    assert seen[-1].rows == 10_000
+    assert (seen[-1].what, seen[-1].stage) == ("counting", seen[-1].stages)
+
+
+def test_a_listener_that_raises_is_dropped_and_harms_nothing(engine):
+    calls = []
+
+    def listener(progress):
+        calls.append(progress)
+        raise RuntimeError("no terminal")
+
+    with watched(engine, "counting", listener):
+        assert engine.session.range(3).count() == 3
+        time.sleep(0.8)
+    assert len(calls) == 1
+
+
+def test_a_run_that_fails_is_over_too(engine):
+    seen = []
+    with pytest.raises(ValueError, match="mine"), watched(engine, "counting", seen.append):
+        raise ValueError("mine")
+    assert [one.remaining for one in seen] == [0.0]
+
+
+def test_jobs_of_others_are_not_counted_and_nothing_is_left_behind(engine):
+    context = engine.session.sparkContext
+    done = threading.Event()
+
+    def others():
+        while not done.is_set():
+            engine.session.range(0, 10, 1, 10).count()
+
+    thread = threading.Thread(target=others)
+    thread.start()
+    seen = []
+    try:
+        with watched(engine, "waiting", seen.append):
+            time.sleep(1.0)
+    finally:
+        done.set()
+        thread.join()
+    assert seen[-1].tasks == 0
+    assert not context.getJobTags()
+    assert context.getLocalProperty("spark.job.interruptOnCancel") is None
+
+
+def slowly(batches):
+    for batch in batches:
+        time.sleep(60)
+        yield batch
+
+
+@pytest.mark.parametrize("kind", ["java", "python"])
+def test_an_interrupt_cancels_the_jobs_of_this_run_alone_and_spark_goes_on(engine, kind, tmp_path, capfd):
+    def waiting(batches):
+        while not (tmp_path / "go").exists():
+            time.sleep(0.1)
+        yield from batches
+
+    session = engine.session
+    frame = session.range(10**13).selectExpr("sum(id * id % 7)")
+    if kind == "python":
+        frame = session.range(0, 2, 1, 1).mapInArrow(slowly, "id bigint")
+    tracker = session.sparkContext.statusTracker()
+    counted = []
+    others = threading.Thread(
+        target=lambda: counted.append(session.range(0, 4, 1, 1).mapInArrow(waiting, "id bigint").count())
+    )
+    others.start()
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        with pytest.raises(KeyboardInterrupt), told("summing"), watched(engine, "summing", None):
+            frame.collect()
+        assert len(tracker.getActiveJobsIds()) <= 1
+    finally:
+        (tmp_path / "go").touch()
+        others.join()
+    assert counted == [4], "it was not ours to cancel"
+    assert session.range(10).count() == 10
+    assert tracker.getActiveJobsIds() == []
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_an_interrupt_outside_of_spark_is_raised_at_once(engine):
+    before = signal.getsignal(signal.SIGINT)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt), watched(engine, "thinking", None):
+        time.sleep(60)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_program_that_handles_interrupts_itself_keeps_its_handler(engine):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with watched(engine, "counting", None):
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
