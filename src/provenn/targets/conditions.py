@@ -22,7 +22,7 @@ def condition_sql(scene: Scene, step: Select) -> str:
 
 
 class _Writing:
-    """What is needed to write a condition: which attributes there are, and what holds of every row already."""
+    """What is needed to write a condition: which attributes are read, and what holds of every row already."""
 
     def __init__(self, scene: Scene, step: Select) -> None:
         self.scene = scene
@@ -30,6 +30,7 @@ class _Writing:
         self.attributes: Attributes = step.input.attributes
         self.names = {identity: identity for identity in self.attributes}
         self.key = [identity for identity in self.attributes if identity.startswith("key:")]
+        self.read = condition_reads(step.condition).union(self.key)
 
     def holds(self, part: Extent) -> bool:
         """Whether all rows are in a set."""
@@ -43,7 +44,7 @@ def _all_of(writing: _Writing, left: dict[str, Extent]) -> str:
         own = parts(extent)
         if extent.label is not None or not own.keys() & left.keys():
             continue  # one atom is written below as it is
-        if condition_reads(extent) <= writing.attributes.keys() and all(
+        if condition_reads(extent) <= writing.read and all(
             digest in left or writing.holds(one) for digest, one in own.items()
         ):
             criterion = parse_criterion(catalog.selection.criterion, writing.attributes)

@@ -118,18 +118,25 @@ def _combined(sources: Catalog, others: Sequence[Provided], names: Sequence[str]
 
 
 def _filled(sources: Catalog, others: Sequence[Provided], uncovered: Sequence[Provided]) -> Step:
-    """Return steps that give all sources, with NULL for what they do not have."""
+    """Return steps that give all sources, with NULL for what they do not have.
+
+    What all of them have comes last, so that it is not computed for each part by itself.
+    """
     step = literal(sources)
-    for one in others:
-        giving = literal(one.provider)
-        joined = Combine((step, giving))
-        if one not in uncovered:
-            step = joined
-            continue
-        rest = Fill(Exclude(step, giving), (one.attribute,))
-        attributes = {**step.attributes, one.attribute.identity: one.attribute}
-        step = Concat.of([joined, rest], attributes.values(), step.extent)
-    return step
+    by_extent: dict[str, list[Provided]] = {}
+    for one in uncovered:
+        by_extent.setdefault(one.provider.extent.digest, []).append(one)
+    for several in by_extent.values():
+        giving = _literals(several)
+        missing = {one.attribute.identity: one.attribute for one in several}
+        rest = Fill(Exclude(step, giving[0]), tuple(missing.values()))
+        step = Concat.of([Combine((step, *giving)), rest], {**step.attributes, **missing}.values(), step.extent)
+    covered = _literals([one for one in others if one not in uncovered])
+    return Combine((step, *covered)) if covered else step
+
+
+def _literals(provided: Sequence[Provided]) -> list[Step]:
+    return [literal(one) for one in {one.provider.digest: one.provider for one in provided}.values()]
 
 
 def _columns(request: Request, provided: Sequence[Provided]) -> tuple[Attribute, ...]:

@@ -1,0 +1,46 @@
+"""Calculators that write down for which sources they are called, or that misbehave; and what they wrote."""
+
+import os
+import time
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+
+__all__ = ["called", "doubled", "failing", "slow"]
+
+PROBES = 3
+"""How often a worker calls a calculator again to see that it works row by row, after its first batch of several."""
+
+
+def doubled(batch: pd.DataFrame, output: str, log: str) -> pd.DataFrame:
+    """Twice x. The keys of each call are a line in a file of this process."""
+    with Path(log, str(os.getpid())).open("a") as file:
+        file.write(" ".join(map(str, batch["id"])) + "\n")
+    return pd.DataFrame({output: batch["x"] * 2})
+
+
+def failing(batch: pd.DataFrame, output: str, at: int) -> pd.DataFrame:
+    """Twice x, but for one source."""
+    if (batch["id"] == at).any():
+        raise ArithmeticError("no convergence")
+    return pd.DataFrame({output: batch["x"] * 2})
+
+
+def slow(batch: pd.DataFrame, output: str, log: str) -> pd.DataFrame:
+    """Twice x, in a minute; unless a file says that there is no need to wait."""
+    Path(log, "begun").touch()
+    if not Path(log, "hurry").exists():
+        time.sleep(60)
+    return pd.DataFrame({output: batch["x"] * 2})
+
+
+def called(log: Path) -> Counter[int]:
+    """For which sources `doubled` was called, and how often; without the calls that only try it out."""
+    found: Counter[int] = Counter()
+    for file in log.iterdir():
+        calls = [[int(key) for key in line.split()] for line in file.read_text().splitlines()]
+        first = next((at for at, keys in enumerate(calls) if len(keys) > 1), len(calls))
+        for keys in (*calls[: first + 1], *calls[first + 1 + PROBES :]):
+            found.update(keys)
+    return found
