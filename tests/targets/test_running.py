@@ -449,6 +449,13 @@ def test_a_part_with_as_many_sources_is_equal_and_joins_vanish(archive):
     assert sorted(after.to_arrow().column("id").to_pylist()) == list(range(40, N))
 
 
+def test_a_part_of_a_part_with_as_many_sources_is_equal_to_the_whole(archive):
+    inner = archive["tycho"].select("bt < 60").select("bt < 50", name="inner50")
+    assert inner.count() == 21
+    assert facts_about(archive, inner)["inner50 == tycho"] == "observed"
+    assert archive.relate(archive["tycho"].select("bt < 60"), "tycho").summary == "equal", "and so is what lies between"
+
+
 def test_an_observation_that_contradicts_a_declaration_suspends_it(archive):
     doubtful = archive["stars"].select("dec > 200", name="doubtful")
     declared = archive.declare("nonempty(doubtful)", reason="hope")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from provenn.catalogs import Catalog, ExcludeSources, cone
 from provenn.errors import ArchiveBusyError, ContradictionError
 from provenn.logic import empty, equal, nonempty
-from provenn.store import catalog_store, counts, fragments
+from provenn.store import catalog_store, counts, fragments, verifications
 from provenn.store.database import Database, Writing
 from provenn.store.observations import observe
 from provenn.targets.execution import executed
@@ -190,8 +190,10 @@ def learned(database: Database, catalog: Catalog, rows: int) -> None:
 def _equal_by_count(writing: Writing, catalog: Catalog, rows: int) -> None:
     if not rows:
         return
-    known = counts.known(writing, [one.digest for one in catalog.dependencies])
-    alike = [one for one in catalog.dependencies if known.get(one.digest) == rows and one.extent != catalog.extent]
+    below = [one for one in cone(catalog) if one.extent != catalog.extent]
+    digests = [one.digest for one in below]
+    known = counts.known(writing, digests) | verifications.verified(writing, digests)
+    alike = [one for one in below if known.get(one.digest) == rows]
     if not alike:
         return
     scene = Scene(known_of(writing, catalog), (catalog, *alike))
