@@ -7,7 +7,7 @@ from pathlib import Path
 from provenn.archive.archive import Archive
 from provenn.archive.workshop import Progress
 from provenn.errors import ArchiveError
-from provenn.store import settings
+from provenn.store import fragments, settings
 from provenn.store.database import Database, open_database
 from provenn.store.folder import DataFolder
 
@@ -85,12 +85,14 @@ def _remember(database: Database, folder: DataFolder, beside: Path | None) -> No
     value = str(Path(folder.location).relative_to(beside)) if inside and beside is not None else folder.location
     with database.reading() as reading:
         known = settings.setting(reading, settings.STORE)
+        if known is None and beside is not None and fragments.all_fragments(reading):
+            known = STORE  # nobody has named it, but there they are
     if known == value:
         return
     if known is not None:
         raise ArchiveError(
             f"the data of the archive {database.place} are at {known}, not at {value}",
-            hint="leave store= out; or move the data there, and say so with provenn init --move-store",
+            hint="leave store= out: where they are is remembered",
         )
     with database.writing() as writing:
         settings.change(writing, settings.STORE, value)
