@@ -78,7 +78,7 @@ def csv_columns(
     )
     needed: dict[str, str] = {}
     for column, values in zip(columns, texts, strict=True):
-        for value in values - {"", options.get("nullvalue", ""), *(options.get(one) for one in _SPECIAL)}:
+        for value in sorted(values - {"", options.get("nullvalue", ""), *(options.get(one, "") for one in _SPECIAL)}):
             if _readable(column.type, _stripped(value, *blanks)):
                 continue
             option = next((one for one, spelling in _SPECIAL.items() if re.fullmatch(spelling, value)), None)

@@ -74,7 +74,7 @@ def read_node(text: str, schema: Mapping[str, AttributeLike]) -> Node:
 
 def read_names(text: str) -> tuple[str, ...]:
     """Return the names of attributes that a criterion or an expression mentions, each once."""
-    return tuple(dict.fromkeys(one.name for one in parse(text).find_all(exp.Column)))
+    return tuple(dict.fromkeys(one.name for one in parse(text).find_all(exp.Column, bfs=False)))
 
 
 class _Reader:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from importlib import invalidate_caches
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -204,6 +205,7 @@ def tellable() -> Iterator[None]:
 @cache
 def _loaded(calculator: PythonCalculator, folders: tuple[str, ...]) -> Callable[..., object]:
     sys.path += [folder for folder in folders if folder not in sys.path]
+    invalidate_caches()  # a module may be younger than this process
     return calculator.load()
 
 

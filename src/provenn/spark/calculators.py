@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -29,7 +30,7 @@ def calculated(
     frame: DataFrame,
     calculator: PythonCalculator,
     *,
-    key: Sequence[str],
+    key: Mapping[str, str],
     inputs: Sequence[tuple[str, bool]],
     outputs: Mapping[str, str],
     catalog: str,
@@ -43,7 +44,7 @@ def calculated(
     calculator
         The calculator.
     key
-        The columns of the key.
+        The columns of the key, and what they are called in messages.
     inputs
         The column of each input of the calculator, and whether it can be NULL.
     outputs
@@ -55,18 +56,18 @@ def calculated(
     types = _output_types(calculator)
     calculation = Calculation(
         calculator,
-        tuple(key),
+        tuple(key.values()),
         tuple(nullable for _, nullable in inputs),
         pa.schema([pa.field(one.name, to_arrow_type(one.dataType, timezone="UTC")) for one in types.fields]),
         catalog[:12],
-        tuple(filter(None, sys.path)),
+        tuple(str(Path(folder).absolute()) for folder in sys.path),  # "" is the current folder
     )
     run = _at_once if calculator.scope == "catalog" else _in_batches
-    return run(frame, calculation, [name for name, _ in inputs], types, outputs)
+    return run(frame, calculation, [*key, *(name for name, _ in inputs)], types, outputs)
 
 
 def _in_batches(
-    frame: DataFrame, calculation: Calculation, inputs: Sequence[str], types: StructType, outputs: Mapping[str, str]
+    frame: DataFrame, calculation: Calculation, read: Sequence[str], types: StructType, outputs: Mapping[str, str]
 ) -> DataFrame:
     def calculate(*columns: pa.Array) -> pa.Array:
         with tellable():
@@ -74,17 +75,18 @@ def _in_batches(
 
     # Spark knows by the annotations what kind of function it is; to be told outright it warns of.
     function = arrow_udf(calculate, types).asNondeterministic()  # type: ignore[call-overload]
-    result = function(*map(column, [*calculation.key, *inputs])).alias(_RESULT)
+    result = function(*map(column, read)).alias(_RESULT)
     found = (f"{quoted(_RESULT)}.{quoted(name)} AS {quoted(new)}" for name, new in outputs.items())
     return frame.select("*", result).selectExpr(f"* EXCEPT ({quoted(_RESULT)})", *found)
 
 
 def _at_once(
-    frame: DataFrame, calculation: Calculation, inputs: Sequence[str], types: StructType, outputs: Mapping[str, str]
+    frame: DataFrame, calculation: Calculation, read: Sequence[str], types: StructType, outputs: Mapping[str, str]
 ) -> DataFrame:
     # Spark finds the columns of such a function by name, and stumbles over dots, backquotes and capitals.
     plain = dict(zip(frame.columns, (f"c{n}" for n in range(len(frame.columns))), strict=True))
-    key, taken = [plain[name] for name in calculation.key], [plain[name] for name in inputs]
+    size = len(calculation.key)
+    key, taken = [plain[name] for name in read[:size]], [plain[name] for name in read[size:]]
     made = StructType(
         [
             StructField(f"c{n}", one.dataType, metadata=one.metadata)

@@ -117,7 +117,7 @@ def _derive(catalog: DeriveAttributes, frames: Sequence[DataFrame]) -> DataFrame
         return calculated(
             parent,
             catalog.calculation,
-            key=[one.name for one in schema.key],
+            key={one.name: one.name for one in schema.key},
             inputs=[(one.name, one.nullable) for one in inputs],
             outputs={one.name: one.name for one in new},
             catalog=catalog.digest,

@@ -76,7 +76,7 @@ def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSes
                 return calculators.calculated(
                     inputs[0],
                     calculator,
-                    key=key,
+                    key={identity: step.attributes[identity].name for identity in key},
                     inputs=[(one.identity, one.nullable) for one in attributes],
                     outputs={name: one.identity for name, one in zip(calculator.names, step.outputs, strict=True)},
                     catalog=step.extent.digest,
