@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from time import monotonic
 
 from pyspark.sql import DataFrame
@@ -15,10 +16,10 @@ from pyspark.sql.types import StructType
 from provenn.catalogs import Base, Catalog, cone
 from provenn.catalogs.schema import Attribute
 from provenn.errors import AttributeNotFoundError, KeyValuesError, ProvennError, StoreError
-from provenn.spark.columns import column, picked, said
 from provenn.spark.engine import Engine
 from provenn.spark.failures import told
 from provenn.spark.progress import Listener, watched
+from provenn.spark.rows import named
 from provenn.store import catalog_store, counts, fragments, pins
 from provenn.store.database import Database, Reading
 from provenn.store.folder import FRAGMENTS, DataFolder
@@ -151,10 +152,8 @@ def read_fragment(engine: Engine, folder: DataFolder, fragment: Fragment) -> Dat
     addresses = [folder.at(fragment.location, one.name) for one in fragment.files]
     reader = engine.session.read.option("parquet.page.verify-checksum.enabled", "true")
     with told(f"reading the fragment #{fragment.id}"):
-        frame = reader.schema(_struct(folder, fragment)).parquet(
-            *(_spark_path(folder, one, glob=True) for one in addresses)
-        )
-        return picked(frame, [(name, name) for _, name in fragment.columns])
+        reader = reader.schema(_struct(folder, fragment))
+        return reader.parquet(*(_spark_path(folder, one, glob=True) for one in addresses))
 
 
 def _struct(folder: DataFolder, fragment: Fragment) -> StructType:
@@ -163,7 +162,8 @@ def _struct(folder: DataFolder, fragment: Fragment) -> StructType:
 
     with folder.reached(fragment.location, fragment.files[0].name) as (filesystem, path):
         notes = parquet.read_metadata(path, filesystem=filesystem).metadata
-    return StructType.fromJson(json.loads(notes[b"org.apache.spark.sql.parquet.row.metadata"]))
+    noted = StructType.fromJson(json.loads(notes[b"org.apache.spark.sql.parquet.row.metadata"]))
+    return StructType([noted[name] for _, name in fragment.columns])
 
 
 def usable(database: Database, folder: DataFolder, candidates: Iterable[Fragment]) -> list[Fragment]:
@@ -232,7 +232,7 @@ def _columns(catalog: Catalog, identities: Collection[str] | None) -> list[tuple
 
 
 def _write(frame: DataFrame, columns: Sequence[tuple[Attribute, str]], folder: DataFolder, address: str) -> None:
-    chosen = frame.select(*(column(one.name).alias(name, metadata=said(one)) for one, name in columns))
+    chosen = named(frame, [(one.name, replace(one, name=name)) for one, name in columns])
     # A file that says "success" says nothing here: only the database does.
     writer = chosen.write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     writer.parquet(_spark_path(folder, address))

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from provenn.catalogs import Attribute
-from provenn.spark.columns import column, picked, said
+from provenn.spark.columns import column, picked, quoted, said
 
 __all__ = ["combined", "concatenated", "derived", "excluded", "filled", "named", "no_rows", "restricted", "selected"]
 
@@ -29,7 +29,7 @@ def selected(frame: DataFrame, condition: str) -> DataFrame:
 
 def derived(frame: DataFrame, attribute: Attribute, expression: str) -> DataFrame:
     """Return the rows with an attribute more, given by SQL."""
-    return frame.select("*", sql.expr(expression).cast(str(attribute.type)).alias(attribute.identity))
+    return frame.selectExpr("*", f"CAST({expression} AS {attribute.type}) AS {quoted(attribute.identity)}")
 
 
 def filled(frame: DataFrame, attributes: Iterable[Attribute]) -> DataFrame:
