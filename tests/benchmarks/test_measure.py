@@ -1,12 +1,23 @@
 """Measuring in fresh processes: a result comes back, too long is no result, a crash is an error."""
 
 import os
+import subprocess
+import sys
 from functools import partial
 from time import monotonic, sleep
 
 import pytest
 
-from benchmarks.measure import Minimum, best_of, in_fresh_process, peak_memory, resident_memory, runs, shown_time
+from benchmarks.measure import (
+    Minimum,
+    best_of,
+    in_fresh_process,
+    peak_memory,
+    processor_time,
+    resident_memory,
+    runs,
+    shown_time,
+)
 
 
 def test_the_result_of_another_process_comes_back():
@@ -34,6 +45,15 @@ def test_the_peak_rises_with_what_is_held():
     before = resident_memory()
     ballast = bytearray(os.urandom(1) * (50 << 20))
     assert peak_memory() - before > 0.9 * len(ballast)
+
+
+def test_processor_time_counts_processes_below_and_not_sleep():
+    before = processor_time()
+    sleep(0.2)
+    idle = processor_time() - before
+    subprocess.run([sys.executable, "-c", "import time\nwhile time.process_time() < 0.5: pass"], check=True)
+    assert processor_time() - before - idle > 0.4
+    assert idle < 0.15
 
 
 def test_short_work_is_repeated_and_long_work_is_not():
