@@ -114,11 +114,20 @@ def follow(command: Command) -> None:
             assert matches, f"{command.words} shows\n{result.output}"
 
 
+@pytest.fixture
+def namespace() -> Iterator[dict[str, object]]:
+    """What the examples of a page define; archives that they leave open are closed, and with them Spark."""
+    names: dict[str, object] = {"__name__": "__example__"}
+    yield names
+    for one in names.values():
+        if isinstance(one, provenn.Archive):
+            one.close()
+
+
 @each_page
-def test_examples_do_what_they_show(page, tmp_path, monkeypatch):
+def test_examples_do_what_they_show(page, tmp_path, monkeypatch, namespace):
     """From top to bottom of a page, in one folder: commands with their exit status and output, and Python."""
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, object] = {"__name__": "__example__"}
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
     for language, text in blocks(page, "console", "pycon", "python"):
         if language == "console":
