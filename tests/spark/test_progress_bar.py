@@ -93,6 +93,7 @@ def test_ipython_in_a_terminal_is_a_terminal(notebook, monkeypatch):
 SHOW = """
 import sys, time
 from provenn.cli.progress import command_listener
+assert command_listener() is command_listener()
 from provenn.spark.progress import Progress
 from provenn.spark.progress_bar import default_listener
 listen = command_listener()

@@ -12,6 +12,7 @@ __all__ = ["command_listener"]
 
 
 @cache
+@cache  # it knows what it has shown of the runs that go on
 def command_listener() -> Listener:
     """Return what shows progress on the standard error: a bar on a terminal, otherwise a line every few seconds."""
     return TerminalBar() if sys.stderr.isatty() else PlainLines()
