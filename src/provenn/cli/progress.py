@@ -11,7 +11,6 @@ from provenn.spark.progress_bar import PlainLines, TerminalBar
 __all__ = ["command_listener"]
 
 
-@cache
 @cache  # it knows what it has shown of the runs that go on
 def command_listener() -> Listener:
     """Return what shows progress on the standard error: a bar on a terminal, otherwise a line every few seconds."""
