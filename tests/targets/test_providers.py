@@ -1,6 +1,7 @@
 """Who provides an attribute: names, calculators that create it in its most general form, and what is missing."""
 
 import importlib
+import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,6 +60,12 @@ def scaled(archive: provenn.Archive, output: str, of: str, *, factor: float = 2.
     """Register a calculator in Python."""
     options = {"outputs": {output: "double"}, "parameters": {"output": output, "factor": factor}}
     return archive.calculator(name or output, functions.scaled, inputs=[of], **options)
+
+
+def steps_as_run(step: Step) -> list[int]:
+    """The calculations, each as often as it is run: once for every step that uses it."""
+    below = [one for each in step.inputs for one in steps_as_run(each)]
+    return [*below, step.signature] if isinstance(step, Calculate) else below
 
 
 def words(step: Step) -> list[str]:
@@ -396,6 +403,13 @@ def test_two_attributes_may_be_missing_apart_from_one_another(archive, stars, tm
     plan = archive.target("stars", ["bt", "j", "vmag"], missing="null").plan()
     assert plan.after.extent == stars.definition.extent
     assert plan.needed <= plan.after.attributes.keys()
+    for output, of in (("of_bt", "bt"), ("of_j", "j"), ("of_plx", "plx")):
+        scaled(archive, output, of)
+    plan = archive.target("stars", ["of_bt", "of_j", "of_plx"], missing="null").plan()
+    for one, other in itertools.combinations(plan.calculations, 2):
+        apart = plan.scene.holds(plan.scene.apart(one.extent, other.extent))
+        assert apart or one.outputs != other.outputs, "no source is calculated twice"
+    assert len(steps_as_run(plan.after)) == len({*steps_as_run(plan.after)})
 
 
 def test_sources_without_it_are_left_out_if_that_is_chosen(archive, stars, tycho):

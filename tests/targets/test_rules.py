@@ -359,6 +359,23 @@ def test_what_another_member_gives_is_not_derived_again():
     assert shape(tried(limit_calculators, twice, scene).step) == "combine(scan, reuse)"
 
 
+def test_a_union_is_calculated_for_the_sources_that_remain():
+    other = base("other")
+    union = ConcatSources.of(scaled(STARS), scaled(other), overlap="first")
+    for make, word in ((RestrictSources, "restrict"), (ExcludeSources, "exclude")):
+        catalog = make(union, TYCHO)
+        limited = f"concat({word}(calculate(scan), scan), {word}(calculate(scan), scan))"
+        assert one_rule(limit_calculators, catalog) == limited
+        scene = scene_of(catalog)
+        for one in walk(planned(catalog, scene)[0]):
+            assert not isinstance(one, Calculate) or scene.lies_in(one.extent, catalog.extent)
+    joined = CombineAttributes.of(union, TYCHO)
+    assert (
+        one_rule(limit_calculators, joined) == "concat(combine(calculate(scan), scan), combine(calculate(scan), scan))"
+    )
+    assert one_rule(limit_calculators, RestrictSources(ConcatSources.of(STARS, other, overlap="first"), TYCHO)) is None
+
+
 def test_the_other_one_of_an_intersection_is_left_alone():
     assert one_rule(limit_calculators, RestrictSources(TYCHO, WITH_D)) is None
     assert one_rule(limit_calculators, SelectSources.of(numbered(STARS), "vmag < 6")) is None
@@ -521,6 +538,13 @@ def test_the_remainder_is_told_by_keys_where_rows_do_not_tell():
     assert disjoint_unions(scene, after)
     (calculation,) = (one for one in walk(after) if isinstance(one, Calculate))
     assert scene.holds(scene.apart(calculation.extent, kept.extent))
+
+
+def test_what_is_reused_in_part_is_not_given_up_for_what_is_cheaper_to_read():
+    kept = [stored(scaled(ExcludeSources(STARS, TYCHO)), number=1, rows=10**8), stored(STARS, number=2, rows=0)]
+    after, applied = planned(WITH_D, scene_of(WITH_D, fragments=kept))
+    assert shape(after) == "concat(reuse, calculate(exclude(reuse, reuse)))"
+    assert [one.rule for one in applied] == ["reuse_whole", "reuse_part"]
 
 
 def test_the_remainder_of_a_selection_on_what_is_calculated_is_told_by_keys():

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable, Iterator
 from provenn.catalogs import Extent
 from provenn.catalogs.extent import everything, intersection, leaf, nothing
 from provenn.targets.scene import Scene, parts
-from provenn.targets.steps import Attributes, Calculate, Derive, Select, Step, condition_reads, walk
+from provenn.targets.steps import Attributes, Calculate, Derive, Select, Step, Stored, condition_reads, walk
 
-__all__ = ["derivable", "derived", "evaluable", "gathered", "places", "residual"]
+__all__ = ["derivable", "derived", "evaluable", "gathered", "places", "residual", "reused"]
 
 _SET = re.compile(r"[0-9a-f]{64}")
 
@@ -26,6 +26,11 @@ def places(step: Step) -> list[Step]:
         if not one.inputs or (isinstance(one, Calculate) and one.whole):
             found.setdefault(one.signature, one)
     return list(found.values())
+
+
+def reused(step: Step) -> set[int]:
+    """Return the numbers of the fragments that are read for a step."""
+    return {one.fragment.id for one in walk(step) if isinstance(one, Stored)}
 
 
 def residual(scene: Scene, extent: Extent, given: Extent) -> list[Extent]:

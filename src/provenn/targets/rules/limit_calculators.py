@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from provenn.catalogs.extent import intersection
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene, parts
-from provenn.targets.steps import Calculate, Combine, Derive, Exclude, Restrict, Select, Step, condition_reads
+from provenn.targets.steps import (
+    Calculate,
+    Combine,
+    Concat,
+    Derive,
+    Exclude,
+    Restrict,
+    Select,
+    Step,
+    condition_reads,
+    walk,
+)
 
 __all__ = ["limit_calculators"]
 
@@ -19,11 +33,33 @@ def limit_calculators(step: Step, needed: frozenset[str], scene: Scene) -> Rewri
             return _behind(one, Exclude(one.inputs[0], other))
         case Select(input=(Derive() | Calculate()) as one) if _by_row(one):
             return _behind_selection(step, one)
+        case Restrict(input=Concat() as one, other=other) if _calculates(one):
+            return _in_members(step, one, lambda each: Restrict(each, other))
+        case Exclude(input=Concat() as one, other=other) if _calculates(one):
+            return _in_members(step, one, lambda each: Exclude(each, other))
         case Combine(members=members):
             for at, member in enumerate(members):
+                before, after = members[:at], members[at + 1 :]
                 if isinstance(member, Derive | Calculate) and _by_row(member):
-                    return _behind(member, Combine((*members[:at], member.inputs[0], *members[at + 1 :])))
+                    return _behind(member, Combine((*before, member.inputs[0], *after)))
+                if isinstance(member, Concat) and _calculates(member):
+                    return _in_members(step, member, partial(_joined, before, after))
     return None
+
+
+def _joined(before: tuple[Step, ...], after: tuple[Step, ...], one: Step) -> Step:
+    return Combine((*before, one, *after))
+
+
+def _in_members(step: Step, together: Concat, limited: Callable[[Step], Step]) -> Rewrite:
+    """Put what drops sources from a union into its members, where calculators can be moved behind it."""
+    members = tuple(map(limited, together.members))
+    more = [one for identity, one in step.attributes.items() if identity not in together.attributes]
+    columns = (*together.columns, *((one, (one.identity,) * len(members)) for one in more))
+    return Rewrite(
+        Concat(members, columns, together.disjoint, step.extent),
+        "a union is calculated for the sources that remain only",
+    )
 
 
 def _behind(one: Derive | Calculate, rest: Step) -> Rewrite:
@@ -46,6 +82,10 @@ def _behind_selection(step: Select, one: Derive | Calculate) -> Rewrite | None:
         Select(one.on([early]), intersection(after), step.sources),
         f"{_names(one)} is derived for the sources that remain only",
     )
+
+
+def _calculates(step: Step) -> bool:
+    return any(isinstance(one, Calculate) and _by_row(one) for one in walk(step))
 
 
 def _by_row(one: Derive | Calculate) -> bool:

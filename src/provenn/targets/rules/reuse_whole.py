@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from provenn.targets.costs import cost
-from provenn.targets.gathering import gathered
+from provenn.targets.gathering import gathered, reused
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Calculate, Combine, Step, Stored, walk
@@ -18,11 +18,14 @@ def reuse_whole(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | N
     if isinstance(step, Stored):
         return None
     best, least = None, _burden(scene, step, needed)
+    calls, held = least[0], reused(step)
     for stored in scene.fragments:
         if not scene.lies_in(step.extent, stored.extent):
             continue
         for made in _ways(step, needed, scene, stored):
             burden = _burden(scene, made, needed)
+            if burden[0] and burden[0] == calls and not held <= reused(made):
+                continue  # what is stored is not computed again, whatever it seems to cost
             if burden < least:
                 said = (scene.inside(step.extent, stored.extent),)
                 best, least = Rewrite(made, f"fragment #{stored.fragment.id} holds all these sources", said), burden

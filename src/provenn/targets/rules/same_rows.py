@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provenn.targets.costs import cost
-from provenn.targets.gathering import gathered, places
+from provenn.targets.gathering import gathered, places, reused
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Combine, Scan, Step, Stored, walk
+from provenn.targets.steps import Combine, Scan, Step
 
 __all__ = ["same_rows"]
 
@@ -25,10 +25,10 @@ def same_rows(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | Non
 
 def _cheapest(step: Step, from_places: Sequence[Step], needed: frozenset[str], scene: Scene) -> Rewrite | None:
     best, least = None, cost(scene, step, needed)
-    reused = _reused(step)
+    held = reused(step)
     for place in from_places:
         made = gathered(scene, place, step.extent, needed)
-        if made is None or made.signature == step.signature or not reused <= _reused(made):
+        if made is None or made.signature == step.signature or not held <= reused(made):
             continue  # what is stored is not computed again, whatever it seems to cost
         costs = cost(scene, made, needed)
         if costs < least:
@@ -53,10 +53,6 @@ def _merged_members(step: Combine, needed: frozenset[str], scene: Scene) -> Rewr
             rest = [one for at, one in enumerate(step.members) if at not in several]
             return Rewrite(Combine((found.step, *rest)), found.because, found.said)
     return None
-
-
-def _reused(step: Step) -> set[int]:
-    return {one.fragment.id for one in walk(step) if isinstance(one, Stored)}
 
 
 def _because(place: Step) -> str:
