@@ -22,6 +22,14 @@ def test_a_failing_evaluation_is_null_nan_is_the_largest_number_and_time_is_utc(
     assert tuple(engine.session.sql(query).collect()[0]) == (None, None, True, 10)
 
 
+def test_texts_are_what_they_say(engine):
+    assert tuple(engine.session.sql("SELECT '${spark.app.name}', 'a\\\\b', 'it\\'s'").collect()[0]) == (
+        "${spark.app.name}",
+        "a\\b",
+        "it's",
+    )
+
+
 def test_case_matters_in_names(engine):
     frame = engine.session.sql("SELECT 1 AS a, 2 AS A")
     assert frame.select(sql.col("A")).collect()[0][0] == 2

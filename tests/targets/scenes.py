@@ -49,7 +49,10 @@ def stored(catalog: Catalog, identities: Iterable[str] | None = None, *, number:
 
 
 def scene_of(
-    *catalogs: Catalog, fragments: Sequence[Stored] = (), facts: Sequence[Statement] = (), rows: dict[str, int] | None = None
+    *catalogs: Catalog,
+    fragments: Sequence[Stored] = (),
+    facts: Sequence[Statement] = (),
+    rows: dict[str, int] | None = None,
 ) -> Scene:
     """What planning knows of catalogs and fragments."""
     everything = cone(*catalogs, *(one.catalog for one in fragments))
