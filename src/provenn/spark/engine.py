@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
@@ -30,6 +31,8 @@ SETTINGS = {
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.parser.quotedRegexColumnNames": "false",
     "spark.sql.variable.substitute": "false",  # '${spark.app.name}' is a text like any other
+    # A lineage may be long; Spark Connect analyses all of it at once.
+    "spark.sql.analyzer.maxIterations": "10000",
     # Data that cannot be read are never left out.
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
@@ -99,8 +102,10 @@ class Engine:
         if self._session is None:
             self._session, self._stop = self._start()
             try:
-                for name, value in (SETTINGS | ({} if self.remote else _ARROW)).items():
-                    self._session.conf.set(name, value)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # that a setting may vanish some day
+                    for name, value in (SETTINGS | ({} if self.remote else _ARROW)).items():
+                        self._session.conf.set(name, value)
             except Exception as error:
                 self.close()
                 raise EngineError(f"{self._where} does not answer as Spark does: {_first_line(error)}") from error
