@@ -9,13 +9,14 @@ ROOT = Path(__file__).parent.parent.parent
 CORE = ("tests/spark/test_core.py", "tests/spark/test_compile.py")
 """Tests that hold wherever Spark runs: they use the fixture `engine`, and files that workers see too."""
 
-LEFT_OUT = "not session_of_other_settings and not sql]"
-"""But for what asks Java itself, and random lineages that others include."""
+ASKS_JAVA = "session_of_other_settings"
+RANDOM = "random_lineages"
 
 
-def run_core(url: str, *more: str, **environment: str) -> None:
-    """Run the core, and more tests, with the fixture `engine` on another Spark."""
-    options = ("-q", "-x", "-p", "no:cacheprovider", "-m", "not campaign", "-k", LEFT_OUT)
+def run_core(url: str, *more: str, random: bool = False, **environment: str) -> None:
+    """Run the core, and more tests, with the fixture `engine` on another Spark; random lineages too, if wanted."""
+    chosen = f"not {ASKS_JAVA}" if random else f"not {ASKS_JAVA} and not {RANDOM}"
+    options = ("-q", "-x", "-p", "no:cacheprovider", "-m", "not campaign", "-k", chosen)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *CORE, *more],
         cwd=ROOT,

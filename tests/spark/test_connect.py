@@ -1,5 +1,7 @@
 """Spark Connect: a server in a process of its own, and no Java in ours."""
 
+import pytest
+
 from tests.spark.connect_server import connect_server
 from tests.spark.elsewhere import run_core
 
@@ -7,3 +9,9 @@ from tests.spark.elsewhere import run_core
 def test_the_core_runs_through_spark_connect(tmp_path):
     with connect_server(tmp_path) as url:
         run_core(url, "tests/spark/on_connect.py")
+
+
+@pytest.mark.campaign
+def test_random_lineages_run_through_spark_connect(tmp_path):
+    with connect_server(tmp_path) as url:
+        run_core(url, random=True)
