@@ -46,10 +46,11 @@ SETTINGS = {
 }
 """What every session of an engine is set to, wherever it runs."""
 
-_ARROW = {  # Spark Connect knows no other way than by Arrow
+_CLASSIC = {  # Spark Connect knows no other way than by Arrow
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
 }
+_CONNECT = {"spark.connect.progress.reportInterval": "300ms"}  # not 2 s, in which a short run is over
 
 _MASTERS = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|spark://.+|yarn|k8s://.+")
 _CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"  # by this, pyspark's functions know for whom they make columns
@@ -104,7 +105,7 @@ class Engine:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # that a setting may vanish some day
-                    for name, value in (SETTINGS | ({} if self.remote else _ARROW)).items():
+                    for name, value in (SETTINGS | (_CONNECT if self.remote else _CLASSIC)).items():
                         self._session.conf.set(name, value)
             except Exception as error:
                 self.close()
