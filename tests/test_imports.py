@@ -93,7 +93,7 @@ USES = {
     "calculators": ["--json"],
     "prefer": ["twice", "twice"],
 }
-DATA = {"store", "head", "count", "export"}  # these compute, and may load whatever they need
+DATA = {"store", "head", "count", "export", "serve"}  # these compute, and may load whatever they need
 SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow"}
 MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}, "ingest": {"pyarrow"}, "gc": {"pyarrow"}}
 MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculators")}

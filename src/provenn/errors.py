@@ -37,6 +37,7 @@
     ├── EngineError                   Spark cannot be started, reached or used
     │   └── JavaNotFoundError         there is no Java to run it
     ├── RunError                      a run that failed; says at what
+    ├── ServerError (OSError)         a place where the archive cannot be served
     ├── StoreError (OSError)          a place where data cannot be written or read: full, forbidden, gone
     ├── FormatError (ValueError)      a format that is not known, or that cannot hold the data
     ├── TargetError (ValueError)      a request that cannot be answered; says why
@@ -87,6 +88,7 @@ __all__ = [
     "ProvennError",
     "ReadOnlyArchiveError",
     "RunError",
+    "ServerError",
     "StatementError",
     "StoreError",
     "TargetError",
@@ -301,6 +303,10 @@ class JavaNotFoundError(EngineError):
 
 class RunError(ProvennError):
     """A run that failed."""
+
+
+class ServerError(ProvennError, OSError):
+    """An address at which an archive cannot be served."""
 
 
 class StoreError(ProvennError, OSError):

@@ -39,6 +39,7 @@ from provenn.cli import (
     retract,
     sample,
     select,
+    serve,
     show,
     store,
     table,
@@ -114,6 +115,7 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "lineage": lineage.show_lineage,
         "name": name.set_name,
         "log": log.log,
+        "serve": serve.serve,
     },
     "New catalogs": {
         "select": select.select,

@@ -1,0 +1,69 @@
+"""The application: all pages of an archive."""
+
+from pathlib import Path
+from typing import Any, Final
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.staticfiles import StaticFiles
+
+from provenn import __version__
+from provenn.archive import Archive
+from provenn.web.failures import tell_failures
+from provenn.web.pages import catalogs
+from provenn.web.rendering import render
+
+__all__ = ["create_app"]
+
+_STATIC: Final = Path(__file__).parent / "static"
+_PAGES: Final[tuple[APIRouter, ...]] = (catalogs.router,)
+
+
+def create_app(archive: Archive) -> FastAPI:
+    """Return the application that serves an archive; `provenn.web.guarding` is to stand before it.
+
+    Parameters
+    ----------
+    archive
+        The archive. It stays open, and belongs to the caller.
+    """
+    app = FastAPI(
+        title="provenn",
+        version=__version__,
+        description="Catalogs that know what they hold before they are computed.",
+        docs_url=None,  # these load scripts from elsewhere; /api is ours
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
+    app.state.archive = archive
+    tell_failures(app)
+    app.mount("/static", StaticFiles(directory=_STATIC), name="static")
+    for router in _PAGES:
+        app.include_router(router)
+
+    @app.get("/", include_in_schema=False)
+    def home() -> RedirectResponse:
+        return RedirectResponse("/catalogs")
+
+    @app.get("/api", include_in_schema=False, response_class=HTMLResponse)
+    def programs() -> HTMLResponse:
+        return render("api.html", {"operations": _operations(app.openapi())})
+
+    return app
+
+
+def _operations(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what programs can ask for: method, path, what it is, and its parameters."""
+    return [
+        {
+            "method": method.upper(),
+            "path": path,
+            "summary": told.get("summary", ""),
+            "parameters": [
+                {"name": one["name"], "where": one["in"], "says": one.get("description", "")}
+                for one in told.get("parameters", ())
+            ],
+        }
+        for path, methods in schema["paths"].items()
+        for method, told in methods.items()
+    ]
