@@ -34,7 +34,7 @@ ODD = (
 """Names that somebody may give, and that must do no harm anywhere."""
 
 
-def distance(batch: Any) -> Any:  # noqa: ANN401 - pandas is not imported for the page of a catalog
+def distance(batch: Any) -> Any:
     """Return distances in parsec."""
     return batch.assign(dist_pc=1000 / batch.plx)[["dist_pc"]]
 
