@@ -92,10 +92,11 @@ USES = {
     "calculator": ["twice", "--sql", "twice=2 * vmag"],
     "calculators": ["--json"],
     "prefer": ["twice", "twice"],
+    "doctor": [],
 }
 DATA = {"store", "head", "count", "export", "serve"}  # these compute, and may load whatever they need
 SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow"}
-MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}, "ingest": {"pyarrow"}, "gc": {"pyarrow"}}
+MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}, "ingest": {"pyarrow"}, "gc": {"pyarrow"}, "doctor": {"pyarrow"}}
 MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculators")}
 
 

@@ -11,7 +11,7 @@ from provenn.store import fragments, settings
 from provenn.store.database import Database, open_database
 from provenn.store.folder import DataFolder
 
-__all__ = ["DATABASE", "STORE", "open_archive"]
+__all__ = ["DATABASE", "STORE", "data_folder", "open_archive"]
 
 DATABASE = "provenn.sqlite"
 """The file in the folder of an archive that holds all its metadata."""
@@ -60,13 +60,13 @@ def open_archive(
     where = database if database is not None else Path(path if path is not None else ".") / DATABASE
     opened = open_database(where, create=create, who=who)
     try:
-        return Archive(opened, _folder(opened, where, store), spark=spark, progress=progress)
+        return Archive(opened, data_folder(opened, where, store), spark=spark, progress=progress)
     except BaseException:
         opened.close()
         raise
 
 
-def _folder(database: Database, where: str | Path, chosen: str | Path | None) -> DataFolder | None:
+def data_folder(database: Database, where: str | Path, chosen: str | Path | None = None) -> DataFolder | None:
     """Return where data lie: where it is said now, where it was said before, or beside the metadata."""
     beside = None if "://" in str(where) else Path(where).absolute().parent
     if chosen is not None:

@@ -17,6 +17,7 @@ from provenn.cli import (
     count,
     declare,
     derive,
+    doctor,
     example,
     exclude,
     export,
@@ -148,6 +149,9 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "calculator": calculator.register,
         "calculators": calculators.show_calculators,
         "prefer": prefer.prefer,
+    },
+    "Help": {
+        "doctor": doctor.diagnose,
     },
     "The method": {
         "example": example.show_example,

@@ -25,6 +25,7 @@ __all__ = [
     "catalog_data",
     "fact_data",
     "holds_archive",
+    "is_address",
     "opened",
     "pairs",
     "reason_data",
@@ -70,6 +71,11 @@ def holds_archive(folder: str) -> bool:
     return (Path(folder) / _FILE).is_file()
 
 
+def is_address(path: str) -> bool:
+    """Whether it is the address of a database that an archive is in, and not a folder."""
+    return path.startswith(_DATABASE)
+
+
 @contextmanager
 def opened(path: str, as_json: bool = False, *, create: bool = False, spark: str | None = None) -> Iterator[Archive]:
     """Open the archive that a command is about; errors are told as the command tells its answer.
@@ -88,7 +94,7 @@ def opened(path: str, as_json: bool = False, *, create: bool = False, spark: str
     with errors_as_json(as_json):
         from provenn.archive import open_archive  # noqa: PLC0415 - a command that only helps starts without it
 
-        database = path if path.startswith(_DATABASE) else None
+        database = path if is_address(path) else None
         where: dict[str, Any] = {"path": None if database else path, "database": database, "create": create}
         with open_archive(**where, spark=spark, progress=_shown) as archive:
             yield archive
