@@ -4,8 +4,8 @@ Run ``python -m benchmarks.spark_memory``; ``--rows 1000000 10000000`` for other
 a Java, of its own. Data are generated, ingested, selected from, counted and written; then all of them are asked for as
 a data frame, within a limit that they exceed: that must raise, and bring nothing.
 
-Java takes memory from the machine before it clears its own, up to its limit; so it is given hardly more than Spark
-needs to start.
+Java takes memory from the machine before it clears its own, up to its limit; so it is given all of its heap at once,
+and what grows after that is what Spark needs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchmarks.measure import Minimum, patiently, peak_memory, show, show_load,
 __all__ = ["main", "prepare"]
 
 ROWS = (1_000_000, 10_000_000, 50_000_000)
-HEAP = "512m"
+HEAP = "1g"
 LIMIT = 5_000_000
 """Bytes that may be brought into this process; all sizes exceed it."""
 
@@ -46,6 +46,7 @@ class Used:
 def prepare(rows: int) -> Callable[[], Used]:
     """Return what measures one size."""
     os.environ["SPARK_DRIVER_MEMORY"] = HEAP
+    os.environ["SPARK_SUBMIT_OPTS"] = f"-Xms{HEAP} -XX:+AlwaysPreTouch"
 
     def work() -> Used:
         import provenn  # noqa: PLC0415 - in the process that is measured
