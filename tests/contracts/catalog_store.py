@@ -9,7 +9,7 @@ from sqlalchemy import event, func, select
 
 from provenn.catalogs import KeepAttributes, SelectSources, cone
 from provenn.errors import PopulationError, UnknownCatalogError
-from provenn.store import bases, catalog_store, names, populations
+from provenn.store import bases, catalog_store, names, search
 from provenn.store.cones import cone as stored_cone
 from provenn.store.database import open_database
 from provenn.store.descendants import descendants
@@ -116,7 +116,7 @@ class CatalogStoreContract:
             with open_database(place, who=who) as database, database.writing() as writing:
                 catalog_store.add(writing, base())
         with open_database(place) as database, database.reading() as reading:
-            (entry,) = catalog_store.search(reading)
+            (entry,) = search.search(reading, search.Filter())
             assert entry.created_by == "Ada"
 
     def test_a_long_chain_is_added_and_read_without_recursion_in_a_few_queries(self, database):
@@ -207,40 +207,6 @@ class CatalogStoreContract:
             assert catalog_store.same_extent(writing, one.digest) == tuple(sorted([two.digest, kept.digest]))
             assert catalog_store.same_extent(writing, stars.digest) == ()
 
-    def test_search_finds_names_and_the_users_own_words(self, database):
-        stars, galaxies = base(), base("galaxies", {"pgc": "bigint", "z": "double"}, key="pgc", population="galaxy")
-        bright = SelectSources.of(stars, "VMAG < 6")
-        with database.writing() as writing:
-            catalog_store.add(writing, bright, galaxies)
-            names.assign(writing, "Nearby_Galaxies", galaxies.digest)
-            names.assign(writing, "100%", stars.digest)
-
-            def found(*arguments, **options):
-                return {one.digest for one in catalog_store.search(writing, *arguments, **options)}
-
-            assert found() == {stars.digest, bright.digest, galaxies.digest}
-            assert found("vmag <") == {bright.digest}
-            assert found("nearby_g") == {galaxies.digest}
-            assert found("nearbyXg") == set()
-            assert found("%") == {stars.digest}
-            assert found(population="galaxy") == {galaxies.digest}
-            assert found(kind="SelectSources") == {bright.digest}
-            assert found("vmag", kind="Base") == set()
-            assert len(found(most=2)) == 2
-            assert found(named=True) == {stars.digest, galaxies.digest}
-            assert catalog_store.count(writing) == 3
-            entries = catalog_store.entries(writing, [galaxies.digest, bright.digest, "0" * 64])
-            assert {digest: one.names for digest, one in entries.items()} == {
-                galaxies.digest: ("Nearby_Galaxies",),
-                bright.digest: (),
-            }
-            assert populations.in_population(writing, "star") == {stars.digest, bright.digest}
-            assert populations.population(writing, "galaxy") == galaxies.population
-            assert populations.population(writing, "quasar") is None
-            (entry,) = catalog_store.search(writing, "100%")
-            assert (entry.names, entry.kind, entry.population) == (("100%",), "Base", "star")
-            assert (entry.created_by, entry.created_at) == (writing.who, writing.when)
-
     def test_where_base_files_were_last_seen_is_kept_beside_the_definition(self, place):
         stars = base()
         with open_database(place, who="Ada") as database, database.writing() as writing:
@@ -257,5 +223,7 @@ class CatalogStoreContract:
             seen = bases.last_seen(writing, stars.digest)
             assert (seen.location, seen.seen_by, seen.seen_at) == ("/elsewhere/hip.parquet", "Grace", writing.when)
             assert catalog_store.get(writing, stars.digest).files.location == "/elsewhere/hip.parquet"
+            assert search.matches(writing, search.Filter("elsewhere/HIP")) == 1
+            assert search.matches(writing, search.Filter(stars.files.location)) == 0
             with pytest.raises(UnknownCatalogError):
                 bases.seen_again(writing, base("unknown"))

@@ -12,12 +12,13 @@ from sqlalchemy import insert, inspect, select
 from sqlalchemy.exc import IntegrityError
 
 from provenn.catalogs import SelectSources
-from provenn.store import catalog_store, names
+from provenn.store import attributes, catalog_store, names
 from provenn.store.bases import first_seen
 from provenn.store.database import Writing, open_database
 from provenn.store.engines import WRITING
 from provenn.store.migrations import configuration, upgrade
-from provenn.store.tables import VERSION, VERSION_TABLE, catalogs, dependencies, metadata, populations
+from provenn.store.search import Filter, search
+from provenn.store.tables import VERSION, VERSION_TABLE, catalogs, dependencies, metadata, populations, schemas
 from tests.catalogs.samples import base
 
 NEXT_STEP = """
@@ -38,7 +39,7 @@ def upgrade():
 
 def row(digest):
     texts = {"kind": "Base", "population": "star", "parameters": "{}", "notes": "{}", "extent": digest}
-    return {"digest": digest, "created_by": "Ada", **texts}
+    return {"digest": digest, "created_by": "Ada", "schema": "c" * 64, **texts}
 
 
 STARS = base()
@@ -60,13 +61,19 @@ class MigrationContract:
                 command.upgrade(config, version)
                 writing = Writing(connection, "Ada", datetime.now(UTC))
                 connection.execute(insert(populations), {"name": "star", "key": '["bigint"]'})
-                connection.execute(insert(catalogs), [catalog_store._row(writing, one) for one in (STARS, BRIGHT)])
+                held = attributes.add_schemas(writing, [STARS, BRIGHT]) if version >= "0004" else {}
+                rows = [catalog_store._row(writing, one) for one in (STARS, BRIGHT)]
+                rows = [one | {"schema": held[one["digest"]]} if held else one for one in rows]
+                connection.execute(insert(catalogs), rows)
                 link = {"catalog": BRIGHT.digest, "position": 0, "dependency": STARS.digest}
                 connection.execute(insert(dependencies), link)
                 first_seen(writing, STARS)
                 names.assign(writing, "bright", BRIGHT.digest)
         with open_database(place) as opened, opened.reading() as reading:
             assert catalog_store.get(reading, names.find(reading, "bright")) == BRIGHT
+            assert {one.digest for one in search(reading, Filter(attribute="vmag"))} == {STARS.digest, BRIGHT.digest}
+            if version < "0004":
+                assert [one.names for one in search(reading, Filter("vmag <"))] == [("bright",)]
             context = MigrationContext.configure(reading.connection, opts={"version_table": VERSION_TABLE})
             assert compare_metadata(context, metadata) == []
             assert context.get_current_revision() == VERSION
@@ -94,6 +101,7 @@ class MigrationContract:
         with database.writing() as writing:
             execute = writing.connection.execute
             execute(insert(populations), {"name": "star", "key": "[]"})
+            execute(insert(schemas), {"digest": "c" * 64, "attributes": 0, "names": ""})
             execute(insert(catalogs), [{**row(one), "created_at": writing.when} for one in ("a" * 64, "b" * 64)])
             execute(insert(dependencies), {"catalog": "b" * 64, "position": 0, "dependency": "a" * 64})
         return database

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -23,7 +24,7 @@ from provenn.catalogs import Base, Calculator, Files, KeepAttributes
 from provenn.catalogs import Catalog as Definition
 from provenn.errors import ArchiveBusyError
 from provenn.logic import Knowledge, Statement
-from provenn.store import bases, catalog_store, declarations, facts, names, populations, proofs, verifications
+from provenn.store import bases, catalog_store, declarations, facts, names, populations, proofs, search, verifications
 from provenn.store.calculators import Registered
 from provenn.store.catalog_store import Entry
 from provenn.store.database import Database, Reading
@@ -31,6 +32,7 @@ from provenn.store.facts import Fact
 from provenn.store.folder import DataFolder
 from provenn.store.garbage import Collected, collect_garbage
 from provenn.store.names import Change
+from provenn.store.search import Filter, Sort
 from provenn.targets.plan import Plan
 from provenn.targets.planning import Missing, plan_catalog
 from provenn.targets.running import Keep
@@ -55,6 +57,20 @@ class Archive:
     ) -> None:
         self._database = database
         self._workshop = Workshop(database, folder, spark, progress)
+
+    def watched(self, progress: Progress) -> Archive:
+        """Return this archive, with somebody else who is told of the progress of long work.
+
+        Both share the database, the store and Spark; closing one closes the other.
+
+        Parameters
+        ----------
+        progress
+            As for `provenn.open`. A function that raises `KeyboardInterrupt` cancels what is running.
+        """
+        other = copy(self)
+        other._workshop = self._workshop.watched(progress)  # noqa: SLF001 - its own
+        return other
 
     def close(self) -> None:
         """Let go of the database, and of Spark if it was started for this archive."""
@@ -84,6 +100,11 @@ class Archive:
 
     def __repr__(self) -> str:
         return f"<Archive {self.place}>"
+
+    def _repr_html_(self) -> str | None:
+        from provenn.archive import cards  # noqa: PLC0415 - few archives are looked at
+
+        return cards.html(cards.archive_card, self)
 
     # -- catalogs ------------------------------------------------------------------------------------------------
 
@@ -193,24 +214,58 @@ class Archive:
         *,
         kind: str | None = None,
         population: str | None = None,
+        attribute: str | None = None,
+        owner: str | None = None,
         named: bool = False,
+        sort: Sort = "newest",
+        start: int = 0,
         most: int = 1000,
     ) -> Sequence[Entry]:
-        """Return the catalogs in whose name, or in whose definition as it was written, a text occurs; newest first.
+        """Return catalogs, by what they are called, how they are defined, what they have, and who defined them.
 
         Parameters
         ----------
         text
-            What to look for, in upper or lower case.
-        kind, population
-            Only catalogs of this class, of this population.
+            What occurs in a name, or in the definition as it was written, in upper or lower case; or the beginning
+            of the digest, at least four digits.
+        kind, population, owner
+            Only catalogs of this class; of this population; defined first by this person.
+        attribute
+            Only catalogs that have an attribute of this name, or whose name begins so, in upper or lower case.
         named
             Only catalogs that have a name.
-        most
-            How many to return.
+        sort
+            ``"newest"`` first; ``"oldest"`` first; or by ``"name"``: those without one come last.
+        start, most
+            How many to leave out, and how many to return.
         """
+        which = Filter(text, kind, population, attribute, owner, named)
         with self._database.reading() as reading:
-            return catalog_store.search(reading, text, kind=kind, population=population, named=named, most=most)
+            return search.search(reading, which, sort=sort, start=start, most=most)
+
+    def matches(
+        self,
+        text: str = "",
+        *,
+        kind: str | None = None,
+        population: str | None = None,
+        attribute: str | None = None,
+        owner: str | None = None,
+        named: bool = False,
+    ) -> int:
+        """Return how many catalogs `search` finds, on all pages together; the parameters are the same."""
+        with self._database.reading() as reading:
+            return search.matches(reading, Filter(text, kind, population, attribute, owner, named))
+
+    def populations(self) -> tuple[str, ...]:
+        """Return what a row can be, sorted."""
+        with self._database.reading() as reading:
+            return search.population_names(reading)
+
+    def owners(self) -> tuple[str, ...]:
+        """Return who defined catalogs, sorted."""
+        with self._database.reading() as reading:
+            return search.owners(reading)
 
     def __getitem__(self, name: str) -> Catalog:
         return self.catalog(name)
@@ -383,7 +438,7 @@ class Archive:
     def unproved(self) -> list[Catalog]:
         """Return the concatenations that need their members to be disjoint, if that is not known any more."""
         with self._database.reading() as reading:
-            digests = [one.digest for one in catalog_store.search(reading, kind="ConcatSources")]
+            digests = [one.digest for one in search.search(reading, Filter(kind="ConcatSources"))]
             made = catalog_store.get_all(reading, digests) if digests else {}
             return [Catalog(self, one) for one in definitions.disjointly_concatenated(reading, made.values())]
 

@@ -1,20 +1,24 @@
-"""Which catalogs define which attributes: where a name is given to an identity for the first time.
+"""Which attributes catalogs have, and which they define: where a name is given to an identity for the first time.
 
 A catalog that only has an attribute from its dependencies under the same name does not define it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import Select, func, insert, select
 
 from provenn.catalogs.catalog import Catalog
+from provenn.catalogs.digest import content_digest
+from provenn.store.cones import in_batches
 from provenn.store.database import Reading
-from provenn.store.tables import attributes
+from provenn.store.tables import attributes, schemas
 
-__all__ = ["Defined", "defining", "index", "named", "names", "populations"]
+__all__ = ["Defined", "add_schemas", "defining", "index", "named", "names", "populations", "with_attribute"]
+
+_END = "\n"  # no name has one in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,33 @@ def index(reading: Reading, catalogs: Iterable[Catalog]) -> None:
 def _new(catalog: Catalog) -> list[tuple[str, str]]:
     had = {(one.name, one.identity) for each in catalog.dependencies for one in each.schema.attributes}
     return [pair for one in catalog.schema.attributes if (pair := (one.name, one.identity)) not in had]
+
+
+def add_schemas(reading: Reading, catalogs: Iterable[Catalog]) -> Mapping[str, str]:
+    """Add the names of the attributes of catalogs, inside the transaction that adds these; return where, by digest.
+
+    Most catalogs have the attributes of another one. So the names are kept once, and a name is looked for in few rows.
+    """
+    listed = {one.digest: _END + "".join(name.casefold() + _END for name in one.schema.names) for one in catalogs}
+    digests = {names: content_digest("schema", names) for names in set(listed.values())}
+    held = {
+        digest
+        for batch in in_batches(digests.values())
+        for digest in reading.connection.scalars(select(schemas.c.digest).where(schemas.c.digest.in_(batch)))
+    }
+    rows = [
+        {"digest": digest, "attributes": names.count(_END) - 1, "names": names}
+        for names, digest in sorted(digests.items())
+        if digest not in held
+    ]
+    if rows:
+        reading.connection.execute(insert(schemas), rows)
+    return {one: digests[names] for one, names in listed.items()}
+
+
+def with_attribute(beginning: str) -> Select[tuple[str]]:
+    """Return the query of the schemas that have an attribute whose name begins so, in upper or lower case."""
+    return select(schemas.c.digest).where(schemas.c.names.contains(_END + beginning.casefold(), autoescape=True))
 
 
 _DEFINED = select(attributes.c.catalog, attributes.c.name, attributes.c.identity).order_by(attributes.c.catalog)

@@ -11,6 +11,7 @@ from sqlalchemy import insert, select, update
 from provenn.catalogs.base import Base
 from provenn.catalogs.digest import canonical_json
 from provenn.errors import CorruptArchiveError, UnknownCatalogError
+from provenn.store import wordings
 from provenn.store.database import Reading, Writing
 from provenn.store.tables import bases, catalogs
 
@@ -78,6 +79,7 @@ def seen_again(writing: Writing, base: Base) -> None:
     execute(update(bases).where(bases.c.catalog == base.digest).values(_place(writing, base)))
     notes = canonical_json(base.notes())
     execute(update(catalogs).where(catalogs.c.digest == base.digest).values(notes=notes))
+    wordings.change(writing, base)
 
 
 def _place(writing: Writing, base: Base) -> dict[str, object]:

@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Column, ColumnElement, func, insert, or_, select
+from sqlalchemy import Select, func, insert, select
 
 from provenn.catalogs.base import Base
 from provenn.catalogs.catalog import Catalog
@@ -16,14 +17,25 @@ from provenn.catalogs.digest import canonical_json
 from provenn.catalogs.lineage import restore
 from provenn.catalogs.population import Population
 from provenn.errors import CorruptArchiveError, PopulationError, ProvennError, UnknownCatalogError
-from provenn.store import attributes, names
+from provenn.store import attributes, names, wordings
 from provenn.store.bases import first_seen
 from provenn.store.cones import cone, in_batches
 from provenn.store.database import Reading, Writing
-from provenn.store.tables import catalogs, dependencies, populations
-from provenn.store.tables import names as names_table
+from provenn.store.tables import catalogs, dependencies, populations, schemas
 
-__all__ = ["Entry", "add", "count", "entries", "get", "get_all", "resolve", "same_extent", "search"]
+__all__ = [
+    "ENTRIES",
+    "SHORTEST",
+    "Entry",
+    "add",
+    "count",
+    "entries",
+    "get",
+    "get_all",
+    "read_entries",
+    "resolve",
+    "same_extent",
+]
 
 SHORTEST = 4
 """How many digits of a digest are needed to find a catalog."""
@@ -43,6 +55,8 @@ class Entry:
         Its names, sorted.
     created_at, created_by
         When it was added first, and by whom.
+    attributes
+        How many attributes it has.
     """
 
     digest: str
@@ -50,6 +64,7 @@ class Entry:
     population: str
     created_at: datetime
     created_by: str
+    attributes: int
     names: tuple[str, ...] = ()
 
 
@@ -70,7 +85,9 @@ def add(writing: Writing, *new: Catalog) -> int:
     if not missing:
         return 0
     _add_populations(writing, {one.population for one in missing.values()})
-    writing.connection.execute(insert(catalogs), [_row(writing, one) for one in missing.values()])
+    held = attributes.add_schemas(writing, missing.values())
+    rows = [_row(writing, one) | {"schema": held[digest]} for digest, one in missing.items()]
+    writing.connection.execute(insert(catalogs), rows)
     links = [
         {"catalog": digest, "position": position, "dependency": dependency.digest}
         for digest, one in missing.items()
@@ -79,6 +96,7 @@ def add(writing: Writing, *new: Catalog) -> int:
     if links:
         writing.connection.execute(insert(dependencies), links)
     attributes.index(writing, missing.values())
+    wordings.index(writing, missing.values())
     for one in missing.values():
         if isinstance(one, Base):
             first_seen(writing, one)
@@ -215,61 +233,23 @@ def count(reading: Reading) -> int:
 
 def entries(reading: Reading, digests: Collection[str]) -> dict[str, Entry]:
     """Return what a list shows of some catalogs, by digest."""
-    found = [
-        Entry(*row)
-        for batch in in_batches(digests)
-        for row in reading.connection.execute(_ENTRIES.where(catalogs.c.digest.in_(batch)))
-    ]
-    return {one.digest: one for one in _called(reading, found)}
+    queries = (ENTRIES.where(catalogs.c.digest.in_(batch)) for batch in in_batches(digests))
+    return {one.digest: one for query in queries for one in read_entries(reading, query)}
 
 
-def search(
-    reading: Reading,
-    text: str = "",
-    *,
-    kind: str | None = None,
-    population: str | None = None,
-    named: bool = False,
-    most: int = 1000,
-) -> Sequence[Entry]:
-    """Return the catalogs in whose name, or in whose definition as the user wrote it, a text occurs; newest first.
-
-    Parameters
-    ----------
-    reading
-        The transaction.
-    text
-        What to look for, in upper or lower case.
-    kind, population
-        Only catalogs of this class, of this population.
-    named
-        Only catalogs that have a name.
-    most
-        How many to return.
-    """
-    query = _ENTRIES
-    if text:
-        with_text = select(names_table.c.catalog).where(_holds(names_table.c.name, text))
-        query = query.where(or_(catalogs.c.digest.in_(with_text), _holds(catalogs.c.notes, text)))
-    if kind is not None:
-        query = query.where(catalogs.c.kind == kind)
-    if population is not None:
-        query = query.where(catalogs.c.population == population)
-    if named:
-        query = query.where(catalogs.c.digest.in_(select(names_table.c.catalog)))
-    query = query.order_by(catalogs.c.created_at.desc(), catalogs.c.digest).limit(most)
-    return _called(reading, [Entry(*row) for row in reading.connection.execute(query)])
-
-
-_ENTRIES = select(
-    catalogs.c.digest, catalogs.c.kind, catalogs.c.population, catalogs.c.created_at, catalogs.c.created_by
+ENTRIES = select(
+    catalogs.c.digest,
+    catalogs.c.kind,
+    catalogs.c.population,
+    catalogs.c.created_at,
+    catalogs.c.created_by,
+    select(schemas.c.attributes).where(schemas.c.digest == catalogs.c.schema).scalar_subquery(),
 )
+"""The query of all that a list shows of catalogs, but for their names."""
 
 
-def _called(reading: Reading, found: Sequence[Entry]) -> Sequence[Entry]:
+def read_entries(reading: Reading, query: Select[Any]) -> list[Entry]:
+    """Return what a list shows of the catalogs of a query, which is `ENTRIES` with conditions."""
+    found = [Entry(*row) for row in reading.connection.execute(query)]
     called = names.names_of(reading, [one.digest for one in found])
     return [replace(one, names=called.get(one.digest, ())) for one in found]
-
-
-def _holds(column: Column[str], text: str) -> ColumnElement[bool]:
-    return column.icontains(text, autoescape=True)

@@ -22,7 +22,7 @@ from provenn.errors import CorruptArchiveError, UnknownCatalogError
 from provenn.store.database import Reading
 from provenn.store.tables import catalogs, dependencies
 
-__all__ = ["Definition", "cone", "in_batches"]
+__all__ = ["Definition", "cone", "in_batches", "stored_definition"]
 
 _LARGEST_BATCH = 10_000  # databases limit how many values a query may be given
 
@@ -109,7 +109,7 @@ def cone(reading: Reading, digests: Collection[str]) -> tuple[Definition, ...]:
         if digest not in heads and digest not in links:
             raise UnknownCatalogError(f"the archive holds no catalog {digest}")
     made_of = {digest: tuple(one for _, one in sorted(set(links.get(digest, ())))) for digest in heads | links}
-    return tuple(_definition(digest, heads.get(digest), made_of[digest]) for digest in _sorted(made_of))
+    return tuple(stored_definition(digest, heads.get(digest), made_of[digest]) for digest in _sorted(made_of))
 
 
 def in_batches(values: Iterable[T]) -> Iterator[list[T]]:
@@ -127,7 +127,8 @@ def _sorted(made_of: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
         raise CorruptArchiveError(f"catalogs are made from themselves: {cycle}") from error
 
 
-def _definition(digest: str, head: list[Any] | None, made_of: tuple[str, ...]) -> Definition:
+def stored_definition(digest: str, head: list[Any] | None, made_of: tuple[str, ...]) -> Definition:
+    """Return a definition, checked, from its row (class, population, extent, parameters, notes) and dependencies."""
     kind, population, extent, parameters, notes = head or [None] * 5
     if kind is None:
         raise CorruptArchiveError(f"rows of the catalog {digest} are missing, from which others are made")

@@ -50,11 +50,13 @@ __all__ = [
     "proof_facts",
     "proofs",
     "runs",
+    "schemas",
     "settings",
     "verifications",
+    "wordings",
 ]
 
-VERSION = "0003"
+VERSION = "0004"
 """The revision of the newest migration, which makes the tables as they are here."""
 
 VERSION_TABLE = "provenn_version"
@@ -94,17 +96,36 @@ populations = Table(
     Column("key", Text, nullable=False),
 )
 
+schemas = Table(
+    "schemas",
+    metadata,
+    Column("digest", _Digest, primary_key=True),
+    Column("attributes", Integer, nullable=False),
+    Column("names", Text, nullable=False),
+)
+
 catalogs = Table(
     "catalogs",
     metadata,
     Column("digest", _Digest, primary_key=True),
     Column("kind", Text, nullable=False),
-    Column("population", ForeignKey("populations.name"), nullable=False, index=True),
+    Column("population", ForeignKey("populations.name"), nullable=False),
     Column("parameters", Text, nullable=False),
     Column("notes", Text, nullable=False),
     Column("extent", _Digest, nullable=False, index=True),
     Column("created_at", Moment, nullable=False),
     Column("created_by", Text, nullable=False),
+    Column("schema", ForeignKey("schemas.digest"), nullable=False),
+    # All that a list of catalogs is filtered and ordered by: it is made from this index, without reading rows.
+    Index("ix_catalogs_listed", "created_at", "digest", "population", "kind", "created_by", "schema"),
+)
+
+wordings = Table(
+    "wordings",
+    metadata,
+    Column("catalog", ForeignKey("catalogs.digest"), primary_key=True),
+    Column("text", Text, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 dependencies = Table(
@@ -311,6 +332,8 @@ runs = Table(
     Column("rows", BigInteger),
     Column("reused", Text),
     Column("computed", Text),
+    Column("fragments", Text),
+    Column("saved", Float),
     sqlite_autoincrement=True,
 )
 

@@ -1,0 +1,53 @@
+"""Lists of catalogs that are quick in a large archive; what runs read, and what that saved."""
+
+from alembic import op
+from sqlalchemy import Column, Float, ForeignKey, Integer, String, Text, bindparam, column, select, table, update
+
+from provenn.store import wordings
+from provenn.store.attributes import add_schemas
+from provenn.store.catalog_store import get_all
+from provenn.store.database import Reading
+
+__all__ = ["down_revision", "revision", "upgrade"]
+
+revision = "0004"
+down_revision = "0003"
+
+_LISTED = ["created_at", "digest", "population", "kind", "created_by", "schema"]
+
+
+def upgrade() -> None:
+    """Make the new tables and columns, and fill them from the definitions that are there."""
+    op.create_table(
+        "schemas",
+        Column("digest", String(64), primary_key=True),
+        Column("attributes", Integer, nullable=False),
+        Column("names", Text, nullable=False),
+    )
+    op.create_table(
+        "wordings",
+        Column("catalog", String(64), ForeignKey("catalogs.digest"), primary_key=True),
+        Column("text", Text, nullable=False),
+        sqlite_with_rowid=False,
+    )
+    op.add_column("catalogs", Column("schema", String(64)))
+    _fill()
+    op.drop_index("ix_catalogs_population", "catalogs")
+    with op.batch_alter_table("catalogs") as catalogs:
+        catalogs.alter_column("schema", nullable=False)
+        catalogs.create_foreign_key("fk_catalogs_schema", "schemas", ["schema"], ["digest"])
+    op.create_index("ix_catalogs_listed", "catalogs", _LISTED)
+    op.add_column("runs", Column("fragments", Text))
+    op.add_column("runs", Column("saved", Float))
+
+
+def _fill() -> None:
+    reading = Reading(op.get_bind())
+    rows = table("catalogs", column("digest"), column("schema"))
+    digests: list[str] = list(reading.connection.scalars(select(rows.c.digest)))
+    if digests:
+        made = get_all(reading, digests).values()
+        wordings.index(reading, made)
+        held = [{"one": digest, "its": schema} for digest, schema in add_schemas(reading, made).items()]
+        put = update(rows).where(rows.c.digest == bindparam("one")).values(schema=bindparam("its"))
+        reading.connection.execute(put, held)

@@ -1,0 +1,96 @@
+"""The catalogs around a catalog: what it is made from and what is made from it, step by step, not by cone.
+
+Every query is bounded by how many are wanted, whatever the archive holds: a catalog may have thousands of ancestors,
+and thousands that are made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from sqlalchemy import distinct, exists, func, select
+
+from provenn.errors import UnknownCatalogError
+from provenn.store.cones import Definition, in_batches, stored_definition
+from provenn.store.database import Reading
+from provenn.store.tables import catalogs, dependencies, names
+
+__all__ = ["definitions", "dependent_counts", "walk"]
+
+
+def walk(reading: Reading, start: Iterable[str], *, up: bool, depth: int | None, most: int) -> list[str]:
+    """Return the digests of what catalogs are made from, or of what is made from them: the nearest first.
+
+    Parameters
+    ----------
+    reading
+        The transaction.
+    start
+        The digests of the catalogs, which are not returned.
+    up
+        Whether to go to what they are made from, or to what is made from them.
+    depth
+        How many steps to go; None is all the way.
+    most
+        How many to return. Of what is equally near, catalogs with a name come first.
+    """
+    frontier = list(start)
+    seen, found = set(frontier), list[str]()
+    step = 0
+    while frontier and len(found) < most and (depth is None or step < depth):
+        near = _next(reading, frontier, up=up, most=most - len(found), seen=seen)
+        found += near
+        seen.update(near)
+        frontier, step = near, step + 1
+    return found
+
+
+def _next(reading: Reading, frontier: Collection[str], *, up: bool, most: int, seen: Collection[str]) -> list[str]:
+    here, there = dependencies.c.catalog, dependencies.c.dependency
+    if not up:
+        here, there = there, here
+    named = exists().where(names.c.catalog == there).label("named")
+    query = select(there, named).where(here.in_(frontier), there.not_in(seen)).distinct()
+    return [digest for digest, _ in reading.connection.execute(query.order_by(named.desc(), there).limit(most))]
+
+
+def definitions(reading: Reading, digests: Collection[str]) -> dict[str, Definition]:
+    """Return some catalogs as they are stored, without their ancestors, by digest; in the order given.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If the archive does not hold one of them.
+    CorruptArchiveError
+        If a row is not what was written.
+    """
+    heads, links = {}, dict[str, list[str]]()
+    query = select(
+        catalogs.c.digest,
+        catalogs.c.kind,
+        catalogs.c.population,
+        catalogs.c.extent,
+        catalogs.c.parameters,
+        catalogs.c.notes,
+    )
+    tied = select(dependencies.c.catalog, dependencies.c.dependency).order_by(dependencies.c.position)
+    for batch in in_batches(digests):
+        for digest, *head in reading.connection.execute(query.where(catalogs.c.digest.in_(batch))):
+            heads[digest] = head
+        for digest, dependency in reading.connection.execute(tied.where(dependencies.c.catalog.in_(batch))):
+            links.setdefault(digest, []).append(dependency)
+    for digest in digests:
+        if digest not in heads:
+            raise UnknownCatalogError(f"the archive holds no catalog {digest}")
+    return {digest: stored_definition(digest, heads[digest], tuple(links.get(digest, ()))) for digest in digests}
+
+
+def dependent_counts(reading: Reading, digests: Collection[str]) -> dict[str, int]:
+    """Return how many catalogs are made from each of some catalogs directly, by digest; those with none are left out."""
+    number = func.count(distinct(dependencies.c.catalog))
+    query = select(dependencies.c.dependency, number).group_by(dependencies.c.dependency)
+    return {
+        digest: count
+        for batch in in_batches(digests)
+        for digest, count in reading.connection.execute(query.where(dependencies.c.dependency.in_(batch)))
+    }

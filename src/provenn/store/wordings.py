@@ -1,0 +1,44 @@
+"""What users wrote when they defined catalogs, kept apart from the definitions so that it is searched quickly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sqlalchemy import Select, delete, insert, select
+
+from provenn.catalogs.catalog import Catalog, Parameters
+from provenn.store.database import Reading, Writing
+from provenn.store.tables import wordings
+
+__all__ = ["change", "index", "with_text"]
+
+_NOT_WORDS = frozenset({"fingerprints"})
+
+
+def index(reading: Reading, catalogs: Iterable[Catalog]) -> None:
+    """Take note of the wording of catalogs, inside the transaction that adds them."""
+    said = {one.digest: "\n".join(_texts(one.notes())) for one in catalogs}
+    # PostgreSQL takes no NUL in a text.
+    rows = [{"catalog": digest, "text": text.casefold().replace("\0", " ")} for digest, text in said.items() if text]
+    if rows:
+        reading.connection.execute(insert(wordings), rows)
+
+
+def change(writing: Writing, catalog: Catalog) -> None:
+    """Take note of the new wording of a catalog."""
+    writing.connection.execute(delete(wordings).where(wordings.c.catalog == catalog.digest))
+    index(writing, [catalog])
+
+
+def _texts(notes: Parameters) -> Iterator[str]:
+    """Yield the texts in notes, and what they are of, such as the name of an attribute and its description."""
+    for key, value in notes.items():
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict) and key not in _NOT_WORDS:
+            yield from (text for pair in value.items() for text in pair)
+
+
+def with_text(text: str) -> Select[tuple[str]]:
+    """Return the query of the catalogs in whose wording a text occurs, in upper or lower case."""
+    return select(wordings.c.catalog).where(wordings.c.text.contains(text.casefold(), autoescape=True))
