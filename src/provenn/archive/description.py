@@ -92,6 +92,11 @@ class Description:
         for name in self.unproved:
             yield f"  warning: the members of {name} are not known to be disjoint any more"
 
+    def _repr_html_(self) -> str | None:
+        from provenn.archive import cards  # noqa: PLC0415 - only a notebook needs it
+
+        return cards.html(cards.description_card, self)
+
 
 def described(reading: Reading, catalog: Catalog, asked: dict[str, str]) -> Description:
     """Describe a catalog of the archive.

@@ -41,6 +41,11 @@ class Stored:
     unusable: str
     fragment: Fragment
 
+    def _repr_html_(self) -> str | None:
+        from provenn.archive import cards  # noqa: PLC0415 - only a notebook needs it
+
+        return cards.html(cards.stored_card, self)
+
 
 def store(
     database: Database,
@@ -94,6 +99,8 @@ def listed(reading: Reading, extent: str | None = None, *, dropped: bool = False
     dropped
         Also those that are not used any more.
     """
+    if extent is not None and not dropped:
+        return _told(reading, fragments.of_extent(reading, extent))
     found = fragments.all_fragments(reading, dropped=dropped)
     return _told(reading, [one for one in found if extent is None or one.extent == extent])
 

@@ -22,6 +22,7 @@ from provenn.catalogs import (
     SqlCalculator,
 )
 from provenn.catalogs import Catalog as Definition
+from provenn.errors import ProvennError
 
 if TYPE_CHECKING:
     from provenn.archive.archive import Archive
@@ -199,4 +200,13 @@ class Catalog(Data):
         return hash(self.digest)
 
     def __repr__(self) -> str:
-        return f"<Catalog {self.name}: {self.definition.kind} of {self.population}, {len(self.attributes)} attributes>"
+        try:
+            kind = f"{self.definition.kind} of {self.population}"
+            return f"<Catalog {self.name}: {kind}, {len(self.attributes)} attributes>"
+        except ProvennError:  # the archive cannot be read any more
+            return f"<Catalog {self.digest[:SHORT]}>"
+
+    def _repr_html_(self) -> str | None:
+        from provenn.archive import cards  # noqa: PLC0415 - most catalogs are not looked at
+
+        return cards.html(cards.catalog_card, self)

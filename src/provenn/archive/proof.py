@@ -51,3 +51,10 @@ class Proof:
 
     def __str__(self) -> str:
         return f"{self.statement}: {self.verdict}" + "".join(f"\n  {reason}" for reason in self.reasons)
+
+    def _repr_html_(self) -> str:
+        from provenn.display.catalog import proof_html  # noqa: PLC0415 - only a notebook needs it
+
+        reasons = [(str(one.statement), one.because) for one in self.reasons]
+        world = "" if self.world is None else self.world._repr_html_()
+        return proof_html(str(self.statement), self.verdict, reasons, world)

@@ -75,4 +75,7 @@ class Relation:
         return self.words + "".join(f"\n  {one}" for one in self.reasons)
 
     def _repr_html_(self) -> str:
-        return self.hypercubes._repr_html_()
+        from provenn.display.catalog import relation_html  # noqa: PLC0415 - only a notebook needs it
+
+        reasons = [(str(one.statement), one.because) for one in self.reasons]
+        return relation_html(self.words, reasons, self.hypercubes._repr_html_())

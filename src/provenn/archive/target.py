@@ -112,3 +112,8 @@ class Target(Data):
     def __repr__(self) -> str:
         where = f" where {self.request.where}" if self.request.where else ""
         return f"<Target {', '.join(self.request.attributes)} of {self.request.called}{where}>"
+
+    def _repr_html_(self) -> str | None:
+        from provenn.archive import cards  # noqa: PLC0415 - only a notebook needs it
+
+        return cards.html(cards.target_card, self)

@@ -58,6 +58,11 @@ class Reason:
     def __str__(self) -> str:
         return f"{self.statement}  ({self.because})"
 
+    def _repr_html_(self) -> str:
+        from provenn.display.catalog import reason_html  # noqa: PLC0415 - only a notebook needs it
+
+        return reason_html(str(self.statement), self.because)
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:

@@ -24,14 +24,7 @@ def parse_size(text: str) -> int:
 
 
 def size_text(size: int) -> str:
-    """Return a size for people.
+    """Return a size for people."""
+    from provenn.display.text import size_text as told  # noqa: PLC0415 - help starts without it
 
-    >>> size_text(999), size_text(12_345), size_text(10**12)
-    ('999 B', '12.3 kB', '1.0 TB')
-    """
-    value, unit = float(size), "B"
-    for larger in ("kB", "MB", "GB", "TB", "PB"):
-        if value < 1000:
-            break
-        value, unit = value / 1000, larger
-    return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
+    return told(size)

@@ -1,11 +1,11 @@
-"""Hypercubes for the terminal."""
+"""Hypercubes for the terminal, and numbers as people write them."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, zip_longest
 
 from provenn.display.regions import Cells, checked
 
-__all__ = ["hypercube_text", "side_by_side"]
+__all__ = ["hypercube_text", "side_by_side", "size_text"]
 
 
 def hypercube_text(array: Cells) -> str:
@@ -41,3 +41,17 @@ def side_by_side(blocks: Sequence[str], *, width: int = 80, gap: int = 3) -> Ite
             yield ""
         for row in zip_longest(*lines[start : start + fit], fillvalue=""):
             yield (" " * gap).join(line.ljust(column) for line in row).rstrip()
+
+
+def size_text(size: int) -> str:
+    """Return a number of bytes for people.
+
+    >>> size_text(999), size_text(12_345), size_text(10**12)
+    ('999 B', '12.3 kB', '1.0 TB')
+    """
+    value, unit = float(size), "B"
+    for larger in ("kB", "MB", "GB", "TB", "PB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
