@@ -1,5 +1,6 @@
 """The command line. One module per command; each imports what it needs when it runs, so that the others start fast."""
 
+import os
 import sys
 from collections.abc import Callable
 from io import TextIOWrapper
@@ -46,30 +47,59 @@ from provenn.cli import (
     table,
     target,
 )
-from provenn.cli.output import write_error
-from provenn.errors import ProvennError
+from provenn.cli.failures import tell
 
 __all__ = ["app", "main"]
 
 
-class _Commands(TyperGroup):
-    """The commands, with provenn's own errors told to people instead of shown as a stack trace."""
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer has no name for it
 
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the context of typer's own copy of click
+
+class _Commands(TyperGroup):
+    """The commands, with errors told to people instead of shown as a stack trace."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the context of typer's own click
+        try:
+            return super().parse_args(ctx, args)
+        except _UsageError as error:
+            option = getattr(error, "option_name", "")
+            owners = [name for name, command in self.commands.items() if option in _options(command, ctx)]
+            if owners:
+                meant = next((one for one in args if one in owners), owners[0])
+                _explain(error, f"{option} comes after the command: provenn {meant} {option}")
+            raise
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - as above
         if "" not in sys.path:
             sys.path.append("")  # calculators in the current folder are found, as they are by python -m provenn
         try:
             return super().invoke(ctx)
-        except ProvennError as error:
-            if ctx.params["debug"]:
-                raise
-            write_error(error)
-            raise typer.Exit(2) from error
+        except (typer.Exit, typer.Abort):
+            raise
+        except _UsageError as error:
+            option = getattr(error, "option_name", "")
+            if option in _options(self, ctx):
+                place = f"{option} comes before the command: provenn {option} {ctx.invoked_subcommand}"
+                _explain(error, place)
+            raise
         except KeyboardInterrupt as interrupt:
             if ctx.params["debug"]:
                 raise
             typer.echo("provenn: cancelled", err=True)
             raise typer.Exit(130) from interrupt
+        except Exception as error:
+            if ctx.params["debug"] or isinstance(error, BrokenPipeError):  # whom nobody reads ends quietly, by typer
+                raise
+            raise typer.Exit(tell(error)) from error
+
+
+def _options(command: Any, ctx: Any) -> set[str]:  # noqa: ANN401 - of typer's own click
+    return {option for parameter in command.get_params(ctx) for option in parameter.opts if option.startswith("-")}
+
+
+def _explain(error: Any, message: str) -> None:  # noqa: ANN401 - of typer's own click
+    """Say of an option in the wrong place where it goes, instead of which options have a similar name."""
+    error.message, error.possibilities = message, None
 
 
 app = typer.Typer(
@@ -164,8 +194,12 @@ for _panel, _commands in _COMMANDS.items():
 
 
 def main() -> None:
-    """Run the command line, and leave with its exit status: 2 for bad input, 130 if it was cancelled."""
+    """Run the command line, and leave with its exit status: see docs/reference/cli.md."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no ● still shows the rest
+    if os.environ.get("NO_COLOR"):
+        from typer import rich_utils  # noqa: PLC0415 - slow to import
+
+        rich_utils.COLOR_SYSTEM = None  # rich alone would still write in bold
     app()

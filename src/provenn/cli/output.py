@@ -1,6 +1,7 @@
 """What commands do with their answer: show it, write it as JSON, draw it into a file."""
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -94,6 +95,7 @@ def write_paragraphs(paragraphs: Iterable[tuple[str, str]]) -> None:
     from rich.console import Console  # noqa: PLC0415 - rich is slow to start
     from rich.text import Text  # noqa: PLC0415
 
-    console = Console(highlight=False, soft_wrap=True)
+    plain = bool(os.environ.get("NO_COLOR"))
+    console = Console(highlight=False, soft_wrap=True, color_system=None if plain else "auto")
     for i, (heading, body) in enumerate(paragraphs):
         console.print(*([""] if i else []), Text(heading, style="bold"), "", Text(body), sep="\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import cache
 
@@ -14,4 +15,4 @@ __all__ = ["command_listener"]
 @cache  # it knows what it has shown of the runs that go on
 def command_listener() -> Listener:
     """Return what shows progress on the standard error: a bar on a terminal, otherwise a line every few seconds."""
-    return TerminalBar() if sys.stderr.isatty() else PlainLines()
+    return TerminalBar() if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else PlainLines()
