@@ -134,6 +134,38 @@ def test_an_interrupt_cancels_the_jobs_of_this_run_alone_and_spark_goes_on(engin
     assert "Traceback" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("kind", ["java", "python", "nothing"])
+def test_a_listener_that_raises_an_interrupt_cancels_the_run_on_whichever_thread_it_is(engine, kind):
+    session = engine.session
+    frame = session.range(10**13).selectExpr("sum(id * id % 7)")
+    if kind == "python":
+        frame = session.range(0, 2, 1, 1).mapInArrow(slowly, "id bigint")
+    told_of, ended = [], []
+
+    def stop(progress):
+        told_of.append(progress)
+        if kind == "nothing" or progress.elapsed > 0.6:
+            raise KeyboardInterrupt
+
+    def run():
+        try:
+            with told("summing"), watched(engine, "summing", stop):
+                if kind != "nothing":
+                    frame.collect()
+        except BaseException as error:  # noqa: BLE001 - which one is what is tested
+            ended.append(type(error))
+
+    start = time.monotonic()
+    worker = threading.Thread(target=run)
+    worker.start()
+    worker.join(60)
+    assert ended == [KeyboardInterrupt], "also if it is raised when the body is done"
+    assert time.monotonic() - start < 30
+    assert told_of[-1].elapsed > 0.6 or kind == "nothing"
+    assert session.sparkContext.statusTracker().getActiveJobsIds() == []
+    assert session.range(10).count() == 10
+
+
 def test_an_interrupt_outside_of_spark_is_raised_at_once(engine):
     before = signal.getsignal(signal.SIGINT)
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()

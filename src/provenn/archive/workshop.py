@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike
+from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,14 +43,29 @@ class Workshop:
         Where data are computed: None, a URL, or a session.
     progress
         Who is told of it.
+    beside
+        The workshop whose Spark it uses, instead of one of its own.
     """
 
-    def __init__(self, database: Database, folder: DataFolder | None, spark: object | None, progress: Progress) -> None:
+    def __init__(
+        self,
+        database: Database,
+        folder: DataFolder | None,
+        spark: object | None,
+        progress: Progress,
+        beside: Workshop | None = None,
+    ) -> None:
         self._database = database
         self._folder = folder
         self._spark = spark
         self._progress = progress
+        self._beside = beside
+        self._starting = Lock()
         self._pipeline: Pipeline | None = None
+
+    def watched(self, progress: Progress) -> Workshop:
+        """Return a workshop with the same Spark, the progress of whose work somebody else is told of."""
+        return Workshop(self._database, self._folder, self._spark, progress, self._beside or self)
 
     @property
     def folder(self) -> DataFolder:
@@ -67,16 +84,21 @@ class Workshop:
 
     def pipeline(self) -> Pipeline:
         """Return the way of data from files to results."""
-        if self._pipeline is None:
-            from provenn.spark.engine import Engine  # noqa: PLC0415 - most commands compute nothing
-            from provenn.spark.pipeline import Pipeline  # noqa: PLC0415
-            from provenn.spark.progress_bar import listener  # noqa: PLC0415
+        from provenn.spark.engine import Engine  # noqa: PLC0415 - most commands compute nothing
+        from provenn.spark.pipeline import Pipeline  # noqa: PLC0415
+        from provenn.spark.progress_bar import listener  # noqa: PLC0415
 
-            self._pipeline = Pipeline(self._database, self.folder, Engine(self._spark), listener(self._progress))
-        return self._pipeline
+        if self._beside is not None:
+            return replace(self._beside.pipeline(), listener=listener(self._progress))
+        with self._starting:
+            if self._pipeline is None:
+                self._pipeline = Pipeline(self._database, self.folder, Engine(self._spark), listener(self._progress))
+            return self._pipeline
 
     def close(self) -> None:
         """Stop what was started."""
+        if self._beside is not None:
+            self._beside.close()
         if self._pipeline is not None:
             self._pipeline.engine.close()
             self._pipeline = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import threading
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -86,6 +87,7 @@ class Engine:
             )
         self._spark: Any = spark
         self._brief = brief
+        self._starting = threading.RLock()
         self._session: SparkSession | None = None
         self._stop: Callable[[], None] = _nothing
 
@@ -98,6 +100,10 @@ class Engine:
         EngineError
             If it cannot be started or reached, or if the session that was given has been stopped.
         """
+        with self._starting:  # whoever else asks meanwhile gets the same
+            return self._started()
+
+    def _started(self) -> SparkSession:
         if self._session is not None and _stopped(self._session):
             self.close()
         if self._session is None:

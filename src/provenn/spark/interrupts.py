@@ -1,4 +1,6 @@
-"""Ctrl-C while Spark works: its jobs are cancelled, and Python stays on speaking terms with Java.
+"""Stopping Spark while it works: its jobs are cancelled, and Python stays on speaking terms with Java.
+
+Ctrl-C does it; so does whoever is handed the means to, from any thread.
 
 A `KeyboardInterrupt` that is raised in the middle of a conversation with Java tears it: py4j then closes the
 connections of other threads as well. So while one is going on, Ctrl-C only cancels the jobs; Java answers that they are
@@ -27,8 +29,8 @@ _PATIENCE = 10.0
 
 
 @contextmanager
-def interruptible(cancel: Cancel) -> Iterator[None]:
-    """Cancel what runs if the body is interrupted.
+def interruptible(cancel: Cancel) -> Iterator[Callable[[], None]]:
+    """Cancel what runs if the body is interrupted. Yields what interrupts it, from any thread, as Ctrl-C does.
 
     Parameters
     ----------
@@ -38,7 +40,7 @@ def interruptible(cancel: Cancel) -> Iterator[None]:
     Raises
     ------
     KeyboardInterrupt
-        If the user has interrupted the body, however it ended.
+        If the body was interrupted, however it ended.
     """
     interrupted = threading.Event()
     over = threading.Event()
@@ -48,15 +50,19 @@ def interruptible(cancel: Cancel) -> Iterator[None]:
             with suppress(Exception):
                 cancel()
 
+    def interrupt() -> None:
+        if not interrupted.is_set():
+            interrupted.set()
+            threading.Thread(target=keep_cancelling, daemon=True).start()
+
     def on_interrupt(_: int, frame: FrameType | None) -> None:
         if interrupted.is_set() or not _talks_to_java(frame):
             raise KeyboardInterrupt
-        interrupted.set()
-        threading.Thread(target=keep_cancelling, daemon=True).start()
+        interrupt()
 
     with _handling(on_interrupt):
         try:
-            yield
+            yield interrupt
         except BaseException as error:
             if interrupted.is_set() or isinstance(error, KeyboardInterrupt | SystemExit):
                 _until_cancelled(cancel)

@@ -91,19 +91,20 @@ def watched(engine: Engine, what: str, listener: Listener | None) -> Iterator[No
         What is done, for people.
     listener
         Called with a `Progress` several times a second, from a thread of its own, and at the end of the run once
-        more: `remaining` is zero then, and only then. What it raises is ignored, and it is not called again.
+        more: `remaining` is zero then, and only then. If it raises `KeyboardInterrupt`, that is as if the user had
+        pressed Ctrl-C, whichever thread the body runs on. What else it raises is ignored; either way it is not called
+        again.
 
     Raises
     ------
     KeyboardInterrupt
-        Which the user raised: the jobs have been cancelled.
+        Which the user, or the listener, raised: the jobs have been cancelled.
     """
-    session = engine.session
-    with (_tagged_connect if engine.remote else _tagged)(session, f"provenn-{uuid4().hex}") as (look, cancel):
-        watcher = None if listener is None else _Watcher(what, listener, look)
+    tagged = _tagged_connect if engine.remote else _tagged
+    with tagged(engine.session, f"provenn-{uuid4().hex}") as (look, cancel), interruptible(cancel) as interrupt:
+        watcher = None if listener is None else _Watcher(what, listener, look, interrupt)
         try:
-            with interruptible(cancel):
-                yield
+            yield
         finally:
             if watcher is not None:
                 watcher.finish()
@@ -112,9 +113,10 @@ def watched(engine: Engine, what: str, listener: Listener | None) -> Iterator[No
 class _Watcher:
     """A thread that looks, and tells a listener what it saw."""
 
-    def __init__(self, what: str, listener: Listener, look: _Look) -> None:
+    def __init__(self, what: str, listener: Listener, look: _Look, interrupt: Callable[[], None]) -> None:
         self._listener: Listener | None = listener
         self._look = look
+        self._interrupt = interrupt
         self._start = time.monotonic()
         self._last = Progress(what, 0, 0, 0, 0, None, 0.0, None)
         self._over = threading.Event()
@@ -139,6 +141,9 @@ class _Watcher:
         if self._listener is not None:
             try:
                 self._listener(now)
+            except KeyboardInterrupt:
+                self._listener = None
+                self._interrupt()
             except Exception:  # noqa: BLE001 - a bar that cannot be drawn must not end a night's work
                 self._listener = None
 
