@@ -129,10 +129,11 @@ def signs_and_key(labels: Sequence[str]) -> tuple[Sequence[str], Sequence[Figure
     return [str(i) for i, _ in enumerate(labels, start=1)], (above(lines, gap=2, align=0),)
 
 
-def document(figure: Figure, *, title: str, description: str, inline: bool = False) -> str:
+def document(figure: Figure, *, title: str, description: str, inline: bool = False, interactive: bool = False) -> str:
     """Return the SVG of a figure, titled and described for those who cannot see it.
 
-    With `inline` it takes the colours of the page it is put in; otherwise it brings its own.
+    With `inline` it takes the colours of the page it is put in; otherwise it brings its own. One that is `interactive`
+    has links in it, which an image would hide from those who cannot see it.
     """
     width, height = figure.width + 2 * _MARGIN, figure.height + 2 * _MARGIN
     content = figure.at(_MARGIN, _MARGIN)
@@ -147,8 +148,11 @@ def document(figure: Figure, *, title: str, description: str, inline: bool = Fal
         content,
         xmlns="http://www.w3.org/2000/svg",
         class_=name,
-        role="img",
-        aria_labelledby=f"{name}-title {name}-desc",
+        **(
+            {"role": "group", "aria_labelledby": f"{name}-title", "aria_describedby": f"{name}-desc"}
+            if interactive
+            else {"role": "img", "aria_labelledby": f"{name}-title {name}-desc"}
+        ),
         width=width,
         height=height,
         viewBox=f"0 0 {number(width)} {number(height)}",
