@@ -11,12 +11,14 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from provenn.archive import calculators, definitions, fragments, questions
+from provenn.archive.comparison import Comparison
 from provenn.archive.description import Description, described
 from provenn.archive.handle import Catalog
 from provenn.archive.lineage import Lineage, lineage_of
 from provenn.archive.plans import in_names as plan_in_names
 from provenn.archive.proof import Proof
-from provenn.archive.relation import Relation
+from provenn.archive.provenance import Provenance, provenance_of
+from provenn.archive.relation import Relation, Summary
 from provenn.archive.target import Target
 from provenn.archive.words import Vocabulary, as_statement, by_name, in_names, resolved
 from provenn.archive.workshop import Progress, Workshop
@@ -208,6 +210,12 @@ class Archive:
         with self._database.reading() as reading:
             return lineage_of(reading, one.definition, {one.digest: which} if isinstance(which, str) else {})
 
+    def provenance(self, which: Catalog | str) -> Provenance:
+        """Return where a catalog comes from: files, calculators, and the facts about its lineage."""
+        one = self.catalog(which)
+        with self._database.reading() as reading:
+            return provenance_of(reading, one.definition, {one.digest: which} if isinstance(which, str) else {})
+
     def search(
         self,
         text: str = "",
@@ -377,11 +385,34 @@ class Archive:
     def relate(self, left: Catalog | str, right: Catalog | str) -> Relation:
         """Return how two catalogs relate, proved from their lineage and what was declared."""
         with self._database.reading() as reading:
-            one, other = _digest(reading, left), _digest(reading, right)
-            asked = {digest: which for digest, which in ((one, left), (other, right)) if isinstance(which, str)}
-            relation, found = questions.relate(reading, one, other, asked)
+            digests = _digest(reading, left), _digest(reading, right)
+            relation, found = questions.relate(reading, *digests, _asked(digests, (left, right)))
         self._keep(found)
         return relation
+
+    def compare(self, *which: Catalog | str) -> Comparison:
+        """Return what is known of two or three catalogs together: what is possible, each region, each pair, and why.
+
+        Raises
+        ------
+        ComparisonError
+            If they are fewer, or more.
+        PopulationError
+            If they are of different populations.
+        """
+        with self._database.reading() as reading:
+            digests = [_digest(reading, one) for one in which]
+            comparison, found = questions.compare(reading, digests, _asked(digests, which))
+        self._keep(found)
+        return comparison
+
+    def relations(self, which: Catalog | str, others: Iterable[Catalog | str]) -> Sequence[tuple[Catalog, Summary]]:
+        """Return how a catalog relates to each of several others, as `relate` sums it up, without the reasons."""
+        asked = (which, *others)
+        with self._database.reading() as reading:
+            digests = [_digest(reading, one) for one in asked]
+            found = questions.summaries(reading, digests[0], digests[1:], _asked(digests, asked))
+        return [(Catalog(self, digest), found[digest]) for digest in digests[1:]]
 
     def prove(
         self, question: str | Statement, *, given: Collection[str | Statement] = (), budget: float | None = None
@@ -403,11 +434,12 @@ class Archive:
         self._keep(found)
         return replace(proof, statement=as_statement(question))
 
-    def _keep(self, found: questions.Found | None) -> None:
+    def _keep(self, found: Collection[questions.Found]) -> None:
         """Keep what was proved, where that is possible: the answer is as good without."""
-        if found is not None and not self._database.read_only:
+        if found and not self._database.read_only:
             with suppress(ArchiveBusyError), self._database.writing() as writing:
-                proofs.keep(writing, found.said, found.verdict, found.because)
+                for one in found:
+                    proofs.keep(writing, one.said, one.verdict, one.because)
 
     def declare(self, said: str | Statement, *, reason: str = "") -> Fact:
         """Hold a statement about catalogs true from now on.
@@ -539,3 +571,9 @@ class Archive:
 
 def _digest(reading: Reading, which: Catalog | str) -> str:
     return which.digest if isinstance(which, Catalog) else catalog_store.resolve(reading, which)
+
+
+def _asked(digests: Sequence[str], which: Sequence[Catalog | str]) -> dict[str, str]:
+    """Return what the user calls catalogs, by digest; of two words for one catalog, the first."""
+    said = [(digest, one) for digest, one in zip(digests, which, strict=True) if isinstance(one, str)]
+    return dict(reversed(said))

@@ -74,7 +74,7 @@ def description_card(told: Description) -> Card:
     tables = (
         Table(
             f"{count:,} attribute{'s' * (count != 1)}".replace(",", " "),
-            ("name", "type", "unit", "", "description"),
+            ("name", "type", "unit", "note", "description"),
             attributes,
             count,
         ),

@@ -28,7 +28,7 @@ class Table:
     title
         What it shows; a click on it hides and shows the table.
     header
-        The titles of the columns; the first column names the rows.
+        The titles of the columns; the first column names the rows. A column that holds nothing is left out.
     rows
         The cells.
     total
@@ -140,13 +140,15 @@ def _because(text: str) -> Element:
 
 
 def _table(table: Table) -> Element:
-    head = element("tr", *(element("th", one, scope="col", style=f"{_CELL};{_FAINT}") for one in table.header))
-    shown = table.rows[:_MOST_ROWS]
+    rows = table.rows[:_MOST_ROWS]
+    shown = [column for column, _ in enumerate(table.header) if any(row[column] for row in rows)]
+    heads = [element("th", table.header[one], scope="col", style=f"{_CELL};{_FAINT}") for one in shown]
     body = [
-        element("tr", element("th", _short(row[0]), scope="row", style=_CELL), *map(_cell, row[1:])) for row in shown
+        element("tr", element("th", _short(row[0]), scope="row", style=_CELL), *(_cell(row[one]) for one in shown[1:]))
+        for row in rows
     ]
-    more = [element("p", line) for line in _more(len(shown), table.total or len(table.rows))]
-    content = element("table", element("thead", head), element("tbody", *body))
+    more = [element("p", line) for line in _more(len(rows), table.total or len(table.rows))]
+    content = element("table", element("thead", element("tr", *heads)), element("tbody", *body))
     return element("details", element("summary", table.title), content, *more, open="")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,10 +13,11 @@ from provenn.catalogs.base import Base
 from provenn.catalogs.digest import canonical_json
 from provenn.errors import CorruptArchiveError, UnknownCatalogError
 from provenn.store import wordings
+from provenn.store.cones import in_batches
 from provenn.store.database import Reading, Writing
 from provenn.store.tables import bases, catalogs
 
-__all__ = ["Seen", "files_digests", "first_seen", "last_seen", "seen_again"]
+__all__ = ["Seen", "all_last_seen", "files_digests", "first_seen", "last_seen", "seen_again"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,16 @@ def last_seen(reading: Reading, digest: str) -> Seen:
     if row is None:
         raise UnknownCatalogError(f"the archive holds no base catalog {digest}")
     return Seen(*row)
+
+
+def all_last_seen(reading: Reading, digests: Collection[str]) -> dict[str, Seen]:
+    """Return where the files of several base catalogs were last seen, by digest; others are left out."""
+    columns = (bases.c.catalog, bases.c.location, bases.c.row_count, bases.c.seen_at, bases.c.seen_by)
+    return {
+        digest: Seen(*seen)
+        for batch in in_batches(digests)
+        for digest, *seen in reading.connection.execute(select(*columns).where(bases.c.catalog.in_(batch)))
+    }
 
 
 def files_digests(reading: Reading) -> frozenset[str]:
