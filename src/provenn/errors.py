@@ -19,6 +19,7 @@
     │   └── CorruptArchiveError       a row that is not what was written
     ├── UnknownCatalogError (KeyError)  a name or digest that no catalog has; says what was meant
     ├── CatalogNameError (ValueError)  a name that is unfit, or taken
+    ├── ComparisonError (ValueError)  too few or too many catalogs to compare
     ├── FactError (ValueError)        a fact that cannot be declared or retracted
     ├── UnknownFactError (KeyError)   a number that no fact has
     ├── AttributeNotFoundError (KeyError)  a name that no attribute has, or that may mean several
@@ -38,6 +39,7 @@
     │   └── JavaNotFoundError         there is no Java to run it
     ├── RunError                      a run that failed; says at what
     ├── ServerError (OSError)         a place where the archive cannot be served
+    ├── UnknownJobError (KeyError)    a job that the server does not know, or that has no data
     ├── StoreError (OSError)          a place where data cannot be written or read: full, forbidden, gone
     ├── FormatError (ValueError)      a format that is not known, or that cannot hold the data
     ├── TargetError (ValueError)      a request that cannot be answered; says why
@@ -67,6 +69,7 @@ __all__ = [
     "CalculatorChangedError",
     "CalculatorError",
     "CatalogNameError",
+    "ComparisonError",
     "ContradictionError",
     "CorruptArchiveError",
     "CriterionError",
@@ -96,6 +99,7 @@ __all__ = [
     "TypeNameError",
     "UnknownCatalogError",
     "UnknownFactError",
+    "UnknownJobError",
     "UnknownLabelError",
     "did_you_mean",
 ]
@@ -309,6 +313,10 @@ class ServerError(ProvennError, OSError):
     """An address at which an archive cannot be served."""
 
 
+class UnknownJobError(ProvennError, KeyError):
+    """A job that the server does not know, or not any more; or one that has no data."""
+
+
 class StoreError(ProvennError, OSError):
     """A place where data cannot be written or read: it is full, forbidden or gone."""
 
@@ -402,6 +410,10 @@ class UnknownCatalogError(ProvennError, KeyError):
 
 class CatalogNameError(ProvennError, ValueError):
     """A name that is unfit for a catalog, or taken."""
+
+
+class ComparisonError(ProvennError, ValueError):
+    """Too few or too many catalogs to compare."""
 
 
 class FactError(ProvennError, ValueError):

@@ -15,6 +15,7 @@ from provenn.archive.comparison import Comparison
 from provenn.archive.description import Description, described
 from provenn.archive.handle import Catalog
 from provenn.archive.lineage import Lineage, lineage_of
+from provenn.archive.neighbourhood import Direction, Neighbourhood, neighbourhood_of
 from provenn.archive.plans import in_names as plan_in_names
 from provenn.archive.proof import Proof
 from provenn.archive.provenance import Provenance, provenance_of
@@ -215,6 +216,32 @@ class Archive:
         one = self.catalog(which)
         with self._database.reading() as reading:
             return provenance_of(reading, one.definition, {one.digest: which} if isinstance(which, str) else {})
+
+    def neighbourhood(
+        self, which: Catalog | str, *, depth: int = 2, direction: Direction = "both", most: int = 60
+    ) -> Neighbourhood:
+        """Return the catalogs around a catalog, as a picture: quick in an archive of any size.
+
+        Parameters
+        ----------
+        which
+            The catalog.
+        depth
+            How many steps to go.
+        direction
+            ``"up"`` to what it is made from, ``"down"`` to what is made from it, or ``"both"``.
+        most
+            How many catalogs to show; the nearest are, and it is told how many are not.
+
+        Raises
+        ------
+        PictureError
+            If there is no such depth, direction or number.
+        """
+        with self._database.reading() as reading:
+            digest = _digest(reading, which)
+            asked = {digest: which} if isinstance(which, str) else {}
+            return neighbourhood_of(reading, digest, asked, depth=depth, direction=direction, most=most)
 
     def search(
         self,

@@ -6,17 +6,19 @@ who asks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import combinations
 from time import monotonic
 from typing import Literal
 
+from provenn.archive.comparison import Comparison, regions_of
 from provenn.archive.proof import Proof
 from provenn.archive.relation import RELATIONS, Relation, Summary
 from provenn.archive.words import SHORT, SUPPOSED, Vocabulary
-from provenn.errors import ContradictionError, PopulationError, UnknownCatalogError
+from provenn.errors import ComparisonError, ContradictionError, PopulationError, UnknownCatalogError
 from provenn.logic import Knowledge, Relationship, Statement, World
 from provenn.store import populations, proofs
 from provenn.store.catalog_store import entries
@@ -25,7 +27,9 @@ from provenn.store.facts import Fact, closed_cone
 from provenn.store.knowledge import Known, knowledge_of
 from provenn.store.proofs import Because
 
-__all__ = ["Asked", "Found", "in_words", "judge", "look_up", "proves", "relate"]
+__all__ = ["Asked", "Found", "compare", "in_words", "judge", "look_up", "proves", "relate", "summaries"]
+
+_COMPARED = (2, 3)
 
 Asked = Mapping[str, str]
 """What the user calls the catalogs of a question, by digest."""
@@ -33,14 +37,25 @@ Asked = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Something that was proved: a statement, whether it holds or fails, and the facts from which that follows."""
+    """Something that was proved.
+
+    Parameters
+    ----------
+    said, verdict
+        A statement, and whether it holds or fails.
+    because
+        The facts from which that follows.
+    is_new
+        Whether it is worth keeping: not if it was kept before.
+    """
 
     said: Statement
     verdict: Literal["holds", "fails"]
     because: tuple[Because, ...]
+    is_new: bool = True
 
 
-def relate(reading: Reading, left: str, right: str, asked: Asked) -> tuple[Relation, Found | None]:
+def relate(reading: Reading, left: str, right: str, asked: Asked) -> tuple[Relation, list[Found]]:
     """Return how two catalogs relate, and what was proved for it.
 
     Raises
@@ -48,22 +63,62 @@ def relate(reading: Reading, left: str, right: str, asked: Asked) -> tuple[Relat
     PopulationError
         If they are of different populations.
     """
-    digests = tuple(dict.fromkeys((left, right)))
-    known = _known(reading, digests, asked)
-    possible = known.knowledge.relationship(*digests)
-    summary, said = _first_proved(possible, left, right)
-    found = None if said is None else _proved(reading, known, said, "holds")
-    because = () if found is None else found.because
-    vocabulary = Vocabulary.of(reading, digests, asked, (fact for fact, _ in because))
-    relation = Relation(
-        vocabulary.word(left),
-        vocabulary.word(right),
-        summary,
-        Relationship.from_arrays([vocabulary.word(digest) for digest in digests], possible.arrays()),
-        None if said is None else vocabulary.said(said),
-        vocabulary.reasons(reading, because),
+    comparison, found = compare(reading, (left, right), asked)
+    return comparison.relations[0], found
+
+
+def compare(reading: Reading, digests: Sequence[str], asked: Asked) -> tuple[Comparison, list[Found]]:
+    """Return what is known of two or three catalogs together, and what was proved for it.
+
+    Raises
+    ------
+    ComparisonError
+        If they are fewer, or more.
+    PopulationError
+        If they are of different populations.
+    """
+    if len(digests) not in _COMPARED:
+        raise ComparisonError(f"two or three catalogs can be compared, not {len(digests)}")
+    different = tuple(dict.fromkeys(digests))
+    known = _known(reading, different, asked)
+    with in_words(reading, asked):
+        possible = known.knowledge.relationship(*different)
+    pairs = list(combinations(different, 2)) or [(different[0], different[0])]
+    summaries = [_first_proved(possible, *pair) for pair in pairs]
+    proved = [None if said is None else _proved(reading, known, said, "holds") for _, said in summaries]
+    cited = [fact for one in proved if one is not None for fact, _ in one.because]
+    vocabulary = Vocabulary.of(reading, different, asked, cited)
+    word = vocabulary.word
+    hypercubes = Relationship.from_arrays(map(word, different), possible.arrays())
+    relations = tuple(
+        Relation(
+            word(left),
+            word(right),
+            summary,
+            hypercubes if len(pairs) == 1 else hypercubes.on(word(left), word(right)),
+            None if said is None else vocabulary.said(said),
+            () if found is None else vocabulary.reasons(reading, found.because),
+        )
+        for (left, right), (summary, said), found in zip(pairs, summaries, proved, strict=True)
     )
-    return relation, found
+    names = tuple(map(word, different))
+    comparison = Comparison(names, different, hypercubes, regions_of(names, hypercubes), relations)
+    return comparison, [one for one in proved if one is not None and one.is_new]
+
+
+def summaries(reading: Reading, digest: str, others: Collection[str], asked: Asked) -> dict[str, Summary]:
+    """Return how a catalog relates to each of several others, by digest, without asking why.
+
+    Raises
+    ------
+    PopulationError
+        If they are of different populations.
+    """
+    knowledge = _known(reading, dict.fromkeys((digest, *others)), asked).knowledge
+    return {
+        other: "equal" if other == digest else _first_proved(knowledge.relationship(digest, other), digest, other)[0]
+        for other in others
+    }
 
 
 def _first_proved(possible: Relationship, left: str, right: str) -> tuple[Summary, Statement | None]:
@@ -76,7 +131,7 @@ def _first_proved(possible: Relationship, left: str, right: str) -> tuple[Summar
 
 def judge(
     reading: Reading, said: Statement, asked: Asked, given: Collection[Statement] = (), budget: float | None = None
-) -> tuple[Proof, Found | None]:
+) -> tuple[Proof, list[Found]]:
     """Return whether a statement holds, and what was proved for it.
 
     Parameters
@@ -101,7 +156,7 @@ def judge(
     """
     recalled = None if given else proofs.recall(reading, said)
     if recalled is not None:
-        return _told(reading, Found(said, recalled.verdict, recalled.because), asked), None
+        return _told(reading, Found(said, recalled.verdict, recalled.because, is_new=False), asked), []
     labels = dict.fromkeys(label for one in (said, *given) for label in one.labels)
     known = _known(reading, labels, asked, given)
     start = monotonic()
@@ -111,9 +166,9 @@ def judge(
         ran_out = budget is not None and monotonic() - start >= budget
         world = None if ran_out else known.knowledge.counterexample(said)
         vocabulary = Vocabulary.of(reading, said.labels, asked)
-        return Proof(vocabulary.said(said), "unknown", world=world and _reduced(world, said, vocabulary)), None
+        return Proof(vocabulary.said(said), "unknown", world=world and _reduced(world, said, vocabulary)), []
     found = _proved(reading, known, said, "holds" if verdict == "holds" else "fails")
-    return _told(reading, found, asked), None if given else found
+    return _told(reading, found, asked), [] if given else [found]
 
 
 def proves(reading: Reading, said: Statement) -> bool:
@@ -126,7 +181,7 @@ def _proved(reading: Reading, known: Known, said: Statement, verdict: Literal["h
     """Return the reason for something that is proved, found now or before."""
     recalled = proofs.recall(reading, said)
     if recalled is not None and recalled.verdict == verdict:
-        return Found(said, verdict, recalled.because)
+        return Found(said, verdict, recalled.because, is_new=False)
     explanation = known.knowledge.explain(said if verdict == "holds" else ~said)
     because = [(fact, known.origin(fact)) for fact in ([] if explanation is None else explanation.facts)]
     # Who reads a proof wants to know first what the catalogs are.

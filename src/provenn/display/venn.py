@@ -64,7 +64,7 @@ def venn_svg(labels: Sequence[str], array: Cells) -> str:
     return venn_states_svg(labels, [RegionState.INHABITED if cell else RegionState.EMPTY for cell in cells.flat])
 
 
-def venn_states_svg(labels: Sequence[str], states: Iterable[RegionState]) -> str:
+def venn_states_svg(labels: Sequence[str], states: Iterable[RegionState], *, inline: bool = False) -> str:
     """Draw a Venn diagram of what is known of each region.
 
     Parameters
@@ -74,6 +74,8 @@ def venn_states_svg(labels: Sequence[str], states: Iterable[RegionState]) -> str
     states
         One state for each of the ``2**n`` regions, in the order of the cells of a hypercube: the last set changes
         fastest, outside before inside.
+    inline
+        Whether it takes the colours of the page it is put in; otherwise it brings its own.
     """
     known = list(states)
     regions = product((0, 1), repeat=len(labels))
@@ -83,6 +85,7 @@ def venn_states_svg(labels: Sequence[str], states: Iterable[RegionState]) -> str
         description=". ".join(
             f"{region_name(labels, region)}: {_SAYS[state]}" for region, state in zip(regions, known, strict=True)
         ),
+        inline=inline,
     )
 
 
