@@ -6,6 +6,7 @@ from provenn.archive.description import Description
 from provenn.archive.fragments import Stored
 from provenn.archive.handle import Catalog
 from provenn.archive.lineage import Lineage
+from provenn.archive.neighbourhood import Neighbourhood
 from provenn.archive.opening import DATABASE, open_archive
 from provenn.archive.proof import Proof
 from provenn.archive.provenance import BaseFiles, Calculation, Provenance
@@ -22,6 +23,7 @@ __all__ = [
     "Comparison",
     "Description",
     "Lineage",
+    "Neighbourhood",
     "Proof",
     "Provenance",
     "Reason",

@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from provenn.catalogs import (
-    Base,
-    Catalog,
-    CombineAttributes,
-    ConcatSources,
-    DeriveAttributes,
-    ExcludeSources,
-    KeepAttributes,
-    PythonCalculator,
-    RenameAttributes,
-    RestrictSources,
-    SampleSources,
-    SelectSources,
-)
-from provenn.catalogs.calculators import Expressions
+from provenn.catalogs import Catalog
+from provenn.catalogs.catalog import Parameters
 
-__all__ = ["listed", "sentence"]
+__all__ = ["listed", "sentence", "told"]
 
 
 def sentence(catalog: Catalog, word: Callable[[str], str]) -> str:
@@ -33,33 +20,50 @@ def sentence(catalog: Catalog, word: Callable[[str], str]) -> str:
     word
         What to call a catalog, given its digest.
     """
-    parts = [word(one.digest) for one in catalog.dependencies]
-    match catalog:
-        case Base(files=files):
-            rows = "the rows" if files.row_count is None else f"{files.row_count} rows"
-            return f"{rows} of {files.location}"
-        case SelectSources(text=text):
-            return f"the sources of {parts[0]} where {' '.join(text.split())}"
-        case RestrictSources():
+    return told(catalog.kind, catalog.parameters(), catalog.notes(), [word(one.digest) for one in catalog.dependencies])
+
+
+def told(kind: str, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:
+    """Return what a catalog is, from what is stored of it alone: none of those it is made from is looked at.
+
+    Parameters
+    ----------
+    kind
+        The name of its class.
+    parameters, notes
+        As the class made them.
+    parts
+        What to call its dependencies, in order.
+    """
+    match kind:
+        case "Base":
+            rows = "the rows" if notes["row_count"] is None else f"{notes['row_count']} rows"
+            return f"{rows} of {notes['location']}"
+        case "SelectSources":
+            return f"the sources of {parts[0]} where {' '.join(notes['text'].split())}"
+        case "RestrictSources":
             return f"the sources of {parts[0]} that {parts[1]} has too"
-        case ExcludeSources():
+        case "ExcludeSources":
             return f"the sources of {parts[0]} that {parts[1]} does not have"
-        case SampleSources(fraction=fraction, seed=seed):
+        case "SampleSources":
+            fraction, seed = parameters["fraction"], parameters["seed"]
             return f"a sample of the sources of {parts[0]}: a fraction of {fraction:g}, with seed {seed}"
-        case KeepAttributes(names=kept):
-            return f"{parts[0]}, only its attributes {listed(kept)}"
-        case RenameAttributes(names=renamed):
-            return f"{parts[0]}, with {listed([f'{old} renamed to {new}' for old, new in renamed])}"
-        case DeriveAttributes(calculation=PythonCalculator() as calculator):
-            return f"{parts[0]}, with {listed(calculator.names)} calculated by {calculator.function}"
-        case DeriveAttributes(calculation=Expressions() as expressions):
-            return f"{parts[0]}, with {listed([f'{one.name} = {one.text}' for one in expressions.outputs])}"
-        case CombineAttributes():
+        case "KeepAttributes":
+            return f"{parts[0]}, only its attributes {listed(parameters['names'])}"
+        case "RenameAttributes":
+            return f"{parts[0]}, with {listed([f'{old} renamed to {new}' for old, new in parameters['names']])}"
+        case "DeriveAttributes" if "calculator" in parameters:
+            names = [name for name, _ in parameters["calculator"]["outputs"]]
+            return f"{parts[0]}, with {listed(names)} calculated by {parameters['calculator']['function']}"
+        case "DeriveAttributes":
+            names, texts = [name for name, *_ in parameters["expressions"]], notes["texts"]
+            return f"{parts[0]}, with {listed([f'{name} = {texts[name]}' for name in names])}"
+        case "CombineAttributes":
             return f"the attributes of {listed(parts)}, for the sources they all have"
-        case ConcatSources(overlap=overlap):
-            first = "; the first of them that has a source gives its values" if overlap == "first" else ""
+        case "ConcatSources":
+            first = "; the first of them that has a source gives its values" if parameters["overlap"] == "first" else ""
             return f"the sources of {listed(parts)} together{first}"
-    raise AssertionError(catalog.kind)
+    raise AssertionError(kind)
 
 
 def listed(words: Sequence[str], most: int = 12) -> str:

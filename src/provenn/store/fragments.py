@@ -29,6 +29,7 @@ __all__ = [
     "all_fragments",
     "drop",
     "get",
+    "held",
     "is_registered",
     "of_extent",
     "pinned",
@@ -204,6 +205,20 @@ def with_attribute(reading: Reading, identity: str) -> tuple[Fragment, ...]:
 def of_extent(reading: Reading, extent: str) -> tuple[Fragment, ...]:
     """Return the usable fragments that hold the sources of an extent, by number."""
     return _read(reading, _USABLE.where(fragments.c.extent == extent))
+
+
+def held(reading: Reading, extents: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return the identities of the attributes that usable fragments hold for the sources of extents, by extent.
+
+    Extents of which nothing is stored are left out.
+    """
+    query = _USABLE.join(fragment_attributes, fragment_attributes.c.fragment == fragments.c.id).order_by(None)
+    query = query.with_only_columns(fragments.c.extent, fragment_attributes.c.identity)
+    found: dict[str, set[str]] = {}
+    for batch in in_batches(extents):
+        for extent, identity in reading.connection.execute(query.where(fragments.c.extent.in_(batch))):
+            found.setdefault(extent, set()).add(identity)
+    return {extent: frozenset(identities) for extent, identities in found.items()}
 
 
 def all_fragments(reading: Reading, *, dropped: bool = False) -> tuple[Fragment, ...]:

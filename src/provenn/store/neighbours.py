@@ -86,7 +86,7 @@ def definitions(reading: Reading, digests: Collection[str]) -> dict[str, Definit
 
 
 def dependent_counts(reading: Reading, digests: Collection[str]) -> dict[str, int]:
-    """Return how many catalogs are made from each of some catalogs directly, by digest; those with none are left out."""
+    """Return how many catalogs are made from each of some catalogs directly, by digest; not of those with none."""
     number = func.count(distinct(dependencies.c.catalog))
     query = select(dependencies.c.dependency, number).group_by(dependencies.c.dependency)
     return {
