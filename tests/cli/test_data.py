@@ -42,8 +42,8 @@ def test_a_calculator_is_registered_listed_and_preferred(sky):
     assert (told[1]["function"], told[1]["inputs"], told[1]["outputs"]) == (
         "redshifts_of_stars:redshift", ["vmag"], ["z"],
     )  # fmt: skip
-    assert sky("prefer z redshift") == "z is what redshift derives\n"
-    assert sky.json("prefer z redshift") == {"attribute": "z", "calculator": "redshift"}
+    assert sky("prefer z redshift") == "z is now that of redshift\n"
+    assert sky.json("prefer z redshift") == {"attribute": "z", "provider": "redshift"}
     assert "does not provide" in sky.fails("prefer z dist")
 
 
@@ -160,7 +160,7 @@ class TestWithSpark:
         assert "nonempty(bright)" in computed("facts")
 
     def test_a_few_sources_are_shown(self, computed):
-        assert computed("head bright -n 1").split()[:5] == ["hip", "vmag", "plx", "dec", "spect"]
+        assert computed("head bright --most 1").split()[:5] == ["hip", "vmag", "plx", "dec", "spect"]
         told = computed.json("head stars")
         assert told["columns"] == ["hip", "vmag", "plx", "dec", "spect"]
         assert [5, None, 1.0, -1.0, "K1"] in told["rows"]

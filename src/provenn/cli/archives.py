@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from provenn.cli.completion import catalog_names
 from provenn.cli.output import errors_as_json, write_json, write_text
 
 if TYPE_CHECKING:
@@ -48,7 +49,13 @@ ArchivePath = Annotated[
     ),
 ]
 CatalogName = Annotated[
-    str, typer.Argument(metavar="CATALOG", help="Its name, or the beginning of its digest.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="CATALOG",
+        help="Its name, or the beginning of its digest.",
+        show_default=False,
+        autocompletion=catalog_names,
+    ),
 ]
 NewName = Annotated[
     str | None, typer.Option("--name", "-n", metavar="NAME", help="A name for the new catalog.", show_default=False)

@@ -16,7 +16,7 @@ __all__ = ["register"]
 
 
 def register(
-    name: Annotated[str, typer.Argument(help="A name for the calculator.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name for the calculator.", show_default=False)],
     function: Annotated[
         str | None,
         typer.Argument(metavar="[MODULE:FUNCTION]", help="A function of a module of yours.", show_default=False),

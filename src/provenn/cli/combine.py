@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, write_catalog
+from provenn.cli.completion import catalog_names
 from provenn.cli.output import AsJson
 
 __all__ = ["combine"]
@@ -12,7 +13,10 @@ __all__ = ["combine"]
 
 def combine(
     catalog: CatalogName,
-    others: Annotated[list[str], typer.Argument(help="The other catalogs.", show_default=False)],
+    others: Annotated[
+        list[str],
+        typer.Argument(metavar="OTHERS", help="The other catalogs.", show_default=False, autocompletion=catalog_names),
+    ],
     *,
     name: NewName = None,
     archive: ArchivePath = CURRENT_FOLDER,

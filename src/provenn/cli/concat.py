@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, write_catalog
+from provenn.cli.completion import catalog_names
 from provenn.cli.output import AsJson
 
 __all__ = ["Order", "concat"]
@@ -19,7 +20,12 @@ class Order(StrEnum):
 
 def concat(
     catalog: CatalogName,
-    others: Annotated[list[str], typer.Argument(help="The catalogs to append.", show_default=False)],
+    others: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="OTHERS", help="The catalogs to append.", show_default=False, autocompletion=catalog_names
+        ),
+    ],
     *,
     order: Annotated[
         Order | None,

@@ -11,7 +11,9 @@ __all__ = ["declare"]
 
 
 def declare(
-    statement: Annotated[str, typer.Argument(help='What holds: "disjoint(north, south)".', show_default=False)],
+    statement: Annotated[
+        str, typer.Argument(metavar="STATEMENT", help='What holds: "disjoint(north, south)".', show_default=False)
+    ],
     *,
     reason: Annotated[str, typer.Option("--reason", "-r", metavar="TEXT", help="Why.", show_default=False)] = "",
     archive: ArchivePath = CURRENT_FOLDER,

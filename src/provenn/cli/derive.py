@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, pairs, write_catalog
+from provenn.cli.completion import calculator_names
 from provenn.cli.output import AsJson
 
 __all__ = ["derive"]
@@ -23,6 +24,7 @@ def derive(
             "--calculator",
             "-c",
             metavar="NAME",
+            autocompletion=calculator_names,
             help="Instead: a registered calculator, or an attribute that one provides.",
             show_default=False,
         ),

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, opened
+from provenn.cli.completion import attribute_names
 from provenn.cli.output import AsJson, write_json
 from provenn.cli.rows import write_written, written_data
 
@@ -13,7 +14,9 @@ __all__ = ["export"]
 
 def export(
     catalog: CatalogName,
-    path: Annotated[str, typer.Argument(help="A file or a folder; the suffix tells the format.", show_default=False)],
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="A file or a folder; the suffix tells the format.", show_default=False)
+    ],
     *,
     format_: Annotated[
         str | None,
@@ -28,6 +31,7 @@ def export(
         list[str] | None,
         typer.Option(
             metavar="ATTRIBUTE",
+            autocompletion=attribute_names,
             help="Put files into folders by the values of this attribute. May be repeated.",
             show_default=False,
         ),

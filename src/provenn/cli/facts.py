@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, fact_data, opened
+from provenn.cli.completion import catalog_names
 from provenn.cli.output import AsJson, write_json, write_table, write_text
 
 __all__ = ["show_facts"]
@@ -12,7 +13,13 @@ __all__ = ["show_facts"]
 
 def show_facts(
     catalog: Annotated[
-        str | None, typer.Argument(help="Only facts that mention this catalog.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="CATALOG",
+            help="Only facts that mention this catalog.",
+            show_default=False,
+            autocompletion=catalog_names,
+        ),
     ] = None,
     *,
     everything: Annotated[bool, typer.Option("--all", help="Also facts that were retracted.")] = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened
+from provenn.cli.completion import catalog_names
 from provenn.cli.output import AsJson, write_json, write_table, write_text
 from provenn.cli.sizes import size_text
 
@@ -18,7 +19,13 @@ __all__ = ["fragment_data", "show_fragments"]
 
 def show_fragments(
     catalog: Annotated[
-        str | None, typer.Argument(help="Only fragments that hold the sources of this catalog.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="CATALOG",
+            help="Only fragments that hold the sources of this catalog.",
+            show_default=False,
+            autocompletion=catalog_names,
+        ),
     ] = None,
     *,
     everything: Annotated[bool, typer.Option("--all", help="Also fragments that are not used any more.")] = False,

@@ -14,7 +14,7 @@ __all__ = ["show_head"]
 def show_head(
     catalog: CatalogName,
     *,
-    number: Annotated[int, typer.Option("--number", "-n", metavar="NUMBER", min=0, help="How many sources.")] = 10,
+    most: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="How many sources.")] = 10,
     spark: SparkUrl = None,
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
@@ -23,10 +23,10 @@ def show_head(
 
     Try:
 
-    - `provenn head bright -n 3`
+    - `provenn head bright --most 3`
     """
     with opened(archive, as_json, spark=spark) as found:
-        rows = found[catalog].head(number)
+        rows = found[catalog].head(most)
         if as_json:
             write_json(rows_data(rows))
         else:

@@ -11,9 +11,12 @@ __all__ = ["ingest"]
 
 
 def ingest(
-    name: Annotated[str, typer.Argument(help="A name for the catalog.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name for the catalog.", show_default=False)],
     path: Annotated[
-        str, typer.Argument(help="A file, a folder, a pattern in quotes; or a table of Spark.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="PATH", help="A file, a folder, a pattern in quotes; or a table of Spark.", show_default=False
+        ),
     ],
     *,
     key: Annotated[

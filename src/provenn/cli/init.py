@@ -12,7 +12,7 @@ __all__ = ["init"]
 
 def init(
     folder: Annotated[
-        str | None, typer.Argument(help="Where, if not where --archive says.", show_default=False)
+        str | None, typer.Argument(metavar="FOLDER", help="Where, if not where --archive says.", show_default=False)
     ] = None,
     *,
     archive: ArchivePath = CURRENT_FOLDER,

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, write_catalog
+from provenn.cli.completion import attribute_names
 from provenn.cli.output import AsJson
 
 __all__ = ["keep"]
@@ -12,7 +13,15 @@ __all__ = ["keep"]
 
 def keep(
     catalog: CatalogName,
-    attributes: Annotated[list[str], typer.Argument(help="Attributes, in the order wanted.", show_default=False)],
+    attributes: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ATTRIBUTES",
+            help="Attributes, in the order wanted.",
+            show_default=False,
+            autocompletion=attribute_names,
+        ),
+    ],
     *,
     name: NewName = None,
     archive: ArchivePath = CURRENT_FOLDER,

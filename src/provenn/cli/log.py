@@ -5,13 +5,19 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened
+from provenn.cli.completion import catalog_names
 from provenn.cli.output import AsJson, write_json, write_table
 
 __all__ = ["log"]
 
 
 def log(
-    name: Annotated[str, typer.Argument(help="The name; it may be deleted.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="The name; it may be deleted.", show_default=False, autocompletion=catalog_names
+        ),
+    ],
     *,
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,

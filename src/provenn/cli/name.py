@@ -5,16 +5,22 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened, write_catalog
+from provenn.cli.completion import catalog_names
 from provenn.cli.output import AsJson, write_json, write_text
 
 __all__ = ["set_name"]
 
 
 def set_name(
-    name: Annotated[str, typer.Argument(help="The name.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name.", show_default=False)],
     catalog: Annotated[
         str | None,
-        typer.Argument(help="A name that the catalog has, or the beginning of its digest.", show_default=False),
+        typer.Argument(
+            metavar="CATALOG",
+            help="A name that the catalog has, or the beginning of its digest.",
+            show_default=False,
+            autocompletion=catalog_names,
+        ),
     ] = None,
     *,
     move: Annotated[bool, typer.Option("--move", help="The name may be on another catalog now.")] = False,

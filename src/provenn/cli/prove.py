@@ -30,7 +30,9 @@ def _checked(seconds: float | None) -> float | None:
 
 
 def prove(
-    statement: Annotated[str, typer.Argument(help='What to prove, for example "B == D".', show_default=False)],
+    statement: Annotated[
+        str, typer.Argument(metavar="STATEMENT", help='What to prove, for example "B == D".', show_default=False)
+    ],
     *,
     given: Annotated[
         list[str] | None,

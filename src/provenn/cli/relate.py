@@ -6,14 +6,25 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened, reason_data, reason_lines
+from provenn.cli.completion import catalog_names
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
 
 __all__ = ["relate"]
 
 
 def relate(
-    left: Annotated[str, typer.Argument(help="A catalog, by name or the beginning of its digest.", show_default=False)],
-    right: Annotated[str, typer.Argument(help="Another one.", show_default=False)],
+    left: Annotated[
+        str,
+        typer.Argument(
+            metavar="LEFT",
+            help="A catalog, by name or the beginning of its digest.",
+            show_default=False,
+            autocompletion=catalog_names,
+        ),
+    ],
+    right: Annotated[
+        str, typer.Argument(metavar="RIGHT", help="Another one.", show_default=False, autocompletion=catalog_names)
+    ],
     *,
     why: Annotated[bool, typer.Option("--why", help="Show the proof.")] = False,
     svg: SvgFile = None,

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, pairs, write_catalog
+from provenn.cli.completion import attribute_names
 from provenn.cli.output import AsJson
 
 __all__ = ["rename"]
@@ -12,7 +13,12 @@ __all__ = ["rename"]
 
 def rename(
     catalog: CatalogName,
-    names: Annotated[list[str], typer.Argument(metavar="OLD=NEW", help="Old and new names.", show_default=False)],
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="OLD=NEW", help="Old and new names.", show_default=False, autocompletion=attribute_names
+        ),
+    ],
     *,
     name: NewName = None,
     archive: ArchivePath = CURRENT_FOLDER,

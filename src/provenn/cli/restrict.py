@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, write_catalog
+from provenn.cli.completion import catalog_names
 from provenn.cli.output import AsJson
 
 __all__ = ["restrict"]
@@ -12,7 +13,12 @@ __all__ = ["restrict"]
 
 def restrict(
     catalog: CatalogName,
-    other: Annotated[str, typer.Argument(help="The catalog whose sources remain.", show_default=False)],
+    other: Annotated[
+        str,
+        typer.Argument(
+            metavar="OTHER", help="The catalog whose sources remain.", show_default=False, autocompletion=catalog_names
+        ),
+    ],
     *,
     name: NewName = None,
     archive: ArchivePath = CURRENT_FOLDER,

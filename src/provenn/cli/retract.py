@@ -11,7 +11,9 @@ __all__ = ["retract"]
 
 
 def retract(
-    number: Annotated[int, typer.Argument(help="The number of the fact; `provenn facts` tells.", show_default=False)],
+    number: Annotated[
+        int, typer.Argument(metavar="NUMBER", help="The number of the fact; `provenn facts` tells.", show_default=False)
+    ],
     *,
     reason: Annotated[str, typer.Option("--reason", "-r", metavar="TEXT", help="Why.", show_default=False)] = "",
     archive: ArchivePath = CURRENT_FOLDER,

@@ -12,7 +12,9 @@ __all__ = ["sample"]
 
 def sample(
     catalog: CatalogName,
-    fraction: Annotated[float, typer.Argument(help="How many: 0.1 is one in ten.", show_default=False)],
+    fraction: Annotated[
+        float, typer.Argument(metavar="FRACTION", help="How many: 0.1 is one in ten.", show_default=False)
+    ],
     *,
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="Which sample.")] = 0,
     name: NewName = None,

@@ -12,7 +12,9 @@ __all__ = ["select"]
 
 def select(
     catalog: CatalogName,
-    criterion: Annotated[str, typer.Argument(help="A condition in SQL, in quotes.", show_default=False)],
+    criterion: Annotated[
+        str, typer.Argument(metavar="CRITERION", help="A condition in SQL, in quotes.", show_default=False)
+    ],
     *,
     name: NewName = None,
     archive: ArchivePath = CURRENT_FOLDER,

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, opened
+from provenn.cli.completion import attribute_names
 from provenn.cli.fragments import fragment_data
 from provenn.cli.output import AsJson, write_json, write_text
 from provenn.cli.sizes import size_text
@@ -14,11 +15,16 @@ __all__ = ["store"]
 
 def store(
     catalog: CatalogName,
-    *,
     attributes: Annotated[
-        str | None,
-        typer.Option(metavar="NAMES", help="Only these attributes, with commas between them.", show_default=False),
+        list[str] | None,
+        typer.Argument(
+            metavar="ATTRIBUTES",
+            help="Only these attributes.",
+            show_default=False,
+            autocompletion=attribute_names,
+        ),
     ] = None,
+    *,
     spark: SparkUrl = None,
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
@@ -30,11 +36,10 @@ def store(
     Try:
 
     - `provenn store bright`
-    - `provenn store bright --attributes dist_pc,photo_z`
+    - `provenn store bright dist_pc photo_z`
     """
-    wanted = None if attributes is None else [one.strip() for one in attributes.split(",") if one.strip()]
     with opened(archive, as_json, spark=spark) as found:
-        kept = found.store(catalog, attributes=wanted)
+        kept = found.store(catalog, attributes=attributes or None)
         if as_json:
             write_json(fragment_data(kept))
             return

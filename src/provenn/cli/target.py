@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, NewName, SparkUrl, catalog_data, opened, write_catalog
+from provenn.cli.completion import attribute_names, catalog_names
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg
 from provenn.cli.plans import plan_data, write_plan
 from provenn.cli.rows import rows_data, write_rows, write_written, written_data
@@ -24,8 +25,24 @@ __all__ = ["answer"]
 
 
 def answer(
-    sources: Annotated[str, typer.Argument(help="The catalog whose sources are meant.", show_default=False)],
-    attributes: Annotated[list[str], typer.Argument(help="The attributes; the key comes with them.")],
+    sources: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCES",
+            help="The catalog whose sources are meant.",
+            show_default=False,
+            autocompletion=catalog_names,
+        ),
+    ],
+    attributes: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ATTRIBUTES",
+            help="The attributes; the key comes with them.",
+            show_default=False,
+            autocompletion=attribute_names,
+        ),
+    ],
     *,
     where: Annotated[
         str | None,
