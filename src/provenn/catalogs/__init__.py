@@ -11,7 +11,7 @@ from provenn.catalogs.extent import Extent
 from provenn.catalogs.files import Files
 from provenn.catalogs.keep_attributes import KeepAttributes
 from provenn.catalogs.lineage import cone, definition_digest, facts_of, restore
-from provenn.catalogs.population import Population
+from provenn.catalogs.population import Population, key_position
 from provenn.catalogs.rename_attributes import RenameAttributes
 from provenn.catalogs.restrict_sources import RestrictSources
 from provenn.catalogs.sample_sources import SampleSources
@@ -43,5 +43,6 @@ __all__ = [
     "definition_digest",
     "differing_attributes",
     "facts_of",
+    "key_position",
     "restore",
 ]

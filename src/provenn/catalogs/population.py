@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from provenn.criteria import Type
 from provenn.errors import KeyColumnsError, PopulationError
 
-__all__ = ["Population"]
+__all__ = ["Population", "key_position"]
+
+_KEY = "key:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,16 @@ class Population:
 
     def key_identity(self, position: int) -> str:
         """Return the identity of a key attribute, whatever base it comes from and however it is renamed."""
-        return f"key:{self.name}:{position}"
+        return f"{_KEY}{self.name}:{position}"
 
     def __str__(self) -> str:
         return f"{self.name} ({', '.join(map(str, self.key))})"
+
+
+def key_position(identity: str) -> int | None:
+    """Return which attribute of the key an identity is, or None if it is no key.
+
+    >>> key_position("key:star:0"), key_position("0f3a.vmag")
+    (0, None)
+    """
+    return int(identity.rpartition(":")[2]) if identity.startswith(_KEY) else None

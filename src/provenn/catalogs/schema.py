@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from provenn.catalogs.extent import Extent
+from provenn.catalogs.population import key_position
 from provenn.criteria import Type, matching_names
 from provenn.errors import AttributeConflictError, AttributeNotFoundError
 
@@ -103,8 +104,9 @@ class Schema(Mapping[str, Attribute]):
         """The attributes that identify a source, in the order of the population's key."""
         found: dict[int, Attribute] = {}
         for one in self.attributes:
-            if one.identity.startswith("key:"):
-                found.setdefault(int(one.identity.rpartition(":")[2]), one)
+            position = key_position(one.identity)
+            if position is not None:
+                found.setdefault(position, one)
         return tuple(found[position] for position in sorted(found))
 
     @property

@@ -4,7 +4,7 @@ from provenn.criteria.atoms import Atom, order_facts
 from provenn.criteria.criterion import Criterion, Expression, names_in, parse_criterion, parse_expression, render
 from provenn.criteria.schema import Attribute, AttributeLike, matching_names
 from provenn.criteria.types import Type, parse_type
-from provenn.criteria.writing import identities_in, with_names
+from provenn.criteria.writing import backquoted, identities_in, with_names
 
 __all__ = [
     "Atom",
@@ -13,6 +13,7 @@ __all__ = [
     "Criterion",
     "Expression",
     "Type",
+    "backquoted",
     "identities_in",
     "matching_names",
     "names_in",

@@ -7,12 +7,17 @@ from collections.abc import Iterable, Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
+from provenn.catalogs.file_columns import Column as FileColumn
 from provenn.catalogs.schema import Attribute, Schema
 
-__all__ = ["KEY", "column", "column_names", "join_keys", "keys_as", "picked", "quoted", "said", "sampled"]
+__all__ = ["KEY", "NOTES", "column", "column_names", "join_keys", "keys_as", "picked", "quoted", "said", "sampled"]
 
 KEY = "\x1fkey"
 """How the key columns of the other side of a join begin: the name of an attribute can be printed, this one cannot."""
+
+
+NOTES = ("unit", "description")
+"""What the metadata of a column say of it, by key."""
 
 
 def quoted(name: str) -> str:
@@ -30,9 +35,9 @@ def column_names(schema: Schema) -> dict[str, str]:
     return {identity: one.name for identity, one in schema.by_identity.items()}
 
 
-def said(attribute: Attribute) -> dict[str, str]:
+def said(attribute: Attribute | FileColumn) -> dict[str, str]:
     """Return what is said of an attribute, unit and description, as metadata of its column."""
-    return {key: text for key in ("unit", "description") if (text := getattr(attribute, key))}
+    return {key: text for key in NOTES if (text := getattr(attribute, key))}
 
 
 def picked(frame: DataFrame, names: Iterable[tuple[str, str]]) -> DataFrame:

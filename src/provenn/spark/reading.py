@@ -17,16 +17,13 @@ from provenn.catalogs.file_columns import nanosecond_columns
 from provenn.catalogs.file_listing import File, listed
 from provenn.catalogs.files import TABLE, Files
 from provenn.catalogs.schema import Attribute
-from provenn.spark.columns import column, quoted
+from provenn.spark.columns import NOTES, column, quoted, said
 from provenn.spark.engine import Engine
 from provenn.spark.tables.catalog_tables import check_table
 from provenn.spark.tables.converting import CONVERTIBLE, converted
 from provenn.store.folder import DataFolder
 
-__all__ = ["NOTES", "address", "as_schema", "read_base"]
-
-NOTES = ("unit", "description")
-"""What the metadata of a column say of it, by key."""
+__all__ = ["address", "as_schema", "read_base"]
 
 _CSV = {
     "mode": "FAILFAST",  # a row that does not fit is an error, not a NULL
@@ -85,17 +82,13 @@ def as_schema(frame: DataFrame, attributes: Iterable[Attribute]) -> DataFrame:
 
 def _column(field: StructField, one: Attribute) -> Column | None:
     """Return a column as an attribute says, or None if it is so already."""
-    notes = _notes(one)
+    notes = said(one)
     found = {key: text for key, text in field.metadata.items() if key in NOTES}
     right = not one.type.scalar or field.dataType.simpleString() == str(one.type)
     if right and found == notes:
         return None
     value = column(one.name) if right else column(one.name).cast(str(one.type))
     return value.alias(one.name, metadata=notes)
-
-
-def _notes(one: Attribute | FileColumn) -> dict[str, str]:
-    return {key: text for key in NOTES if (text := getattr(one, key))}
 
 
 # --- files ---
@@ -127,9 +120,9 @@ def _read_group(engine: Engine, files: Files, group: Sequence[File], nanoseconds
     frame = reader.load([address(one.address, literal=True) for one in group])
     if not nanoseconds and not unreadable:
         return frame
-    said = {one.name: _refused(one) for one in unreadable}
-    said |= {one.name: _microseconds(one) for one in files.columns if one.name in nanoseconds}
-    return frame.select(*(said.get(one.name, column(one.name)) for one in files.columns))
+    others = {one.name: _refused(one) for one in unreadable}
+    others |= {one.name: _microseconds(one) for one in files.columns if one.name in nanoseconds}
+    return frame.select(*(others.get(one.name, column(one.name)) for one in files.columns))
 
 
 def address(location: str, *, literal: bool = False) -> str:
@@ -149,7 +142,7 @@ def _struct(engine: Engine, columns: Sequence[FileColumn], types: Mapping[str, s
     names = [(types or {}).get(one.name, str(one.type)) for one in columns]
     parsed = _parsed(engine, names)
     return StructType(
-        [StructField(one.name, parsed[name], True, _notes(one)) for one, name in zip(columns, names, strict=True)]
+        [StructField(one.name, parsed[name], True, said(one)) for one, name in zip(columns, names, strict=True)]
     )
 
 
@@ -179,11 +172,11 @@ def _spark_has(kind: str) -> bool:
 def _refused(one: FileColumn) -> Column:
     """Return a column that fails when it is used, and only then."""
     text = f"the column {one.name} is of the type {one.type}, which Spark does not have"
-    return sql.raise_error(sql.lit(text)).cast("binary").alias(one.name, metadata=_notes(one))
+    return sql.raise_error(sql.lit(text)).cast("binary").alias(one.name, metadata=said(one))
 
 
 def _microseconds(one: FileColumn) -> Column:
     """Return moments that are stored in nanoseconds, cut to microseconds."""
     name = quoted(one.name)
     whole = sql.expr(f"timestamp_micros({name} div 1000 - IF({name} % 1000 < 0, 1, 0))")
-    return whole.cast(str(one.type)).alias(one.name, metadata=_notes(one))
+    return whole.cast(str(one.type)).alias(one.name, metadata=said(one))

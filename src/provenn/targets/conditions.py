@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from provenn.catalogs import Extent
 from provenn.catalogs.sample_sources import sample_rule
-from provenn.criteria import parse_criterion, render
+from provenn.criteria import backquoted, parse_criterion, render
 from provenn.targets.scene import Scene, parts
-from provenn.targets.steps import Attributes, Select, condition_reads
+from provenn.targets.steps import Attributes, Select, condition_reads, key_of
 
 __all__ = ["condition_sql"]
 
@@ -29,7 +29,7 @@ class _Writing:
         self.given = step.input.extent
         self.attributes: Attributes = step.input.attributes
         self.names = {identity: identity for identity in self.attributes}
-        self.key = [identity for identity in self.attributes if identity.startswith("key:")]
+        self.key = key_of(self.attributes)
         self.read = condition_reads(step.condition).union(self.key)
 
     def holds(self, part: Extent) -> bool:
@@ -67,9 +67,5 @@ def _atom(writing: _Writing, label: str) -> str:
     if rule is None:
         return render(parse_criterion(label, writing.attributes), writing.names)
     seed, threshold = rule
-    key = ", ".join("`" + identity.replace("`", "``") + "`" for identity in sorted(writing.key, key=_position))
+    key = ", ".join(map(backquoted, writing.key))
     return f"(xxhash64(CAST('{seed}' AS BIGINT), {key}) & {2**63 - 1}L) < {threshold}L"
-
-
-def _position(identity: str) -> int:
-    return int(identity.rpartition(":")[2])

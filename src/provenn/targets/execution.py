@@ -22,6 +22,7 @@ from provenn.targets.steps import (
     Select,
     Step,
     Stored,
+    key_of,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSes
         return made[place]
 
     def _frame(step: Step, inputs: Sequence[DataFrame], needed: frozenset[str]) -> DataFrame:
-        key = _key(step.attributes)
+        key = key_of(step.attributes)
         match step:
             case Scan() | Stored():
                 return read(step, _carried(step.attributes, needed))
@@ -110,10 +111,5 @@ def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSes
     return frame(plan, needed)
 
 
-def _key(attributes: Attributes) -> list[str]:
-    found = (identity for identity in attributes if identity.startswith("key:"))
-    return sorted(found, key=lambda identity: int(identity.rpartition(":")[2]))
-
-
 def _carried(attributes: Attributes, needed: frozenset[str]) -> list[str]:
-    return [*_key(attributes), *sorted(needed.difference(_key(attributes)))]
+    return [*key_of(attributes), *sorted(needed.difference(key_of(attributes)))]

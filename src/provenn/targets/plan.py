@@ -11,7 +11,7 @@ from provenn.targets.costs import rows
 from provenn.targets.providers import Provided
 from provenn.targets.rewriting import Applied
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Calculate, Nothing, Scan, Step, Stored, walk
+from provenn.targets.steps import Calculate, Nothing, Scan, Step, Stored, is_key, walk
 from provenn.targets.wording import DIGESTS, Words
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Plan:
     @property
     def needed(self) -> frozenset[str]:
         """The identities of the attributes that were asked for, without the key."""
-        return frozenset(one.identity for one in self.columns if not one.identity.startswith("key:"))
+        return frozenset(one.identity for one in self.columns if not is_key(one.identity))
 
     @property
     def schema(self) -> Schema:

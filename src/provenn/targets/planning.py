@@ -18,7 +18,7 @@ from provenn.targets.plan import Plan
 from provenn.targets.providers import Provided, Providers, brought_together
 from provenn.targets.rewriting import rewritten
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Combine, Concat, Exclude, Fill, Step, Stored
+from provenn.targets.steps import Combine, Concat, Exclude, Fill, Step, Stored, is_key
 
 __all__ = ["Missing", "Request", "plan_catalog", "plan_request", "without_fragments"]
 
@@ -185,21 +185,23 @@ class _Asked:
     created: tuple[Catalog, ...] = ()
     others: tuple[Catalog, ...] = ()
 
+    @property
+    def needed(self) -> frozenset[str]:
+        return frozenset(one.identity for one in self.columns if not is_key(one.identity))
+
 
 def _scene(reading: Reading, asked: _Asked) -> Scene:
     """Return what is known of what is asked for, and of what is stored of it."""
     own = [*([] if asked.catalog is None else [asked.catalog]), *asked.others]
-    needed = frozenset(one.identity for one in asked.columns if not one.identity.startswith("key:"))
     lineage = cone(*own)
-    stored = _stored(reading, asked.before, needed, lineage)
+    stored = _stored(reading, asked.before, asked.needed, lineage)
     catalogs = (*lineage, *(one.catalog for one in stored))
     return Scene(known_of(reading, *catalogs), catalogs, tuple(stored), _rows(reading, catalogs, stored))
 
 
 def _planned(asked: _Asked, scene: Scene) -> Plan:
-    needed = frozenset(one.identity for one in asked.columns if not one.identity.startswith("key:"))
     scene.learn(asked.before)
-    after, applied = rewritten(asked.before, needed, scene)
+    after, applied = rewritten(asked.before, asked.needed, scene)
     return Plan(
         asked.what, asked.catalog, asked.provided, asked.created, asked.columns, asked.before, after, applied, scene
     )

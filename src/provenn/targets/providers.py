@@ -30,6 +30,7 @@ from provenn.store.calculators import latest, preferred, providing, registered
 from provenn.store.database import Reading
 from provenn.targets.known import known_of
 from provenn.targets.scene import Scene
+from provenn.targets.steps import is_key
 
 __all__ = ["Provided", "Providers", "brought_together"]
 
@@ -140,7 +141,7 @@ class Providers:
 
     def _leans_on(self, identity: str, calculators: Collection[str]) -> bool:
         """Whether one of some calculators has its part in an attribute."""
-        provider = None if identity.startswith("key:") else self._of_identity(identity)
+        provider = None if is_key(identity) else self._of_identity(identity)
         if not isinstance(provider, DeriveAttributes):
             return False
         if self._calculator_of(identity) in calculators:
@@ -200,7 +201,7 @@ class Providers:
         return self._known_or_new(made, definers)
 
     def _provider(self, identity: str) -> Catalog:
-        return self.sources if identity.startswith("key:") else self._of_identity(identity)
+        return self.sources if is_key(identity) else self._of_identity(identity)
 
     def _known_or_new(self, made: Catalog, definers: Iterable[Catalog]) -> Catalog:
         for one in definers:

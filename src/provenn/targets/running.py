@@ -104,7 +104,7 @@ def parts_kept(plan: Plan, keep: Keep) -> list[Part]:
     if keep == "worthwhile" and not plan.calculations:
         return []
     if not isinstance(plan.after, Concat):
-        return [Part(plan.after, plan.catalog)] if keep == "always" or plan.calculations else []
+        return [Part(plan.after, plan.catalog)]
     rest = plan.catalog
     for one in plan.fragments:
         rest = ExcludeSources(rest, next(each.catalog for each in plan.scene.fragments if each.fragment.id == one.id))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from provenn.catalogs import Attribute, Base, Catalog, Extent, PythonCalculator
+from provenn.catalogs import Attribute, Base, Catalog, Extent, PythonCalculator, key_position
 from provenn.catalogs.extent import intersection, nothing, union
 from provenn.catalogs.sample_sources import sample_rule
 from provenn.criteria import Expression, identities_in
@@ -31,6 +31,8 @@ __all__ = [
     "Step",
     "Stored",
     "condition_reads",
+    "is_key",
+    "key_of",
     "walk",
 ]
 
@@ -301,10 +303,9 @@ class Calculate(Step):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Restrict(Step):
-    """The rows of `input` whose sources `other` gives too."""
+class _Compared(Step):
+    """The rows of `input`, by whether `other` gives their sources too."""
 
-    word = "restrict"
     input: Step
     other: Step
 
@@ -313,12 +314,9 @@ class Restrict(Step):
         """Both."""
         return self.input, self.other
 
-    def _own_extent(self) -> Extent:
-        return self.input.extent & self.other.extent
-
     def on(self, inputs: Sequence[Step]) -> Step:
         """Return the same of other inputs."""
-        return Restrict(*inputs)
+        return type(self)(*inputs)
 
     def reads(self, needed: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Of the other one, nothing but the key."""
@@ -326,28 +324,23 @@ class Restrict(Step):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Exclude(Step):
+class Restrict(_Compared):
+    """The rows of `input` whose sources `other` gives too."""
+
+    word = "restrict"
+
+    def _own_extent(self) -> Extent:
+        return self.input.extent & self.other.extent
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exclude(_Compared):
     """The rows of `input` whose sources `other` does not give."""
 
     word = "exclude"
-    input: Step
-    other: Step
-
-    @property
-    def inputs(self) -> tuple[Step, ...]:
-        """Both."""
-        return self.input, self.other
 
     def _own_extent(self) -> Extent:
         return self.input.extent - self.other.extent
-
-    def on(self, inputs: Sequence[Step]) -> Step:
-        """Return the same of other inputs."""
-        return Exclude(*inputs)
-
-    def reads(self, needed: frozenset[str]) -> tuple[frozenset[str], ...]:
-        """Of the other one, nothing but the key."""
-        return needed, frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -458,6 +451,17 @@ class Fill(Step):
 
     def _details(self) -> tuple[object, ...]:
         return tuple(one.identity for one in self.missing)
+
+
+def is_key(identity: str) -> bool:
+    """Whether an attribute is part of the key."""
+    return key_position(identity) is not None
+
+
+def key_of(attributes: Attributes) -> list[str]:
+    """Return the identities of the key among some attributes, in its order."""
+    placed = ((key_position(identity), identity) for identity in attributes)
+    return [identity for _, identity in sorted((at, one) for at, one in placed if at is not None)]
 
 
 def condition_reads(condition: Extent) -> frozenset[str]:

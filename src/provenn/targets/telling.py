@@ -26,9 +26,10 @@ from provenn.targets.steps import (
     Select,
     Step,
     Stored,
+    is_key,
     walk,
 )
-from provenn.targets.wording import in_words, is_key, listed
+from provenn.targets.wording import in_words, listed
 
 __all__ = ["Argument", "arguments", "picture"]
 

@@ -25,9 +25,10 @@ from provenn.targets.steps import (
     Select,
     Step,
     Stored,
+    is_key,
 )
 
-__all__ = ["DIGESTS", "Digests", "Words", "in_words", "is_key", "listed"]
+__all__ = ["DIGESTS", "Digests", "Words", "in_words", "listed"]
 
 
 class Words(Protocol):
@@ -94,11 +95,6 @@ def in_words(step: Step, needed: frozenset[str], scene: Scene, words: Words) -> 
         case Fill(missing=missing):
             return f"no value of {listed([one.name for one in missing])}"
     raise AssertionError(step.word)
-
-
-def is_key(identity: str) -> bool:
-    """Whether an attribute is part of the key."""
-    return identity.startswith("key:")
 
 
 def listed(names: list[str], most: int = 8) -> str:

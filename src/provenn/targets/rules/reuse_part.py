@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from provenn.catalogs import Extent
 from provenn.targets.costs import cost
-from provenn.targets.gathering import gathered, places
+from provenn.targets.gathering import gathered, places, reused
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Calculate, Combine, Concat, Exclude, Step, Stored, walk
+from provenn.targets.steps import Calculate, Combine, Concat, Exclude, Step, Stored, is_key, walk
 
 __all__ = ["reuse_part"]
 
@@ -19,7 +19,7 @@ def reuse_part(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | No
     if not isinstance(step, Calculate) or step.whole:
         return None
     outputs = needed & {one.identity for one in step.outputs}
-    used = {one.fragment.id for one in walk(step) if isinstance(one, Stored)}
+    used = reused(step)
     for stored in sorted(scene.stored(outputs), key=lambda one: -one.fragment.rows):
         if not outputs <= stored.attributes.keys() or stored.fragment.id in used:
             continue
@@ -28,7 +28,7 @@ def reuse_part(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | No
             continue
         held = _from(step, both, needed, scene, stored)
         remainder = _remainder(step, rest, needed, scene, stored)
-        attributes = [one for identity, one in step.attributes.items() if _is_key(identity) or identity in needed]
+        attributes = [one for identity, one in step.attributes.items() if is_key(identity) or identity in needed]
         said = scene.same(step.extent, both | rest)
         return Rewrite(
             Concat.of([held, remainder], attributes, step.extent),
@@ -57,7 +57,3 @@ def _remainder(step: Calculate, rest: Extent, needed: frozenset[str], scene: Sce
 
 def _calculated(step: Step) -> Iterator[Extent]:
     return (one.extent for one in walk(step) if isinstance(one, Calculate) and not one.whole)
-
-
-def _is_key(identity: str) -> bool:
-    return identity.startswith("key:")

@@ -12,10 +12,13 @@ __all__ = ["select_early"]
 
 def select_early(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | None:  # noqa: ARG001 - a rule
     """Move a selection before the join, the difference or the union that it follows."""
+    if isinstance(step, Select) and isinstance(step.input, Select):
+        both = step.input.condition & step.condition
+        return Rewrite(Select(step.input.input, both, step.sources), "two selections are one")
+    # A condition on what a concatenation gives in pieces is no set of its own: it can only be told after it.
+    if not isinstance(step, Select) or not scene.holds(scene.same(step.extent, step.input.extent & step.condition)):
+        return None
     match step:
-        case Select(input=Select() as before):
-            both = before.condition & step.condition
-            return Rewrite(Select(before.input, both, step.sources), "two selections are one")
         case Select(input=Restrict(input=one, other=other)):
             return Rewrite(Restrict(_selected(step, one), other), _BECAUSE)
         case Select(input=Exclude(input=one, other=other)):
