@@ -1,16 +1,20 @@
 """The archive of `tests.web.survey`, and a client of the pages that show it."""
 
 import shutil
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
 
 import provenn
 from provenn.web import create_app
 from provenn.web.guarding import guarded
 from tests.web.survey import make_survey
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # starlette would rather have another httpx
+    from starlette.testclient import TestClient
 
 
 @pytest.fixture(scope="session")

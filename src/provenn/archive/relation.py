@@ -9,7 +9,7 @@ from typing import Final, Literal
 from provenn.archive.words import Reason
 from provenn.logic import Explanation, Relationship, Statement, disjoint, equal, overlapping, subset, superset
 
-__all__ = ["RELATIONS", "Relation", "Summary"]
+__all__ = ["RELATIONS", "WORDS", "Relation", "Summary"]
 
 Summary = Literal["equal", "subset", "superset", "disjoint", "overlapping", "unknown"]
 
@@ -22,7 +22,7 @@ RELATIONS: Final[Mapping[Summary, Callable[[str, str], Statement]]] = {
 }
 """What can be proved of two catalogs, in the order in which it is tried."""
 
-_WORDS: Final = {
+WORDS: Final[Mapping[Summary, str]] = {
     "equal": "has the same sources as",
     "subset": "lies inside",
     "superset": "covers",
@@ -30,6 +30,7 @@ _WORDS: Final = {
     "overlapping": "shares sources with",
     "unknown": "may or may not overlap with",
 }
+"""What stands between the names of two catalogs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Relation:
     @property
     def words(self) -> str:
         """The summary in words."""
-        return f"{self.left} {_WORDS[self.summary]} {self.right}"
+        return f"{self.left} {WORDS[self.summary]} {self.right}"
 
     def __str__(self) -> str:
         return self.words + "".join(f"\n  {one}" for one in self.reasons)

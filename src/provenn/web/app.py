@@ -10,13 +10,13 @@ from starlette.staticfiles import StaticFiles
 from provenn import __version__
 from provenn.archive import Archive
 from provenn.web.failures import tell_failures
-from provenn.web.pages import catalogs
+from provenn.web.pages import catalog, catalogs, lineage, sets
 from provenn.web.rendering import render
 
 __all__ = ["create_app"]
 
 _STATIC: Final = Path(__file__).parent / "static"
-_PAGES: Final[tuple[APIRouter, ...]] = (catalogs.router,)
+_PAGES: Final[tuple[APIRouter, ...]] = (catalogs.router, catalog.router, lineage.router, sets.router)
 
 
 def create_app(archive: Archive) -> FastAPI:

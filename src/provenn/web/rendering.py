@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, get_type_hints
 from urllib.parse import quote, urlencode
 
@@ -13,7 +13,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from provenn.archive import Archive
+from provenn.display.lineage import lineage_svg
 from provenn.display.markup import visible
+from provenn.display.text import size_text
 
 __all__ = ["Held", "add_page", "catalog_url", "environment", "render"]
 
@@ -74,6 +76,8 @@ def environment() -> Environment:
     made.globals["catalog_url"] = catalog_url
     made.globals["with_query"] = _with_query
     made.filters["svg"] = Markup  # a picture is made by provenn.display, which escapes what is in it
+    made.filters["lineage_svg"] = partial(lineage_svg, inline=True)
+    made.filters["size"] = size_text
     made.filters["visible"] = visible
     made.filters["moment"] = _moment
     made.filters["number"] = _number
@@ -81,12 +85,13 @@ def environment() -> Environment:
 
 
 def catalog_url(name: str, digest: str) -> str:
-    """Return the address of a catalog's page: by name, where an address can hold it.
+    """Return the address of a catalog's page: by name, if it has one and an address can hold it.
 
     >>> catalog_url("bright stars", "0f3a"), catalog_url("a/b", "0f3a")
     ('/catalogs/bright%20stars', '/catalogs/0f3a')
     """
-    return f"/catalogs/{quote(name) if _PLAIN.fullmatch(name) else digest}"
+    named = _PLAIN.fullmatch(name) and not digest.startswith(name)
+    return f"/catalogs/{quote(name) if named else digest}"
 
 
 def _beside(request: Request) -> str:

@@ -1,0 +1,77 @@
+"""What a catalog's definition consists of: its parameters as people wrote them, and where its attributes come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from provenn.catalogs import (
+    Base,
+    Catalog,
+    ConcatSources,
+    DeriveAttributes,
+    KeepAttributes,
+    PythonCalculator,
+    RenameAttributes,
+    SampleSources,
+    SelectSources,
+    cone,
+)
+from provenn.catalogs.calculators import Expressions
+
+__all__ = ["Parameter", "definers", "parameters"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A part of a definition: what it is, and what it says."""
+
+    name: str
+    value: str
+
+
+def parameters(catalog: Catalog) -> tuple[Parameter, ...]:
+    """Return what a definition says besides its class and what it is made from."""
+    return tuple(Parameter(name, value) for name, value in _said(catalog) if value)
+
+
+def _said(catalog: Catalog) -> Iterator[tuple[str, str]]:
+    match catalog:
+        case Base(files=files):
+            yield "files", files.location
+            yield "how many", str(len(files.fingerprints))
+            yield "format", files.format
+            yield "options", ", ".join(f"{name}={value}" for name, value in files.options)
+            yield "rows", "" if files.row_count is None else f"{files.row_count:,}"
+        case SelectSources(text=text):
+            yield "criterion", text
+        case SampleSources(fraction=fraction, seed=seed):
+            yield "fraction", f"{fraction:g}"
+            yield "seed", str(seed)
+        case KeepAttributes(names=kept):
+            yield "attributes", ", ".join(kept)
+        case RenameAttributes(names=renamed):
+            yield "new names", ", ".join(f"{new} for {old}" for old, new in renamed)
+        case DeriveAttributes(calculation=Expressions() as expressions):
+            for one in expressions.outputs:
+                yield one.name, one.text
+        case DeriveAttributes(calculation=PythonCalculator() as calculator):
+            yield "function", calculator.function
+            yield "inputs", ", ".join(calculator.inputs)
+            yield "outputs", ", ".join(f"{name} {kind}" for name, kind in calculator.outputs)
+            yield "parameters", "" if calculator.keywords == "{}" else calculator.keywords
+            yield "scope", calculator.scope
+            yield "version", calculator.version
+        case ConcatSources(overlap="first"):
+            yield "values", "of the first that has a source"
+        case ConcatSources(overlap="disjoint"):
+            yield "values", "of the only one that has a source"
+
+
+def definers(catalog: Catalog) -> dict[str, tuple[Catalog, str]]:
+    """Return where each attribute of a lineage is defined, and under which name, by identity."""
+    found: dict[str, tuple[Catalog, str]] = {}
+    for one in cone(catalog):
+        for attribute in one.schema.attributes:
+            found.setdefault(attribute.identity, (one, attribute.name))
+    return found
