@@ -73,6 +73,7 @@ USES = {
     "lineage": ["bright"],
     "name": ["other", "bright"],
     "log": ["bright"],
+    "report": ["bright", "-o", "-"],
     "select": ["stars", "vmag < 5"],
     "restrict": ["stars", "bright"],
     "exclude": ["stars", "bright"],

@@ -37,6 +37,7 @@ from provenn.cli import (
     prove,
     relate,
     rename,
+    report,
     restrict,
     retract,
     sample,
@@ -146,6 +147,7 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "lineage": lineage.show_lineage,
         "name": name.set_name,
         "log": log.log,
+        "report": report.report,
         "serve": serve.serve,
     },
     "New catalogs": {

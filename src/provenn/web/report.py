@@ -1,0 +1,135 @@
+"""A report: all there is to say of a catalog, in one file that needs nothing else, to attach to a paper or a ticket."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from markupsafe import Markup
+
+from provenn import __version__
+from provenn.archive import Archive, Catalog, Description, Provenance, Relation, Stored
+from provenn.archive.lineage import Step
+from provenn.display.plan import PlanArgument, plan_svg
+from provenn.errors import ProvennError
+from provenn.targets.telling import picture
+from provenn.web.rendering import environment
+
+__all__ = ["Planned", "Report", "report_html", "reported"]
+
+_DRAWN: Final = 60
+_DEEPEST: Final = 1000
+_MOST: Final = 200
+_RELATED: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """How a catalog would be computed: a picture, and why that is enough; or why it cannot be."""
+
+    svg: str = ""
+    reasons: tuple[PlanArgument, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All there is to say of a catalog.
+
+    Attributes
+    ----------
+    archive
+        What the archive is called: its folder or its database, without the way there.
+    version, made_at
+        The version of provenn that made the report, and when.
+    told
+        The catalog in words.
+    svg
+        Its lineage as a picture.
+    steps, provenance
+        Its lineage as a list, the catalog first; and what is at the bottom of it.
+    relations
+        How it relates to those it is made from, and to named catalogs that have the same sources.
+    same
+        How many named catalogs have the same sources.
+    plan
+        How it would be computed.
+    stored
+        What is stored of it.
+    """
+
+    archive: str
+    version: str
+    made_at: datetime
+    told: Description
+    svg: str
+    steps: tuple[Step, ...]
+    provenance: Provenance
+    relations: tuple[Relation, ...]
+    same: int
+    plan: Planned
+    stored: tuple[Stored, ...]
+
+
+def reported(archive: Archive, which: str) -> Report:
+    """Gather what there is to say of a catalog. Nothing is computed, and no file is looked at.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If there is no such catalog.
+    """
+    one = archive.catalog(which)
+    same = [other for other in archive.same_sources(one) if other.names]
+    return Report(
+        archive=_called(archive.place),
+        version=__version__,
+        made_at=datetime.now(UTC),
+        told=archive.describe(which),
+        svg=archive.neighbourhood(which, depth=_DEEPEST, direction="up", most=_DRAWN).svg(inline=True),
+        steps=archive.lineage(which).steps,
+        provenance=archive.provenance(which),
+        relations=_relations(archive, which, one, same),
+        same=len(same),
+        plan=_planned(one),
+        stored=tuple(archive.fragments(one)),
+    )
+
+
+def report_html(report: Report) -> str:
+    """Return a report as one HTML document: without a script, and without a reference to anything outside of it."""
+    values = {"report": report, "most": _MOST, "style": Markup(_style())}  # noqa: S704 - our own file
+    return environment().get_template("report.html").render(values)
+
+
+def _relations(archive: Archive, which: str, one: Catalog, same: list[Catalog]) -> tuple[Relation, ...]:
+    others = dict.fromkeys([*one.dependencies[:_RELATED], *same[:_RELATED]])
+    return tuple(archive.relate(which, other) for other in others)
+
+
+def _planned(catalog: Catalog) -> Planned:
+    try:
+        plan = catalog.plan()
+        reasons = [one for one in plan.reasons if one.statements][:_RELATED]
+        told = tuple(PlanArgument(one.because, tuple(map(str, one.statements)), one.proof) for one in reasons)
+        return Planned(plan_svg(picture(plan), inline=True), told)
+    except ProvennError as error:
+        return Planned(problem=error.message)
+
+
+def _called(place: str) -> str:
+    """Return what an archive is called, without where it is.
+
+    >>> _called("/home/ada/survey/provenn.sqlite"), _called("postgresql://ada:***@db.example.org/surveys")
+    ('survey', 'surveys')
+    """
+    if "://" in place:
+        return urlsplit(place).path.strip("/")
+    return Path(place).absolute().parent.name
+
+
+@cache
+def _style() -> str:
+    return (Path(__file__).parent / "static" / "style.css").read_text(encoding="utf-8")
