@@ -143,3 +143,78 @@ def test_a_budget_that_ran_out_is_told(survey: Session, monkeypatch):
     monkeypatch.setattr("provenn.archive.questions.monotonic", iter([0.0, 10.0]).__next__)
     found = json.loads(survey.run("prove 'bright == stars' --budget 5 --json").stdout)
     assert (found["answer"], found["reason"], found["world"]) == ("not proved", "the budget ran out", None)
+
+
+def test_lineage_as_a_picture_and_the_other_way(survey: Session, tmp_path):
+    file = tmp_path / "lineage.svg"
+    assert survey(f"lineage both --svg '{file}'") == ""
+    assert "The lineage around both" in file.read_text()
+    assert "bright" not in survey("lineage stars --svg - --depth 0")
+    assert "The lineage around stars" in survey("lineage stars --svg - --direction up")
+    parsed(survey("lineage stars --svg - --most 2"))
+    assert survey("lineage bright --direction down").splitlines() == [
+        "bright: the sources of stars where vmag < 6",
+        "└── both: the attributes of bright and near, for the sources they all have",
+    ]
+    both = survey("lineage bright --direction both --depth 1").splitlines()
+    assert both[1].startswith("└── stars: ")
+    assert both[2:4] == ["", "and made from it"]
+
+
+def test_lineage_the_other_way_for_programs(survey: Session):
+    found = survey.json("lineage bright --direction down --most 2")
+    assert [one["name"] for one in found] == ["bright", "both"]
+    assert found[1]["made_from"] == [found[0]["digest"]]
+    assert (found[0]["more_above"], found[1]["more_above"], found[0]["more_below"]) == (1, 1, 0)
+    assert found[0]["stored"] == 0
+
+
+def test_lineage_has_three_directions(survey: Session):
+    result = survey.run("lineage bright --direction sideways")
+    assert result.exit_code == 2
+    assert "sideways" in result.stderr
+
+
+def test_ls_by_attribute_and_owner_in_another_order(survey: Session):
+    def listed(options: str) -> list[str]:
+        return [line.split()[0] for line in survey(f"ls {options}").splitlines()[1:]]
+
+    assert listed("--sort oldest") == ["stars", "bright", "near", "both"]
+    assert listed("--sort name") == ["both", "bright", "near", "stars"]
+    assert listed("--attribute DIST") == ["both", "near"]
+    assert listed("--owner ada --kind Base") == ["stars"]
+    assert survey("ls --owner grace") == "no catalogs with a name\n"
+    survey.fails("ls --sort size")
+
+
+def test_compare_for_people_for_programs_and_as_a_picture(survey: Session, tmp_path):
+    assert survey("compare bright near both --why").splitlines() == [
+        "bright lies inside near, because",
+        '  bright == stars & "vmag < 6"   bright: the sources of stars where vmag < 6',
+        "  near == stars                  near: stars, with dist_pc = 1000 / plx",
+        "bright has the same sources as both, because",
+        '  bright == stars & "vmag < 6"   bright: the sources of stars where vmag < 6',
+        "  near == stars                  near: stars, with dist_pc = 1000 / plx",
+        "  both == bright & near          both: the attributes of bright and near, for the sources they all have",
+        "near covers both, because",
+        "  both == bright & near   both: the attributes of bright and near, for the sources they all have",
+        "  outside: must hold something",
+        "  in both only: must be empty",
+        "  in near only: unknown",
+        "  in near and both only: must be empty",
+        "  in bright only: must be empty",
+        "  in bright and both only: must be empty",
+        "  in bright and near only: must be empty",
+        "  in bright, near and both: unknown",
+    ]
+    told = survey.json("compare bright near")
+    assert set(told) == {"names", "digests", "regions", "relations", "hypercubes"}
+    assert told["regions"][2] == {"inside": [True, False], "words": "in bright only", "state": "empty"}
+    assert told["relations"][0]["summary"] == "subset"
+    assert parsed(survey("compare bright near --svg -"))
+    assert "two or three catalogs can be compared, not 1" in survey.fails("compare bright")
+
+
+def test_nothing_was_run_yet(survey: Session):
+    assert survey("runs") == "nothing was run\n"
+    assert survey.json("runs bright") == []

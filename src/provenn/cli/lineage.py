@@ -33,6 +33,7 @@ def show_lineage(
     direction: Annotated[
         Literal["up", "down", "both"] | None,
         typer.Option(
+            metavar="up|down|both",
             help="To what it is made from, to what is made from it, or both: up in text, both in a picture.",
             show_default=False,
         ),
@@ -65,7 +66,8 @@ def show_lineage(
             if as_json:
                 write_json(_nodes(around))
             else:
-                write_text("\n\n".join(around.tree(up=up) for up in ([False] if direction == "down" else [True, False])))
+                above = [around.tree(up=True), "", "and made from it"] if direction == "both" else []
+                write_text("\n".join([*above, around.tree(up=False)]))
 
 
 def _around(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from sqlalchemy import distinct, exists, func, select
+from sqlalchemy import distinct, func, select
 
 from provenn.errors import UnknownCatalogError
 from provenn.store.cones import Definition, in_batches, stored_definition
@@ -32,7 +32,7 @@ def walk(reading: Reading, start: Iterable[str], *, up: bool, depth: int | None,
     depth
         How many steps to go; None is all the way.
     most
-        How many to return. Of what is equally near, catalogs with a name come first.
+        How many to return. Of what is equally near, catalogs with a name come first, by name.
     """
     frontier = list(start)
     seen, found = set(frontier), list[str]()
@@ -49,9 +49,10 @@ def _next(reading: Reading, frontier: Collection[str], *, up: bool, most: int, s
     here, there = dependencies.c.catalog, dependencies.c.dependency
     if not up:
         here, there = there, here
-    named = exists().where(names.c.catalog == there).label("named")
-    query = select(there, named).where(here.in_(frontier), there.not_in(seen)).distinct()
-    return [digest for digest, _ in reading.connection.execute(query.order_by(named.desc(), there).limit(most))]
+    name = select(func.min(names.c.name)).where(names.c.catalog == there).scalar_subquery().label("name")
+    query = select(there, name).where(here.in_(frontier), there.not_in(seen)).distinct()
+    rows = reading.connection.execute(query.order_by(name.asc().nulls_last(), there).limit(most))
+    return [digest for digest, _ in rows]
 
 
 def definitions(reading: Reading, digests: Collection[str]) -> dict[str, Definition]:
