@@ -84,6 +84,8 @@ USES = {
     "combine": ["stars", "bright"],
     "concat": ["stars", "bright"],
     "relate": ["stars", "bright", "--why"],
+    "compare": ["stars", "bright", "--svg", "-"],
+    "runs": [],
     "declare": ["nonempty(stars)"],
     "retract": ["1"],
     "facts": [],
@@ -98,7 +100,7 @@ USES = {
 DATA = {"store", "head", "count", "export", "serve"}  # these compute, and may load whatever they need
 SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow"}
 MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}, "ingest": {"pyarrow"}, "gc": {"pyarrow"}, "doctor": {"pyarrow"}}
-MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculators")}
+MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculator", "calculators")}
 
 
 @pytest.fixture(scope="module")

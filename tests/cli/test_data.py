@@ -47,6 +47,11 @@ def test_a_calculator_is_registered_listed_and_preferred(sky):
     assert "does not provide" in sky.fails("prefer z dist")
 
 
+def test_sql_that_cannot_be_read_is_refused_at_once(survey):
+    assert "at column 3" in survey.fails("calculator broken --sql 'x=1 +'")
+    assert survey("calculators") == "no calculator is registered\n"
+
+
 def test_no_calculator_at_first(survey):
     assert survey("calculators") == "no calculator is registered\n"
 

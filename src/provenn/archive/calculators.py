@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from provenn.catalogs import Calculator, Catalog, PythonCalculator, SqlCalculator
+from provenn.criteria import names_in
 from provenn.errors import CalculatorError, did_you_mean
-from provenn.store import calculators, catalog_store, names
+from provenn.store import attributes, calculators, catalog_store, names
 from provenn.store.calculators import latest, providing, register, there_are
 from provenn.store.database import Reading, Writing
 
-__all__ = ["find", "latest", "made", "prefer", "providing", "register"]
+__all__ = ["attribute_names", "find", "latest", "made", "prefer", "providing", "register"]
 
 
 def made(
@@ -23,13 +24,29 @@ def made(
     outputs: Mapping[str, str],
     **options: Any,  # noqa: ANN401 - those of PythonCalculator.of
 ) -> Calculator:
-    """Return the calculator that `provenn.Archive.calculator` is to register."""
+    """Return the calculator that `provenn.Archive.calculator` is to register.
+
+    Raises
+    ------
+    CalculatorError
+        If it is neither a function nor SQL, or both.
+    CriterionError
+        If the SQL cannot be read.
+    """
     if (function is None) == (sql is None):
         hint = "pass a function, or sql={…}; for both, register two calculators"
         raise CalculatorError(f"the calculator {name} is either a function or SQL", hint=hint)
     if function is None:
+        for text in (sql or {}).values():
+            names_in(text)  # what cannot be read is refused here, and not where it is used or listed
         return SqlCalculator.of(sql or {})
     return PythonCalculator.of(function, inputs=inputs, outputs=outputs, **options)
+
+
+def attribute_names(reading: Reading, population: str) -> list[str]:
+    """Return the names of the attributes of a population, and of what calculators provide, sorted."""
+    given = {name for one in latest(reading).values() for name in one.calculator.names}
+    return sorted(given.union(attributes.names(reading, population)))
 
 
 def find(reading: Reading, name: str) -> Calculator:

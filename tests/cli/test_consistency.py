@@ -1,0 +1,264 @@
+"""What holds for every command: the same option for the same thing, an example, clean output, clean errors."""
+
+import inspect
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from provenn import cli
+from tests.cli.archive_session import Session
+from tests.cli.test_app import ENVIRONMENT, run
+
+COMMANDS = typer.main.get_command(cli.app).commands
+WITHOUT_ARCHIVE = {"example", "table"}
+SHORT = {
+    "--archive": "-a",
+    "--name": "-n",
+    "--key": "-k",
+    "--population": "-p",
+    "--given": "-g",
+    "--facts": "-f",
+    "--reason": "-r",
+    "--calculator": "-c",
+    "--output": "-o",
+    "--help": "-h",
+}
+SAME = {"--archive", "--json", "--name", "--svg", "--spark", "--overwrite", "--reason", "--population", "--all"}
+
+each_command = pytest.mark.parametrize("command", sorted(COMMANDS))
+
+
+def options(command):
+    return {option: one for one in COMMANDS[command].params for option in (*one.opts, *one.secondary_opts)}
+
+
+@each_command
+def test_help_has_a_summary_in_one_line_and_an_example(command):
+    text = inspect.getdoc(COMMANDS[command].callback)
+    summary, _, rest = text.partition("\n")
+    assert re.fullmatch(r"[A-Z].*\.", summary), "a sentence"
+    assert rest.startswith("\n")
+    assert f"Try:\n\n- `provenn {command}" in rest
+
+
+@each_command
+def test_every_command_speaks_json_and_takes_any_archive(command):
+    assert "--json" in options(command)
+    assert ("--archive" in options(command)) == (command not in WITHOUT_ARCHIVE)
+
+
+@each_command
+def test_a_short_option_means_one_thing(command):
+    for option, parameter in options(command).items():
+        if re.fullmatch("-[a-z]", option):
+            assert any(SHORT.get(one) == option for one in parameter.opts), option
+
+
+@each_command
+def test_an_option_has_a_help_and_a_word_for_its_value(command):
+    for parameter in COMMANDS[command].params:
+        assert parameter.help, parameter.name
+        if not getattr(parameter, "is_flag", False) and not parameter.type_descriptor.is_choice:
+            assert parameter.metavar, parameter.name
+            assert parameter.metavar.strip("[]")[0].isupper() or "|" in parameter.metavar, parameter.name
+
+
+def test_the_same_option_is_of_the_same_kind_everywhere():
+    found: dict[str, set[tuple[str | None, bool, bool]]] = {}
+    for command in COMMANDS:
+        for option, one in options(command).items():
+            if option.startswith("-"):
+                found.setdefault(option, set()).add((one.metavar, one.multiple, one.is_flag))
+    assert [option for option in SAME if len(found[option]) != 1] == []
+
+
+@pytest.mark.parametrize(
+    "command", [name for name, one in COMMANDS.items() if "Exit status" in inspect.getdoc(one.callback)]
+)
+def test_an_exit_status_of_its_own_is_in_the_reference(command):
+    assert command in {"prove", "doctor"}
+
+
+# --- errors ---
+
+
+WRONG = {  # where the wrong name goes; commands without one are named below
+    "show": "WRONG",
+    "lineage": "WRONG",
+    "name": "new WRONG",
+    "log": "WRONG",
+    "select": "WRONG 'vmag < 6'",
+    "restrict": "stars WRONG",
+    "exclude": "stars WRONG",
+    "sample": "WRONG 0.1",
+    "keep": "stars WRONG",
+    "rename": "stars WRONG=v",
+    "derive": "stars d=WRONG",
+    "combine": "stars WRONG",
+    "concat": "stars WRONG",
+    "relate": "stars WRONG",
+    "prove": "'WRONG <= stars'",
+    "declare": "'nonempty(WRONG)'",
+    "retract": "77",
+    "facts": "WRONG",
+    "fragments": "WRONG",
+    "target": "stars WRONG",
+    "calculator": "c json:loads --input x --output y=double --scope WRONG",
+    "prefer": "vmag WRONG",
+    "store": "WRONG",
+    "head": "WRONG",
+    "count": "WRONG",
+    "export": "WRONG out.csv",
+    "ingest": "WRONG nowhere.csv -k hip -p star",
+}
+
+
+def test_every_command_that_takes_a_name_is_tried_with_a_wrong_one():
+    named = {
+        name
+        for name, one in COMMANDS.items()
+        if any(p.param_type_name == "argument" and p.required for p in one.params)
+    }
+    assert named <= {*WRONG, "compare", "report"}, "a command is missing above"
+
+
+@pytest.mark.parametrize("command", sorted(WRONG))
+def test_a_wrong_name_is_told_on_stderr_alone_and_stdout_stays_clean(survey: Session, command):
+    told = survey.fails(f"{command} {WRONG[command]}")
+    assert told.startswith("provenn: ")
+    assert "Traceback" not in told
+    answer = survey.run(f"{command} {WRONG[command]} --json")
+    assert answer.exit_code == 2
+    assert set(json.loads(answer.stdout)["error"]) >= {"kind", "message", "hint"}
+    assert answer.stderr.startswith("provenn: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["lss"], "Did you mean 'ls'"),
+        (["ls", "--jsno"], "--json"),
+        (["ls", "--debug"], "--debug comes before the command: provenn --debug ls"),
+        (["--json", "facts"], "--json comes after the command: provenn facts --json"),
+        (["ls", "--version"], "--version comes before the command: provenn --version ls"),
+        (["--nonsense"], "No such option: --nonsense"),
+    ],
+)
+def test_what_is_not_there_is_told_with_what_was_meant(arguments, told):
+    done = run(*arguments, COLUMNS="200")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    """A command that fails as it is told."""
+    failure = []
+    monkeypatch.setattr(cli.app, "registered_commands", list(cli.app.registered_commands))
+
+    def fail() -> None:
+        raise failure[0]
+
+    cli.app.command("fail")(fail)
+
+    def attempt(error, *before):
+        failure[:] = [error]
+        return CliRunner().invoke(cli.app, [*before, "fail"])
+
+    return attempt
+
+
+def test_a_bug_is_told_as_one_with_exit_status_70_and_no_stack_trace(broken):
+    result = broken(ZeroDivisionError("division by zero"))
+    assert (result.exit_code, result.stdout) == (70, "")
+    assert result.stderr.startswith(
+        "provenn: this is a bug in provenn, sorry: ZeroDivisionError: division by zero\nhint: "
+    )
+    assert "--debug" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert isinstance(broken(ZeroDivisionError(), "--debug").exception, ZeroDivisionError)
+
+
+def test_what_the_surroundings_refuse_is_no_bug(broken):
+    result = broken(PermissionError(13, "Permission denied", "/data/x"))
+    assert (result.exit_code, result.stderr.split("\n")[0]) == (2, "provenn: /data/x: Permission denied")
+    from sqlalchemy.exc import OperationalError  # noqa: PLC0415 - only here
+
+    result = broken(OperationalError("INSERT", {}, Exception("database or disk is full")))
+    assert result.exit_code == 2
+    assert "the database of the archive failed: database or disk is full" in result.stderr
+
+
+# --- what a terminal, a pipe and a signal get ---
+
+
+def on_a_terminal(*arguments: str, **environment: str) -> str:
+    """Run a command on a terminal; return all that it writes there."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "provenn", *arguments]
+    settings = ENVIRONMENT | {"TERM": "xterm-256color", "COLUMNS": "80"} | environment
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=settings):
+        os.close(theirs)
+        told = b""
+        try:
+            while part := os.read(ours, 65536):
+                told += part
+        except OSError:  # Linux's word for the end
+            pass
+        finally:
+            os.close(ours)
+    return told.decode()
+
+
+SHOWN = [("--help",), ("example",), ("show", "--nonsense"), ("show", "x", "-a", "/nowhere")]
+
+
+@pytest.mark.parametrize("arguments", SHOWN, ids=" ".join)
+def test_no_escape_sequences_where_they_are_not_wanted(arguments):
+    assert "\x1b" not in on_a_terminal(*arguments, NO_COLOR="1")
+    assert "\x1b" not in on_a_terminal(*arguments, TERM="dumb")
+    piped = run(*arguments)
+    assert "\x1b" not in piped.stdout + piped.stderr
+
+
+def test_a_terminal_and_force_color_get_them():
+    assert "\x1b[1m" in on_a_terminal("example")
+    assert "\x1b[1m" in run("example", FORCE_COLOR="1", TERM="xterm-256color").stdout
+    assert "\x1b" not in run("example", FORCE_COLOR="1", NO_COLOR="1", TERM="xterm-256color").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("table",), ("example",), ("example", "--json"), ("facts", "-a", "{}")]
+)
+def test_nobody_reading_is_no_reason_to_complain(survey: Session, arguments):
+    """`provenn … | head -1`: the pipe is closed before anything is written."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [one.format(survey.folder) for one in arguments]
+    command = [sys.executable, "-m", "provenn", *words]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False, env=ENVIRONMENT)
+    os.close(writing)
+    assert done.stderr == b""
+
+
+def test_an_interrupt_ends_with_130_and_one_line():
+    command = [sys.executable, "-m", "provenn", "prove", "A <= B", "--no-archive", "--facts", "-"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    ) as process:
+        process.stdin.write(b"A <= B\n")
+        process.stdin.flush()
+        try:
+            process.wait(3)  # it waits for more facts
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+        said, told = process.communicate(timeout=30)
+    assert (process.returncode, said, told) == (130, b"", b"provenn: cancelled\n")
