@@ -58,7 +58,7 @@ def catalog_card(catalog: Catalog) -> Card:
     archive = catalog.archive
     card = description_card(archive.describe(catalog))
     stored = ("stored", _stored_words(catalog.schema, archive.fragments(catalog)))
-    around = archive.neighbourhood(catalog, depth=1, most=_SKETCH)
+    around = archive.neighbourhood(catalog, depth=2, most=_SKETCH)
     return replace(card, rows=(stored, *card.rows), picture=around.svg(inline=True))
 
 

@@ -50,10 +50,13 @@ class Reason:
         What it says, in names.
     because
         Where it comes from, in words.
+    catalogs
+        The catalogs that it mentions: what they are called, and their digests.
     """
 
     statement: Statement
     because: str
+    catalogs: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         return f"{self.statement}  ({self.because})"
@@ -113,7 +116,7 @@ class Vocabulary:
         called = list(dict.fromkeys([*digests, *cited, *made_from]))
         # Where an attribute has several names, the first it had is taken.
         attributes = {
-            one.identity: one.name for catalog in reversed(catalogs.values()) for one in catalog.schema.values()
+            one.identity: one.name for catalog in reversed(catalogs.values()) for one in catalog.schema.attributes
         }
         return cls(_words(reading, called) | dict(asked), attributes, catalogs)
 
@@ -136,7 +139,12 @@ class Vocabulary:
 
     def reasons(self, reading: Reading, because: Iterable[Because]) -> tuple[Reason, ...]:
         """Return facts and where they come from, in these words."""
-        return tuple(Reason(self.said(said), self._origin(reading, origin)) for said, origin in because)
+        return tuple(
+            Reason(self.said(said), self._origin(reading, origin), self._mentioned(said)) for said, origin in because
+        )
+
+    def _mentioned(self, said: Statement) -> tuple[tuple[str, str], ...]:
+        return tuple((self.word(label), label) for label in said.labels if _DIGEST.fullmatch(label))
 
     def _origin(self, reading: Reading, origin: Origin) -> str:
         match origin:

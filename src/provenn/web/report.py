@@ -100,7 +100,7 @@ def reported(archive: Archive, which: str) -> Report:
 
 def report_html(report: Report) -> str:
     """Return a report as one HTML document: without a script, and without a reference to anything outside of it."""
-    values = {"report": report, "most": _MOST, "style": Markup(_style())}  # noqa: S704 - our own file
+    values = {"report": report, "most": _MOST, "related": _RELATED, "style": Markup(_style())}  # noqa: S704 - our own file
     return environment().get_template("report.html").render(values)
 
 
