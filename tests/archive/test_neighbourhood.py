@@ -21,7 +21,7 @@ def named(around):
 
 @pytest.fixture
 def chain(stars):
-    """stars -> bright -> both <- near <- stars, and two that are made from both."""
+    """Stars -> bright -> both <- near <- stars, and two that are made from both."""
     bright = stars.select("vmag < 6", name="bright")
     near = stars.derive(dist_pc="1000 / plx", name="near")
     both = bright.combine(near, name="both")

@@ -20,6 +20,8 @@ from provenn.archive.plans import in_names as plan_in_names
 from provenn.archive.proof import Proof
 from provenn.archive.provenance import Provenance, provenance_of
 from provenn.archive.relation import Relation, Summary
+from provenn.archive.runs import Ran
+from provenn.archive.runs import told as runs_told
 from provenn.archive.target import Target
 from provenn.archive.words import Vocabulary, as_statement, by_name, in_names, resolved
 from provenn.archive.workshop import Progress, Workshop
@@ -240,7 +242,7 @@ class Archive:
         """
         with self._database.reading() as reading:
             digest = _digest(reading, which)
-            asked = {digest: which} if isinstance(which, str) else {}
+            asked = {digest: which} if isinstance(which, str) and not digest.startswith(which) else {}
             return neighbourhood_of(reading, digest, asked, depth=depth, direction=direction, most=most)
 
     def search(
@@ -401,6 +403,11 @@ class Archive:
         with self._database.reading() as reading:
             return [one for _, one in sorted(calculators.latest(reading).items())]
 
+    def attributes(self, population: str) -> list[str]:
+        """Return the names of what a target may ask for: attributes of a population, and what calculators provide."""
+        with self._database.reading() as reading:
+            return calculators.attribute_names(reading, population)
+
     def prefer(self, attribute: str, calculator: Calculator | Catalog | str) -> None:
         """Record what the name of an attribute means: what a calculator provides, or else what a catalog has."""
         chosen = calculator.definition if isinstance(calculator, Catalog) else calculator
@@ -555,6 +562,11 @@ class Archive:
         extent = None if which is None else self.catalog(which).definition.extent.digest
         with self._database.reading() as reading:
             return fragments.listed(reading, extent, dropped=dropped)
+
+    def runs(self, which: Catalog | str | None = None, *, most: int = 100) -> Sequence[Ran]:
+        """Return what was run, the latest first: all, or for one catalog; what it took, what it reused and saved."""
+        with self._database.reading() as reading:
+            return runs_told(reading, None if which is None else _digest(reading, which), most)
 
     def collect_garbage(self, *, limit: int | None = None, dry_run: bool = False) -> Collected:
         """Delete data that nothing refers to and, above a limit in bytes, fragments: the least useful first."""

@@ -329,7 +329,7 @@ def _spread(
         for side in links:
             for one in side[v]:
                 # What makes a long edge crooked weighs most.
-                pull = (50.0 if graph.is_bend(v) and graph.is_bend(one) else 1.0) / len(side[v])
+                pull = (1000.0 if graph.is_bend(v) and graph.is_bend(one) else 1.0) / len(side[v])
                 weight, total = weight + pull, total + pull * x[one]
         total -= weight * offset
         count = 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from textwrap import wrap
 
 from provenn.display.figure import ACCENT, Figure, above, beside, document, shortened, words
@@ -25,7 +26,9 @@ _DETAILED = 40
 """Up to how many catalogs say in their box what they are."""
 
 _LONGEST_NAME, _LINE, _LINES = 26, 30, 3
+_NARROWEST = 66.0
 _STUB = 17.0
+_STRAIGHT = 1.5
 _SPOKEN = 100
 
 
@@ -117,20 +120,26 @@ def lineage_svg(picture: LineagePicture, *, inline: bool = False) -> str:
 
 
 def wires(routes: Sequence[Sequence[Point]]) -> list[Element]:
-    """Draw edges: straight down beside boxes, curved between rows; each with a point at its lower end."""
-    lines, ends = dict[str, None](), dict[Point, None]()
-    for route in routes:
-        (x, y), *rest = route
-        path = f"M{number(x)} {number(y)}"
-        for next_x, next_y in rest:
-            bend = f"{number(x)} {number((y + next_y) / 2)} {number(next_x)} {number((y + next_y) / 2)}"
-            to_side = f"C{bend} {number(next_x)} {number(next_y)}"
-            path += f"V{number(next_y)}" if abs(next_x - x) < 0.01 else to_side
-            x, y = next_x, next_y
-        lines[path] = ends[x, y] = None
-    drawn = [element("path", d=path, fill="none", stroke="currentColor", stroke_opacity=0.55) for path in lines]
-    points = "".join(f"M{number(x)} {number(y)}l-3.5 -7h7Z" for x, y in ends)
-    return [*drawn, *([element("path", d=points, fill_opacity=0.75)] if points else [])]
+    """Draw edges: straight down beside boxes, curved between rows; each with a point at its lower end.
+
+    What several edges share is drawn once: lines that are not quite opaque would add up.
+    """
+    lines = dict.fromkeys(_line(one, other) for route in routes for one, other in pairwise(route))
+    ends = dict.fromkeys(f"M{number(x)} {number(y)}l-3.5 -7h7Z" for x, y in (route[-1] for route in routes))
+    if not lines:
+        return []
+    return [
+        element("path", d="".join(lines), fill="none", stroke="currentColor", stroke_opacity=0.6),
+        element("path", d="".join(ends), fill_opacity=0.75),
+    ]
+
+
+def _line(one: Point, other: Point) -> str:
+    (x, y), (to_x, to_y) = one, other
+    start, middle = f"M{number(x)} {number(y)}", number((y + to_y) / 2)
+    if abs(to_x - x) < _STRAIGHT:
+        return f"{start}L{number(to_x)} {number(to_y)}"
+    return f"{start}C{number(x)} {middle} {number(to_x)} {middle} {number(to_x)} {number(to_y)}"
 
 
 def _letters(nodes: Sequence[LineageNode]) -> dict[str, str]:
@@ -169,7 +178,7 @@ class _Box:
     def of(cls, node: LineageNode, letter: str, number: str, detailed: bool) -> _Box:
         content = _content(node, letter, detailed)
         top, bottom = MARGINS.get(node.kind, (0.0, 0.0))
-        width, height = content.width + 44, content.height + 20 + top + bottom
+        width, height = max(content.width, _NARROWEST) + 44, content.height + 20 + top + bottom
         stub_above, stub_below = _STUB * bool(node.above), _STUB * bool(node.below)
         shape = Figure(width, height, (*_shape(node, letter, width, height, number), content.at(22, 11 + top)))
         stubs = [
@@ -245,7 +254,9 @@ def _key(nodes: Sequence[LineageNode], letters: Mapping[str, str], width: float)
     if any(one.focus for one in nodes):
         entries.append(_entry(LineageNode("", "", "", focus=True), "what this is about"))
     if letters:
-        entries.append(beside([_badge(next(iter(letters.values()))), words("have the same sources", size=11)], gap=6))
+        entries.append(
+            beside([_badge(next(iter(letters.values()))), words("same letter: same sources", size=11)], gap=6)
+        )
     if any(one.above or one.below for one in nodes):
         entries.append(words("+1 not shown", size=11))
     lines: list[list[Figure]] = [[]]

@@ -53,10 +53,12 @@ def world_text(labels: Sequence[str], regions: Collection[Region]) -> str:
     return "\n".join([*lines, *(f"- {line}" for line in _sentences(labels, regions))])
 
 
-def world_svg(labels: Sequence[str], regions: Collection[Region], *, title: str) -> str:
-    """Draw a world, reduced to some sets, below its title."""
-    figure = above([words(shortened(title, 100), bold=True), world_figure(labels, regions)], gap=16, align=0)
-    return document(figure, title=title, description=_description(labels, regions))
+def world_svg(labels: Sequence[str], regions: Collection[Region], *, title: str, inline: bool = False) -> str:
+    """Draw a world, reduced to some sets, below its title; `inline` in the colours of a page that says the title."""
+    figure = world_figure(labels, regions)
+    if not inline:
+        figure = above([words(shortened(title, 100), bold=True), figure], gap=16, align=0)
+    return document(figure, title=title, description=_description(labels, regions), inline=inline)
 
 
 def world_html(regions: Collection[Region]) -> str:

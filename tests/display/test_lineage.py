@@ -1,0 +1,151 @@
+"""Pictures of lineages, read back."""
+
+import re
+
+import pytest
+
+from provenn.catalogs.lineage import CLASSES
+from provenn.display.lineage import LineageNode, LineagePicture, lineage_svg
+from provenn.display.outlines import WORDS, outline
+from provenn.errors import PictureError
+from tests.display.svg import NAMESPACE, parsed, tagged
+
+BASE = LineageNode("1", "hipparcos", "Base", "118218 rows of hip.parquet", "h", below=12)
+BRIGHT = LineageNode("2", "bright", "SelectSources", "the sources of hipparcos where vmag < 6", "b", focus=True)
+NEAR = LineageNode("3", "near", "DeriveAttributes", "hipparcos, with dist_pc = 1000 / plx", "h", stored=0.4)
+BOTH = LineageNode("4", "both", "CombineAttributes", "the attributes of bright and near", "x", stored=1.0, above=3)
+EDGES = (("1", "2"), ("1", "3"), ("2", "4"), ("3", "4"))
+PICTURE = LineagePicture("The lineage of both", (BASE, BRIGHT, NEAR, BOTH), EDGES)
+
+
+def drawn(root):
+    """The groups of the catalogs, by what their titles begin with."""
+    groups = [one for one in tagged(root, "g") if one.find(f"{NAMESPACE}title") is not None]
+    return {one.find(f"{NAMESPACE}title").text.partition(":")[0]: one for one in groups}
+
+
+def paths(group):
+    return list(group.iter(f"{NAMESPACE}path"))
+
+
+def test_every_class_has_a_word_and_a_shape_of_its_own():
+    assert set(WORDS) == set(CLASSES)
+    assert len(set(WORDS.values())) == len({outline(kind, 100, 50) for kind in WORDS}) == 10
+    assert outline("Unheard", 100, 50)[0] not in {
+        outline(kind, 100, 50)[0] for kind in WORDS if kind != "CombineAttributes"
+    }
+
+
+@pytest.mark.parametrize("kind", WORDS)
+def test_an_outline_stays_in_its_box(kind):
+    numbers = [float(one) for one in re.findall(r"(?<=[ML ])-?[\d.]+", outline(kind, 120, 60)[0])]
+    assert min(numbers) >= 0
+    assert max(numbers) <= 120
+
+
+def test_catalogs_stand_below_what_they_are_made_from():
+    root = parsed(lineage_svg(PICTURE))
+    corners = re.findall(r"translate\(([\d.]+) ([\d.]+)\)", lineage_svg(PICTURE))
+    assert corners
+    height = {}
+    for name, group in drawn(root).items():
+        parents = [one for one in tagged(root, "g") if group in list(one)]
+        height[name] = float(parents[0].get("transform").split()[1].rstrip(")"))
+    assert height["hipparcos"] < height["bright"] == height["near"] < height["both"]
+
+
+def test_what_is_stored_has_a_second_border_as_far_as_it_is_stored():
+    root = parsed(lineage_svg(PICTURE))
+    groups = drawn(root)
+    clips = {name: list(group.iter(f"{NAMESPACE}rect")) for name, group in groups.items()}
+    assert [name for name, found in clips.items() if found] == ["near", "both"]
+    (part,), (whole,) = clips["near"], clips["both"]
+    assert float(part.get("width")) < float(whole.get("width"))
+    texts = [one.text for one in tagged(root, "text")]
+    assert "derive · 40 % stored" in texts
+    assert "combine · stored" in texts
+
+
+def test_the_same_sources_share_a_letter_and_a_tint():
+    groups = drawn(parsed(lineage_svg(PICTURE)))
+    tints = {
+        name: {one.get("fill") for one in paths(group) if one.get("fill-opacity") == "0.2"}
+        for name, group in groups.items()
+    }
+    assert tints["hipparcos"] == tints["near"]
+    assert tints["bright"] == tints["both"] == set()
+    letters = {name: "a" in [one.text for one in group.iter(f"{NAMESPACE}text")] for name, group in groups.items()}
+    assert letters == {"hipparcos": True, "bright": False, "near": True, "both": False}
+
+
+def test_the_focus_stands_out():
+    groups = drawn(parsed(lineage_svg(PICTURE)))
+    thick = [name for name, group in groups.items() if any(one.get("stroke-width") == "3" for one in paths(group))]
+    assert thick == ["bright"]
+
+
+def test_what_is_not_shown_is_counted():
+    texts = [one.text for one in tagged(parsed(lineage_svg(PICTURE)), "text")]
+    assert "+12" in texts
+    assert "+3" in texts
+    assert "+1 not shown" in texts
+
+
+def test_the_key_holds_what_occurs_and_nothing_else():
+    texts = [one.text for one in tagged(parsed(lineage_svg(PICTURE)), "text")]
+    assert {"Base", "SelectSources", "DeriveAttributes", "CombineAttributes", "stored"} <= set(texts)
+    assert "ConcatSources" not in texts
+    alone = [
+        one.text
+        for one in tagged(parsed(lineage_svg(LineagePicture("A", (LineageNode("1", "A", "Base"),), ()))), "text")
+    ]
+    assert alone == ["A", "base", "A", "Base"]
+
+
+def test_without_links_it_is_an_image_that_is_described():
+    root = parsed(lineage_svg(PICTURE))
+    assert root.get("role") == "img"
+    (told,) = tagged(root, "desc")
+    assert "bright: the sources of hipparcos where vmag < 6." in told.text
+    assert "near: hipparcos, with dist_pc = 1000 / plx; 40 % stored; same sources as all marked a." in told.text
+    assert not tagged(root, "a")
+
+
+def test_with_links_it_is_a_group_of_links_that_have_names():
+    linked = LineageNode("1", "A & <B>", "Base", "rows", link='/c/"a"?x=1&y=2')
+    root = parsed(lineage_svg(LineagePicture("T", (linked,), ()), inline=True))
+    assert root.get("role") == "group"
+    ids = {one.get("id") for one in root.iter()}
+    assert {root.get("aria-labelledby"), root.get("aria-describedby")} <= ids
+    (link,) = tagged(root, "a")
+    assert link.get("href") == linked.link
+    assert link.get("aria-label") == "A & <B>: rows"
+
+
+def test_a_file_has_colours_for_dark_screens_and_a_page_has_its_own():
+    assert "prefers-color-scheme: dark" in lineage_svg(PICTURE)
+    assert "prefers-color-scheme" not in lineage_svg(PICTURE, inline=True)
+    assert "<style" not in lineage_svg(PICTURE, inline=True)
+
+
+def test_names_may_hold_anything_and_be_long():
+    name = "<script>alert('1')</script>\x1b\u202e\"&" + "x" * 300
+    svg = lineage_svg(LineagePicture(name, (LineageNode("1", name, "Base", name * 3),), ()))
+    assert "<script" not in svg
+    assert "\x1b" not in svg
+    root = parsed(svg)
+    assert max(len(one.text) for one in tagged(root, "text")) < 100
+    assert any(one.text.endswith("x") and len(one.text) > 300 for one in tagged(root, "title"))
+    assert float(root.get("width")) < 1200
+
+
+def test_many_catalogs_are_drawn_without_their_sentences():
+    many = tuple(LineageNode(str(i), f"n{i}", "SelectSources", "the sources of something") for i in range(200))
+    svg = lineage_svg(LineagePicture("many", many, tuple(("0", str(i)) for i in range(1, 200))))
+    assert not [one for one in tagged(parsed(svg), "text") if one.text == "the sources of something"]
+    assert "And 100 more." in svg
+
+
+def test_a_catalog_made_from_itself_is_refused():
+    with pytest.raises(PictureError):
+        lineage_svg(LineagePicture("odd", (BASE,), (("1", "1"),)))
