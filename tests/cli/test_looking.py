@@ -187,7 +187,7 @@ def test_ls_by_attribute_and_owner_in_another_order(survey: Session):
     survey.fails("ls --sort size")
 
 
-def test_compare_for_people_for_programs_and_as_a_picture(survey: Session, tmp_path):
+def test_compare_for_people_for_programs_and_as_a_picture(survey: Session):
     assert survey("compare bright near both --why").splitlines() == [
         "bright lies inside near, because",
         '  bright == stars & "vmag < 6"   bright: the sources of stars where vmag < 6',

@@ -160,3 +160,21 @@ class ObservationsContract:
             reused=("a", "b"),
             computed=("c",),
         )
+
+    def test_a_run_tells_what_it_read_and_what_attributes_were_called(self, filled):
+        with filled.writing() as writing:
+            number = runs.begin(writing, "x", catalog="f" * 64)
+            read = {"fragments": [7, 3], "saved": 12.5}
+            runs.end(writing, number, "done", seconds=1, reused={"b": "vmag", "a": "plx"}, computed={"c": "d"}, **read)
+            (run,) = runs.recent(writing)
+            assert run.catalog is None, "the archive does not hold it"
+            assert (run.reused, run.computed) == (("a", "b"), ("c",))
+            assert run.names == {"a": "plx", "b": "vmag", "c": "d"}
+            assert (run.fragments, run.saved) == ((3, 7), 12.5)
+
+    def test_the_runs_of_one_catalog(self, filled):
+        with filled.writing() as writing:
+            numbers = [runs.begin(writing, "x", catalog=digest) for digest in (A, BRIGHT.digest, None, A)]
+            assert [one.id for one in runs.recent(writing, catalog=A)] == [numbers[3], numbers[0]]
+            assert [one.id for one in runs.recent(writing, 1, catalog=A)] == [numbers[3]]
+            assert runs.recent(writing, catalog=B) == []

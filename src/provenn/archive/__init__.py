@@ -11,6 +11,7 @@ from provenn.archive.opening import DATABASE, open_archive
 from provenn.archive.proof import Proof
 from provenn.archive.provenance import BaseFiles, Calculation, Provenance
 from provenn.archive.relation import Relation
+from provenn.archive.runs import Ran
 from provenn.archive.target import Target
 from provenn.archive.words import Reason
 
@@ -26,6 +27,7 @@ __all__ = [
     "Neighbourhood",
     "Proof",
     "Provenance",
+    "Ran",
     "Reason",
     "RegionKnown",
     "Relation",

@@ -8,6 +8,7 @@ from itertools import product
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provenn.archive.relation import Relation
 from provenn.display import RegionState, venn_states_svg
@@ -100,12 +101,13 @@ class Comparison:
 def regions_of(names: Sequence[str], possible: Relationship) -> tuple[RegionKnown, ...]:
     """Return what is known of each region, given all that is possible."""
     cubes = np.array(list(possible.arrays())).reshape(len(possible), -1)
-    inhabited, maybe = cubes.all(axis=0), cubes.any(axis=0)
     return tuple(
-        RegionKnown(
-            tuple(map(bool, inside)),
-            region_name(names, inside),
-            RegionState.INHABITED if sure else RegionState.UNKNOWN if perhaps else RegionState.EMPTY,
-        )
-        for inside, sure, perhaps in zip(product((0, 1), repeat=len(names)), inhabited, maybe, strict=True)
+        RegionKnown(tuple(map(bool, inside)), region_name(names, inside), _state(column))
+        for inside, column in zip(product((0, 1), repeat=len(names)), cubes.T, strict=True)
     )
+
+
+def _state(inhabited: NDArray[np.bool_]) -> RegionState:
+    if inhabited.all():
+        return RegionState.INHABITED
+    return RegionState.UNKNOWN if inhabited.any() else RegionState.EMPTY

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
 from threading import Lock
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
+from provenn.archive.runs import recorded
 from provenn.catalogs import Base, Files
 from provenn.errors import ArchiveError
-from provenn.store import runs
 from provenn.store.database import Database
 from provenn.store.folder import DataFolder
 
@@ -128,12 +126,12 @@ class Workshop:
             from provenn.spark.arrow import no_rows  # noqa: PLC0415 - see above
 
             return no_rows(plan.schema)
-        with self._run(plan) as ran:
+        with recorded(self._database, plan) as run:
             from provenn.targets.running import answered, learned  # noqa: PLC0415 - see above
 
             plan, data = answered(self.pipeline(), plan, replan, keep)
             table = self.pipeline().collected(data, limit, lambda frame: frame.toArrow())
-            ran(table.num_rows)
+            run.rows = table.num_rows
             if plan.catalog is not None:
                 learned(self._database, plan.catalog, table.num_rows)
         return table
@@ -173,48 +171,12 @@ class Workshop:
 
         pipeline = self.pipeline()
         plan = replan()
-        with self._run(plan) as ran:
+        with recorded(self._database, plan) as run:
             plan, data = answered(pipeline, plan, replan, keep)
             with pipeline.pinned(data):  # write itself shows progress and tells failures
                 options |= {"listener": pipeline.listener, "check": lambda: pipeline.check(data.bases)}
                 done = write(pipeline.engine, data.frame, data.schema, path, **options)
-            ran(done.rows)
+            run.rows = done.rows
             if plan.catalog is not None:
                 learned(self._database, plan.catalog, done.rows)
         return done
-
-    @contextmanager
-    def _run(self, plan: Plan) -> Iterator[Callable[[int], None]]:
-        """Record that a plan runs, how long it takes, and how it ends."""
-        if self._database.read_only:
-            yield _ignored
-            return
-        with self._database.writing() as writing:
-            number = runs.begin(writing, plan.what)
-        began, found, outcome = monotonic(), [None], "failed"
-
-        def ran(rows: int) -> None:
-            found[0] = rows  # type: ignore[call-overload] # it was None
-
-        try:
-            yield ran
-            outcome = "done"
-        except KeyboardInterrupt:
-            outcome = "cancelled"
-            raise
-        finally:
-            reused = {identity for one in plan.fragments for identity in one.identities} & plan.needed
-            with self._database.writing() as writing:
-                runs.end(
-                    writing,
-                    number,
-                    outcome,  # type: ignore[arg-type] # one of three
-                    seconds=monotonic() - began,
-                    rows=found[0],
-                    reused=reused,
-                    computed=plan.needed - reused,
-                )
-
-
-def _ignored(rows: int) -> None:
-    """Record nothing: the archive can only be read."""

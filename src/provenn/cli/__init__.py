@@ -14,6 +14,7 @@ from provenn.cli import (
     calculator,
     calculators,
     combine,
+    compare,
     concat,
     count,
     declare,
@@ -40,6 +41,7 @@ from provenn.cli import (
     report,
     restrict,
     retract,
+    runs,
     sample,
     select,
     serve,
@@ -163,6 +165,7 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     },
     "What is known": {
         "relate": relate.relate,
+        "compare": compare.compare,
         "prove": prove.prove,
         "declare": declare.declare,
         "retract": retract.retract,
@@ -175,6 +178,7 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "export": export.export,
         "store": store.store,
         "fragments": fragments.show_fragments,
+        "runs": runs.show_runs,
         "gc": gc.collect,
     },
     "Calculators": {

@@ -1,6 +1,6 @@
 """``provenn ls``: the catalogs of an archive."""
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,7 +12,11 @@ __all__ = ["list_catalogs"]
 
 def list_catalogs(
     text: Annotated[
-        str, typer.Argument(help="Only catalogs with this in a name or in the definition.", show_default=False)
+        str,
+        typer.Argument(
+            help="Only catalogs with this in a name or in the definition, or whose digest begins so.",
+            show_default=False,
+        ),
     ] = "",
     *,
     kind: Annotated[
@@ -22,22 +26,33 @@ def list_catalogs(
         str | None,
         typer.Option("--population", "-p", metavar="WORD", help="Only this population.", show_default=False),
     ] = None,
+    attribute: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only catalogs with an attribute whose name begins so.", show_default=False),
+    ] = None,
+    owner: Annotated[
+        str | None, typer.Option(metavar="WHO", help="Only catalogs that this person defined.", show_default=False)
+    ] = None,
+    sort: Annotated[
+        Literal["newest", "oldest", "name"], typer.Option(metavar="ORDER", help="newest, oldest or name.")
+    ] = "newest",
     everything: Annotated[bool, typer.Option("--all", help="Also catalogs without a name.")] = False,
     most: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many to show.")] = 100,
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """List catalogs, the newest first.
+    """List catalogs, by default the newest first.
 
     Try:
 
     - `provenn ls`
     - `provenn ls vmag --all`
+    - `provenn ls --attribute dist_pc --sort name`
     """
     with opened(archive, as_json) as found:
-        listed = found.search(text, kind=kind, population=population, named=not everything, most=most + 1)
+        which: dict[str, Any] = {"kind": kind, "population": population, "attribute": attribute, "owner": owner}
+        listed = found.search(text, **which, named=not everything, sort=sort, most=most + 1)
         rows = listed[:most]
-        counts = [len(one.attributes) for one in found.catalogs(one.digest for one in rows)]
         if as_json:
             write_json(
                 [
@@ -46,11 +61,11 @@ def list_catalogs(
                         "digest": one.digest,
                         "kind": one.kind,
                         "population": one.population,
-                        "attributes": count,
+                        "attributes": one.attributes,
                         "created_at": one.created_at.isoformat(),
                         "created_by": one.created_by,
                     }
-                    for one, count in zip(rows, counts, strict=True)
+                    for one in rows
                 ]
             )
             return
@@ -64,11 +79,11 @@ def list_catalogs(
                     ", ".join(one.names) or one.digest[:12],
                     one.kind,
                     one.population,
-                    str(count),
+                    str(one.attributes),
                     f"{one.created_at:%Y-%m-%d %H:%M}",
                     one.created_by,
                 )
-                for one, count in zip(rows, counts, strict=True)
+                for one in rows
             ],
         )
         if len(listed) > most:

@@ -5,7 +5,7 @@ A catalog that only has an attribute from its dependencies under the same name d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Select, func, insert, select
@@ -16,7 +16,7 @@ from provenn.store.cones import in_batches
 from provenn.store.database import Reading
 from provenn.store.tables import attributes, schemas
 
-__all__ = ["Defined", "add_schemas", "defining", "index", "named", "names", "populations", "with_attribute"]
+__all__ = ["Defined", "add_schemas", "defining", "index", "named", "names", "populations", "with_attribute", "words"]
 
 _END = "\n"  # no name has one in it
 
@@ -89,6 +89,16 @@ def named(reading: Reading, population: str, name: str) -> list[Defined]:
 def defining(reading: Reading, identity: str) -> list[Defined]:
     """Return the definitions of an attribute, under whichever names."""
     return [Defined(*row) for row in reading.connection.execute(_DEFINED.where(attributes.c.identity == identity))]
+
+
+def words(reading: Reading, identities: Collection[str]) -> dict[str, str]:
+    """Return a name of each attribute that some catalog defines, by identity; of several, the first."""
+    query = select(attributes.c.identity, func.min(attributes.c.name)).group_by(attributes.c.identity)
+    return {
+        identity: name
+        for batch in in_batches(identities)
+        for identity, name in reading.connection.execute(query.where(attributes.c.identity.in_(batch)))
+    }
 
 
 def names(reading: Reading, population: str) -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import getpass
 import os
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,21 +14,22 @@ from types import TracebackType
 from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, column, inspect, select, table
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, DataError, IntegrityError
 
 from provenn.errors import (
-    ArchiveBusyError,
     ArchiveError,
     ArchiveNotFoundError,
     ArchiveVersionError,
     ReadOnlyArchiveError,
 )
 from provenn.store.engines import READING, WRITING, postgresql_engine, sqlite_engine, sqlite_read_only
+from provenn.store.failures import told, unreachable
 from provenn.store.tables import VERSION, VERSION_TABLE, metadata
 
 __all__ = ["Database", "Reading", "Writing", "open_database"]
 
-_CONFLICTS = frozenset({"55P03"})  # what PostgreSQL calls a lock that was not available in time
+_PAUSES = (0.1, 0.4, 1.5)
+"""Seconds between attempts to reach a server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,8 @@ class Database:
             If the archive can only be read.
         ArchiveBusyError
             If another process writes for too long.
+        ArchiveError
+            If the database fails, now or at the end. Then nothing is written.
         """
         if self.read_only:
             raise ReadOnlyArchiveError(f"the archive {self.place} can only be read", hint="copy it, or ask its owner")
@@ -98,14 +102,26 @@ class Database:
 
     @contextmanager
     def _transaction(self, options: Mapping[str, Any]) -> Iterator[Connection]:
-        with ExitStack() as stack:
-            try:
-                connection = stack.enter_context(self.engine.connect())
+        try:
+            with self._connected() as connection:
                 connection.execution_options(**options)
-                stack.enter_context(connection.begin())
+                with connection.begin():
+                    yield connection
+        except (IntegrityError, DataError):
+            raise  # no failure of the database: what was to be written is wrong
+        except DBAPIError as failure:
+            raise told(failure, self.place) from failure
+
+    def _connected(self) -> Connection:
+        """Connect; to a server that is just being started again, a moment later: nothing has been done yet."""
+        for pause in _PAUSES:
+            try:
+                return self.engine.connect()
             except DBAPIError as failure:
-                raise _busy_or(failure, self.place) from failure
-            yield connection
+                if not unreachable(failure):
+                    raise
+                time.sleep(pause)
+        return self.engine.connect()
 
     def close(self) -> None:
         """Let go of the database."""
@@ -169,7 +185,7 @@ def open_database(
         _bring_up_to_date(database, create=create)
     except DBAPIError as failure:
         database.close()
-        raise _busy_or(failure, place) from failure
+        raise told(failure, place) from failure
     except BaseException:
         database.close()
         raise
@@ -217,14 +233,6 @@ def _checked_version(connection: Connection, database: Database, *, create: bool
             hint="let someone who may write there open it once",
         )
     return version
-
-
-def _busy_or(failure: DBAPIError, place: str) -> ArchiveError:
-    """Return what a failure of the database means to a user."""
-    said = str(failure.orig)
-    if "locked" in said or getattr(failure.orig, "sqlstate", None) in _CONFLICTS:
-        return ArchiveBusyError(f"another process keeps writing to the archive {place}", hint="try again later")
-    return ArchiveError(f"the archive {place} cannot be used: {said}")
 
 
 def _current_user() -> str:

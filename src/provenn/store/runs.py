@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from sqlalchemy import insert, select, update
 
 from provenn.catalogs.digest import canonical_json
 from provenn.store.database import Reading, Writing
-from provenn.store.tables import runs
+from provenn.store.tables import catalogs, runs
 
 __all__ = ["Outcome", "Run", "begin", "end", "recent"]
 
@@ -37,6 +37,12 @@ class Run:
         When and how it ended, how long it took, how many rows it gave; None while it runs, or if its process died.
     reused, computed
         The identities of attributes that were read from fragments, and of those that were computed.
+    fragments
+        The numbers of the fragments that were read.
+    saved
+        The seconds that it had taken to compute what was read from them; None if that is not known.
+    names
+        What attributes were called, by identity, as far as it was recorded.
     """
 
     id: int
@@ -50,12 +56,16 @@ class Run:
     rows: int | None = None
     reused: tuple[str, ...] = ()
     computed: tuple[str, ...] = ()
+    fragments: tuple[int, ...] = ()
+    saved: float | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def begin(writing: Writing, target: str, *, catalog: str | None = None) -> int:
-    """Record that a run begins; return its number."""
-    row = {"catalog": catalog, "target": target, "by": writing.who, "started_at": writing.when}
-    number: int = writing.connection.execute(insert(runs).returning(runs.c.id), row).scalar_one()
+    """Record that a run begins; return its number. A catalog that the archive does not hold is not recorded."""
+    held = select(catalogs.c.digest).where(catalogs.c.digest == catalog).scalar_subquery()
+    row = {"catalog": held, "target": target, "by": writing.who, "started_at": writing.when}
+    number: int = writing.connection.execute(insert(runs).values(row).returning(runs.c.id)).scalar_one()
     return number
 
 
@@ -66,29 +76,42 @@ def end(
     *,
     seconds: float,
     rows: int | None = None,
-    reused: Collection[str] = (),
-    computed: Collection[str] = (),
+    reused: Collection[str] | Mapping[str, str] = (),
+    computed: Collection[str] | Mapping[str, str] = (),
+    fragments: Collection[int] = (),
+    saved: float | None = None,
 ) -> None:
-    """Record how a run ended."""
+    """Record how a run ended; attributes are given by identity, and may come with what they were called."""
     values = {
         "ended_at": writing.when,
         "outcome": outcome,
         "seconds": seconds,
         "rows": rows,
-        "reused": canonical_json(sorted(reused)),
-        "computed": canonical_json(sorted(computed)),
+        "reused": _written(reused),
+        "computed": _written(computed),
+        "fragments": canonical_json(sorted(fragments)),
+        "saved": saved,
     }
     writing.connection.execute(update(runs).where(runs.c.id == number).values(values))
 
 
-def recent(reading: Reading, most: int = 100) -> Sequence[Run]:
-    """Return the latest runs, the latest first."""
+def recent(reading: Reading, most: int = 100, *, catalog: str | None = None) -> Sequence[Run]:
+    """Return the latest runs, or the latest of one catalog, the latest first."""
     query = select(runs).order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(most)
-    return [
-        Run(
-            **{key: value for key, value in row.items() if key not in ("reused", "computed")},
-            reused=tuple(json.loads(row["reused"] or "[]")),
-            computed=tuple(json.loads(row["computed"] or "[]")),
-        )
-        for row in reading.connection.execute(query).mappings()
-    ]
+    if catalog is not None:
+        query = query.where(runs.c.catalog == catalog)
+    return [_run(dict(row)) for row in reading.connection.execute(query).mappings()]
+
+
+def _written(attributes: Collection[str] | Mapping[str, str]) -> str:
+    return canonical_json(dict(attributes) if isinstance(attributes, Mapping) else sorted(attributes))
+
+
+def _run(row: dict[str, Any]) -> Run:
+    reused, computed = (json.loads(row.pop(column) or "[]") for column in ("reused", "computed"))
+    return Run(
+        **row | {"fragments": tuple(json.loads(row["fragments"] or "[]"))},
+        reused=tuple(sorted(reused)),
+        computed=tuple(sorted(computed)),
+        names={identity: name for one in (reused, computed) if isinstance(one, dict) for identity, name in one.items()},
+    )
