@@ -9,6 +9,7 @@ from time import monotonic
 
 from provenn.cli.checks import Finding
 from provenn.cli.sizes import size_text
+from provenn.errors import JavaNotFoundError
 from provenn.spark.cache import cache_folder
 from provenn.spark.class_archive import archive_stem, complete_archive
 from provenn.spark.java import find_java
@@ -65,7 +66,10 @@ def class_archive() -> Finding:
         return Finding(
             "warning", f"no folder for it can be made in {where}", "let XDG_CACHE_HOME name a folder to write to"
         )
-    stem = archive_stem(find_java(), _spark_home())
+    try:
+        stem = archive_stem(find_java(), _spark_home())
+    except JavaNotFoundError:
+        return Finding("ok", "none, as there is no Java")
     file = None if stem is None else complete_archive(stem)
     if file is None:
         return Finding(
