@@ -1,0 +1,72 @@
+"""A notebook in a real kernel. One test: it starts a kernel, and Spark in it."""
+
+from pathlib import Path
+from typing import Any
+
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+from tests.archive.samples import write_parquet
+
+CELLS = {
+    "archive": """
+import sys, provenn
+archive = provenn.open("survey")
+stars = archive.ingest("stars", "stars.parquet", key="hip", population="star")
+bright = stars.select("vmag < 6", name="bright")
+near = stars.derive(dist_pc="1000 / plx", name="near")
+both = bright.combine(near, name="both")
+archive""",
+    "catalog": "both",
+    "relation": "archive.relate(bright, both)",
+    "plan": "both.plan()",
+    "before": '"pyspark" in sys.modules',
+    "run": 'archive.target("bright", ["dist_pc"], where="plx > 10").to_pandas()',
+    "after": '"pyspark" in sys.modules',
+    "close": "archive.close()",
+}
+SAID = {
+    "archive": "Newest names",
+    "catalog": "the attributes of bright and near, for the sources they all have",
+    "relation": "bright has the same sources as both",
+    "plan": "As it is computed",
+    "run": "dist_pc",
+}
+
+
+class Watched(NotebookClient):
+    """Runs a notebook, and remembers every line that is displayed, also those that are rewritten."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.lines: list[str] = []
+
+    def process_message(self, msg, cell, cell_index):
+        if msg["msg_type"] in {"display_data", "update_display_data"}:
+            self.lines.append(msg["content"]["data"].get("text/plain", ""))
+        return super().process_message(msg, cell, cell_index)
+
+
+def test_values_show_themselves_before_spark_is_loaded_and_a_run_shows_its_progress(tmp_path: Path, monkeypatch):
+    write_parquet(tmp_path / "stars.parquet")
+    monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    notebook = new_notebook(cells=[new_code_cell(source.strip()) for source in CELLS.values()])
+    client = Watched(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
+    client.execute()
+
+    cells = dict(zip(CELLS, notebook.cells, strict=True))
+    results = {
+        name: one.data for name, cell in cells.items() for one in cell.outputs if one.output_type == "execute_result"
+    }
+    assert [name for name, said in SAID.items() if said not in results[name]["text/html"]] == []
+    assert all(results[name]["text/plain"] for name in SAID), "there is a text too, where HTML is not shown"
+    assert (results["before"]["text/plain"], results["after"]["text/plain"]) == ("False", "True")
+
+    assert any(line.endswith(" s") for line in client.lines), client.lines
+    lines = [one.data["text/plain"] for one in cells["run"].outputs if one.output_type == "display_data"]
+    assert lines
+    assert set(lines) == {""}, "the line of a run is empty when it is over"
+    left = {one.name for one in tmp_path.iterdir()} - {"runtime", "ipython"}
+    assert left == {"stars.parquet", "survey"}, "nothing else is left behind"
