@@ -42,6 +42,32 @@ def test_what_becomes_of_a_step_is_a_shape_and_a_word_not_a_colour_alone():
     assert len(filled) == 2, "reused, and partly reused"
 
 
+def test_equal_steps_are_drawn_once_below_nothing_and_above_what_is_made_from_them():
+    texts = [one.text for one in tagged(parsed(plan_svg(PLAN)), "text")]
+    assert texts.count("read A") == 2, "once before and once after"
+
+
+def test_a_step_that_occurs_again_is_the_same_box_with_all_it_reads():
+    first = PlanNode("compute", "read id, g of A", step=7)
+    more = PlanNode("compute", "read id, g, r of A", step=7)
+    once = PlanNode("compute", "select", inputs=(first,), step=8)
+    twice = PlanNode(
+        "compute", "join", inputs=(once, PlanNode("compute", "calculate", inputs=(more,), step=9)), step=10
+    )
+    again = PlanNode("compute", "union", inputs=(twice, PlanNode("compute", "join", step=10, again=True)), step=11)
+    texts = [one.text for one in tagged(parsed(plan_svg(PlanPicture("x", again, READ))), "text")]
+    assert [one for one in texts if one.startswith("read id")] == ["read id, g, r of A"]
+    assert texts.count("join") == 1
+    assert "└─ compute: join: see above" in plan_text(PlanPicture("x", again, READ), 60)
+
+
+def test_wide_plans_stand_below_each_other():
+    wide = PlanNode("compute", "union", inputs=tuple(PlanNode("compute", f"read a long name {i}") for i in range(8)))
+    narrow, broad = (parsed(plan_svg(PlanPicture("x", root, root))) for root in (READ, wide))
+    assert float(broad.get("width")) < 2000
+    assert float(broad.get("height")) > 2 * float(narrow.get("height"))
+
+
 def test_a_picture_is_described_and_brings_its_own_paper_for_dark_screens():
     svg = plan_svg(PLAN)
     assert "skip: join. compute: read A (10 sources)." in svg

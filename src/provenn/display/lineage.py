@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from textwrap import wrap
 
 from provenn.display.figure import ACCENT, Figure, above, beside, document, shortened, words
 from provenn.display.layers import Point, layered
 from provenn.display.markup import Element, Reference, element, number
 from provenn.display.outlines import MARGINS, WORDS, outline
+from provenn.display.wires import wires
 
-__all__ = ["LineageNode", "LineagePicture", "lineage_svg", "wires"]
+__all__ = ["LineageNode", "LineagePicture", "lineage_svg"]
 
 _TINTS = ("#d97706", "#0d9488", "#a855f7", "#dc2626", "#65a30d", "#0284c7")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -28,7 +28,6 @@ _DETAILED = 40
 _LONGEST_NAME, _LINE, _LINES = 26, 30, 3
 _NARROWEST = 66.0
 _STUB = 17.0
-_STRAIGHT = 1.5
 _SPOKEN = 100
 
 
@@ -117,29 +116,6 @@ def lineage_svg(picture: LineagePicture, *, inline: bool = False) -> str:
         inline=inline,
         interactive=any(one.link for one in picture.nodes),
     )
-
-
-def wires(routes: Sequence[Sequence[Point]]) -> list[Element]:
-    """Draw edges: straight down beside boxes, curved between rows; each with a point at its lower end.
-
-    What several edges share is drawn once: lines that are not quite opaque would add up.
-    """
-    lines = dict.fromkeys(_line(one, other) for route in routes for one, other in pairwise(route))
-    ends = dict.fromkeys(f"M{number(x)} {number(y)}l-3.5 -7h7Z" for x, y in (route[-1] for route in routes))
-    if not lines:
-        return []
-    return [
-        element("path", d="".join(lines), fill="none", stroke="currentColor", stroke_opacity=0.6),
-        element("path", d="".join(ends), fill_opacity=0.75),
-    ]
-
-
-def _line(one: Point, other: Point) -> str:
-    (x, y), (to_x, to_y) = one, other
-    start, middle = f"M{number(x)} {number(y)}", number((y + to_y) / 2)
-    if abs(to_x - x) < _STRAIGHT:
-        return f"{start}L{number(to_x)} {number(to_y)}"
-    return f"{start}C{number(x)} {middle} {number(to_x)} {middle} {number(to_x)} {number(to_y)}"
 
 
 def _letters(nodes: Sequence[LineageNode]) -> dict[str, str]:

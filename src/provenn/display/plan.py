@@ -1,22 +1,28 @@
 """A plan: how something would be made and how it is made instead, as text for a terminal, as SVG, as HTML.
 
-A plan is two trees of steps. What becomes of a step is told by its label, and drawn as a shape: what is skipped is
-dashed, what is reused has a double border, what is partly reused is filled as far as that.
+A plan is two trees of steps; drawn, they are graphs in which equal steps are one. What becomes of a step is told by
+its label, and drawn as a shape: what is skipped is dashed, what is reused has a double border, what is partly reused is
+filled as far as that.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from textwrap import wrap
 
 from provenn.display.figure import ACCENT, Figure, above, beside, document, shortened, words
-from provenn.display.markup import Element, element, number, render, visible
+from provenn.display.layers import layered
+from provenn.display.markup import Element, element, render, visible
 from provenn.display.text import side_by_side
+from provenn.display.wires import wires
 
 __all__ = ["PlanArgument", "PlanNode", "PlanPicture", "plan_html", "plan_svg", "plan_text"]
 
 BEFORE, AFTER = "As it is defined", "As it is computed"
 _WIDTH = 56
-_IN_SVG, _INDENT, _PADDING = 46, 26.0, 8.0
+_IN_SVG, _PADDING = 34, 8.0
+_WIDEST = 1100.0
+"""How wide both graphs may be to stand beside each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,10 @@ class PlanNode:
         The steps it is made from.
     part
         How much of it is reused, from 0 to 1.
+    step
+        The same number for the same step, wherever it occurs; None if only steps that are equal are the same.
+    again
+        Whether the step occurred before, with its inputs, which are not given again.
     """
 
     label: str
@@ -45,6 +55,13 @@ class PlanNode:
     because: str = ""
     inputs: tuple["PlanNode", ...] = ()
     part: float = 0.0
+    step: int | None = None
+    again: bool = False
+
+    @property
+    def told(self) -> str:
+        """What it does, in a tree."""
+        return f"{self.what}: see above" if self.again else self.what
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +120,7 @@ def _lines(node: PlanNode, branch: str, indent: str) -> Iterator[str]:
     """Yield the lines of a tree; `branch` leads to the node, `indent` stands before all that is below it."""
     margin = " " * (len(node.label) + 2)
     below = indent + ("│" if node.inputs else " ") + margin[1:]
-    first, *more = wrap(visible(node.what), max(24, _WIDTH - len(below))) or [""]
+    first, *more = wrap(visible(node.told), max(24, _WIDTH - len(below))) or [""]
     yield f"{branch}{node.label}: {first}".rstrip()
     remarks = "; ".join(one for one in (node.rows, node.because) if one)
     for line in (*more, *wrap(visible(remarks), max(24, _WIDTH - len(below)))):
@@ -114,16 +131,18 @@ def _lines(node: PlanNode, branch: str, indent: str) -> Iterator[str]:
 
 
 def plan_svg(plan: PlanPicture, *, inline: bool = False) -> str:
-    """Draw a plan: what it would be on the left, what it is on the right, notes below."""
-    trees = [
+    """Draw a plan: what it would be, beside it or below what it is, and notes; steps below those they are made from."""
+    graphs = [
         above([words(heading, bold=True), _figure(root)], gap=10, align=0)
         for heading, root in ((BEFORE, plan.before), (AFTER, plan.after))
     ]
+    wide = sum(one.width for one in graphs) > _WIDEST
+    both = above(graphs, gap=28, align=0) if wide else beside(graphs, gap=44, align=0)
     notes = [
         above([words(heading, bold=True, size=12), *_paragraphs(told)], gap=3, align=0) for heading, told in plan.notes
     ]
     title = words(shortened(plan.title, 120), bold=True, size=15)
-    figure = above([title, beside(trees, gap=44, align=0), *notes], gap=18, align=0)
+    figure = above([title, both, *notes], gap=18, align=0)
     said = f"{BEFORE}: {_spoken(plan.before)} {AFTER}: {_spoken(plan.after)}"
     return document(figure, title=f"How to get {plan.title}", description=said, inline=inline)
 
@@ -145,28 +164,39 @@ def _paragraphs(lines: Sequence[str]) -> list[Figure]:
 
 def _spoken(node: PlanNode) -> str:
     """Return a tree as sentences, for those who cannot see it."""
-    own = f"{node.label}: {node.what}{f' ({node.rows})' if node.rows else ''}."
+    own = f"{node.label}: {node.told}{f' ({node.rows})' if node.rows else ''}."
     return " ".join([own, *map(_spoken, node.inputs)])
 
 
-def _figure(node: PlanNode) -> Figure:
-    """Return a tree as boxes, what a step is made from below it and further to the right."""
-    box = _box(node)
-    parts, width, y = [box.at(0, 0)], box.width, box.height
-    for one in node.inputs:
-        below = _figure(one)
-        top, middle = y + 12, y + 12 + 14
-        path = f"M{number(_INDENT / 2)} {number(box.height)}V{number(middle)}H{number(_INDENT)}"
-        parts += [element("path", d=path, fill="none", stroke="currentColor", stroke_opacity=0.5)]
-        parts += [below.at(_INDENT, top)]
-        width, y = max(width, _INDENT + below.width), top + below.height
-    return Figure(width, y, tuple(parts))
+def _figure(root: PlanNode) -> Figure:
+    """Return steps as boxes, each once and below those it is made from."""
+    found: dict[object, list[PlanNode]] = {}
+    edges: dict[tuple[object, object], None] = {}
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        found.setdefault(_identity(node), []).append(node)
+        edges |= dict.fromkeys((_identity(one), _identity(node)) for one in node.inputs)
+        stack.extend(reversed(node.inputs))
+    place = {identity: i for i, identity in enumerate(found)}
+    boxes = [_box(nodes) for nodes in found.values()]
+    layout = layered([(one.width, one.height) for one in boxes], [(place[one], place[other]) for one, other in edges])
+    drawn = [box.at(*corner) for box, corner in zip(boxes, layout.corners, strict=True)]
+    return Figure(layout.width, layout.height, (*wires(layout.routes), *drawn))
 
 
-def _box(node: PlanNode) -> Figure:
+def _identity(node: PlanNode) -> object:
+    return node if node.step is None else node.step
+
+
+def _box(occurrences: Sequence[PlanNode]) -> Figure:
+    """Return the box of a step, which may occur several times, with more or fewer attributes."""
+    node = next((one for one in occurrences if not one.again), occurrences[0])
+    told = {one.what: set(re.findall(r"\w+", one.what)) for one in occurrences}
+    said = [what for what, used in told.items() if not any(used < other for other in told.values())]
     skipped = node.label == "skip"
     lines = [words(node.label, size=12, bold=True)]
-    lines += [words(line, size=13, faint=skipped) for line in wrap(node.what, _IN_SVG)]
+    lines += [words(line, size=13, faint=skipped) for what in said for line in wrap(what, _IN_SVG)]
     for remark in (node.rows, node.because):
         lines += [words(line, size=11, faint=True) for line in wrap(remark, _IN_SVG + 8)]
     content = above(lines, gap=1, align=0)

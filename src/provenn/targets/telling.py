@@ -143,12 +143,13 @@ class _Telling:
         what = in_words(step, needed, self.plan.scene, self.plan.words)
         what = what if not name or isinstance(step, Scan) else f"{what} ({name})"
         if id(step) in seen and step.inputs:
-            return PlanNode(label, f"{what}: see above")
+            return PlanNode(label, what, step=step.signature, again=True)
         seen.add(id(step))
         reads = zip(step.inputs, step.reads(needed), strict=True)
         inputs = tuple(self.before(one, read, because, seen) for one, read in reads) if len(seen) < _DEEPEST else ()
         cut = () if len(inputs) == len(step.inputs) else (_more(step),)
-        return PlanNode(label, what, self._rows(step), because if because != said else "", (*inputs, *cut))
+        told = because if because != said else ""
+        return PlanNode(label, what, self._rows(step), told, (*inputs, *cut), step=step.signature)
 
     def _is_dropped(self, step: Step) -> bool:
         return not _doing(step) & self.done
@@ -165,7 +166,7 @@ class _Telling:
         what = in_words(step, needed, self.plan.scene, self.plan.words)
         label, part = self._label(step)
         if id(step) in seen and step.inputs:
-            return PlanNode(label, f"{what}: see above", part=part)
+            return PlanNode(label, what, part=part, step=step.signature, again=True)
         seen.add(id(step))
         changed = self._why_there(step)
         because = changed if changed and changed != said else self._usual(step)
@@ -174,7 +175,7 @@ class _Telling:
             tuple(self.after(one, read, changed or said, seen) for one, read in reads) if len(seen) < _DEEPEST else ()
         )
         cut = () if len(inputs) == len(step.inputs) else (_more(step),)
-        return PlanNode(label, what, self._rows(step), because, (*inputs, *cut), part)
+        return PlanNode(label, what, self._rows(step), because, (*inputs, *cut), part, step.signature)
 
     def _label(self, step: Step) -> tuple[str, float]:
         if isinstance(step, Nothing):
