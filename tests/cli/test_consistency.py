@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -85,6 +86,15 @@ def test_the_same_option_is_of_the_same_kind_everywhere():
 )
 def test_an_exit_status_of_its_own_is_in_the_reference(command):
     assert command in {"prove", "doctor"}
+
+
+def test_every_variable_of_the_environment_is_in_the_reference():
+    root = Path(__file__).parents[2]
+    text = (root / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
+    section = text.partition("\n## Environment\n")[2].partition("\n## ")[0]
+    source = "\n".join(file.read_text(encoding="utf-8") for file in (root / "src").rglob("*.py"))
+    used = set(re.findall(r"PROVENN_[A-Z_]+", source)) | {"NO_COLOR", "FORCE_COLOR", "JAVA_HOME", "SPARK_HOME"}
+    assert [one for one in sorted(used) if f"`{one}`" not in section] == []
 
 
 # --- errors ---
