@@ -14,6 +14,7 @@ def list_catalogs(
     text: Annotated[
         str,
         typer.Argument(
+            metavar="TEXT",
             help="Only catalogs with this in a name or in the definition, or whose digest begins so.",
             show_default=False,
         ),
