@@ -70,7 +70,7 @@ USES = {
     "ingest": ["again", "stars.csv", "-k", "hip", "-p", "star"],
     "ls": [],
     "show": ["bright"],
-    "lineage": ["bright"],
+    "lineage": ["bright", "--svg", "-"],
     "name": ["other", "bright"],
     "log": ["bright"],
     "report": ["bright", "-o", "-"],

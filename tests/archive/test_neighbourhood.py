@@ -1,5 +1,6 @@
 """The catalogs around a catalog: the right ones, told truly, quickly in large archives."""
 
+from dataclasses import replace
 from time import process_time
 
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import strategies as st
 
 import provenn
 from provenn.catalogs import KeepAttributes, SelectSources
+from provenn.catalogs.lineage import CLASSES
+from provenn.display.lineage import lineage_svg
 from provenn.errors import PictureError, UnknownCatalogError
 from provenn.store import catalog_store
 from tests.archive.samples import write_parquet
@@ -88,9 +91,10 @@ def test_both_directions_have_their_share(archive, stars):
 def test_how_much_is_stored(archive, tmp_path):
     sky = observed(archive, tmp_path)
     bright = sky.select("g < 18", name="B")
+    bright.keep(name="key")
     pretend_stored(bright, ["g"], 10)
     stored = {one.name: one.stored for one in archive.neighbourhood("A").picture.nodes}
-    assert stored == {"A": 0.0, "B": 0.5}, "id and g, of id, g, r and dec"
+    assert stored == {"A": 0.0, "B": pytest.approx(1 / 3), "key": 1.0}, "g, of g, r and dec; the key is always there"
     pretend_stored(bright, ["r", "dec"], 11)
     assert archive.neighbourhood("B").picture.nodes[0].stored == 1.0
     assert archive.lineage("B").steps[0].stored == 1.0
@@ -228,3 +232,25 @@ def test_it_is_what_a_search_through_the_whole_lineage_finds(tmp_path_factory, l
         i = place[one.id]
         assert one.above == len([a for a, b in links if b == i and a not in near])
         assert one.below == len([b for a, b in links if a == i and b not in near])
+
+
+def test_the_picture_in_the_documentation(archive, tmp_path, golden):
+    stars = {"id": [1, 2], "vmag": [1.0, 9.0], "plx": [10.0, 2.0]}
+    hipparcos, tycho = (
+        archive.ingest(name, write_parquet(tmp_path / f"{name}.parquet", columns), key="id", population="star")
+        for name, columns in (("hipparcos", stars), ("tycho", {"id": [2, 3], "bt": [9.5, 11.0]}))
+    )
+    bright = hipparcos.select("vmag < 6", name="bright")
+    near = hipparcos.derive(dist_pc="1000 / plx", name="near")
+    both = bright.combine(near, name="both")
+    both.keep("vmag", "dist_pc", name="slim").rename(vmag="v", name="to_plot")
+    both.sample(0.1, seed=7, name="tenth")
+    seen = tycho.restrict(bright, name="seen")
+    seen.concat(tycho.exclude(bright, name="others"), name="survey")
+    pretend_stored(near, ["dist_pc"], 10)
+    pretend_stored(both, ["vmag", "plx", "dist_pc"], 11)
+    found = archive.neighbourhood("hipparcos", depth=4).picture
+    # where the files are differs from test to test
+    nodes = tuple(replace(one, what=one.what.replace(f"{tmp_path}/", "")) for one in found.nodes)
+    assert {one.kind for one in nodes} == set(CLASSES)
+    golden("docs/pictures/lineage.svg", lineage_svg(replace(found, nodes=nodes)))

@@ -131,8 +131,12 @@ def lineage_of(reading: Reading, catalog: Catalog, asked: dict[str, str]) -> Lin
 
 
 def part_held(catalog: Catalog, held: Mapping[str, frozenset[str]]) -> float:
-    """Return how much of a catalog is stored, given which attributes are, by extent: from 0 to 1."""
-    attributes = {one.identity for one in catalog.schema.values()}
+    """Return how much of a catalog is stored, given which attributes are, by extent: from 0 to 1.
+
+    The key, which every fragment has, counts only where there is nothing else.
+    """
+    key = {one.identity for one in catalog.schema.key}
+    attributes = {one.identity for one in catalog.schema.values()} - key or key
     return len(attributes & held.get(catalog.extent.digest, frozenset())) / len(attributes)
 
 
