@@ -62,7 +62,7 @@ def test_a_folder_and_an_empty_file_are_no_archives(tmp_path):
 
 
 def test_a_postgresql_server_that_does_not_answer_is_named_without_its_password(tmp_path):
-    with pytest.raises(ArchiveError, match="cannot be used") as caught:
+    with pytest.raises(ArchiveError, match="cannot be reached") as caught:
         open_database(f"postgresql://ada:secret@/archive?host={tmp_path}")
     assert "secret" not in str(caught.value)
 
