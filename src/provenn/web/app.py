@@ -1,5 +1,7 @@
 """The application: all pages of an archive."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,13 +12,25 @@ from starlette.staticfiles import StaticFiles
 from provenn import __version__
 from provenn.archive import Archive
 from provenn.web.failures import tell_failures
-from provenn.web.pages import catalog, catalogs, lineage, sets
+from provenn.web.jobs import Jobs
+from provenn.web.pages import catalog, catalogs, compare, jobs, knowledge, lineage, report, runs, sets, target
 from provenn.web.rendering import render
 
 __all__ = ["create_app"]
 
 _STATIC: Final = Path(__file__).parent / "static"
-_PAGES: Final[tuple[APIRouter, ...]] = (catalogs.router, catalog.router, lineage.router, sets.router)
+_PAGES: Final[tuple[APIRouter, ...]] = (
+    catalogs.router,
+    catalog.router,
+    lineage.router,
+    report.router,
+    sets.router,
+    compare.router,
+    target.router,
+    jobs.router,
+    knowledge.router,
+    runs.router,
+)
 
 
 def create_app(archive: Archive) -> FastAPI:
@@ -27,7 +41,15 @@ def create_app(archive: Archive) -> FastAPI:
     archive
         The archive. It stays open, and belongs to the caller.
     """
+    computing = Jobs(archive)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        computing.close()
+
     app = FastAPI(
+        lifespan=lifespan,
         title="provenn",
         version=__version__,
         description="Catalogs that know what they hold before they are computed.",
@@ -36,6 +58,7 @@ def create_app(archive: Archive) -> FastAPI:
         openapi_url="/api/openapi.json",
     )
     app.state.archive = archive
+    app.state.jobs = computing
     tell_failures(app)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     for router in _PAGES:

@@ -18,15 +18,17 @@ from provenn.errors import (
     ProvennError,
     ReadOnlyArchiveError,
     UnknownCatalogError,
+    UnknownJobError,
 )
 from provenn.web.rendering import render
 
-__all__ = ["failure", "tell_failures"]
+__all__ = ["failure", "status_of", "tell_failures"]
 
 _LOG = logging.getLogger("provenn.web")
 
 _STATUS: Final[Mapping[type[ProvennError], int]] = {
     UnknownCatalogError: 404,
+    UnknownJobError: 404,
     PopulationError: 400,
     ContradictionError: 409,
     ReadOnlyArchiveError: 403,
@@ -42,12 +44,16 @@ def failure(scope: Scope, status: int, message: str, hint: str = "") -> Response
     return render("failure.html", found, status)
 
 
+def status_of(error: ProvennError) -> int:
+    """Return the status of the answer to a request that an error ends."""
+    return next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400)
+
+
 def tell_failures(app: FastAPI) -> None:
     """Have an application tell people and programs what is wrong."""
 
     async def refused(request: Request, error: Any) -> Response:  # noqa: ANN401 - a ProvennError, says FastAPI
-        status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400)
-        return failure(request.scope, status, error.message, error.hint or "")
+        return failure(request.scope, status_of(error), error.message, error.hint or "")
 
     async def unusable(request: Request, error: Any) -> Response:  # noqa: ANN401 - a RequestValidationError
         said = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors())

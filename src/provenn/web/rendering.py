@@ -101,8 +101,9 @@ def _beside(request: Request) -> str:
 
 
 def _with_query(path: str, **values: object) -> str:
-    """Return an address with a query; what is None or empty is left out."""
-    return f"{path}?{urlencode({key: value for key, value in values.items() if value not in (None, '', False)})}"
+    """Return an address with a query; what is None or empty is left out, what is several is there several times."""
+    given = {key: value for key, value in values.items() if value not in (None, "", False)}
+    return f"{path}?{urlencode(given, doseq=True)}"
 
 
 def _moment(when: datetime | None) -> str:
