@@ -1,10 +1,13 @@
 """All catalogs that stand in a relation to one."""
 
 import pytest
+from sqlalchemy import update
 
 import provenn
-from provenn.archive import questions
-from provenn.errors import UnknownCatalogError
+from provenn.archive import everything
+from provenn.errors import CorruptArchiveError, UnknownCatalogError
+from provenn.store import facts, populations
+from provenn.store.tables import catalogs
 from tests.archive.samples import write_parquet
 
 
@@ -40,7 +43,7 @@ def test_by_construction_is_a_look_up_that_builds_no_knowledge(survey, stars, mo
     stars.select("vmag < 5").concat("bright", name="by proof")
     stars.select("dec > 0").select("vmag < 6", name="one order")
     stars.derive(d="2 * vmag").select("vmag < 6").select("dec > 0", name="other order")
-    monkeypatch.setattr(questions, "knowledge_of", None)
+    monkeypatch.setattr(everything, "knowledge_of", None)
     assert names(survey.same_sources("bright", by_construction=True)) == ["renamed"]
     assert names(survey.same_sources("one order", by_construction=True)) == ["other order"]
     assert survey.same_sources("others", by_construction=True) == []
@@ -88,3 +91,62 @@ def test_an_unknown_name_is_told(survey):
     for look_up in (survey.same_sources, survey.covering, survey.inside, survey.apart_from):
         with pytest.raises(UnknownCatalogError, match="did you mean bright"):
             look_up("brigt")
+
+
+def test_what_is_known_of_all_is_kept_until_something_is_added_or_taken_back(survey, stars, monkeypatch):
+    built = []
+    build = everything.knowledge_of
+    monkeypatch.setattr(everything, "knowledge_of", lambda *known: built.append(1) or build(*known))
+
+    def found():
+        return names(survey.covering("bright")), names(survey.apart_from("bright"))
+
+    assert found() == (["renamed", "stars"], ["faint", "none"])
+    survey.name("bright", "shining")
+    assert found() == (["renamed", "stars"], ["faint", "none"])
+    assert len(built) == 1, "names change nothing that is known"
+    stars.select("vmag < 7", name="new")
+    assert found() == (["new", "renamed", "stars"], ["faint", "none"])
+    fact = survey.declare("disjoint(bright, others)")
+    assert found() == (["new", "renamed", "stars"], ["faint", "none", "others", "others_bright"])
+    survey.retract(fact.id)
+    assert found() == (["new", "renamed", "stars"], ["faint", "none"])
+    assert len(built) == 4
+    assert names(survey.covering("galaxies")) == []
+    assert len(built) == 5, "of each population"
+    with provenn.open(survey.place.removesuffix("/provenn.sqlite")) as other:
+        other["stars"].select("vmag < 8", name="newer")
+    assert names(survey.covering("bright")) == ["new", "newer", "renamed", "stars"], "others add something, too"
+
+
+def test_of_many_populations_the_last_are_kept(survey, monkeypatch):
+    monkeypatch.setattr(everything, "_MOST", 5)
+    for _ in range(2):
+        survey.inside("bright")
+        survey.inside("galaxies")
+        assert list(survey._everything._kept) == ["galaxy"]
+
+
+def test_all_of_a_population_is_what_the_cone_of_all_is(survey):
+    survey.declare("disjoint(faint, others)")
+    with survey._database.reading() as reading:
+        for population in ("star", "galaxy", "quasar"):
+            digests = populations.in_population(reading, population)
+            closed = facts.closed_cone(reading, digests) if digests else ((), ())
+            whole = facts.whole_population(reading, population)
+            assert ({one.digest: one for one in whole[0]}, whole[1]) == (
+                {one.digest: one for one in closed[0]},
+                closed[1],
+            )
+            seen = set()
+            for one in whole[0]:
+                assert seen.issuperset(one.dependencies)
+                seen.add(one.digest)
+
+
+def test_a_definition_that_was_changed_proves_nothing(survey):
+    with survey._database.writing() as writing:
+        changed = update(catalogs).where(catalogs.c.digest == survey["faint"].digest).values(kind="RestrictSources")
+        writing.connection.execute(changed)
+    with pytest.raises(CorruptArchiveError, match=survey.search("faint")[0].digest):
+        survey.inside("bright")

@@ -1,6 +1,7 @@
 """What every database of an archive must do."""
 
 import threading
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -94,6 +95,11 @@ class DatabaseContract:
             assert population_names(reading) == []
         with database.reading() as reading:
             assert population_names(reading) == ["star"]
+
+    def test_fifty_readers_wait_for_nobody(self, database):
+        with ExitStack() as stack:
+            for _ in range(50):
+                assert population_names(stack.enter_context(database.reading())) == []
 
     def test_a_writer_waits_for_another_and_then_gives_up(self, database, place):
         waited = []

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 from provenn.archive import calculators, definitions, fragments, questions
 from provenn.archive.comparison import Comparison
 from provenn.archive.description import Description, described
+from provenn.archive.everything import Everything
 from provenn.archive.handle import Catalog
 from provenn.archive.lineage import Lineage, lineage_of
 from provenn.archive.neighbourhood import Direction, Neighbourhood, neighbourhood_of
@@ -61,6 +62,7 @@ class Archive:
         progress: Progress = None,
     ) -> None:
         self._database = database
+        self._everything = Everything()
         self._workshop = Workshop(database, folder, spark, progress)
 
     def watched(self, progress: Progress) -> Archive:
@@ -604,7 +606,7 @@ class Archive:
 
     def _found(self, which: Catalog | str, relation: Callable[[Knowledge, str], list[str]]) -> list[Catalog]:
         with self._database.reading() as reading:
-            found = by_name(reading, questions.look_up(reading, _digest(reading, which), relation))
+            found = by_name(reading, questions.look_up(reading, self._everything, _digest(reading, which), relation))
         return [Catalog(self, digest) for digest in found]
 
 

@@ -15,6 +15,7 @@ from time import monotonic
 from typing import Literal
 
 from provenn.archive.comparison import Comparison, regions_of
+from provenn.archive.everything import Everything
 from provenn.archive.proof import Proof
 from provenn.archive.relation import RELATIONS, Relation, Summary
 from provenn.archive.words import SHORT, SUPPOSED, Vocabulary
@@ -200,14 +201,17 @@ def _reduced(world: World, said: Statement, vocabulary: Vocabulary) -> World:
     return World(frozenset(frozenset(vocabulary.word(one) for one in labels if one in here) for here in world.regions))
 
 
-def look_up(reading: Reading, digest: str, relation: Callable[[Knowledge, str], Iterable[str]]) -> list[str]:
+def look_up(
+    reading: Reading, everything: Everything, digest: str, relation: Callable[[Knowledge, str], Iterable[str]]
+) -> list[str]:
     """Return the digests of all catalogs of its population that stand in a relation to a catalog."""
     found = entries(reading, [digest])
     if digest not in found:
         raise UnknownCatalogError(f"the archive holds no catalog {digest}")
-    everything = populations.in_population(reading, found[digest].population)
-    known = _known(reading, everything, {})
-    return [other for other in relation(known.knowledge, digest) if other in everything]
+    population = found[digest].population
+    others = everything.ask(reading, population, lambda knowledge: list(relation(knowledge, digest)))
+    catalogs = populations.in_population(reading, population)
+    return [other for other in others if other in catalogs]
 
 
 def _check_population(found: Mapping[str, str], asked: Asked) -> None:

@@ -22,7 +22,7 @@ from provenn.errors import CorruptArchiveError, UnknownCatalogError
 from provenn.store.database import Reading
 from provenn.store.tables import catalogs, dependencies
 
-__all__ = ["Definition", "cone", "in_batches", "stored_definition"]
+__all__ = ["Definition", "cone", "in_batches", "population_cone", "stored_definition"]
 
 _LARGEST_BATCH = 10_000  # databases limit how many values a query may be given
 
@@ -71,19 +71,24 @@ def _reached() -> CTE:
 _reached_digests = _reached()
 # What is long comes once, with the first dependency.
 _is_first = dependencies.c.position.is_(None) | (dependencies.c.position == 0)
+_COLUMNS = (
+    catalogs.c.kind,
+    catalogs.c.population,
+    catalogs.c.extent,
+    case((_is_first, catalogs.c.parameters)),
+    case((_is_first, catalogs.c.notes)),
+    dependencies.c.position,
+    dependencies.c.dependency,
+)
 _CONE = (
-    select(
-        _reached_digests.c.digest,
-        catalogs.c.kind,
-        catalogs.c.population,
-        catalogs.c.extent,
-        case((_is_first, catalogs.c.parameters)),
-        case((_is_first, catalogs.c.notes)),
-        dependencies.c.position,
-        dependencies.c.dependency,
-    )
+    select(_reached_digests.c.digest, *_COLUMNS)
     .outerjoin_from(_reached_digests, catalogs, catalogs.c.digest == _reached_digests.c.digest)
     .outerjoin(dependencies, dependencies.c.catalog == _reached_digests.c.digest)
+)
+_POPULATION = (
+    select(catalogs.c.digest, *_COLUMNS)
+    .outerjoin_from(catalogs, dependencies, dependencies.c.catalog == catalogs.c.digest)
+    .where(catalogs.c.population == bindparam("population"))
 )
 
 
@@ -97,19 +102,35 @@ def cone(reading: Reading, digests: Collection[str]) -> tuple[Definition, ...]:
     CorruptArchiveError
         If a row is missing, or is not what was written.
     """
+    rows = (row for batch in in_batches(digests) for row in reading.connection.execute(_CONE, {"digests": batch}))
+    found = _definitions(rows)
+    missing = set(digests) - {one.digest for one in found}
+    if missing:
+        raise UnknownCatalogError(f"the archive holds no catalog {min(missing)}")
+    return found
+
+
+def population_cone(reading: Reading, population: str) -> tuple[Definition, ...]:
+    """Return all catalogs of a population, each after its dependencies, which are of the same population.
+
+    Raises
+    ------
+    CorruptArchiveError
+        If a row is missing, or is not what was written.
+    """
+    return _definitions(reading.connection.execute(_POPULATION, {"population": population}))
+
+
+def _definitions(rows: Iterable[Any]) -> tuple[Definition, ...]:
     heads: dict[str, Any] = {}
     links: dict[str, list[tuple[int, str]]] = {}
-    for batch in in_batches(digests):
-        for digest, *head, position, dependency in reading.connection.execute(_CONE, {"digests": batch}):
-            if position is None or position == 0:
-                heads[digest] = head
-            if position is not None:
-                links.setdefault(digest, []).append((position, dependency))
-    for digest in digests:
-        if digest not in heads and digest not in links:
-            raise UnknownCatalogError(f"the archive holds no catalog {digest}")
+    for digest, *head, position, dependency in rows:
+        if position is None or position == 0:
+            heads[digest] = head
+        if position is not None:
+            links.setdefault(digest, []).append((position, dependency))
     made_of = {digest: tuple(one for _, one in sorted(set(links.get(digest, ())))) for digest in heads | links}
-    return tuple(stored_definition(digest, heads.get(digest), made_of[digest]) for digest in _sorted(made_of))
+    return tuple(stored_definition(digest, heads.get(digest), made_of.get(digest, ())) for digest in _sorted(made_of))
 
 
 def in_batches(values: Iterable[T]) -> Iterator[list[T]]:

@@ -30,6 +30,8 @@ READING: Mapping[str, Mapping[str, Any]] = {
 }
 """Execution options of a reading transaction."""
 
+_MOST_MORE = 45  # connections of one process to PostgreSQL, besides the five that are kept; by default it allows 100
+
 
 def sqlite_read_only(path: Path) -> bool:
     """Whether an archive can only be read: a database in WAL mode is written in its folder, too."""
@@ -62,8 +64,10 @@ def sqlite_engine(path: Path, *, create: bool, read_only: bool, patience: float)
             connection.execute("PRAGMA journal_mode = WAL")
         return connection
 
-    # A reader connects for every transaction: somebody may have begun to write since the last.
-    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool if read_only else QueuePool)
+    # A reader connects for every transaction: somebody may have begun to write since the last. Otherwise some
+    # connections are kept; a thread that finds none of them free makes its own, and waits for nobody who only reads.
+    pool: dict[str, Any] = {"poolclass": NullPool} if read_only else {"poolclass": QueuePool, "max_overflow": -1}
+    engine = create_engine("sqlite://", creator=connect, **pool)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -79,7 +83,7 @@ def postgresql_engine(url: str, *, patience: float) -> Engine:
     """Return an engine for a PostgreSQL database; the parameters are those of `sqlite_engine`."""
     address = make_url(url).set(drivername="postgresql+psycopg")
     try:
-        engine = create_engine(address, pool_pre_ping=True)
+        engine = create_engine(address, pool_pre_ping=True, max_overflow=_MOST_MORE)
     except ModuleNotFoundError as missing:
         raise ArchiveError(
             "an archive in PostgreSQL needs psycopg", hint="pip install 'provenn[postgres]'"
