@@ -30,10 +30,12 @@ __all__ = [
     "VERSION_TABLE",
     "Moment",
     "attributes",
+    "audit",
     "bases",
     "calculators",
     "catalogs",
     "counts",
+    "definers",
     "dependencies",
     "fact_bases",
     "fact_catalogs",
@@ -41,22 +43,26 @@ __all__ = [
     "fragment_attributes",
     "fragment_facts",
     "fragments",
+    "leases",
+    "members",
     "metadata",
     "name_history",
     "names",
     "pins",
     "populations",
     "preferences",
+    "projects",
     "proof_facts",
     "proofs",
     "runs",
     "schemas",
     "settings",
+    "tokens",
     "verifications",
     "wordings",
 ]
 
-VERSION = "0004"
+VERSION = "0005"
 """The revision of the newest migration, which makes the tables as they are here."""
 
 VERSION_TABLE = "provenn_version"
@@ -154,6 +160,9 @@ names = Table(
     Column("catalog", ForeignKey("catalogs.digest"), nullable=False, index=True),
     Column("changed_at", Moment, nullable=False),
     Column("changed_by", Text, nullable=False),
+    Column("owner", Text, nullable=False, server_default=""),
+    Column("visibility", Text, nullable=False, server_default="public"),
+    Column("project", Text),
 )
 
 name_history = Table(
@@ -164,6 +173,9 @@ name_history = Table(
     Column("catalog", ForeignKey("catalogs.digest")),
     Column("at", Moment, nullable=False),
     Column("by", Text, nullable=False),
+    Column("owner", Text, nullable=False, server_default=""),
+    Column("visibility", Text, nullable=False, server_default="public"),
+    Column("project", Text),
     sqlite_autoincrement=True,
 )
 
@@ -180,6 +192,8 @@ facts = Table(
     Column("retracted_by", Text),
     Column("retracted_reason", Text),
     Column("digest", _Digest, nullable=False),
+    Column("visibility", Text, nullable=False, server_default="public"),
+    Column("project", Text),
     sqlite_autoincrement=True,  # the number of one fact is never given to another
 )
 
@@ -345,5 +359,70 @@ attributes = Table(
     Column("identity", Text, nullable=False, index=True),
     Column("population", Text, nullable=False),
     Index("ix_attributes_population_name", "population", "name"),
+    sqlite_with_rowid=False,
+)
+
+definers = Table(
+    "definers",
+    metadata,
+    Column("catalog", ForeignKey("catalogs.digest"), primary_key=True),
+    Column("who", Text, primary_key=True, index=True),
+    Column("at", Moment, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+projects = Table(
+    "projects",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("created_at", Moment, nullable=False),
+)
+
+members = Table(
+    "members",
+    metadata,
+    Column("project", ForeignKey("projects.name", ondelete="CASCADE"), primary_key=True),
+    Column("who", Text, primary_key=True, index=True),
+    sqlite_with_rowid=False,
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("who", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("digest", _Digest, nullable=False, unique=True),
+    Column("created_at", Moment, nullable=False),
+    Column("created_by", Text, nullable=False),
+    Column("expires_at", Moment),
+    Column("used_at", Moment),
+    Column("revoked_at", Moment),
+    sqlite_autoincrement=True,
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Moment, nullable=False, index=True),
+    Column("who", Text, nullable=False),
+    Column("via", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("holder", Text, primary_key=True),
+    Column("catalog", Text, nullable=False),
+    Column("identities", Text, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("taken_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
     sqlite_with_rowid=False,
 )

@@ -1,0 +1,89 @@
+"""Who may see what, who may come in, who did what, and who computes what just now."""
+
+from alembic import op
+from sqlalchemy import Column, DateTime, ForeignKey, Integer, String, Text
+
+__all__ = ["down_revision", "downgrade", "revision", "upgrade"]
+
+revision = "0005"
+down_revision = "0004"
+
+_TABLES = ("leases", "audit", "tokens", "members", "projects", "definers")
+_SEEN = ("visibility", "project")
+
+
+def upgrade() -> None:
+    """Make the new tables and columns. What is there stays visible to all, and belongs to whoever wrote it last."""
+    for name, owned in (("names", True), ("name_history", True), ("facts", False)):
+        with op.batch_alter_table(name) as one:
+            if owned:
+                one.add_column(Column("owner", Text, nullable=False, server_default=""))
+            one.add_column(Column("visibility", Text, nullable=False, server_default="public"))
+            one.add_column(Column("project", Text))
+    op.execute("UPDATE names SET owner = changed_by")
+    op.execute('UPDATE name_history SET owner = "by"')
+    moment = DateTime(timezone=True)
+    op.create_table(
+        "definers",
+        Column("catalog", String(64), ForeignKey("catalogs.digest"), primary_key=True),
+        Column("who", Text, primary_key=True, index=True),
+        Column("at", moment, nullable=False),
+        sqlite_with_rowid=False,
+    )
+    op.execute("INSERT INTO definers (catalog, who, at) SELECT digest, created_by, created_at FROM catalogs")
+    op.create_table(
+        "projects",
+        Column("name", Text, primary_key=True),
+        Column("owner", Text, nullable=False),
+        Column("created_at", moment, nullable=False),
+    )
+    op.create_table(
+        "members",
+        Column("project", Text, ForeignKey("projects.name", ondelete="CASCADE"), primary_key=True),
+        Column("who", Text, primary_key=True, index=True),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "tokens",
+        Column("id", Integer, primary_key=True),
+        Column("who", Text, nullable=False),
+        Column("role", Text, nullable=False),
+        Column("digest", String(64), nullable=False, unique=True),
+        Column("created_at", moment, nullable=False),
+        Column("created_by", Text, nullable=False),
+        Column("expires_at", moment),
+        Column("used_at", moment),
+        Column("revoked_at", moment),
+        sqlite_autoincrement=True,
+    )
+    op.create_table(
+        "audit",
+        Column("id", Integer, primary_key=True),
+        Column("at", moment, nullable=False, index=True),
+        Column("who", Text, nullable=False),
+        Column("via", Text, nullable=False),
+        Column("action", Text, nullable=False),
+        Column("subject", Text, nullable=False),
+        Column("detail", Text, nullable=False),
+        sqlite_autoincrement=True,
+    )
+    op.create_table(
+        "leases",
+        Column("holder", Text, primary_key=True),
+        Column("catalog", Text, nullable=False),
+        Column("identities", Text, nullable=False),
+        Column("by", Text, nullable=False),
+        Column("taken_at", moment, nullable=False),
+        Column("expires_at", moment, nullable=False),
+        sqlite_with_rowid=False,
+    )
+
+
+def downgrade() -> None:
+    """Drop what was made. Who may see what is forgotten, so what is not public is refused before."""
+    for name in _TABLES:
+        op.drop_table(name)
+    for name in ("names", "name_history", "facts"):
+        with op.batch_alter_table(name) as one:
+            for column in (*_SEEN, *(() if name == "facts" else ("owner",))):
+                one.drop_column(column)
