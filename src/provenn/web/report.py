@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from jinja2 import Environment
 from markupsafe import Markup
 
 from provenn import __version__
 from provenn.archive import Archive, Catalog, Description, Provenance, Relation, Stored
 from provenn.archive.lineage import Step
+from provenn.display.figure import shortened
+from provenn.display.markup import visible
 from provenn.display.plan import PlanArgument, plan_svg
 from provenn.errors import ProvennError
 from provenn.targets.telling import picture
@@ -22,7 +25,17 @@ __all__ = ["Planned", "Report", "report_html", "reported"]
 _DRAWN: Final = 60
 _DEEPEST: Final = 1000
 _MOST: Final = 200
+_CHAIN: Final = 40
+_LONGEST: Final = 500
 _RELATED: Final = 12
+
+# What takes long where there is much: it is done for less, or not at all, and the report says so.
+_COMPARED: Final = 500
+"""In an archive of more catalogs, same sources are only seen where that needs no proof."""
+_PLANNED: Final = 250
+"""How many catalogs a lineage may have to be planned."""
+_EXPLAINED: Final = 3000
+"""How many definitions are gone through to prove relations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +65,10 @@ class Report:
         Its lineage as a list, the catalog first; and what is at the bottom of it.
     relations
         How it relates to those it is made from, and to named catalogs that have the same sources.
-    same
-        How many named catalogs have the same sources.
+    others
+        How many relations are left out.
+    compared
+        Whether all catalogs with the same sources were looked for, and not only those that have them by construction.
     plan
         How it would be computed.
     stored
@@ -68,7 +83,8 @@ class Report:
     steps: tuple[Step, ...]
     provenance: Provenance
     relations: tuple[Relation, ...]
-    same: int
+    others: int
+    compared: bool
     plan: Planned
     stored: tuple[Stored, ...]
 
@@ -82,34 +98,36 @@ def reported(archive: Archive, which: str) -> Report:
         If there is no such catalog.
     """
     one = archive.catalog(which)
-    same = [other for other in archive.same_sources(one) if other.names]
+    steps = archive.lineage(which).steps
+    compared = len(archive) <= _COMPARED
+    same = [other for other in archive.same_sources(one, by_construction=not compared) if other.names]
+    others = list(dict.fromkeys([*one.dependencies, *same]))
+    related = min(_RELATED, max(2, _EXPLAINED // len(steps)))
     return Report(
         archive=_called(archive.place),
         version=__version__,
         made_at=datetime.now(UTC),
         told=archive.describe(which),
         svg=archive.neighbourhood(which, depth=_DEEPEST, direction="up", most=_DRAWN).svg(inline=True),
-        steps=archive.lineage(which).steps,
+        steps=steps,
         provenance=archive.provenance(which),
-        relations=_relations(archive, which, one, same),
-        same=len(same),
-        plan=_planned(one),
+        relations=tuple(archive.relate(which, other) for other in others[:related]),
+        others=len(others[related:]),
+        compared=compared,
+        plan=_planned(one, len(steps)),
         stored=tuple(archive.fragments(one)),
     )
 
 
 def report_html(report: Report) -> str:
     """Return a report as one HTML document: without a script, and without a reference to anything outside of it."""
-    values = {"report": report, "most": _MOST, "related": _RELATED, "style": Markup(_style())}  # noqa: S704 - our own file
-    return environment().get_template("report.html").render(values)
+    values = {"report": report, "most": _MOST, "chain": _CHAIN}
+    return _templates().get_template("report.html").render(values)
 
 
-def _relations(archive: Archive, which: str, one: Catalog, same: list[Catalog]) -> tuple[Relation, ...]:
-    others = dict.fromkeys([*one.dependencies[:_RELATED], *same[:_RELATED]])
-    return tuple(archive.relate(which, other) for other in others)
-
-
-def _planned(catalog: Catalog) -> Planned:
+def _planned(catalog: Catalog, steps: int) -> Planned:
+    if steps > _PLANNED:
+        return Planned(problem=f"its lineage of {steps:,} catalogs is too long for the plan to be in a report")
     try:
         plan = catalog.plan()
         reasons = [one for one in plan.reasons if one.statements][:_RELATED]
@@ -130,6 +148,14 @@ def _called(place: str) -> str:
     return Path(place).absolute().parent.name
 
 
+def _short(text: object) -> str:
+    return visible(shortened(str(text), _LONGEST))
+
+
 @cache
-def _style() -> str:
-    return (Path(__file__).parent / "static" / "style.css").read_text(encoding="utf-8")
+def _templates() -> Environment:
+    made = environment().overlay()
+    made.filters = made.filters | {"short": _short}
+    style = (Path(__file__).parent / "static" / "style.css").read_text(encoding="utf-8")
+    made.globals = made.globals | {"style": Markup(style)}  # noqa: S704 - our own file
+    return made
