@@ -25,6 +25,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def reader(made: Path) -> Iterator[TestClient]:
+    """A browser for tests that change nothing."""
+    with (
+        provenn.open(made, who="ada", progress=False) as opened,
+        TestClient(guarded(create_app(opened)), base_url="http://127.0.0.1", follow_redirects=False) as browser,
+    ):
+        yield browser
+
+
 @pytest.fixture
 def archive(made: Path, tmp_path: Path) -> Iterator[provenn.Archive]:
     """The archive, a copy for each test."""

@@ -140,7 +140,7 @@ class Shown:
         When it was defined first, and by whom.
     attributes
         Its attributes, in the order of the columns.
-    made_from, made_of_it
+    made_from, made_from_it
         The catalogs it is made from, and those that are made from it.
     lineage
         The catalogs around it, as a picture shows them.
@@ -169,7 +169,7 @@ class Shown:
     created_by: str
     attributes: tuple[Column, ...]
     made_from: tuple[Neighbour, ...]
-    made_of_it: Made
+    made_from_it: Made
     lineage: LineagePicture
     depth: int
     direction: str
@@ -207,7 +207,7 @@ def show_catalog(archive: Held, which: Which, *, depth: Depth = 2, direction: Di
         created_by=told.created_by,
         attributes=_columns(archive, one),
         made_from=tuple(related[each.digest] for each in dict.fromkeys(above)),
-        made_of_it=Made(tuple(related[each.digest] for each in made), len(made) + focus.below),
+        made_from_it=Made(tuple(related[each.digest] for each in made), len(made) + focus.below),
         lineage=drawn,
         depth=depth,
         direction=direction,

@@ -1,4 +1,4 @@
-"""The catalogs that are proved to have the same sources as one, to lie inside it, to cover it, or to be apart from it."""
+"""The catalogs proved to have the same sources as one, to lie inside it, to cover it, or to be apart from it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
