@@ -205,8 +205,8 @@ def _shape(node: LineageNode, letter: str, width: float, height: float, name: st
         clip = f"-stored-{name}"
         yield element("clipPath", element("rect", width=reach, height=height), id=clip)
         filled = 0.0 if letter else 0.14  # over a tint it would be a third colour
-        look = {"fill": ACCENT, "fill_opacity": filled, "stroke": ACCENT, "stroke_width": 2.0}
-        yield element("path", d=inner, **look, clip_path=Reference(clip))
+        stored = element("path", d=inner, fill=ACCENT, fill_opacity=filled, stroke=ACCENT, stroke_width=2.0)
+        yield element("g", stored, clip_path=Reference(clip))
 
 
 def _stub(count: int, width: float, y: float, *, upper: bool) -> list[Element]:
