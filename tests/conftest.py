@@ -3,12 +3,21 @@
 ``pytest --regenerate`` (``make golden``) rewrites them; they are never edited by hand.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session", autouse=True)
+def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A place for what provenn notes for its user, so that tests do not write to that of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("configuration")
+        patch.setenv("XDG_CONFIG_HOME", str(folder))
+        yield folder
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -94,6 +94,7 @@ USES = {
     "target": ["bright", "vmag", "--where", "vmag < 3", "--plan", "--svg", "-"],
     "calculator": ["twice", "--sql", "twice=2 * vmag"],
     "calculators": ["--json"],
+    "allow": [],
     "prefer": ["twice", "twice"],
     "doctor": [],
 }

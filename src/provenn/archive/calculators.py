@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from provenn.catalogs import Calculator, Catalog, PythonCalculator, SqlCalculator
+from provenn.catalogs.calculators.allowed import allow
 from provenn.criteria import names_in
 from provenn.errors import CalculatorError, did_you_mean
 from provenn.store import attributes, calculators, catalog_store, names
@@ -24,7 +25,7 @@ def made(
     outputs: Mapping[str, str],
     **options: Any,  # noqa: ANN401 - those of PythonCalculator.of
 ) -> Calculator:
-    """Return the calculator that `provenn.Archive.calculator` is to register.
+    """Return the calculator that `provenn.Archive.calculator` is to register; its module is allowed from now on.
 
     Raises
     ------
@@ -40,7 +41,9 @@ def made(
         for text in (sql or {}).values():
             names_in(text)  # what cannot be read is refused here, and not where it is used or listed
         return SqlCalculator.of(sql or {})
-    return PythonCalculator.of(function, inputs=inputs, outputs=outputs, **options)
+    made = PythonCalculator.of(function, inputs=inputs, outputs=outputs, **options)
+    allow(made.function.partition(":")[0])
+    return made
 
 
 def attribute_names(reading: Reading, population: str) -> list[str]:

@@ -14,6 +14,7 @@ from provenn.catalogs import (
     DeriveAttributes,
     ExcludeSources,
     KeepAttributes,
+    PythonCalculator,
     RenameAttributes,
     RestrictSources,
     SampleSources,
@@ -22,6 +23,7 @@ from provenn.catalogs import (
     SqlCalculator,
 )
 from provenn.catalogs import Catalog as Definition
+from provenn.catalogs.calculators.allowed import allow
 from provenn.errors import ProvennError
 
 if TYPE_CHECKING:
@@ -136,6 +138,8 @@ class Catalog(Data):
             what = self.archive.find_calculator(what)
         if what is None or isinstance(what, Mapping):
             what = SqlCalculator.of({**(what or {}), **expressions})
+        elif isinstance(what, PythonCalculator) and what.given:
+            allow(what.function.partition(":")[0])
         return self._make(DeriveAttributes.of(self.definition, what), name)
 
     def combine(self, *others: Catalog | str, name: str | None = None) -> Catalog:

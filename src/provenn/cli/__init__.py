@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from provenn import __version__
 from provenn.cli import (
+    allow,
     calculator,
     calculators,
     combine,
@@ -184,6 +185,7 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     "Calculators": {
         "calculator": calculator.register,
         "calculators": calculators.show_calculators,
+        "allow": allow.allow,
         "prefer": prefer.prefer,
     },
     "Help": {

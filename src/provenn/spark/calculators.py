@@ -18,6 +18,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import DataType, StructField, StructType
 
 from provenn.catalogs import PythonCalculator
+from provenn.catalogs.calculators.allowed import check_allowed
 from provenn.spark.batches import Calculation, tellable
 from provenn.spark.columns import column, quoted
 
@@ -51,7 +52,13 @@ def calculated(
         The outputs to append, and the columns they become.
     catalog
         What the result is called in messages.
+
+    Raises
+    ------
+    CalculatorError
+        If it is not allowed to run, is not found or has changed.
     """
+    check_allowed(calculator)
     calculator.load()  # where it is missing or has changed, that is told before anything runs
     types = _output_types(calculator)
     calculation = Calculation(

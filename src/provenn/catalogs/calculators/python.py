@@ -32,6 +32,7 @@ Kind = Literal["pandas", "arrow"]
 Scope = Literal["row", "catalog"]
 
 _IMPORTED: dict[str, str] = {}  # the source of each module that was imported here, by name
+_GIVEN: set[str] = set()  # the functions that were handed over in this process, by import path
 
 _MODULE_HINT = "put it at the top level of a .py file that can be imported, and import it from there"
 
@@ -108,12 +109,18 @@ class PythonCalculator(Calculator):
             raise CalculatorError(f"the parameters cannot be written as JSON: {error}", hint=hint) from error
         types = tuple((check_name(name), known_type(text)) for name, text in outputs.items())
         path, file = _located(function)
+        _GIVEN.add(path)
         return cls(path, _hash(file), kind, names, types, keywords, scope, version)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The attributes it derives."""
         return tuple(name for name, _ in self.outputs)
+
+    @property
+    def given(self) -> bool:
+        """Whether the function itself was handed over in this process, so that whoever runs it has imported it."""
+        return self.function in _GIVEN
 
     @property
     def parameters(self) -> dict[str, Any]:
