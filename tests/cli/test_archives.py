@@ -12,7 +12,7 @@ from tests.archive.samples import write_parquet
 from tests.cli.archive_session import Session
 
 COMMANDS = typer.main.get_command(cli.app).commands
-IN_ARCHIVES = sorted(set(COMMANDS) - {"doctor", "example", "table"})  # doctor tells that there is none
+IN_ARCHIVES = sorted(set(COMMANDS) - {"allow", "doctor", "example", "table"})  # doctor tells that there is none
 # Each as it works in the survey of the fixture.
 USES = {
     "init": "",
@@ -46,6 +46,9 @@ USES = {
     "head": "bright",
     "count": "bright",
     "export": "bright out.parquet",
+    "compare": "bright near",
+    "runs": "",
+    "report": "bright -o '{folder}/report.html' --overwrite",
     "serve": "",
 }
 ELSEWHERE = {"store", "head", "count", "export", "serve"}  # tested where there is a Spark, or a browser
@@ -60,7 +63,7 @@ def test_every_command_answers_people_and_programs(survey: Session, made, comman
     """And --archive is the same as the variable of the environment."""
     survey("declare 'nonempty(near)'")
     survey("calculator dist --sql 'dist=1000 / plx'")
-    typed = f"{command} {USES[command]}".format(file=made["survey"].parent / "stars.parquet")
+    typed = f"{command} {USES[command]}".format(file=made["survey"].parent / "stars.parquet", folder=survey.folder)
     found = survey.json(typed)
     assert found is not None
     assert "error" not in found
@@ -75,7 +78,7 @@ def test_every_command_answers_people_and_programs(survey: Session, made, comman
 @pytest.mark.parametrize("command", sorted(set(IN_ARCHIVES) - {"init"}))
 def test_without_an_archive_every_command_says_how_to_make_one(tmp_path, command):
     session = Session(tmp_path / "nowhere")
-    typed = f"{command} {USES[command]}".format(file=write_parquet(tmp_path / "stars.parquet"))
+    typed = f"{command} {USES[command]}".format(file=write_parquet(tmp_path / "stars.parquet"), folder=tmp_path)
     assert "provenn init" in session.fails(typed)
     assert session.json(typed)["error"]["kind"] == "ArchiveNotFoundError"
     assert not (tmp_path / "nowhere").exists()
