@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -34,9 +34,18 @@ _PAUSES = (0.1, 0.4, 1.5)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A transaction that sees one state of the archive, whatever others write meanwhile."""
+    """A transaction that sees one state of the archive, whatever others write meanwhile.
+
+    Parameters
+    ----------
+    connection
+        Where it is read.
+    viewer
+        Who looks: what this person may not see does not exist in it. None sees everything.
+    """
 
     connection: Connection
+    viewer: str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +54,16 @@ class Writing(Reading):
 
     Parameters
     ----------
-    connection
-        Where it is written.
-    who, when
-        The person and the moment (UTC) that are recorded with everything written.
+    connection, viewer
+        Where it is written, and who looks.
+    who, when, via
+        The person and the moment (UTC) that are recorded with everything written; and from where that is done:
+        "python", "cli" or "http".
     """
 
     who: str
     when: datetime
+    via: str = field(default="python", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +80,24 @@ class Database:
         Whether it can only be read.
     who
         The person recorded with what is written.
+    viewer
+        Who looks: what this person may not see does not exist. None sees everything.
+    via
+        From where it is used: "python", "cli" or "http".
     """
 
     engine: Engine
     place: str
     read_only: bool
     who: str
+    viewer: str | None = None
+    via: str = "python"
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
         """Begin a reading transaction."""
         with self._transaction(READING[self.engine.dialect.name]) as connection:
-            yield Reading(connection)
+            yield Reading(connection, viewer=self.viewer)
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
@@ -98,7 +115,7 @@ class Database:
         if self.read_only:
             raise ReadOnlyArchiveError(f"the archive {self.place} can only be read", hint="copy it, or ask its owner")
         with self._transaction(WRITING) as connection:
-            yield Writing(connection, self.who, datetime.now(UTC))
+            yield Writing(connection, self.who, datetime.now(UTC), viewer=self.viewer, via=self.via)
 
     @contextmanager
     def _transaction(self, options: Mapping[str, Any]) -> Iterator[Connection]:
@@ -142,6 +159,8 @@ def open_database(
     create: bool = False,
     read_only: bool = False,
     who: str | None = None,
+    confined: bool = False,
+    via: str = "python",
     patience: float = 30.0,
 ) -> Database:
     """Open an archive's database, and bring one that an older version made up to date.
@@ -156,6 +175,10 @@ def open_database(
         Whether nothing will be written. So it is in any case where the file or its folder may not be written.
     who
         The person to record; by default PROVENN_USER of the environment, or who is logged in.
+    confined
+        Whether only what this person may see exists.
+    via
+        From where it is used.
     patience
         Seconds to wait for another process that writes.
 
@@ -180,7 +203,8 @@ def open_database(
         if create and not read_only:
             path.parent.mkdir(parents=True, exist_ok=True)
         engine = sqlite_engine(path, create=create, read_only=read_only, patience=patience)
-    database = Database(engine, place, read_only, who or _current_user())
+    person = who or _current_user()
+    database = Database(engine, place, read_only, person, person if confined else None, via)
     try:
         _bring_up_to_date(database, create=create)
     except DBAPIError as failure:

@@ -70,7 +70,18 @@ def fact_digest(said: str, reason: str, origin: str, who: str) -> str:
     return content_digest("fact", [said, reason, origin, who])
 
 
-_FACTS = select(facts).order_by(facts.c.id)
+_FACTS = select(
+    facts.c.id,
+    facts.c.statement,
+    facts.c.reason,
+    facts.c.origin,
+    facts.c.declared_by,
+    facts.c.declared_at,
+    facts.c.retracted_at,
+    facts.c.retracted_by,
+    facts.c.retracted_reason,
+    facts.c.digest,
+).order_by(facts.c.id)
 _HOLDING = _FACTS.where(facts.c.retracted_at.is_(None))
 
 

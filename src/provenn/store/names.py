@@ -110,7 +110,8 @@ def names_of(reading: Reading, digests: Collection[str]) -> dict[str, tuple[str,
 
 def listing(reading: Reading) -> Sequence[Name]:
     """Return all names, sorted."""
-    return [Name(*row) for row in reading.connection.execute(select(names).order_by(names.c.name))]
+    query = select(names.c.name, names.c.catalog, names.c.changed_at, names.c.changed_by).order_by(names.c.name)
+    return [Name(*row) for row in reading.connection.execute(query)]
 
 
 def log(reading: Reading, name: str) -> Sequence[Change]:
