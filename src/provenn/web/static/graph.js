@@ -14,7 +14,7 @@ function enliven(frame, svg) {
   svg.setAttribute("width", "100%");
   frame.classList.add("live");
   const fit = () => Math.min(svg.clientWidth / width, innerHeight * 0.75 / height, 1);
-  svg.setAttribute("height", Math.round(Math.min(innerHeight * 0.75, height * Math.max(fit(), 0.7))));
+  svg.setAttribute("height", Math.round(Math.min(innerHeight * 0.75, height * Math.max(fit(), 0.6))));
 
   function show() {
     const w = svg.clientWidth / view.scale, h = svg.clientHeight / view.scale;
@@ -105,7 +105,7 @@ function enliven(frame, svg) {
 
   if (tools) tools.hidden = false;
   for (const one of document.querySelectorAll("[data-with-script]")) one.hidden = false;
-  if (fit() >= 0.7) whole();
+  if (fit() >= 0.6) whole();
   else {
     view.scale = 0.8;
     show();
