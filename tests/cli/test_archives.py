@@ -72,7 +72,7 @@ def test_every_command_answers_people_and_programs(survey: Session, made, comman
         typed = "retract 2"
     result = CliRunner().invoke(cli.app, [*Session.words(typed), "--archive", str(survey.folder)])
     assert result.exit_code == 0, result.output
-    assert result.stdout
+    assert result.output
 
 
 @pytest.mark.parametrize("command", sorted(set(IN_ARCHIVES) - {"init"}))
