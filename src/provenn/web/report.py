@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -65,8 +66,8 @@ class Report:
         Its lineage as a list, the catalog first; and what is at the bottom of it.
     relations
         How it relates to those it is made from, and to named catalogs that have the same sources.
-    others
-        How many relations are left out.
+    more
+        Whether there are others that are left out.
     compared
         Whether all catalogs with the same sources were looked for, and not only those that have them by construction.
     plan
@@ -83,7 +84,7 @@ class Report:
     steps: tuple[Step, ...]
     provenance: Provenance
     relations: tuple[Relation, ...]
-    others: int
+    more: bool
     compared: bool
     plan: Planned
     stored: tuple[Stored, ...]
@@ -100,7 +101,9 @@ def reported(archive: Archive, which: str) -> Report:
     one = archive.catalog(which)
     steps = archive.lineage(which).steps
     compared = len(archive) <= _COMPARED
-    same = [other for other in archive.same_sources(one, by_construction=not compared) if other.names]
+    # Those that have a name come first; there may be very many that have none.
+    named = takewhile(lambda other: other.names, archive.same_sources(one, by_construction=not compared))
+    same = list(islice(named, _RELATED + 1))
     others = list(dict.fromkeys([*one.dependencies, *same]))
     related = min(_RELATED, max(2, _EXPLAINED // len(steps)))
     return Report(
@@ -112,7 +115,7 @@ def reported(archive: Archive, which: str) -> Report:
         steps=steps,
         provenance=archive.provenance(which),
         relations=tuple(archive.relate(which, other) for other in others[:related]),
-        others=len(others[related:]),
+        more=len(others) > related,
         compared=compared,
         plan=_planned(one, len(steps)),
         stored=tuple(archive.fragments(one)),
