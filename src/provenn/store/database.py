@@ -22,11 +22,11 @@ from provenn.errors import (
     ArchiveVersionError,
     ReadOnlyArchiveError,
 )
-from provenn.store.engines import READING, WRITING, postgresql_engine, sqlite_engine, sqlite_read_only
+from provenn.store.engines import READING, WRITING, postgresql_engine, shown_address, sqlite_engine, sqlite_read_only
 from provenn.store.failures import told, unreachable
 from provenn.store.tables import VERSION, VERSION_TABLE, metadata
 
-__all__ = ["Database", "Reading", "Writing", "open_database"]
+__all__ = ["Database", "Reading", "Writing", "open_database", "unchecked_database"]
 
 _PAUSES = (0.1, 0.4, 1.5)
 """Seconds between attempts to reach a server."""
@@ -191,9 +191,42 @@ def open_database(
     ArchiveError
         If what is there is no archive, or cannot be reached.
     """
-    if str(where).startswith(("postgresql:", "postgresql+psycopg:", "postgres:")):
+    database = unchecked_database(
+        where, create=create, read_only=read_only, who=who, confined=confined, via=via, patience=patience
+    )
+    try:
+        _bring_up_to_date(database, create=create)
+    except DBAPIError as failure:
+        database.close()
+        raise told(failure, database.place) from failure
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def unchecked_database(
+    where: Path | str,
+    *,
+    create: bool = False,
+    read_only: bool = False,
+    who: str | None = None,
+    confined: bool = False,
+    via: str = "python",
+    patience: float = 30.0,
+) -> Database:
+    """Return an archive's database as it is, of whichever format; the parameters are those of `open_database`.
+
+    Raises
+    ------
+    ArchiveNotFoundError
+        If there is no such file.
+    ArchiveError
+        If it is neither a file nor an address of PostgreSQL.
+    """
+    if "://" in str(where) or str(where).startswith(("postgresql:", "postgresql+psycopg:", "postgres:")):
         engine = postgresql_engine(str(where), patience=patience)
-        place = engine.url.render_as_string(hide_password=True)
+        place = shown_address(engine.url)
     else:
         path = Path(where)
         place = str(path)
@@ -204,16 +237,7 @@ def open_database(
             path.parent.mkdir(parents=True, exist_ok=True)
         engine = sqlite_engine(path, create=create, read_only=read_only, patience=patience)
     person = who or _current_user()
-    database = Database(engine, place, read_only, person, person if confined else None, via)
-    try:
-        _bring_up_to_date(database, create=create)
-    except DBAPIError as failure:
-        database.close()
-        raise told(failure, place) from failure
-    except BaseException:
-        database.close()
-        raise
-    return database
+    return Database(engine, place, read_only, person, person if confined else None, via)
 
 
 def _bring_up_to_date(database: Database, *, create: bool) -> None:

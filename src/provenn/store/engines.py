@@ -14,11 +14,12 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 from provenn.errors import ArchiveError
 
-__all__ = ["READING", "WRITING", "postgresql_engine", "sqlite_engine", "sqlite_read_only"]
+__all__ = ["READING", "WRITING", "postgresql_engine", "shown_address", "sqlite_engine", "sqlite_read_only"]
 
 _WRITES = "provenn_writes"
 WRITING: Mapping[str, Any] = {_WRITES: True}
@@ -30,6 +31,8 @@ READING: Mapping[str, Mapping[str, Any]] = {
 }
 """Execution options of a reading transaction."""
 
+_DRIVERS = frozenset({"postgresql", "postgres", "postgresql+psycopg"})
+_EXAMPLE = "for example postgresql+psycopg://user@host/database"
 _MOST_MORE = 45  # connections of one process to PostgreSQL, besides the five that are kept; by default it allows 100
 
 
@@ -81,7 +84,13 @@ def sqlite_engine(path: Path, *, create: bool, read_only: bool, patience: float)
 
 def postgresql_engine(url: str, *, patience: float) -> Engine:
     """Return an engine for a PostgreSQL database; the parameters are those of `sqlite_engine`."""
-    address = make_url(url).set(drivername="postgresql+psycopg")
+    try:
+        given = make_url(url)
+    except (ArgumentError, ValueError) as error:  # which would show the password
+        raise ArchiveError("the address of the database cannot be read", hint=_EXAMPLE) from error
+    if given.drivername not in _DRIVERS:
+        raise ArchiveError(f"an archive is in SQLite or PostgreSQL, not in {given.drivername}", hint=_EXAMPLE)
+    address = given.set(drivername="postgresql+psycopg")
     try:
         engine = create_engine(address, pool_pre_ping=True, max_overflow=_MOST_MORE)
     except ModuleNotFoundError as missing:
@@ -98,6 +107,12 @@ def postgresql_engine(url: str, *, patience: float) -> Engine:
             )
 
     return engine
+
+
+def shown_address(address: URL) -> str:
+    """Return the address of a database without its passwords."""
+    hidden = {key: "***" for key in address.query if "password" in key.lower()}
+    return address.update_query_dict(hidden).render_as_string(hide_password=True)
 
 
 def _has_content(path: Path) -> bool:

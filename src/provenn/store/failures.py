@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from provenn.errors import ArchiveBusyError, ArchiveError, CorruptArchiveError
 
-__all__ = ["told", "unreachable"]
+__all__ = ["telling", "told", "unreachable"]
 
 # How PostgreSQL calls a lock that was not available in time, a disk that is full, data that are not as written, and a
 # server that is gone, going or not yet there. SQLite has no such codes.
@@ -14,6 +17,21 @@ _CONFLICTS = frozenset({"55P03"})
 _FULL = frozenset({"53100"})
 _DAMAGED = frozenset({"XX001", "XX002"})
 _GONE = ("08", "57P")
+
+
+@contextmanager
+def telling(place: str) -> Iterator[None]:
+    """Say of a failure of the database in the body what it means.
+
+    Raises
+    ------
+    ArchiveError
+        If the body raises an error of the database.
+    """
+    try:
+        yield
+    except DBAPIError as failure:
+        raise told(failure, place) from failure
 
 
 def told(failure: DBAPIError, place: str) -> ArchiveError:

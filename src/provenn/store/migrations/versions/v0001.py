@@ -5,10 +5,15 @@ from sqlalchemy import BigInteger, Column, ForeignKey, Integer, String, Text
 
 from provenn.store.tables import Moment
 
-__all__ = ["down_revision", "revision", "upgrade"]
+__all__ = ["down_revision", "downgrade", "revision", "upgrade"]
 
 revision = "0001"
 down_revision = None
+
+_TABLES = (
+    *("preferences", "calculators", "proof_facts", "proofs", "fact_bases", "fact_catalogs", "facts"),
+    *("name_history", "names", "bases", "dependencies", "catalogs", "populations"),
+)
 
 
 def upgrade() -> None:
@@ -18,6 +23,12 @@ def upgrade() -> None:
     _facts()
     _proofs()
     _calculators()
+
+
+def downgrade() -> None:
+    """Drop all tables."""
+    for name in _TABLES:
+        op.drop_table(name)
 
 
 def _catalogs() -> None:

@@ -1,14 +1,20 @@
 """Data: fragments and who reads them, counts, verified keys, runs; and settings of the archive."""
 
 from alembic import op
-from sqlalchemy import BigInteger, Column, Float, ForeignKey, Integer, String, Text
+from sqlalchemy import BigInteger, Column, Connection, Float, ForeignKey, Integer, String, Text
 
+from provenn.store.migrations.losing import lost
 from provenn.store.tables import Moment
 
-__all__ = ["down_revision", "revision", "upgrade"]
+__all__ = ["down_revision", "downgrade", "losses", "revision", "upgrade"]
 
 revision = "0002"
 down_revision = "0001"
+
+_TABLES = (
+    *("runs", "verifications", "counts", "pins", "fragment_facts", "fragment_attributes", "fragments"),
+    "settings",
+)
 
 
 def upgrade() -> None:
@@ -21,6 +27,24 @@ def upgrade() -> None:
     _fragments()
     _observations()
     _runs()
+
+
+def downgrade() -> None:
+    """Drop what was made. Files of fragments stay, and nothing refers to them."""
+    for name in _TABLES:
+        op.drop_table(name)
+
+
+def losses(connection: Connection) -> list[str]:
+    """Return what a downgrade forgets, in words."""
+    kinds = {
+        "settings": "setting, such as where data are kept",
+        "fragments": "fragment: stored data, found no more",
+        "counts": "count of rows",
+        "verifications": "verification of a key",
+        "runs": "run",
+    }
+    return [told for name, what in kinds.items() for told in lost(connection, name, what)]
 
 
 def _fragments() -> None:

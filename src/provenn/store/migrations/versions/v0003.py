@@ -7,7 +7,7 @@ from provenn.store.attributes import index
 from provenn.store.catalog_store import get_all
 from provenn.store.database import Reading
 
-__all__ = ["down_revision", "revision", "upgrade"]
+__all__ = ["down_revision", "downgrade", "revision", "upgrade"]
 
 revision = "0003"
 down_revision = "0002"
@@ -28,3 +28,8 @@ def upgrade() -> None:
     digests: list[str] = list(reading.connection.scalars(select(column("digest")).select_from(table("catalogs"))))
     if digests:
         index(reading, get_all(reading, digests).values())
+
+
+def downgrade() -> None:
+    """Drop the table; it says nothing that the definitions do not say."""
+    op.drop_table("attributes")

@@ -1,14 +1,28 @@
 """Lists of catalogs that are quick in a large archive; what runs read, and what that saved."""
 
 from alembic import op
-from sqlalchemy import Column, Float, ForeignKey, Integer, String, Text, bindparam, column, select, table, update
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    ForeignKey,
+    Integer,
+    String,
+    Text,
+    bindparam,
+    column,
+    select,
+    table,
+    update,
+)
 
 from provenn.store import wordings
 from provenn.store.attributes import add_schemas
 from provenn.store.catalog_store import get_all
 from provenn.store.database import Reading
+from provenn.store.migrations.losing import lost
 
-__all__ = ["down_revision", "revision", "upgrade"]
+__all__ = ["down_revision", "downgrade", "losses", "revision", "upgrade"]
 
 revision = "0004"
 down_revision = "0003"
@@ -39,6 +53,26 @@ def upgrade() -> None:
     op.create_index("ix_catalogs_listed", "catalogs", _LISTED)
     op.add_column("runs", Column("fragments", Text))
     op.add_column("runs", Column("saved", Float))
+
+
+def downgrade() -> None:
+    """Drop what was made; all but what runs read and saved follows from the definitions."""
+    op.drop_column("runs", "saved")
+    op.drop_column("runs", "fragments")
+    op.drop_index("ix_catalogs_listed", "catalogs")
+    with op.batch_alter_table("catalogs") as catalogs:
+        catalogs.drop_constraint("fk_catalogs_schema", type_="foreignkey")
+        catalogs.drop_column("schema")
+    op.create_index("ix_catalogs_population", "catalogs", ["population"])
+    op.drop_table("wordings")
+    op.drop_table("schemas")
+
+
+def losses(connection: Connection) -> list[str]:
+    """Return what a downgrade forgets, in words."""
+    return lost(
+        connection, "runs", "run's note of what it read and saved", "fragments IS NOT NULL OR saved IS NOT NULL"
+    )
 
 
 def _fill() -> None:

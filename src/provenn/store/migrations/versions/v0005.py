@@ -1,9 +1,11 @@
 """Who may see what, who may come in, who did what, and who computes what just now."""
 
 from alembic import op
-from sqlalchemy import Column, DateTime, ForeignKey, Integer, String, Text
+from sqlalchemy import Column, Connection, DateTime, ForeignKey, Integer, String, Text
 
-__all__ = ["down_revision", "downgrade", "revision", "upgrade"]
+from provenn.store.migrations.losing import lost
+
+__all__ = ["down_revision", "downgrade", "losses", "revision", "upgrade"]
 
 revision = "0005"
 down_revision = "0004"
@@ -80,10 +82,29 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop what was made. Who may see what is forgotten, so what is not public is refused before."""
+    """Drop what was made. Who may see what is forgotten: everybody sees all."""
     for name in _TABLES:
         op.drop_table(name)
     for name in ("names", "name_history", "facts"):
-        with op.batch_alter_table(name) as one:
-            for column in (*_SEEN, *(() if name == "facts" else ("owner",))):
-                one.drop_column(column)
+        for column in (*_SEEN, *(() if name == "facts" else ("owner",))):
+            op.drop_column(name, column)
+
+
+def losses(connection: Connection) -> list[str]:
+    """Return what a downgrade forgets, in words."""
+    hidden = "visibility <> 'public'"
+    return [
+        *lost(connection, "names", "name that not everybody sees: everybody would", hidden),
+        *lost(connection, "name_history", "change of such a name: everybody would see it", hidden),
+        *lost(connection, "facts", "fact that not everybody sees: everybody would", hidden),
+        *lost(connection, "names", "name that belongs to another than who changed it last", "owner <> changed_by"),
+        *lost(
+            connection,
+            "definers",
+            "person who defined a catalog after somebody else",
+            "NOT EXISTS (SELECT 1 FROM catalogs WHERE digest = catalog AND created_by = who)",
+        ),
+        *lost(connection, "projects", "project, with its members"),
+        *lost(connection, "tokens", "token"),
+        *lost(connection, "audit", "entry of the audit log"),
+    ]
