@@ -56,11 +56,14 @@ class StoredFile:
     footer
         For Parquet that was looked into: the digest of the footer, which tells the place, the size and the statistics
         of all it holds.
+    digest
+        For a file that was read: the SHA-256 of all its bytes. Fragments that were stored before format 0005 have none.
     """
 
     name: str
     size: int
     footer: str = ""
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

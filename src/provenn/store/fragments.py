@@ -59,7 +59,7 @@ class Fragment:
     rows, size
         How many rows and how many bytes there are.
     files
-        Its files, by name, with the digests of their footers.
+        Its files, by name, with the digests of their footers and of all their bytes.
     seconds
         How long it took to compute.
     stored_at, stored_by, used_at, uses
@@ -147,7 +147,7 @@ def register(
         "location": location,
         "rows": rows,
         "size": sum(one.size for one in held),
-        "files": canonical_json([[one.name, one.size, one.footer] for one in held]),
+        "files": canonical_json([[one.name, one.size, one.footer, one.digest] for one in held]),
         "seconds": seconds,
         "stored_at": writing.when,
         "stored_by": writing.who,

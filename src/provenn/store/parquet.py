@@ -1,4 +1,4 @@
-"""What Parquet files in the data folder hold, by their footers; nothing is taken on trust from who wrote them."""
+"""What Parquet files in the data folder hold, and whether it is what was written; nobody who wrote them is trusted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from provenn.store.folder import DataFolder, StoredFile
 
 __all__ = ["Contents", "contents", "damage"]
 
+_BLOCK = 1 << 22
+"""How many bytes are read at a time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Contents:
@@ -19,7 +22,7 @@ class Contents:
     Parameters
     ----------
     files
-        The files, by name, with the digests of their footers.
+        The files, by name, with the digests of their footers and of all their bytes.
     rows
         How many rows they hold together.
     nulls
@@ -57,12 +60,23 @@ def contents(folder: DataFolder, location: str, columns: int = 0) -> Contents:
             rows += parquet.metadata.num_rows
             for column in range(columns):
                 nulls[column] += _nulls(parquet, column)
-            files.append(replace(one, footer=_footer(opened, one.size)))
+            files.append(replace(one, footer=_footer(opened, one.size), digest=_digest(opened)))
     return Contents(tuple(files), rows, tuple(nulls))
 
 
-def damage(folder: DataFolder, location: str, files: Sequence[StoredFile]) -> str:
-    """Return what is wrong with files that were written: one is missing, or has another size or footer; or "".
+def damage(folder: DataFolder, location: str, files: Sequence[StoredFile], *, deep: bool = False) -> str:
+    """Return what is wrong with files that were written: one is missing, or is not what was written; or "".
+
+    Parameters
+    ----------
+    folder
+        The data folder.
+    location
+        Where in it.
+    files
+        What was written.
+    deep
+        Whether to read all bytes. Otherwise only the sizes and the footers are compared, which is quick.
 
     Raises
     ------
@@ -79,7 +93,31 @@ def damage(folder: DataFolder, location: str, files: Sequence[StoredFile]) -> st
         with folder.reached(location, one.name) as (filesystem, path), filesystem.open_input_file(path) as opened:
             if _footer(opened, one.size) != one.footer:
                 return f"{one.name} is another file of the same size"
+            if deep and not _is_whole(opened, one):
+                return f"{one.name} has other bytes than were written"
     return ""
+
+
+def _is_whole(opened: Any, one: StoredFile) -> bool:  # noqa: ANN401 - pyarrow has no types
+    """Whether all bytes are as they were; of a file without a digest, whether all its pages can be read."""
+    if one.digest:
+        return _digest(opened) == one.digest
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - it takes a while to import
+
+    try:
+        for _ in ParquetFile(opened, page_checksum_verification=True).iter_batches():
+            pass
+    except (OSError, ValueError):  # pyarrow's, for checksums and values that are not what they should be
+        return False
+    return True
+
+
+def _digest(opened: Any) -> str:  # noqa: ANN401 - pyarrow has no types
+    opened.seek(0)
+    digest = sha256()
+    while block := opened.read(_BLOCK):
+        digest.update(block)
+    return digest.hexdigest()
 
 
 def _nulls(parquet: Any, column: int) -> int:  # noqa: ANN401 - pyarrow has no types
