@@ -71,22 +71,25 @@ class Recorder:
 
     Attributes
     ----------
+    plan
+        The plan that is carried out.
     rows
         How many sources it gave; None while that is not known.
     """
 
+    plan: Plan
     rows: int | None = None
 
 
 @contextmanager
 def recorded(database: Database, plan: Plan) -> Iterator[Recorder]:
     """Record that a plan runs while the body does, how long it takes, and how it ends, if it can be written."""
-    run = Recorder()
+    run = Recorder(plan)
     if database.read_only:
         yield run
         return
     with database.writing() as writing:
-        number = runs.begin(writing, plan.what, catalog=plan.catalog and plan.catalog.digest)
+        number = runs.begin(writing, plan.what, catalog=None if plan.catalog is None else plan.catalog.digest)
     began = monotonic()
     outcome: Outcome = "failed"
     try:
@@ -96,6 +99,7 @@ def recorded(database: Database, plan: Plan) -> Iterator[Recorder]:
         outcome = "cancelled"
         raise
     finally:
+        plan = run.plan
         asked = {one.identity: one.name for one in plan.columns if one.identity in plan.needed}
         held = {identity for one in plan.fragments for identity in one.identities}
         with database.writing() as writing:
