@@ -1,6 +1,8 @@
 """What bringing an archive up to date must do, on every database."""
 
 import os
+import subprocess
+import sys
 from datetime import UTC, datetime
 
 import pytest
@@ -8,18 +10,25 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import insert, inspect, select
+from sqlalchemy import MetaData, insert, inspect, select, text, update
 from sqlalchemy.exc import IntegrityError
 
-from provenn.catalogs import SelectSources
-from provenn.store import attributes, catalog_store, names
+from provenn.catalogs import SelectSources, SqlCalculator
+from provenn.errors import ArchiveNotFoundError, ArchiveVersionError
+from provenn.logic import nonempty
+from provenn.store import attributes, audit, calculators, catalog_store, fragments, names, runs, settings
 from provenn.store.bases import first_seen
 from provenn.store.database import Writing, open_database
+from provenn.store.declarations import declare
 from provenn.store.engines import WRITING
-from provenn.store.migrations import configuration, upgrade
+from provenn.store.facts import all_facts
+from provenn.store.folder import StoredFile
+from provenn.store.migrations import configuration, formats, migrate, upgrade
 from provenn.store.search import Filter, search
 from provenn.store.tables import VERSION, VERSION_TABLE, catalogs, dependencies, metadata, populations, schemas
+from provenn.store.tables import names as name_rows
 from tests.catalogs.samples import base
+from tests.contracts.databases import pretend_version
 
 NEXT_STEP = """
 from alembic import op
@@ -45,6 +54,51 @@ def row(digest):
 STARS = base()
 BRIGHT = SelectSources.of(STARS, "vmag < 6")
 RELEASED = sorted(one.revision for one in ScriptDirectory.from_config(configuration()).walk_revisions())
+
+
+def outline(connection):
+    """All that the database says of its tables, in an order that does not depend on how they were made."""
+    looking, found = inspect(connection), {}
+    for table in looking.get_table_names():
+        found[table] = (
+            {one["name"]: (str(one["type"]), one["nullable"], one["default"]) for one in looking.get_columns(table)},
+            looking.get_pk_constraint(table)["constrained_columns"],
+            sorted(
+                (one["constrained_columns"], one["referred_table"], one["options"])
+                for one in looking.get_foreign_keys(table)
+            ),
+            sorted((one["name"], one["column_names"], one["unique"]) for one in looking.get_indexes(table)),
+        )
+    if connection.dialect.name == "sqlite":
+        made = connection.execute(text("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%'"))
+        found["numbered"] = sorted(made.scalars())
+    return found
+
+
+def rows(connection):
+    """All rows of all tables, by table, each as a dict."""
+    tables = MetaData()
+    tables.reflect(connection)
+    return {
+        name: sorted((dict(row) for row in connection.execute(select(table)).mappings()), key=str)
+        for name, table in tables.tables.items()
+        if name != VERSION_TABLE
+    }
+
+
+def fill(database):
+    """Write something of everything that older formats have, or do not have, a place for."""
+    with database.writing() as writing:
+        catalog_store.add(writing, BRIGHT)
+        names.assign(writing, "bright", BRIGHT.digest)
+        fact = declare(writing, nonempty(BRIGHT.digest), "seen")
+        calculators.register(writing, "twice", SqlCalculator.of({"twice": "2 * vmag"}))
+        calculators.prefer(writing, "twice", "x")
+        settings.change(writing, settings.STORE, "/data")
+        columns = [(one.identity, one.name) for one in BRIGHT.schema.attributes]
+        file = StoredFile("a.parquet", 3, "0")
+        fragments.register(writing, BRIGHT, columns, location="a", rows=1, files=[file], seconds=1.0, facts=[fact.id])
+        audit.record(writing, "declare", "fact #1")
 
 
 class MigrationContract:
@@ -121,3 +175,86 @@ class MigrationContract:
             self.step(filled, tmp_path, then="1 / 0")
         with open_database(place) as again, again.reading() as reading:
             assert "remark" not in {one["name"] for one in inspect(reading.connection).get_columns("catalogs")}
+
+    @pytest.mark.parametrize("version", RELEASED)
+    def test_going_back_makes_the_tables_of_that_format_and_keeps_its_rows(self, nowhere, database, place, version):
+        engine, _ = nowhere
+        with engine.connect() as connection:
+            connection.execution_options(**WRITING)
+            config = configuration()
+            config.attributes["connection"] = connection
+            with connection.begin():
+                command.upgrade(config, version)
+            with connection.begin():
+                expected = outline(connection)
+        fill(database)
+        with database.reading() as reading:
+            before = rows(reading.connection)
+        told = migrate(place, version, lose=True)
+        assert (told.before, told.after) == (VERSION, version)
+        with database.engine.connect() as connection:
+            assert outline(connection) == expected
+            after = rows(connection)
+        assert after.keys() == expected.keys() - {VERSION_TABLE, "numbered"}
+        for name, kept in after.items():
+            columns = set(expected[name][0])
+            assert kept == sorted(({key: one[key] for key in one if key in columns} for one in before[name]), key=str)
+        with open_database(place) as again, again.reading() as reading:
+            assert catalog_store.get(reading, names.find(reading, "bright")) == BRIGHT
+            assert [one.statement for one in all_facts(reading)] == [nonempty(BRIGHT.digest)]
+            for name in ("attributes", "schemas", "wordings", "catalogs"):
+                assert rows(reading.connection)[name] == before[name]
+            context = MigrationContext.configure(reading.connection, opts={"version_table": VERSION_TABLE})
+            assert compare_metadata(context, metadata) == []
+
+    def test_the_first_step_can_be_undone_too(self, database):
+        with database.engine.connect() as connection:
+            connection.execution_options(**WRITING)
+            config = configuration()
+            config.attributes["connection"] = connection
+            with connection.begin():
+                command.downgrade(config, "base")
+                assert inspect(connection).get_table_names() == [VERSION_TABLE]
+
+    def test_what_would_be_lost_is_told_and_refused(self, database, place):
+        fill(database)
+        with database.writing() as writing:
+            writing.connection.execute(update(name_rows).values(visibility="private"))
+            runs.begin(writing, "bright", catalog=BRIGHT.digest)
+        for version, lost in (
+            ("0004", ["1 × name that not everybody sees", "entry of the audit log"]),
+            ("0001", ["1 × fragment", "1 × setting", "1 × run", "1 × name that"]),
+        ):
+            told = migrate(place, version, dry_run=True)
+            for one in lost:
+                assert one in "; ".join(told.lost)
+            with pytest.raises(ArchiveVersionError, match=r"has no place for .*1 × name that(.|\n)*--lose"):
+                migrate(place, version)
+        assert migrate(place).before == VERSION, "nothing was done"
+        assert migrate(place, "0003", lose=True).after == "0003"
+        assert migrate(place, dry_run=True).before == "0003"
+        assert migrate(place).before == "0003"
+        assert migrate(place, "0004").lost == ()
+
+    def test_nothing_is_lost_of_an_archive_that_holds_nothing(self, place):
+        for version in reversed(formats()):
+            assert migrate(place, version).lost == ()
+
+    def test_formats_that_nobody_knows_are_refused(self, database, place):
+        for version in ("0000", "base", "head", "-1", "", "9999"):
+            with pytest.raises(ArchiveVersionError, match="there is no format"):
+                migrate(place, version)
+        with database.writing() as writing:
+            pretend_version(writing, "9999")
+        with pytest.raises(ArchiveVersionError, match="does not know"):
+            migrate(place, "0001", lose=True)
+        with database.writing() as writing:
+            writing.connection.execute(text(f"DROP TABLE {VERSION_TABLE}"))
+        with pytest.raises(ArchiveNotFoundError, match="holds no archive"):
+            migrate(place)
+
+    def test_a_process_killed_anywhere_leaves_the_old_format_or_the_new(self, database, place):
+        fill(database)
+        command = [sys.executable, "-m", "tests.store.migrations_killed", str(place)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stderr
