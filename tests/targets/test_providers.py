@@ -495,3 +495,17 @@ def test_a_target_tells_what_it_is(archive):
     assert repr(archive.target("stars", ["vmag"], where="plx > 1")) == "<Target vmag of stars where plx > 1>"
     assert isinstance(archive.target("stars", ["vmag"]).plan(), Plan)
     assert not [one for one in walk(archive.target("stars", ["vmag"]).plan().after) if isinstance(one, Calculate)]
+
+
+def test_a_lineage_that_is_too_deep_to_plan_is_told_so(stars):
+    one = stars
+    for number in range(200):
+        one = one.derive({f"x{number}": f"vmag + {number}"})
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(300)
+    try:
+        with pytest.raises(TargetError, match="too many steps") as caught:
+            one.plan()
+    finally:
+        sys.setrecursionlimit(usual)
+    assert "fewer steps" in caught.value.hint

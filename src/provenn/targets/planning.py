@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -52,10 +53,17 @@ class Request:
 
 
 def plan_catalog(reading: Reading, catalog: Catalog, what: str) -> Plan:
-    """Plan how to compute a catalog: all its attributes, for all its sources."""
+    """Plan how to compute a catalog: all its attributes, for all its sources.
+
+    Raises
+    ------
+    TargetError
+        If its lineage is too deep.
+    """
     provided = tuple(Provided(one.name, one, catalog, "it has it") for one in catalog.schema.attributes)
-    asked = _Asked(what, catalog, literal(catalog), catalog.schema.attributes, provided)
-    return _planned(asked, _scene(reading, asked))
+    with _deep_enough(what):
+        asked = _Asked(what, catalog, literal(catalog), catalog.schema.attributes, provided)
+        return _planned(asked, _scene(reading, asked))
 
 
 def plan_request(reading: Reading, request: Request) -> Plan:
@@ -64,10 +72,15 @@ def plan_request(reading: Reading, request: Request) -> Plan:
     Raises
     ------
     TargetError
-        If an attribute is not found, or may be several.
+        If an attribute is not found, or may be several; or if the lineage is too deep.
     NotCoveredError
         If not all sources are proved to have an attribute, and that is to be an error.
     """
+    with _deep_enough(request.called or request.sources.digest[:12]):
+        return _plan_request(reading, request)
+
+
+def _plan_request(reading: Reading, request: Request) -> Plan:
     providers = Providers(reading, request.sources)
     sources = _sources(request, providers)
     provided = [providers.named(name) for name in dict.fromkeys(request.attributes)]
@@ -87,6 +100,18 @@ def plan_request(reading: Reading, request: Request) -> Plan:
     if uncovered and request.missing == "null":
         asked = replace(asked, catalog=None, before=_filled(sources, others, uncovered))
     return _planned(asked, scene)
+
+
+@contextmanager
+def _deep_enough(what: str) -> Iterator[None]:
+    """Tell people that a lineage is deeper than Python can follow."""
+    try:
+        yield
+    except RecursionError:
+        raise TargetError(
+            f"the lineage of {what} has too many steps, one after the other, to be planned",
+            hint="say it in fewer steps, or export a catalog on the way and ingest that",
+        ) from None
 
 
 def _sources(request: Request, providers: Providers) -> Catalog:
