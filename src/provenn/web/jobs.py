@@ -50,6 +50,7 @@ _MOST = 20
 
 _UNFIT = re.compile(r'[\x00-\x1f\x7f-\x9f\\/:*?"<>|\s]+')
 _DOING = {"verifying": "verifying keys", "storing": "storing what is kept", "writing": "writing the file"}
+_DOING |= {"waiting": "waiting for another run, which computes the same"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +289,8 @@ class Jobs:
             if ended.get("state") != "done":
                 work.path.unlink(missing_ok=True)
             seconds = monotonic() - work.began
-            work.job = replace(work.job, **({"state": "failed", "cancelling": False, "seconds": seconds} | ended))
+            ended = {"state": "failed", "cancelling": False, "seconds": seconds} | ended
+            work.job = replace(work.job, **ended)
 
     def _computed(self, work: _Work) -> dict[str, Any]:
         asked = work.job.asked

@@ -153,7 +153,9 @@ def plan_target(
     typed = [one.strip() for one in more.split(",")]
     names = tuple(dict.fromkeys(one for one in (*(attributes or ()), *typed) if one))
     wanted = Wanted(sources, names, where, missing, keep)
-    source, offered, others, plan, problem, world = None, (), (), None, None, None
+    source, plan, problem, world = None, None, None, None
+    offered: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     field = "sources"
     try:
         if sources.strip():
