@@ -15,7 +15,7 @@ from provenn.web.defining import Parameter, definers, parameters
 from provenn.web.pages.lineage import Depth, Which, picture
 from provenn.web.rendering import Held, add_page
 
-__all__ = ["router"]
+__all__ = ["Linked", "linked", "router"]
 
 router = APIRouter()
 
@@ -211,7 +211,7 @@ def show_catalog(archive: Held, which: Which, *, depth: Depth = 2, direction: Di
         lineage=drawn,
         depth=depth,
         direction=direction,
-        same_sources=Some(tuple(map(_linked, same[:_MOST])), len(same)),
+        same_sources=Some(tuple(map(linked, same[:_MOST])), len(same)),
         fragments=tuple(_piece(each) for each in archive.fragments(one, dropped=True)),
         says=tuple(map(str, told.says)),
         facts=tuple(_told(each) for each in archive.facts(one, retracted=True)),
@@ -234,7 +234,7 @@ def _columns(archive: Archive, one: Catalog) -> tuple[Column, ...]:
     attributes = one.schema.attributes
     key = {each.name for each in one.schema.key}
     used = {where[each.identity][0] for each in attributes}
-    linked = {definer.digest: _linked(Catalog(archive, definer)) for definer in used}
+    links = {definer.digest: linked(Catalog(archive, definer)) for definer in used}
     return tuple(
         Column(
             name=each.name,
@@ -243,14 +243,15 @@ def _columns(archive: Archive, one: Catalog) -> tuple[Column, ...]:
             description=each.description,
             nullable=each.nullable,
             key=each.name in key,
-            defined_by=linked[where[each.identity][0].digest],
+            defined_by=links[where[each.identity][0].digest],
             defined_as=where[each.identity][1],
         )
         for each in attributes
     )
 
 
-def _linked(one: Catalog) -> Linked:
+def linked(one: Catalog) -> Linked:
+    """Return what a page needs to lead to a catalog."""
     return Linked(one.name, one.digest)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Query
 
 from provenn.archive import Archive, Catalog
+from provenn.web.pages.catalog import Linked, linked
 from provenn.web.pages.lineage import Which
 from provenn.web.rendering import Held, add_page
 
@@ -27,14 +28,6 @@ _QUICK = 2_000
 """How many catalogs are looked through without asking."""
 
 _FEW, _PER_PAGE = 20, 100
-
-
-@dataclass(frozen=True, slots=True)
-class Linked:
-    """A catalog."""
-
-    name: str
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +104,7 @@ def _related(kind: Kind, found: list[Catalog] | None, page: int, size: int) -> R
     words = _LOOK_UPS[kind][0]
     if found is None:
         return Related(kind, words, (), None, 1, 1)
-    shown = found[(page - 1) * size : page * size]
-    listed = tuple(Linked(one.name, one.digest) for one in shown)
+    listed = tuple(map(linked, found[(page - 1) * size : page * size]))
     return Related(kind, words, listed, len(found), page, max(1, -(-len(found) // size)))
 
 
