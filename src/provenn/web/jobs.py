@@ -289,8 +289,8 @@ class Jobs:
             if ended.get("state") != "done":
                 work.path.unlink(missing_ok=True)
             seconds = monotonic() - work.began
-            ended = {"state": "failed", "cancelling": False, "seconds": seconds} | ended
-            work.job = replace(work.job, **ended)
+            usual: dict[str, Any] = {"state": "failed", "cancelling": False, "seconds": seconds}
+            work.job = replace(work.job, **(usual | ended))
 
     def _computed(self, work: _Work) -> dict[str, Any]:
         asked = work.job.asked
