@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -553,11 +554,8 @@ class Archive:
     def store(self, which: Catalog | str, *, attributes: Sequence[str] | None = None) -> fragments.Stored:
         """Compute attributes of a catalog's sources, by default all, and keep them. What is kept is not computed."""
         one = self.catalog(which)
-        pipeline = self._workshop.pipeline()
-        options: dict[str, Any] = {"attributes": attributes, "listener": pipeline.listener}
-        return fragments.store(
-            self._database, pipeline.folder, pipeline.engine, one.definition, one.to_spark, **options
-        )
+        plan = partial(self._plan, what=one.name)
+        return fragments.store(self._workshop.pipeline(), one.definition, plan, attributes)
 
     def fragments(self, which: Catalog | str | None = None, *, dropped: bool = False) -> Sequence[fragments.Stored]:
         """Return what is stored for the sources of a catalog, or all; also what is not used any more, if asked for."""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from provenn.archive.words import SHORT
-from provenn.catalogs import Catalog
+from provenn.catalogs import Catalog, KeepAttributes
 from provenn.store import fragments, names
-from provenn.store.database import Database, Reading
-from provenn.store.folder import DataFolder
+from provenn.store.database import Reading
 from provenn.store.fragments import Fragment
+from provenn.targets.leasing import Turn
+from provenn.targets.running import Part, sound, store_part
 
 if TYPE_CHECKING:
-    from provenn.spark.engine import Engine
-    from provenn.spark.progress import Listener
+    from provenn.spark.pipeline import Pipeline
+    from provenn.targets.plan import Plan
 
 __all__ = ["Stored", "listed", "store"]
 
@@ -48,41 +49,39 @@ class Stored:
 
 
 def store(
-    database: Database,
-    folder: DataFolder,
-    engine: Engine,
-    catalog: Catalog,
-    frame: Callable[[], Any],
-    *,
-    attributes: Sequence[str] | None = None,
-    listener: Listener | None = None,
+    pipeline: Pipeline, catalog: Catalog, replan: Callable[[Catalog], Plan], attributes: Sequence[str] | None = None
 ) -> Stored:
     """Compute attributes of a catalog's sources and keep them, unless they are kept already.
 
+    What somebody else computes now is waited for.
+
     Parameters
     ----------
-    database, folder, engine
+    pipeline
         Where it is registered, written and computed.
     catalog
         The catalog.
-    frame
-        Gives its data; only called if they are to be computed.
+    replan
+        Plans how to compute a catalog, with what is stored now; only called if something is to be computed.
     attributes
         Their names; by default all. The key is always kept.
-    listener
-        Told of the progress.
 
     Raises
     ------
     AttributeNotFoundError
         If there is no such attribute.
     """
-    from provenn.spark.fragments import existing, store_fragment  # noqa: PLC0415 - only data need Spark
+    from provenn.spark.fragments import existing  # noqa: PLC0415 - only data need Spark
 
+    database = pipeline.database
     identities = None if attributes is None else [catalog.schema[name].identity for name in attributes]
-    found = existing(database, folder, catalog, identities)
-    if found is None:
-        found = store_fragment(engine, database, folder, catalog, frame(), identities=identities, listener=listener)
+    asked = catalog if attributes is None else KeepAttributes.of(catalog, attributes)
+    turn = Turn(database, pipeline.listener)
+    while (found := existing(database, pipeline.folder, catalog, identities)) is None:
+        plan = sound(pipeline, replan(asked))
+        found = store_part(pipeline, plan, Part(plan.after, catalog), turn)
+        if found is not None:
+            break
     with database.reading() as reading:
         return _told(reading, [found])[0]
 

@@ -129,7 +129,7 @@ class Workshop:
         with recorded(self._database, plan) as run:
             from provenn.targets.running import answered, learned  # noqa: PLC0415 - see above
 
-            plan, data = answered(self.pipeline(), plan, replan, keep)
+            run.plan, data = answered(self.pipeline(), plan, replan, keep)
             table = self.pipeline().collected(data, limit, lambda frame: frame.toArrow())
             run.rows = table.num_rows
             if plan.catalog is not None:
@@ -172,7 +172,7 @@ class Workshop:
         pipeline = self.pipeline()
         plan = replan()
         with recorded(self._database, plan) as run:
-            plan, data = answered(pipeline, plan, replan, keep)
+            run.plan, data = answered(pipeline, plan, replan, keep)
             with pipeline.pinned(data):  # write itself shows progress and tells failures
                 options |= {"listener": pipeline.listener, "check": lambda: pipeline.check(data.bases)}
                 done = write(pipeline.engine, data.frame, data.schema, path, **options)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,6 +22,7 @@ from provenn.errors import (
     ArchiveVersionError,
     ReadOnlyArchiveError,
 )
+from provenn.store import clock
 from provenn.store.engines import READING, WRITING, postgresql_engine, shown_address, sqlite_engine, sqlite_read_only
 from provenn.store.failures import told, unreachable
 from provenn.store.tables import VERSION, VERSION_TABLE, metadata
@@ -42,10 +43,13 @@ class Reading:
         Where it is read.
     viewer
         Who looks: what this person may not see does not exist in it. None sees everything.
+    who
+        The person who asks: private facts are used in the proofs of their owners alone, whoever sees them.
     """
 
     connection: Connection
     viewer: str | None = field(default=None, kw_only=True)
+    who: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,8 @@ class Writing(Reading):
     connection, viewer
         Where it is written, and who looks.
     who, when, via
-        The person and the moment (UTC) that are recorded with everything written; and from where that is done:
-        "python", "cli" or "http".
+        The person and the moment (UTC, by the archive's clock) that are recorded with everything written; and from
+        where that is done: "python", "cli" or "http".
     """
 
     who: str
@@ -97,7 +101,7 @@ class Database:
     def reading(self) -> Iterator[Reading]:
         """Begin a reading transaction."""
         with self._transaction(READING[self.engine.dialect.name]) as connection:
-            yield Reading(connection, viewer=self.viewer)
+            yield Reading(connection, viewer=self.viewer, who=self.who)
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
@@ -115,7 +119,7 @@ class Database:
         if self.read_only:
             raise ReadOnlyArchiveError(f"the archive {self.place} can only be read", hint="copy it, or ask its owner")
         with self._transaction(WRITING) as connection:
-            yield Writing(connection, self.who, datetime.now(UTC), viewer=self.viewer, via=self.via)
+            yield Writing(connection, self.who, clock.now(connection), viewer=self.viewer, via=self.via)
 
     @contextmanager
     def _transaction(self, options: Mapping[str, Any]) -> Iterator[Connection]:

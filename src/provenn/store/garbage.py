@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
-from provenn.store import fragments, pins
+from provenn.store import clock, fragments, leases, pins
 from provenn.store.bases import files_digests
 from provenn.store.database import Database, Reading
 from provenn.store.folder import CONVERTED, FRAGMENTS, TEMPORARY, DataFolder, Entry
@@ -103,7 +103,7 @@ def collect_garbage(
     limit
         How many bytes fragments may have; None for any number.
     age
-        How old what nothing refers to must be.
+        How old what nothing refers to must be, unless a process wrote it that died on this machine.
     dry_run
         Whether only to tell what would be deleted.
 
@@ -117,10 +117,11 @@ def collect_garbage(
     found = [(where, one) for where in (TEMPORARY, FRAGMENTS, CONVERTED) for one in folder.entries(where)]
     if dry_run:
         with database.reading() as reading:
-            return _plan(reading, found, limit, age, datetime.now(UTC))[0]
+            return _plan(reading, found, limit, age, clock.now(reading.connection))[0]
     with database.writing() as writing:
         plan, finished = _plan(writing, found, limit, age, writing.when)
         pins.forget_expired(writing)
+        leases.forget_expired(writing)
         for one in plan.dropped:
             fragments.drop(writing, one.fragment.id, one.reason)
     for place in plan.deleted:
@@ -148,11 +149,14 @@ def _plan(
     going = {one.fragment.id for one in dropped} | {one.id for one in there if one.dropped_at is not None}
     finished = [one for one in there if one.id in going and one.location not in held]
     referred = {one.location for one in there} | {f"{CONVERTED}/{digest}" for digest in files_digests(reading)}
+    abandoned = pins.abandoned(reading)
     sizes = {f"{where}/{one.name}": one for where, one in found}
     leftovers = {
         place
         for place, one in sizes.items()
-        if place not in referred and place not in held and (one.modified is None or now - one.modified >= age)
+        if place not in referred
+        and place not in held
+        and (place in abandoned or one.modified is None or now - one.modified >= age)
     }
     places = sorted({one.location for one in finished} | leftovers)
     return Collected(

@@ -1,25 +1,22 @@
 """Who reads or writes which data now. What is pinned is not deleted.
 
-A pin expires, so that a process that died holds nothing for ever; while its process lives, a thread renews it.
+A pin expires; while its process lives, a thread renews it.
 """
 
 from __future__ import annotations
 
-import os
-import socket
-import threading
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
-from uuid import uuid4
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import insert, select
 
-from provenn.errors import ArchiveError
+from provenn.store import holding as held_for_a_while
 from provenn.store.database import Database, Reading, Writing
+from provenn.store.processes import is_gone, new_holder
 from provenn.store.tables import pins
 
-__all__ = ["LIFETIME", "forget_expired", "held", "holding", "pin", "renewed"]
+__all__ = ["LIFETIME", "abandoned", "forget_expired", "held", "holding", "pin", "renewed"]
 
 LIFETIME = timedelta(minutes=10)
 """How long a pin lasts that is not renewed."""
@@ -27,33 +24,16 @@ LIFETIME = timedelta(minutes=10)
 
 def pin(writing: Writing, places: Collection[str], *, lifetime: timedelta = LIFETIME) -> str:
     """Pin places below the data folder; return who holds them, to be handed to `renewed`."""
-    holder = f"{socket.gethostname()}/{os.getpid()}/{uuid4().hex}"
+    holder = new_holder()
     made = {"holder": holder, "by": writing.who, "pinned_at": writing.when, "expires_at": writing.when + lifetime}
     if places:
         writing.connection.execute(insert(pins), [{"place": place, **made} for place in sorted(set(places))])
     return holder
 
 
-@contextmanager
-def renewed(database: Database, holder: str, *, lifetime: timedelta = LIFETIME) -> Iterator[None]:
-    """Renew what somebody holds while the body runs, and then let it go."""
-    mine, done = pins.c.holder == holder, threading.Event()
-
-    def renew() -> None:
-        while not done.wait(lifetime.total_seconds() / 4):
-            with suppress(ArchiveError), database.writing() as writing:  # the next time may do, within its lifetime
-                expires = {"expires_at": writing.when + lifetime}
-                writing.connection.execute(update(pins).where(mine).values(expires))
-
-    thread = threading.Thread(target=renew, name=f"renewing {holder}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-        with suppress(ArchiveError), database.writing() as writing:  # otherwise it expires
-            writing.connection.execute(delete(pins).where(mine))
+def renewed(database: Database, holder: str, *, lifetime: timedelta = LIFETIME) -> AbstractContextManager[None]:
+    """Renew the pins of a holder while the body runs, and then let them go."""
+    return held_for_a_while.renewed(database, pins, holder, lifetime)
 
 
 @contextmanager
@@ -66,10 +46,17 @@ def holding(database: Database, *places: str, lifetime: timedelta = LIFETIME) ->
 
 
 def held(reading: Reading, when: datetime) -> frozenset[str]:
-    """Return the places that are pinned at a moment."""
-    return frozenset(reading.connection.scalars(select(pins.c.place).where(pins.c.expires_at > when)))
+    """Return the places that are pinned at a moment, but for those that only processes which died have pinned."""
+    query = select(pins.c.place, pins.c.holder).where(pins.c.expires_at > when)
+    return frozenset(place for place, holder in reading.connection.execute(query) if not is_gone(holder))
+
+
+def abandoned(reading: Reading) -> frozenset[str]:
+    """Return the places that processes of this machine have pinned which died."""
+    query = select(pins.c.place, pins.c.holder)
+    return frozenset(place for place, holder in reading.connection.execute(query) if is_gone(holder))
 
 
 def forget_expired(writing: Writing) -> None:
-    """Forget the pins that have expired."""
-    writing.connection.execute(delete(pins).where(pins.c.expires_at <= writing.when))
+    """Forget the pins that have expired, and those of processes that died."""
+    held_for_a_while.forget_expired(writing, pins)

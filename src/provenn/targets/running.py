@@ -1,7 +1,8 @@
 """Answering: a plan is run, what was costly is kept, and what was seen becomes knowledge.
 
 What is kept is written first and read again: it is computed once, whatever becomes of it. So a plan whose result is to
-be kept is carried out by storing the missing parts, and planning again; nothing is left to calculate then.
+be kept is carried out by storing the missing parts, and planning again; nothing is left to calculate then. Of several
+runs that want the same part, one computes it, and the others wait for it (`provenn.targets.leasing`).
 """
 
 from __future__ import annotations
@@ -16,20 +17,22 @@ from provenn.errors import ArchiveBusyError, ContradictionError
 from provenn.logic import empty, equal, nonempty
 from provenn.store import catalog_store, counts, fragments, verifications
 from provenn.store.database import Database, Writing
+from provenn.store.fragments import Fragment
 from provenn.store.observations import observe
 from provenn.targets.execution import executed
 from provenn.targets.known import known_of
+from provenn.targets.leasing import Turn
 from provenn.targets.plan import Plan
 from provenn.targets.planning import without_fragments
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Calculate, Concat, Scan, Step, Stored, walk
+from provenn.targets.steps import Calculate, Concat, Scan, Step, Stored, is_key, walk
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from provenn.spark.pipeline import Pipeline, Prepared
 
-__all__ = ["Keep", "Part", "Replan", "answered", "learned", "parts_kept", "prepared"]
+__all__ = ["Keep", "Part", "Replan", "answered", "learned", "parts_kept", "prepared", "sound", "store_part"]
 
 Keep = Literal["always", "worthwhile", "never"]
 """Which results are kept: all; those for which a calculator in Python was called; none."""
@@ -40,7 +43,7 @@ Replan = Callable[[], Plan]
 
 def prepared(pipeline: Pipeline, plan: Plan) -> tuple[Plan, Prepared]:
     """Return a plan all of whose fragments are sound, and its data, ready to be computed."""
-    plan = _sound(pipeline, plan)
+    plan = sound(pipeline, plan)
     return plan, _data(pipeline, plan)
 
 
@@ -52,21 +55,23 @@ def _data(pipeline: Pipeline, plan: Plan) -> Prepared:
     return Prepared(frame, plan.schema, plan.what, plan.bases, plan.fragments, plan.most)
 
 
-def _sound(pipeline: Pipeline, plan: Plan) -> Plan:
+def sound(pipeline: Pipeline, plan: Plan) -> Plan:
     """Return a plan whose fragments are there, and whose base catalogs have keys that identify sources."""
     from provenn.spark.fragments import usable  # noqa: PLC0415 - see above
 
     while True:
-        sound = usable(pipeline.database, pipeline.folder, plan.fragments)
-        if len(sound) == len(plan.fragments):
+        found = usable(pipeline.database, pipeline.folder, plan.fragments)
+        if len(found) == len(plan.fragments):
             break
-        plan = without_fragments(plan, {one.id for one in plan.fragments} - {one.id for one in sound})
+        plan = without_fragments(plan, {one.id for one in plan.fragments} - {one.id for one in found})
     pipeline.verify(plan.bases)
     return plan
 
 
 def answered(pipeline: Pipeline, plan: Plan, replan: Replan, keep: Keep) -> tuple[Plan, Prepared]:
-    """Return a plan and its data; what is to be kept is stored before, and read from there.
+    """Return the plan that was carried out, and its data; what is to be kept is stored before, and read from there.
+
+    What somebody else computes now is waited for; so it may be another plan than was given.
 
     Parameters
     ----------
@@ -79,14 +84,19 @@ def answered(pipeline: Pipeline, plan: Plan, replan: Replan, keep: Keep) -> tupl
     keep
         What to keep.
     """
-    plan = _sound(pipeline, plan)
-    kept = [] if pipeline.database.read_only else parts_kept(plan, keep)
-    for part in kept:
-        _store(pipeline, plan, part)
-    if plan.fragments and not pipeline.database.read_only:
+    plan = sound(pipeline, plan)
+    if pipeline.database.read_only:
+        return plan, _data(pipeline, plan)
+    turn = Turn(pipeline.database, pipeline.listener)
+    stored = None
+    while stored is None and (kept := parts_kept(plan, keep)):
+        stored = store_part(pipeline, plan, kept[0], turn)
+        if stored is None:
+            plan = sound(pipeline, replan())
+    if plan.fragments:
         with suppress(ArchiveBusyError), pipeline.database.writing() as writing:
             fragments.used(writing, [one.id for one in plan.fragments])
-    return prepared(pipeline, replan()) if kept else (plan, _data(pipeline, plan))
+    return plan, _data(pipeline, plan) if stored is None else prepared(pipeline, replan())[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +128,42 @@ def _calculates(step: Step) -> bool:
     return any(isinstance(one, Calculate) for one in walk(step))
 
 
-def _store(pipeline: Pipeline, plan: Plan, part: Part) -> None:
+def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragment | None:
+    """Compute a part of a plan and keep it, unless others compute the same.
+
+    Parameters
+    ----------
+    pipeline
+        Where it is computed.
+    plan
+        The plan, all of whose fragments are sound.
+    part
+        What is kept of it: those attributes that were asked for.
+    turn
+        Whose turn it is.
+
+    Returns
+    -------
+    Fragment or None
+        None if others have stored something meanwhile, and it is to be planned again what is missing.
+    """
     from provenn.spark.fragments import store_fragment  # noqa: PLC0415 - see above
     from provenn.spark.rows import named  # noqa: PLC0415
 
-    schema = part.catalog.schema
-    held = [(one.identity, one) for one in schema.attributes if one.identity in part.step.attributes]
-    frame = named(_frame(pipeline, plan, part.step), held)
-    with fragments.pinned(pipeline.database, [one.id for one in plan.fragments]):
+    asked = {one.identity for one in plan.columns}.intersection(part.step.attributes)
+    held = [(one.identity, one) for one in part.catalog.schema.attributes if one.identity in asked]
+    kept = frozenset(identity for identity, _ in held if not is_key(identity))
+    computed = {one.identity: one for step in plan.calculations for one in step.outputs}
+    if not computed:
+        computed = {identity: one for identity, one in held if identity in kept}
+    turn.considered |= {one.fragment.id for one in plan.scene.fragments}
+    with (
+        turn.leased(part.catalog, kept.intersection(computed), computed) as mine,
+        fragments.pinned(pipeline.database, [one.id for one in plan.fragments]),
+    ):
+        if not mine:
+            return None
+        frame = named(_frame(pipeline, plan, part.step), held)
         stored = store_fragment(
             pipeline.engine,
             pipeline.database,
@@ -137,6 +175,7 @@ def _store(pipeline: Pipeline, plan: Plan, part: Part) -> None:
             listener=pipeline.listener,
         )
     learned(pipeline.database, part.catalog, stored.rows)
+    return stored
 
 
 def _facts(plan: Plan) -> list[int]:
