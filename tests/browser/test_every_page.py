@@ -1,0 +1,49 @@
+"""Every page: readable in light and dark, wide and on a phone, by keyboard and by screen reader (axe-core)."""
+
+from urllib.parse import quote
+
+import pytest
+
+from tests.web.survey import ODD
+
+PAGES = {
+    "catalogs": "/catalogs",
+    "catalogs-all": "/catalogs?unnamed=true&sort=name",
+    "catalogs-none": "/catalogs?text=nowhere",
+    "catalog": "/catalogs/bright",
+    "catalog-base": "/catalogs/stars",
+    "catalog-odd": f"/catalogs/{quote(ODD[0])}",
+    "lineage": "/catalogs/stars/lineage",
+    "sets": "/catalogs/bright/sets?look=true",
+    "compare": "/compare",
+    "compare-two": "/compare?a=bright&b=stars",
+    "compare-three": f"/compare?a=bright&b=faint&c={quote(ODD[1])}&ask={quote('tenth <= bright')}",
+    "compare-unknown": f"/compare?ask={quote('tenth <= far & near')}",
+    "target": "/target",
+    "target-plan": f"/target?sources=bright&attributes=vmag&attributes=dist_pc&where={quote('plx > 3')}",
+    "knowledge": "/knowledge?unproved=true",
+    "runs": "/runs",
+    "jobs": "/jobs",
+    "api": "/api",
+}
+FAILURES = {
+    "failure": ("/catalogs/nobody", 404),
+    "failure-page": ("/no/such/page", 404),
+    "failure-compare": (f"/compare?a=bright&b=nobody&ask={quote('bright <= ')}", 404),
+    "failure-target": ("/target?sources=stars&attributes=vmga", 400),
+    "failure-query": ("/catalogs?page=0", 422),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_shuts_nobody_out(visitor, name):
+    visitor.open(PAGES[name])
+    visitor.look(name)
+    visitor.tab_through()
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_page_that_tells_of_a_failure_shuts_nobody_out(visitor, name):
+    visitor.open(*FAILURES[name])
+    visitor.look(name)
+    visitor.tab_through()

@@ -1,0 +1,139 @@
+"""Somebody at a browser: goes from page to page, and takes offence at whatever goes wrong behind the pages."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response
+
+__all__ = ["Visitor"]
+
+ROOT: Final = Path(__file__).parents[2]
+DESKTOP: Final = {"width": 1280, "height": 800}
+PHONE: Final = {"width": 360, "height": 740}
+
+_RUN_AXE = """() => axe.run({resultTypes: ["violations"]}).then((found) => found.violations
+  .filter((one) => ["serious", "critical"].includes(one.impact))
+  .map((one) => `${one.id}: ${one.help}: ` + one.nodes.map((node) => node.html.slice(0, 200)).join(" | ")))"""
+
+_REACHABLE = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']"
+_NOTE_FOCUS = """() => {
+  window.reached = new Set();
+  addEventListener("focusin", (event) => {
+    const style = getComputedStyle(event.target);
+    if (event.target.matches("svg a") || parseFloat(style.outlineWidth) > 0) reached.add(event.target);
+  });
+}"""
+_MISSED = """(selector) => [...document.querySelectorAll(selector)]
+  .filter((one) => one.checkVisibility() && !reached.has(one)).map((one) => one.outerHTML.slice(0, 200))"""
+
+
+class Visitor:
+    """Somebody at a browser.
+
+    Parameters
+    ----------
+    context
+        A browser with nothing open.
+    address
+        Where the server is, without a slash at the end.
+    """
+
+    def __init__(self, context: BrowserContext, address: str) -> None:
+        self.context = context
+        self.address = address
+        self.page: Page = context.new_page()
+        self.offences: list[str] = []
+        self._refused = 0
+        context.on("console", self._hear)
+        context.on("weberror", lambda error: self.offences.append(f"a script failed: {error.error}"))
+        context.on("request", self._see)
+        context.on("requestfailed", self._miss)
+        context.on("response", self._judge)
+        self.page.on("dialog", self._dismiss)
+
+    def open(self, path: str, status: int = 200) -> Page:
+        """Open a page by its address."""
+        with self.refused() if status >= 400 else _nothing():
+            answer = self.page.goto(self.address + path)
+        assert answer is not None
+        assert answer.status == status, f"{path}: {answer.status}"
+        return self.page
+
+    @contextmanager
+    def refused(self) -> Iterator[None]:
+        """Within this, what is asked for is refused; the page that says so is no offence."""
+        self._refused += 1
+        yield
+        self.page.wait_for_load_state()
+        self._refused -= 1
+
+    def look(self, name: str) -> None:
+        """Look at the page in light and dark, wide and on a phone: keep pictures, find nothing that shuts people out."""
+        folder = Path(os.environ.get("PROVENN_SCREENSHOTS") or ROOT / ".screenshots")
+        folder.mkdir(parents=True, exist_ok=True)
+        self.page.evaluate(AXE_SCRIPT)
+        for size, viewport in (("phone", PHONE), ("desktop", DESKTOP)):
+            self.page.set_viewport_size(viewport)  # type: ignore[arg-type]
+            wide, room = self.page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
+            assert wide <= room, f"{name} on a {size} is {wide} wide, there is room for {room}"
+            for scheme in ("dark", "light"):
+                self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                self.page.screenshot(path=folder / f"{name}-{size}-{scheme}.png", full_page=True)
+                found = self.page.evaluate(_RUN_AXE)
+                assert not found, f"{name} on a {size}, {scheme}:\n" + "\n".join(found)
+
+    def tab_through(self) -> None:
+        """Go through the page by Tab: whatever can be used is reached, and it is seen where one is."""
+        self.page.evaluate(_NOTE_FOCUS)
+        for _ in range(self.page.locator(_REACHABLE).count() + 1):
+            self.page.keyboard.press("Tab")
+        missed = self.page.evaluate(_MISSED, _REACHABLE)
+        assert not missed, "Tab does not reach, or does not show:\n" + "\n".join(missed)
+
+    def tab_to(self, locator: Any) -> None:
+        """Press Tab until something has the focus."""
+        for _ in range(200):
+            self.page.keyboard.press("Tab")
+            if locator.evaluate("one => one === document.activeElement"):
+                return
+        raise AssertionError(f"Tab does not lead to {locator}")
+
+    def leave(self) -> None:
+        """Close the browser; complain about all that went wrong."""
+        self.context.close()
+        assert not self.offences, "\n".join(self.offences)
+
+    # -- what goes wrong -----------------------------------------------------------------------------------------
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        told = self._refused and re.match("Failed to load resource: the server responded with a status", message.text)
+        if message.type in ("error", "warning") and not told:
+            self.offences.append(f"the console says: {message.text}")
+
+    def _see(self, request: Request) -> None:
+        if not request.url.startswith((self.address + "/", "data:")):
+            self.offences.append(f"a page asks for {urlsplit(request.url)[:3]}, elsewhere")
+
+    def _miss(self, request: Request) -> None:
+        # The browser itself aborts what becomes a download, and what a page asked for that was left meanwhile.
+        if request.failure != "net::ERR_ABORTED":
+            self.offences.append(f"{request.url} failed: {request.failure}")
+
+    def _judge(self, response: Response) -> None:
+        if response.status >= 400 and not self._refused:
+            self.offences.append(f"{response.url} was answered with {response.status}")
+
+    def _dismiss(self, dialog: Any) -> None:
+        self.offences.append(f"a dialog was opened: {dialog.message}")
+        dialog.dismiss()
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
