@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-__all__ = ["called", "doubled", "failing", "slow"]
+__all__ = ["called", "doubled", "failing", "failing_once", "meeting", "patient", "slow"]
 
 PROBES = 3
 """How often a worker calls a calculator again to see that it works row by row, after its first batch of several."""
@@ -33,6 +33,34 @@ def slow(batch: pd.DataFrame, output: str, log: str) -> pd.DataFrame:
     if not Path(log, "hurry").exists():
         time.sleep(60)
     return pd.DataFrame({output: batch["x"] * 2})
+
+
+def patient(batch: pd.DataFrame, output: str, log: str, seconds: float) -> pd.DataFrame:
+    """What `doubled` does, in some seconds."""
+    if len(batch) > 1:
+        time.sleep(seconds)
+    return doubled(batch, output, log)
+
+
+def meeting(batch: pd.DataFrame, output: str, log: str, others: int) -> pd.DataFrame:
+    """What `doubled` does, as soon as so many processes do it at the same time."""
+    found = doubled(batch, output, log)
+    until = time.monotonic() + 30
+    while len(list(Path(log).iterdir())) < others:
+        if time.monotonic() > until:
+            raise TimeoutError("nobody else came")
+        time.sleep(0.05)
+    return found
+
+
+def failing_once(batch: pd.DataFrame, output: str, log: str) -> pd.DataFrame:
+    """What `doubled` does, but whoever comes first fails, after a while."""
+    try:
+        Path(log, "..", "failed").resolve().touch(exist_ok=False)
+    except FileExistsError:
+        return doubled(batch, output, log)
+    time.sleep(1.5)
+    raise ArithmeticError("no convergence")
 
 
 def called(log: Path) -> Counter[int]:
