@@ -80,11 +80,13 @@ def holds_archive(folder: str) -> bool:
 
 def is_address(path: str) -> bool:
     """Whether it is the address of a database that an archive is in, and not a folder."""
-    return path.startswith(_DATABASE)
+    return "://" in path or path.startswith(_DATABASE)
 
 
 @contextmanager
-def opened(path: str, as_json: bool = False, *, create: bool = False, spark: str | None = None) -> Iterator[Archive]:
+def opened(
+    path: str, as_json: bool = False, *, create: bool = False, spark: str | None = None, store: str | None = None
+) -> Iterator[Archive]:
     """Open the archive that a command is about; errors are told as the command tells its answer.
 
     Parameters
@@ -97,12 +99,19 @@ def opened(path: str, as_json: bool = False, *, create: bool = False, spark: str
         Whether to make an archive if there is none.
     spark
         Where data are computed, if the command computes any.
+    store
+        Where data are kept, if that is said now.
     """
     with errors_as_json(as_json):
         from provenn.archive import open_archive  # noqa: PLC0415 - a command that only helps starts without it
 
         database = path if is_address(path) else None
-        where: dict[str, Any] = {"path": None if database else path, "database": database, "create": create}
+        where: dict[str, Any] = {
+            "path": None if database else path,
+            "database": database,
+            "create": create,
+            "store": store,
+        }
         with open_archive(**where, spark=spark, progress=_shown) as archive:
             yield archive
 
