@@ -149,6 +149,10 @@ class Files:
             f"{_some(changed or list(now))} in {self.location} changed since it was ingested", hint=_CHANGED_HINT
         )
 
+    def agrees(self) -> bool:
+        """Whether the fingerprints are those of which the digest was made."""
+        return _digest(dict(self.fingerprints)) == self.digest
+
     def moved(self, location: str | PathLike[str]) -> Self:
         """Return the same files, at another place.
 

@@ -13,8 +13,9 @@ from provenn.store.cones import cone, in_batches
 from provenn.store.database import Reading, Writing
 from provenn.store.observations import Observed, observe
 from provenn.store.tables import verifications
+from provenn.store.visibility import Deed, told_deeds
 
-__all__ = ["record", "verified"]
+__all__ = ["record", "verification_digest", "verified"]
 
 
 def record(writing: Writing, base: str, rows: int) -> Observed:
@@ -31,7 +32,7 @@ def record(writing: Writing, base: str, rows: int) -> Observed:
     """
     before = verified(writing, [base]).get(base)
     if before is None:
-        row = {"base": base, "rows": rows, "digest": _digest(base, rows)}
+        row = {"base": base, "rows": rows, "digest": verification_digest(base, rows)}
         writing.connection.execute(
             insert(verifications), {**row, "verified_at": writing.when, "verified_by": writing.who}
         )
@@ -45,22 +46,24 @@ def record(writing: Writing, base: str, rows: int) -> Observed:
 
 
 def verified(reading: Reading, bases: Collection[str]) -> dict[str, int]:
-    """Return the rows of those base catalogs whose keys were verified, by digest.
+    """Return the rows of those base catalogs whose keys were verified, as far as the viewer may know, by digest.
 
     Raises
     ------
     CorruptArchiveError
         If a row is not what was written.
     """
-    query = select(verifications.c.base, verifications.c.rows, verifications.c.digest)
-    found: dict[str, int] = {}
+    table = verifications.c
+    query = select(table.base, table.rows, table.digest, table.verified_by, table.verified_at)
+    found: dict[Deed, int] = {}
     for batch in in_batches(bases):
-        for base, rows, digest in reading.connection.execute(query.where(verifications.c.base.in_(batch))):
-            if _digest(base, rows) != digest:
+        for base, rows, digest, who, at in reading.connection.execute(query.where(table.base.in_(batch))):
+            if verification_digest(base, rows) != digest:
                 raise CorruptArchiveError(f"the verification of the base {base} was changed after it was written")
-            found[base] = rows
-    return found
+            found[Deed(base, who, at)] = rows
+    return {one.catalog: found[one] for one in told_deeds(reading, found.keys())}
 
 
-def _digest(base: str, rows: int) -> str:
+def verification_digest(base: str, rows: int) -> str:
+    """Return the digest by which a verification that was changed is recognised."""
     return content_digest("verification", [base, rows])

@@ -10,18 +10,21 @@ from provenn.catalogs.catalog import Catalog, Parameters
 from provenn.store.database import Reading, Writing
 from provenn.store.tables import wordings
 
-__all__ = ["change", "index", "with_text"]
+__all__ = ["change", "index", "with_text", "wording"]
 
 _NOT_WORDS = frozenset({"fingerprints"})
 
 
 def index(reading: Reading, catalogs: Iterable[Catalog]) -> None:
     """Take note of the wording of catalogs, inside the transaction that adds them."""
-    said = {one.digest: "\n".join(_texts(one.notes())) for one in catalogs}
-    # PostgreSQL takes no NUL in a text.
-    rows = [{"catalog": digest, "text": text.casefold().replace("\0", " ")} for digest, text in said.items() if text]
+    rows = [{"catalog": one.digest, "text": text} for one in catalogs if (text := wording(one))]
     if rows:
         reading.connection.execute(insert(wordings), rows)
+
+
+def wording(catalog: Catalog) -> str:
+    """Return what a user wrote when defining a catalog, as it is searched: in lower case, and in one text."""
+    return "\n".join(_texts(catalog.notes())).casefold().replace("\0", " ")  # PostgreSQL takes no NUL in a text
 
 
 def change(writing: Writing, catalog: Catalog) -> None:

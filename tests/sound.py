@@ -1,0 +1,96 @@
+"""A small archive that holds something of everything, for tests of damage and crashes."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlalchemy import insert
+
+import provenn
+from provenn.archive import Archive
+from provenn.catalogs import Catalog
+from provenn.store import audit, catalog_store, counts, fragments, pins, runs, verifications
+from provenn.store.database import Database
+from provenn.store.folder import DataFolder
+from provenn.store.parquet import contents
+from provenn.store.tables import definers, leases, members, projects, tokens
+
+ROWS = 40
+
+
+def write_stars(folder: Path) -> Path:
+    """Write the file of a base catalog, unless it is there."""
+    path = folder / "stars.parquet"
+    if not path.exists():
+        values = [number / 4 for number in range(ROWS)]
+        pq.write_table(pa.table({"hip": list(range(ROWS)), "vmag": values, "plx": values}), path)
+    return path
+
+
+def play_store(
+    database: Database, folder: DataFolder, catalog: Catalog, name: str, *, parts: int = 2, facts: Iterable[int] = ()
+) -> fragments.Fragment:
+    """Store all attributes of a catalog as Spark would; the values are played."""
+    place = Path(folder.at("fragments", name))
+    place.mkdir(parents=True)
+    names = [one.name for one in catalog.schema.attributes]
+    for part in range(parts):
+        numbers = list(range(part * ROWS, (part + 1) * ROWS))
+        pq.write_table(pa.table({one: numbers for one in names}), place / f"part-{part}.parquet")
+    found = contents(folder, f"fragments/{name}", 1)
+    with database.writing() as writing:
+        catalog_store.add(writing, catalog)
+        counts.record(writing, catalog.digest, found.rows)
+        return fragments.register(
+            *(writing, catalog, [(one.identity, one.name) for one in catalog.schema.attributes]),
+            location=f"fragments/{name}",
+            rows=found.rows,
+            files=found.files,
+            seconds=1.5,
+            facts=list(facts),
+        )
+
+
+def fill(archive: Archive, folder: Path) -> None:
+    """Put something of everything into an archive."""
+    stars = archive.ingest("stars", write_stars(folder), key="hip", population="star")
+    bright = stars.select("vmag < 6", name="bright")
+    faint = stars.exclude(bright, name="faint")
+    near = bright.select("plx > 1", name="near")
+    archive.define(near.definition, "for a while")
+    archive.name("faint", "for a while", move=True)
+    archive.delete_name("for a while")
+    archive.calculator("distance", sql={"dist_pc": "1000 / plx"})
+    distant = near.derive(dist_pc="1000 / plx", name="distant")
+    archive.prefer("dist_pc", "distance")
+    archive.declare("nonempty(near)", reason="seen")
+    archive.retract(archive.declare("nonempty(faint)", reason="thought").id, reason="not so sure")
+    assert archive.prove("near <= stars").verdict == "holds"
+    assert archive.prove("nonempty(bright)").verdict == "holds"
+    database, store = archive._database, archive._workshop.folder
+    (fact,) = [one.id for one in archive.facts()]
+    play_store(database, store, distant.definition, "distant", facts=[fact])
+    gone = play_store(database, store, faint.definition, "faint")
+    with database.writing() as writing:
+        fragments.drop(writing, gone.id, "tried")
+        verifications.record(writing, stars.digest, ROWS)
+        number = runs.begin(writing, "distant", catalog=distant.digest)
+        runs.end(writing, number, "done", seconds=1.0, rows=3, reused={"a": "b"}, computed=["c"], fragments=[1], saved=2.0)
+        pins.pin(writing, ["fragments/distant"])
+        audit.record(writing, "declare", "fact #1")
+        execute, when = writing.connection.execute, writing.when
+        execute(insert(projects), {"name": "survey", "owner": "Ada", "created_at": when})
+        execute(insert(members), {"project": "survey", "who": "Grace"})
+        token = {"who": "Ada", "role": "reader", "digest": "a" * 64, "created_at": when, "created_by": "Ada"}
+        execute(insert(tokens), token | {"expires_at": when, "used_at": when, "revoked_at": when})
+        lease = {"holder": "elsewhere/1", "catalog": near.digest, "identities": '["a"]', "by": "Ada"}
+        execute(insert(leases), lease | {"taken_at": when, "expires_at": when})
+        if not writing.connection.scalar(definers.select()):
+            execute(insert(definers), {"catalog": near.digest, "who": "Ada", "at": when})
+
+
+def make_archive(folder: Path) -> None:
+    """Make such an archive in a folder."""
+    with provenn.open(folder, store=folder / "data", who="Ada") as archive:
+        fill(archive, folder)
