@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -12,7 +12,7 @@ from provenn.store.database import Database, Reading
 from provenn.store.folder import CONVERTED, FRAGMENTS, TEMPORARY, DataFolder, Entry
 from provenn.store.fragments import Fragment
 
-__all__ = ["AGE", "HALF_LIFE", "Collected", "Dropped", "chosen", "collect_garbage", "usefulness"]
+__all__ = ["AGE", "HALF_LIFE", "Collected", "Dropped", "chosen", "collect_garbage", "lying", "unreferred", "usefulness"]
 
 AGE = timedelta(days=1)
 """How old a leftover must be to be deleted: what is being written is pinned, but not everybody can pin."""
@@ -114,7 +114,7 @@ def collect_garbage(
     """
     # First look at the folder, then at the database: what was pinned before it was written and is referred to before
     # it is let go cannot be missed in this order.
-    found = [(where, one) for where in (TEMPORARY, FRAGMENTS, CONVERTED) for one in folder.entries(where)]
+    found = lying(folder)
     if dry_run:
         with database.reading() as reading:
             return _plan(reading, found, limit, age, clock.now(reading.connection))[0]
@@ -133,7 +133,7 @@ def collect_garbage(
 
 
 def _plan(
-    reading: Reading, found: Collection[tuple[str, Entry]], limit: int | None, age: timedelta, now: datetime
+    reading: Reading, found: Mapping[str, Entry], limit: int | None, age: timedelta, now: datetime
 ) -> tuple[Collected, tuple[int, ...]]:
     """Return what is to be deleted, and the numbers of the fragments that have no files then."""
     there = [one for one in fragments.all_fragments(reading, dropped=True) if one.removed_at is None]
@@ -148,20 +148,38 @@ def _plan(
         dropped += [Dropped(one, f"least useful beyond {limit:,} bytes") for one in chosen(in_use, limit, held, now)]
     going = {one.fragment.id for one in dropped} | {one.id for one in there if one.dropped_at is not None}
     finished = [one for one in there if one.id in going and one.location not in held]
-    referred = {one.location for one in there} | {f"{CONVERTED}/{digest}" for digest in files_digests(reading)}
-    abandoned = pins.abandoned(reading)
-    sizes = {f"{where}/{one.name}": one for where, one in found}
-    leftovers = {
-        place
-        for place, one in sizes.items()
-        if place not in referred
-        and place not in held
-        and (place in abandoned or one.modified is None or now - one.modified >= age)
-    }
+    leftovers = {place for place, _, goes in unreferred(reading, found, now, age) if goes}
     places = sorted({one.location for one in finished} | leftovers)
     return Collected(
         tuple(dropped),
         tuple(places),
-        sum(sizes[place].size for place in places if place in sizes),
+        sum(found[place].size for place in places if place in found),
         sum(one.size for one in in_use if one.id not in going),
     ), tuple(one.id for one in finished)
+
+
+def lying(folder: DataFolder) -> dict[str, Entry]:
+    """Return what lies in the data folder, by place."""
+    return {f"{where}/{one.name}": one for where in (TEMPORARY, FRAGMENTS, CONVERTED) for one in folder.entries(where)}
+
+
+def unreferred(
+    reading: Reading, found: Mapping[str, Entry], now: datetime, age: timedelta = AGE
+) -> Iterator[tuple[str, int, bool]]:
+    """Give the places to which nothing refers and that nobody holds, their bytes, and whether they can go now.
+
+    Parameters
+    ----------
+    reading
+        The transaction; it began after the folder was looked at.
+    found
+        What lies there.
+    now, age
+        The moment, and how old they must be then, unless a process wrote them that died on this machine.
+    """
+    held, abandoned = pins.held(reading, now), pins.abandoned(reading)
+    referred = fragments.locations(reading) | {f"{CONVERTED}/{digest}" for digest in files_digests(reading)}
+    for place, one in found.items():
+        if place not in referred and place not in held:
+            old = one.modified is None or now - one.modified >= age
+            yield place, one.size, old or place in abandoned
