@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import delete, insert, select, update
 
@@ -18,6 +19,7 @@ from provenn.store.tables import calculators, preferences
 __all__ = [
     "Preference",
     "Registered",
+    "damaged",
     "forget_preference",
     "latest",
     "prefer",
@@ -74,20 +76,29 @@ def registered(reading: Reading) -> Sequence[Registered]:
         If a definition is not what was written.
     """
     query = select(calculators).order_by(calculators.c.name, calculators.c.registered_at.desc(), calculators.c.digest)
-    found = []
-    for row in reading.connection.execute(query):
+    return [_registered(row) for row in reading.connection.execute(query)]
+
+
+def damaged(reading: Reading) -> dict[str, str]:
+    """Return what is wrong with calculators that are not what was written, by name."""
+    found = {}
+    for row in reading.connection.execute(select(calculators)):
         try:
-            calculator = calculator_from(json.loads(row.definition))
-        except (ValueError, LookupError, TypeError) as error:
-            raise _changed(row.name) from error
-        if calculator.digest != row.digest:
-            raise _changed(row.name)
-        found.append(Registered(row.name, calculator, row.registered_at, row.registered_by))
+            _registered(row)
+        except CorruptArchiveError as error:
+            found[row.name] = error.message
     return found
 
 
-def _changed(name: str) -> CorruptArchiveError:
-    return CorruptArchiveError(f"the definition of the calculator {name} was changed after it was written")
+def _registered(row: Any) -> Registered:  # noqa: ANN401 - a row
+    changed = CorruptArchiveError(f"the definition of the calculator {row.name} was changed after it was written")
+    try:
+        calculator = calculator_from(json.loads(row.definition))
+    except (ValueError, LookupError, TypeError) as error:
+        raise changed from error
+    if calculator.digest != row.digest:
+        raise changed
+    return Registered(row.name, calculator, row.registered_at, row.registered_by)
 
 
 def prefer(writing: Writing, attribute: str, identity: str) -> None:
