@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from provenn.archive.runs import recorded
 from provenn.catalogs import Base, Files
+from provenn.catalogs.roots import Roots
 from provenn.errors import ArchiveError
 from provenn.store.database import Database
 from provenn.store.folder import DataFolder
@@ -43,6 +44,8 @@ class Workshop:
         Who is told of it.
     beside
         The workshop whose Spark it uses, instead of one of its own.
+    roots
+        Where files of base catalogs may lie; None for anywhere.
     """
 
     def __init__(
@@ -51,19 +54,37 @@ class Workshop:
         folder: DataFolder | None,
         spark: object | None,
         progress: Progress,
+        *,
         beside: Workshop | None = None,
+        roots: Roots | None = None,
     ) -> None:
         self._database = database
         self._folder = folder
         self._spark = spark
         self._progress = progress
         self._beside = beside
+        self._roots = roots
         self._starting = Lock()
         self._pipeline: Pipeline | None = None
 
     def watched(self, progress: Progress) -> Workshop:
         """Return a workshop with the same Spark, the progress of whose work somebody else is told of."""
-        return Workshop(self._database, self._folder, self._spark, progress, self._beside or self)
+        return self._another(self._database, progress, self._roots)
+
+    def seen_by(self, database: Database, roots: Roots | None = None) -> Workshop:
+        """Return a workshop with the same Spark, for another person, by whose archive's database it goes.
+
+        Base files lie where they may here, or only below other places.
+        """
+        return self._another(database, self._progress, self._roots if roots is None else roots)
+
+    def _another(self, database: Database, progress: Progress, roots: Roots | None) -> Workshop:
+        return Workshop(database, self._folder, self._spark, progress, beside=self._beside or self, roots=roots)
+
+    @property
+    def folder_if_known(self) -> DataFolder | None:
+        """Where data are kept, or None if nobody has said where."""
+        return self._folder
 
     @property
     def folder(self) -> DataFolder:
@@ -87,10 +108,13 @@ class Workshop:
         from provenn.spark.progress_bar import listener  # noqa: PLC0415
 
         if self._beside is not None:
-            return replace(self._beside.pipeline(), listener=listener(self._progress))
+            own = {"database": self._database, "roots": self._roots}
+            return replace(self._beside.pipeline(), **own, listener=listener(self._progress))
         with self._starting:
             if self._pipeline is None:
-                self._pipeline = Pipeline(self._database, self.folder, Engine(self._spark), listener(self._progress))
+                self._pipeline = Pipeline(
+                    self._database, self.folder, Engine(self._spark), listener(self._progress), self._roots
+                )
             return self._pipeline
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 
 from provenn.catalogs import Base, Catalog, Schema, cone
 from provenn.catalogs.files import TABLE
+from provenn.catalogs.roots import Roots, check_roots
 from provenn.errors import TooLargeError
 from provenn.spark.columns import column
 from provenn.spark.compile import compile_catalog
@@ -72,12 +73,15 @@ class Pipeline:
         Spark.
     listener
         Told of the progress of long work, if anybody is.
+    roots
+        Where files of base catalogs may lie; None for anywhere.
     """
 
     database: Database
     folder: DataFolder
     engine: Engine
     listener: Listener | None = None
+    roots: Roots | None = None
 
     def plain(self, catalog: Catalog, what: str) -> Prepared:
         """Prepare a catalog literally, as its definition says: from its bases, whatever is stored."""
@@ -89,6 +93,7 @@ class Pipeline:
 
     def read(self, base: Base) -> DataFrame:
         """Return the rows of a base catalog; its key is to be verified before."""
+        check_roots((base,), self.roots)
         return read_base(self.engine, base, self.folder)
 
     def verify(self, bases: Sequence[Base]) -> dict[str, int]:
@@ -98,7 +103,10 @@ class Pipeline:
         ------
         KeyValuesError
             If a key is NULL or occurs twice.
+        BaseFilesError
+            If files lie where they may not be read.
         """
+        check_roots(bases, self.roots)
         with self.database.reading() as reading:
             known = verifications.verified(reading, [base.digest for base in bases])
         for base in bases:
@@ -118,6 +126,7 @@ class Pipeline:
         KeyValuesError
             If a key is NULL or occurs twice.
         """
+        check_roots((base,), self.roots)
         what = f"verifying the key {', '.join(base.key)} of {base.files.location}"
         with self._watched(what, (base,)):
             return verify_key(self.engine, base, self.folder)
@@ -155,6 +164,7 @@ class Pipeline:
             If it is not.
         """
         for base in bases:
+            check_roots((base,), self.roots)
             base.files.check()
             if base.files.format == TABLE:
                 check_table(self.engine, base.files)

@@ -17,6 +17,7 @@ from provenn.catalogs.file_columns import nanosecond_columns
 from provenn.catalogs.file_listing import File, listed
 from provenn.catalogs.files import TABLE, Files
 from provenn.catalogs.schema import Attribute
+from provenn.errors import BaseFilesError
 from provenn.spark.columns import NOTES, column, quoted, said
 from provenn.spark.engine import Engine
 from provenn.spark.tables.catalog_tables import check_table
@@ -60,7 +61,7 @@ def read_base(engine: Engine, base: Base, folder: DataFolder) -> DataFrame:
         check_table(engine, files)
         frame = engine.session.table(files.location)
     elif files.format in CONVERTIBLE:
-        frame = engine.session.read.schema(_struct(engine, files.columns)).parquet(converted(files, folder))
+        frame = engine.session.read.schema(_struct(files.columns)).parquet(converted(files, folder))
     else:
         frame = _read_files(engine, files)
     return as_schema(frame, base.schema.attributes)
@@ -112,7 +113,7 @@ def _nanoseconds(file: File) -> frozenset[str]:
 def _read_group(engine: Engine, files: Files, group: Sequence[File], nanoseconds: frozenset[str]) -> DataFrame:
     types = dict.fromkeys(nanoseconds, "bigint")
     unreadable = [one for one in files.columns if not _spark_has(str(one.type))]
-    struct = _struct(engine, [one for one in files.columns if one not in unreadable], types)
+    struct = _struct([one for one in files.columns if one not in unreadable], types)
     options = {**_DEFAULTS.get(files.format, {}), **dict(files.options)}
     if files.partitions:
         options["basePath"] = address(group[0].address.removesuffix(group[0].name))
@@ -137,10 +138,10 @@ def address(location: str, *, literal: bool = False) -> str:
     return location.replace("s3://", "s3a://", 1) if "://" in location else f"file://{location}"
 
 
-def _struct(engine: Engine, columns: Sequence[FileColumn], types: Mapping[str, str] | None = None) -> StructType:
+def _struct(columns: Sequence[FileColumn], types: Mapping[str, str] | None = None) -> StructType:
     """Return Spark's schema of columns; some may be read in other types than their own."""
     names = [(types or {}).get(one.name, str(one.type)) for one in columns]
-    parsed = _parsed(engine, names)
+    parsed = _parsed(names)
     return StructType(
         [StructField(one.name, parsed[name], True, said(one)) for one, name in zip(columns, names, strict=True)]
     )
@@ -149,13 +150,14 @@ def _struct(engine: Engine, columns: Sequence[FileColumn], types: Mapping[str, s
 _PARSED: dict[str, DataType] = {}
 
 
-def _parsed(engine: Engine, names: Iterable[str]) -> dict[str, DataType]:
-    """Let Spark read the names of types, once."""
+def _parsed(names: Iterable[str]) -> dict[str, DataType]:
+    """Let Spark read the names of types, once. They come from an archive, so it reads them as types, not as SQL."""
     wanted = set(names)
     if distinct := sorted(wanted - _PARSED.keys()):
-        fields = ", ".join(f"CAST(NULL AS {name}) AS {quoted(name)}" for name in distinct)
-        schema = engine.session.sql(f"SELECT {fields}").schema
-        _PARSED.update({name: field.dataType for name, field in zip(distinct, schema.fields, strict=True)})
+        struct = DataType.fromDDL(", ".join(f"c{number} {name}" for number, name in enumerate(distinct)))
+        if not isinstance(struct, StructType) or len(struct.fields) != len(distinct):
+            raise BaseFilesError(f"one of these is not a type: {', '.join(distinct)}", hint="ingest the files again")
+        _PARSED.update({name: field.dataType for name, field in zip(distinct, struct.fields, strict=True)})
     return {name: _PARSED[name] for name in wanted}
 
 

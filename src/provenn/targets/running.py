@@ -12,7 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from provenn.catalogs import Catalog, ExcludeSources, cone
+from provenn.catalogs import Base, Catalog, ExcludeSources, cone
+from provenn.catalogs.roots import check_roots
 from provenn.errors import ArchiveBusyError, ContradictionError
 from provenn.logic import empty, equal, nonempty
 from provenn.store import catalog_store, counts, fragments, verifications
@@ -150,6 +151,7 @@ def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragme
     from provenn.spark.fragments import store_fragment  # noqa: PLC0415 - see above
     from provenn.spark.rows import named  # noqa: PLC0415
 
+    check_roots((one for one in cone(part.catalog) if isinstance(one, Base)), pipeline.roots)
     asked = {one.identity for one in plan.columns}.intersection(part.step.attributes)
     held = [(one.identity, one) for one in part.catalog.schema.attributes if one.identity in asked]
     kept = frozenset(identity for identity, _ in held if not is_key(identity))
