@@ -21,6 +21,9 @@
     ├── CatalogNameError (ValueError)  a name that is unfit, or taken
     ├── ComparisonError (ValueError)  too few or too many catalogs to compare
     ├── FactError (ValueError)        a fact that cannot be declared or retracted
+    ├── NotYoursError (PermissionError)  something that only its owner, or who sees everything, may do
+    ├── ProjectError (ValueError)     a project that there is not, or that cannot be made
+    ├── VisibilityError (ValueError)  a visibility that there is not, or that does not go with a project
     ├── UnknownFactError (KeyError)   a number that no fact has
     ├── AttributeNotFoundError (KeyError)  a name that no attribute has, or that may mean several
     ├── AttributeConflictError (ValueError)  attributes that cannot share a name; says how to rename
@@ -39,6 +42,7 @@
     │   └── JavaNotFoundError         there is no Java to run it
     ├── RunError                      a run that failed; says at what
     ├── ServerError (OSError)         a place where the archive cannot be served
+    ├── TokenError (ValueError)       a token that there is not, or that cannot be made
     ├── UnknownJobError (KeyError)    a job that the server does not know, or that has no data
     ├── StoreError (OSError)          a place where data cannot be written or read: full, forbidden, gone
     ├── FormatError (ValueError)      a format that is not known, or that cannot hold the data
@@ -86,8 +90,10 @@ __all__ = [
     "KeyValuesError",
     "LabelError",
     "NotCoveredError",
+    "NotYoursError",
     "PictureError",
     "PopulationError",
+    "ProjectError",
     "ProvennError",
     "ReadOnlyArchiveError",
     "RunError",
@@ -95,12 +101,14 @@ __all__ = [
     "StatementError",
     "StoreError",
     "TargetError",
+    "TokenError",
     "TooLargeError",
     "TypeNameError",
     "UnknownCatalogError",
     "UnknownFactError",
     "UnknownJobError",
     "UnknownLabelError",
+    "VisibilityError",
     "did_you_mean",
 ]
 
@@ -313,6 +321,10 @@ class ServerError(ProvennError, OSError):
     """An address at which an archive cannot be served."""
 
 
+class TokenError(ProvennError, ValueError):
+    """A token for the server that there is not, or that cannot be made."""
+
+
 class UnknownJobError(ProvennError, KeyError):
     """A job that the server does not know, or not any more; or one that has no data."""
 
@@ -414,6 +426,18 @@ class CatalogNameError(ProvennError, ValueError):
 
 class ComparisonError(ProvennError, ValueError):
     """Too few or too many catalogs to compare."""
+
+
+class NotYoursError(ProvennError, PermissionError):
+    """Something that only its owner may change, or only who sees everything may do."""
+
+
+class ProjectError(ProvennError, ValueError):
+    """A project that there is not, that cannot be made, or whose members cannot be changed so."""
+
+
+class VisibilityError(ProvennError, ValueError):
+    """A visibility that there is not, or that does not go with a project."""
 
 
 class FactError(ProvennError, ValueError):
