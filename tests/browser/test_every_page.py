@@ -18,7 +18,7 @@ PAGES = {
     "compare": "/compare",
     "compare-two": "/compare?a=bright&b=stars",
     "compare-three": f"/compare?a=bright&b=faint&c={quote(ODD[1])}&ask={quote('tenth <= bright')}",
-    "compare-unknown": f"/compare?ask={quote('tenth <= far & near')}",
+    "compare-unknown": f"/compare?ask={quote('faint <= tenth')}",
     "target": "/target",
     "target-plan": f"/target?sources=bright&attributes=vmag&attributes=dist_pc&where={quote('plx > 3')}",
     "knowledge": "/knowledge?unproved=true",
