@@ -46,6 +46,7 @@
     ├── UnknownJobError (KeyError)    a job that the server does not know, or that has no data
     ├── StoreError (OSError)          a place where data cannot be written or read: full, forbidden, gone
     ├── FormatError (ValueError)      a format that is not known, or that cannot hold the data
+    ├── LineageError (ValueError)     lineage that cannot be exchanged with others; says which event is wrong
     ├── TargetError (ValueError)      a request that cannot be answered; says why
     │   ├── AmbiguousAttributeError   a name that means several attributes; lists them
     │   └── NotCoveredError           an attribute that not all sources are proved to have; shows a possible world
@@ -89,6 +90,7 @@ __all__ = [
     "KeyColumnsError",
     "KeyValuesError",
     "LabelError",
+    "LineageError",
     "NotCoveredError",
     "NotYoursError",
     "PictureError",
@@ -335,6 +337,10 @@ class StoreError(ProvennError, OSError):
 
 class FormatError(ProvennError, ValueError):
     """A format that is not known, or that cannot hold the data."""
+
+
+class LineageError(ProvennError, ValueError):
+    """Lineage that cannot be exchanged with others."""
 
 
 class TargetError(ProvennError, ValueError):

@@ -27,6 +27,7 @@ from provenn.store.migrations import configuration, formats, migrate, upgrade
 from provenn.store.search import Filter, search
 from provenn.store.tables import VERSION, VERSION_TABLE, catalogs, dependencies, metadata, populations, schemas
 from provenn.store.tables import names as name_rows
+from provenn.store.visibility import as_seen_by
 from tests.catalogs.samples import base
 from tests.contracts.databases import pretend_version
 
@@ -122,10 +123,15 @@ class MigrationContract:
                 link = {"catalog": BRIGHT.digest, "position": 0, "dependency": STARS.digest}
                 connection.execute(insert(dependencies), link)
                 first_seen(writing, STARS)
-                names.assign(writing, "bright", BRIGHT.digest)
+                named = {"name": "bright", "catalog": BRIGHT.digest, "changed_at": writing.when, "changed_by": "Grace"}
+                connection.execute(insert(name_rows), named)
         with open_database(place) as opened, opened.reading() as reading:
             assert catalog_store.get(reading, names.find(reading, "bright")) == BRIGHT
             assert {one.digest for one in search(reading, Filter(attribute="vmag"))} == {STARS.digest, BRIGHT.digest}
+            if version < VERSION:  # what was there belongs to who wrote it, and everybody sees it
+                assert [(one.owner, one.visibility) for one in names.listing(reading)] == [("Grace", "public")]
+                seen = search(as_seen_by(reading, "Bob"), Filter())
+                assert [(one.digest, one.created_by) for one in seen] == [(BRIGHT.digest, "Grace")]
             if version < "0004":
                 assert [one.names for one in search(reading, Filter("vmag <"))] == [("bright",)]
             context = MigrationContext.configure(reading.connection, opts={"version_table": VERSION_TABLE})

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from provenn.catalogs import KeepAttributes, RenameAttributes, SelectSources
 from provenn.store import catalog_store, names, populations
 from provenn.store.database import open_database
-from provenn.store.search import Filter, matches, owners, population_names, search
+from provenn.store.populations import population_names
+from provenn.store.search import Filter, matches, owners, search
 from tests.catalogs.samples import base
 from tests.contracts.catalog_store import checked
 

@@ -7,11 +7,12 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, BinaryIO, Literal, Self
 
-from provenn.archive import calculators, definitions, fragments, questions
+from provenn.archive import calculators, definitions, fragments, moving, questions
 from provenn.archive.comparison import Comparison
 from provenn.archive.description import Description, described
 from provenn.archive.everything import Everything
@@ -24,22 +25,43 @@ from provenn.archive.provenance import Provenance, provenance_of
 from provenn.archive.relation import Relation, Summary
 from provenn.archive.runs import Ran
 from provenn.archive.runs import told as runs_told
+from provenn.archive.soundness import Soundness, checked
 from provenn.archive.target import Target
 from provenn.archive.words import Vocabulary, as_statement, by_name, in_names, resolved
 from provenn.archive.workshop import Progress, Workshop
 from provenn.catalogs import Base, Calculator, Files, KeepAttributes
 from provenn.catalogs import Catalog as Definition
-from provenn.errors import ArchiveBusyError
+from provenn.catalogs import cone as lineage_cone
+from provenn.errors import ArchiveBusyError, NotYoursError
 from provenn.logic import Knowledge, Statement
-from provenn.store import bases, catalog_store, declarations, facts, names, populations, proofs, search, verifications
+from provenn.store import (
+    audit,
+    bases,
+    catalog_store,
+    declarations,
+    facts,
+    names,
+    populations,
+    projects,
+    proofs,
+    search,
+    settings,
+    verifications,
+)
+from provenn.store.audit import Done
 from provenn.store.calculators import Registered
 from provenn.store.catalog_store import Entry
+from provenn.store.checks import Progress as CheckProgress
+from provenn.store.copying import Copied
 from provenn.store.database import Database, Reading
 from provenn.store.facts import Fact
 from provenn.store.folder import DataFolder
 from provenn.store.garbage import Collected, collect_garbage
+from provenn.store.importing import Imported
 from provenn.store.names import Change
+from provenn.store.projects import Project
 from provenn.store.search import Filter, Sort
+from provenn.store.visibility import Visibility, check_visibility
 from provenn.targets.plan import Plan
 from provenn.targets.planning import Missing, plan_catalog
 from provenn.targets.running import Keep
@@ -79,6 +101,40 @@ class Archive:
         other = copy(self)
         other._workshop = self._workshop.watched(progress)  # noqa: SLF001 - its own
         return other
+
+    def as_seen_by(
+        self, who: str, *, confined: bool = True, via: str | None = None, roots: Sequence[str] | None = None
+    ) -> Archive:
+        """Return this archive as a person sees it, and with that person recorded for what is written.
+
+        Both share the database, the store and Spark; closing one closes the other.
+
+        Parameters
+        ----------
+        who
+            The person.
+        confined
+            Whether only what this person may see exists; otherwise everything is seen.
+        via
+            From where the archive is used, for the audit log; by default as before.
+        roots
+            The folders, or URIs, below which files of base catalogs are read; by default as before, or anywhere.
+        """
+        database = replace(self._database, who=who, viewer=who if confined else None, via=via or self._database.via)
+        other = copy(self)
+        other._database = database  # noqa: SLF001 - its own
+        other._workshop = self._workshop.seen_by(database, None if roots is None else tuple(roots))  # noqa: SLF001
+        return other
+
+    @property
+    def who(self) -> str:
+        """The person recorded with what is written."""
+        return self._database.who
+
+    @property
+    def confined(self) -> bool:
+        """Whether only what this person may see exists."""
+        return self._database.viewer is not None
 
     def close(self) -> None:
         """Let go of the database, and of Spark if it was started for this archive."""
@@ -300,7 +356,7 @@ class Archive:
     def populations(self) -> tuple[str, ...]:
         """Return what a row can be, sorted."""
         with self._database.reading() as reading:
-            return search.population_names(reading)
+            return populations.population_names(reading)
 
     def owners(self) -> tuple[str, ...]:
         """Return who defined catalogs, sorted."""
@@ -321,13 +377,75 @@ class Archive:
 
     # -- names ---------------------------------------------------------------------------------------------------
 
-    def name(self, which: Catalog | str, name: str, *, move: bool = False) -> Catalog:
-        """Put a name on a catalog; one that is on another catalog now is only moved if that is meant."""
+    def name(
+        self,
+        which: Catalog | str,
+        name: str,
+        *,
+        move: bool = False,
+        visibility: Visibility | None = None,
+        project: str | None = None,
+    ) -> Catalog:
+        """Put a name on a catalog; one that is on another catalog now is only moved if that is meant.
+
+        Parameters
+        ----------
+        which
+            The catalog.
+        name
+            The name. All names of an archive are of one namespace: what somebody has privately is taken.
+        move
+            Whether it may be on another catalog now. Only its owner moves it.
+        visibility
+            Who sees the name, and by it the catalog and all it is made from (`revealed` says what that shows):
+            ``"private"``, its owner; ``"project"``, the members of a project, too; ``"public"``, everybody. By
+            default a name that exists stays as it is, and a new one is as `default_visibility` says.
+        project
+            The project.
+
+        Raises
+        ------
+        CatalogNameError
+            If the name is unfit, or taken.
+        NotYoursError
+            If it belongs to somebody else.
+        VisibilityError, ProjectError
+            If there is no such visibility, or no such project.
+        """
         one = self.catalog(which)
         with self._database.writing() as writing:
-            put = names.move if move and names.find(writing, name) is not None else names.assign
-            put(writing, name, one.digest)
+            if move and names.find(writing, name) is not None:
+                names.move(writing, name, one.digest)
+            names.assign(writing, name, one.digest, visibility, project)
         return one
+
+    def revealed(self, which: Catalog | str) -> tuple[str, ...]:
+        """Return your private names in the lineage of a catalog.
+
+        Who sees a name of the catalog sees how these are defined, as its lineage, though not what you call them.
+        """
+        one = self.catalog(which)
+        with self._database.reading() as reading:
+            digests = [each.digest for each in lineage_cone(one.definition)]
+            return names.private_names(reading, self.who, digests)
+
+    @property
+    def default_visibility(self) -> Visibility:
+        """Who sees a new name for which nobody says it: ``"public"``, everybody; or ``"private"``, its owner."""
+        with self._database.reading() as reading:
+            return names.default_visibility(reading)
+
+    @default_visibility.setter
+    def default_visibility(self, visibility: Literal["private", "public"]) -> None:
+        self._need_everything("decides who sees new names")
+        check_visibility(visibility, None)
+        with self._database.writing() as writing:
+            settings.change(writing, settings.VISIBILITY, visibility)
+            audit.record(writing, "default visibility", visibility)
+
+    def _need_everything(self, does: str) -> None:
+        if self.confined:
+            raise NotYoursError(f"only who sees the whole archive {does}", hint="ask who looks after the archive")
 
     def names_of(self, which: Catalog | str) -> tuple[str, ...]:
         """Return the names of a catalog, sorted."""
@@ -344,6 +462,40 @@ class Archive:
         """Return what happened to a name, the latest first."""
         with self._database.reading() as reading:
             return names.log(reading, name)
+
+    # -- people --------------------------------------------------------------------------------------------------
+
+    def projects(self) -> Sequence[Project]:
+        """Return your projects, with their members; all there are, if you see everything."""
+        with self._database.reading() as reading:
+            return projects.listing(reading)
+
+    def new_project(self, name: str) -> None:
+        """Make a project, of which you are the owner and the first member."""
+        with self._database.writing() as writing:
+            projects.create(writing, name)
+
+    def add_member(self, project: str, who: str) -> None:
+        """Make somebody a member of a project of yours: then that person sees what the project sees."""
+        with self._database.writing() as writing:
+            projects.add(writing, project, who)
+
+    def remove_member(self, project: str, who: str) -> None:
+        """Make somebody a member of a project of yours no more."""
+        with self._database.writing() as writing:
+            projects.remove(writing, project, who)
+
+    def audit(self, *, most: int = 100, action: str | None = None) -> Sequence[Done]:
+        """Return who did what, when and from where, the latest first; only what is told so, if an action is given.
+
+        Raises
+        ------
+        NotYoursError
+            If you do not see everything.
+        """
+        self._need_everything("reads the audit log")
+        with self._database.reading() as reading:
+            return audit.recent(reading, most, action=action)
 
     # -- calculators ---------------------------------------------------------------------------------------------
 
@@ -417,6 +569,76 @@ class Archive:
         with self._database.writing() as writing:
             calculators.prefer(writing, attribute, chosen)
 
+    # -- copies --------------------------------------------------------------------------------------------------
+
+    def export_definitions(
+        self, file: str | PathLike[str] | BinaryIO, which: Iterable[Catalog | str] | None = None
+    ) -> dict[str, int]:
+        """Write a portable file of definitions, names, facts, calculators and preferences; of no data.
+
+        Parameters
+        ----------
+        file
+            Where to; a file that is there is not overwritten.
+        which
+            Catalogs: only they and their lineage are written, with their names and the facts about them alone.
+
+        Returns
+        -------
+        dict
+            How many of each kind were written.
+        """
+        return moving.export_definitions(self._database, file, which)
+
+    def import_definitions(self, file: str | PathLike[str] | BinaryIO, *, prefix: str = "") -> Imported:
+        """Take over what a portable file holds: all of it or, if anything in it is wrong, nothing.
+
+        Parameters
+        ----------
+        file
+            The file. Everything in it is checked, and nothing in it is executed.
+        prefix
+            Put before every name in it.
+
+        Raises
+        ------
+        FileError
+            If the file is something else, or was changed.
+        CatalogNameError
+            If another catalog has one of its names here.
+        ContradictionError
+            If its facts contradict what is known; it carries the minimal conflict.
+        """
+        return moving.import_definitions(self._database, file, prefix)
+
+    def backup(
+        self,
+        place: str | Path,
+        *,
+        data: bool = False,
+        store: str | Path | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Copied:
+        """Copy all metadata as they are at one moment, whatever others write meanwhile. The copy is an archive.
+
+        Parameters
+        ----------
+        place
+            A folder that is not there yet, or the address of a database that holds no archive, or an empty one.
+        data
+            Whether to copy the fragments too. Otherwise the copy has none.
+        store
+            Where the data of the copy go; by default into its folder.
+        progress
+            Called with how many rows are copied, and how many there are.
+
+        Raises
+        ------
+        ArchiveError
+            If something is there: nothing is overwritten.
+        """
+        return moving.back_up(self._database, self._workshop.folder if data else None, place, store, progress)
+
     # -- what is known -------------------------------------------------------------------------------------------
 
     def relate(self, left: Catalog | str, right: Catalog | str) -> Relation:
@@ -478,22 +700,43 @@ class Archive:
                 for one in found:
                     proofs.keep(writing, one.said, one.verdict, one.because)
 
-    def declare(self, said: str | Statement, *, reason: str = "") -> Fact:
+    def declare(
+        self,
+        said: str | Statement,
+        *,
+        reason: str = "",
+        visibility: Visibility = "public",
+        project: str | None = None,
+    ) -> Fact:
         """Hold a statement about catalogs true from now on.
+
+        Parameters
+        ----------
+        said
+            What holds.
+        reason
+            Why.
+        visibility
+            In whose proofs it is used: ``"private"``, in yours; ``"project"``, in those of the members of a project;
+            ``"public"``, in those of everybody who sees the catalogs.
+        project
+            The project.
 
         Raises
         ------
         ContradictionError
-            If it contradicts what is known. It carries the minimal conflict, and nothing is declared.
+            If it contradicts what you can know. It carries the minimal conflict, and nothing is declared.
+        VisibilityError, ProjectError
+            If there is no such visibility, or no such project.
         """
         with self._database.writing() as writing:
             (plain,), asked = resolved(writing, [said])
             with questions.in_words(writing, asked):
-                told = declarations.declare(writing, plain, reason)
+                told = declarations.declare(writing, plain, reason, visibility=visibility, project=project)
             return Vocabulary.of(writing, plain.labels, asked).told(told)
 
     def retract(self, number: int, *, reason: str = "") -> Fact:
-        """Take a declared fact back. Every proof that used it is forgotten; `unproved` lists what was built on it."""
+        """Take a fact back that you declared. Every proof that used it is forgotten; `unproved` lists what needs it."""
         with self._database.writing() as writing:
             return in_names(writing, [declarations.retract(writing, number, reason)])[0]
 
@@ -570,7 +813,27 @@ class Archive:
 
     def collect_garbage(self, *, limit: int | None = None, dry_run: bool = False) -> Collected:
         """Delete data that nothing refers to and, above a limit in bytes, fragments: the least useful first."""
+        self._need_everything("deletes what is not used")
         return collect_garbage(self._database, self._workshop.folder, limit=limit, dry_run=dry_run)
+
+    def check(
+        self, *, deep: bool = False, repair: bool = False, progress: CheckProgress | None = None
+    ) -> Soundness:
+        """Go through the whole archive: whether every definition, fact and fragment is what was written.
+
+        Parameters
+        ----------
+        deep
+            Whether to read every byte that is stored, and to go through every proof.
+        repair
+            Whether to mend what can be mended: what is looked up by is made anew, proofs that were changed are
+            forgotten, leftovers deleted, and damaged fragments computed anew, for which Spark is started. What only
+            a backup has is left alone, and told.
+        progress
+            Called with what is looked at, how many of it were, and how many there are.
+        """
+        self._need_everything("checks it")
+        return checked(self, self._database, self._workshop, deep=deep, repair=repair, told=progress)
 
     # -- looking up ----------------------------------------------------------------------------------------------
 
@@ -609,7 +872,9 @@ class Archive:
 
 
 def _digest(reading: Reading, which: Catalog | str) -> str:
-    return which.digest if isinstance(which, Catalog) else catalog_store.resolve(reading, which)
+    if isinstance(which, str):
+        return catalog_store.resolve(reading, which)
+    return which.digest if reading.viewer is None else catalog_store.resolve(reading, which.digest)
 
 
 def _asked(digests: Sequence[str], which: Sequence[Catalog | str]) -> dict[str, str]:

@@ -66,7 +66,7 @@ def replace_base(writing: Writing, name: str, earlier: str, base: Base, *, rebui
         If a catalog cannot be made from the new version.
     """
     dependents = descendants(writing, earlier)
-    named = names.names_of(writing, dependents)
+    named = _own_names(writing, dependents)
     old = catalog_store.get_all(writing, [earlier, *named])
     if not isinstance(old[earlier], Base):
         hint = "choose another name; or move this one away first"
@@ -88,6 +88,14 @@ def replace_base(writing: Writing, name: str, earlier: str, base: Base, *, rebui
             catalog_store.add(writing, anew[digest])
             for one in named.get(digest, ()):
                 names.move(writing, one, anew[digest].digest)
+
+
+def _own_names(reading: Reading, digests: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the names of catalogs that who writes may move, by digest."""
+    named = names.names_of(reading, digests)
+    own = names.owned(reading, [one for several in named.values() for one in several])
+    kept = {digest: tuple(one for one in several if one in own) for digest, several in named.items()}
+    return {digest: several for digest, several in kept.items() if several}
 
 
 def _anew(reading: Reading, old: Catalog, anew: Mapping[str, Catalog], called: Sequence[str]) -> Catalog:

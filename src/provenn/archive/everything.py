@@ -14,6 +14,7 @@ from provenn.store.knowledge import knowledge_of
 __all__ = ["Everything"]
 
 T = TypeVar("T")
+_Key = tuple[str, str | None, str]
 
 _MOST = 200_000  # as many catalogs are kept; they take about 4 kB each
 
@@ -23,7 +24,8 @@ class Everything:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._kept: dict[str, tuple[object, Knowledge]] = {}  # by population; what was used last comes last
+        # By population, and who looks and asks; what was used last comes last.
+        self._kept: dict[_Key, tuple[object, Knowledge]] = {}
 
     def ask(self, reading: Reading, population: str, question: Callable[[Knowledge], T]) -> T:
         """Ask something of all that is known of a population in the state of the archive that a transaction sees.
@@ -37,16 +39,16 @@ class Everything:
         question
             Asks it; it must keep nothing of the knowledge.
         """
-        now = state(reading)
+        now, key = state(reading), (population, reading.viewer, reading.who)
         with self._lock:
-            seen, knowledge = self._kept.pop(population, (None, None))
+            seen, knowledge = self._kept.pop(key, (None, None))
             if knowledge is None or seen != now:
                 knowledge = None  # free before as much is made again
                 knowledge = knowledge_of(*whole_population(reading, population)).knowledge
-            self._keep(population, now, knowledge)
+            self._keep(key, now, knowledge)
             return question(knowledge)
 
-    def _keep(self, population: str, now: object, knowledge: Knowledge) -> None:
-        self._kept[population] = now, knowledge
+    def _keep(self, key: _Key, now: object, knowledge: Knowledge) -> None:
+        self._kept[key] = now, knowledge
         while len(self._kept) > 1 and sum(len(one.labels) for _, one in self._kept.values()) > _MOST:
             del self._kept[next(iter(self._kept))]

@@ -29,6 +29,7 @@ from provenn.errors import ProvennError
 if TYPE_CHECKING:
     from provenn.archive.archive import Archive
     from provenn.archive.workshop import Workshop
+    from provenn.store.visibility import Visibility
     from provenn.targets.plan import Plan
     from provenn.targets.running import Keep
 
@@ -161,9 +162,11 @@ class Catalog(Data):
         """
         return self.archive.concatenate([self, *others], order=order, name=name)
 
-    def named(self, name: str, *, move: bool = False) -> Catalog:
-        """Put a name on the catalog; one that is on another catalog now is only moved if that is meant."""
-        return self.archive.name(self, name, move=move)
+    def named(
+        self, name: str, *, move: bool = False, visibility: Visibility | None = None, project: str | None = None
+    ) -> Catalog:
+        """Put a name on the catalog; `Archive.name` says how."""
+        return self.archive.name(self, name, move=move, visibility=visibility, project=project)
 
     def _make(self, definition: Definition, name: str | None) -> Catalog:
         return self.archive.define(definition, name)

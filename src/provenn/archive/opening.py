@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from provenn.archive.archive import Archive
@@ -21,6 +22,8 @@ def open_archive(
     progress: Progress = None,
     create: bool = True,
     who: str | None = None,
+    confined: bool = False,
+    via: str = "python",
 ) -> Archive:
     """Open an archive, or make a new one.
 
@@ -43,6 +46,11 @@ def open_archive(
         Whether to make an archive if there is none.
     who
         The person recorded with what is written; by default PROVENN_USER of the environment, or who is logged in.
+    confined
+        Whether only what this person may see exists: what others have privately does not. By default everything is
+        seen, as by whoever can read the database itself.
+    via
+        From where the archive is used, for the audit log.
 
     Raises
     ------
@@ -50,9 +58,10 @@ def open_archive(
         If there is no archive and none is to be made, a newer version made it, or what is there is something else.
     """
     where = database if database is not None else Path(path if path is not None else ".") / DATABASE
-    opened = open_database(where, create=create, who=who)
+    opened = open_database(where, create=create, who=who, confined=confined, via=via)
     try:
-        return Archive(opened, data_folder(opened, where, store), spark=spark, progress=progress)
+        folder = data_folder(replace(opened, viewer=None), where, store)
+        return Archive(opened, folder, spark=spark, progress=progress)
     except BaseException:
         opened.close()
         raise

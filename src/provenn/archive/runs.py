@@ -132,11 +132,13 @@ def told(reading: Reading, catalog: str | None = None, most: int = 100) -> list[
 
     def ran(one: Run) -> Ran:
         called_so = {**words, **one.names}
+        name = one.catalog and next(iter(called.get(one.catalog, ())), one.catalog[:SHORT])
+        others = reading.viewer not in (None, one.by)
         return Ran(
             one.id,
-            one.target,
+            (name or "") if others else one.target,  # what others asked for is told in names that the viewer sees
             one.catalog,
-            one.catalog and next(iter(called.get(one.catalog, ())), one.catalog[:SHORT]),
+            name,
             one.by,
             one.started_at,
             one.outcome or ("never ended" if datetime.now(UTC) - one.started_at > _LONGEST else "not ended"),
@@ -144,7 +146,7 @@ def told(reading: Reading, catalog: str | None = None, most: int = 100) -> list[
             one.rows,
             tuple(sorted(called_so.get(identity, identity) for identity in one.reused)),
             tuple(sorted(called_so.get(identity, identity) for identity in one.computed)),
-            one.fragments,
+            () if others else one.fragments,
             one.saved,
         )
 

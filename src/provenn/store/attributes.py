@@ -15,8 +15,23 @@ from provenn.catalogs.digest import content_digest
 from provenn.store.cones import in_batches
 from provenn.store.database import Reading
 from provenn.store.tables import attributes, schemas
+from provenn.store.visibility import everything_seen, seen
 
-__all__ = ["Defined", "add_schemas", "defining", "index", "named", "names", "populations", "with_attribute", "words"]
+__all__ = [
+    "Defined",
+    "add_schemas",
+    "defining",
+    "index",
+    "named",
+    "names",
+    "new_attributes",
+    "populations",
+    "schema_digest",
+    "schema_names",
+    "schema_size",
+    "with_attribute",
+    "words",
+]
 
 _END = "\n"  # no name has one in it
 
@@ -35,13 +50,14 @@ def index(reading: Reading, catalogs: Iterable[Catalog]) -> None:
     rows = [
         {"catalog": one.digest, "name": name, "identity": identity, "population": one.population.name}
         for one in catalogs
-        for name, identity in _new(one)
+        for name, identity in new_attributes(one)
     ]
     if rows:
         reading.connection.execute(insert(attributes), rows)
 
 
-def _new(catalog: Catalog) -> list[tuple[str, str]]:
+def new_attributes(catalog: Catalog) -> list[tuple[str, str]]:
+    """Return the names and identities of the attributes that a catalog defines."""
     had = {(one.name, one.identity) for each in catalog.dependencies for one in each.schema.attributes}
     return [pair for one in catalog.schema.attributes if (pair := (one.name, one.identity)) not in had]
 
@@ -51,21 +67,36 @@ def add_schemas(reading: Reading, catalogs: Iterable[Catalog]) -> Mapping[str, s
 
     Most catalogs have the attributes of another one. So the names are kept once, and a name is looked for in few rows.
     """
-    listed = {one.digest: _END + "".join(name.casefold() + _END for name in one.schema.names) for one in catalogs}
-    digests = {names: content_digest("schema", names) for names in set(listed.values())}
+    listed = {one.digest: schema_names(one) for one in catalogs}
+    digests = {names: schema_digest(names) for names in set(listed.values())}
     held = {
         digest
         for batch in in_batches(digests.values())
         for digest in reading.connection.scalars(select(schemas.c.digest).where(schemas.c.digest.in_(batch)))
     }
     rows = [
-        {"digest": digest, "attributes": names.count(_END) - 1, "names": names}
+        {"digest": digest, "attributes": schema_size(names), "names": names}
         for names, digest in sorted(digests.items())
         if digest not in held
     ]
     if rows:
         reading.connection.execute(insert(schemas), rows)
     return {one: digests[names] for one, names in listed.items()}
+
+
+def schema_names(catalog: Catalog) -> str:
+    """Return the names of all attributes of a catalog, in the one text that is kept of them."""
+    return _END + "".join(name.casefold() + _END for name in catalog.schema.names)
+
+
+def schema_digest(names: str) -> str:
+    """Return the digest of such a text."""
+    return content_digest("schema", names)
+
+
+def schema_size(names: str) -> int:
+    """Return how many attributes such a text names."""
+    return names.count(_END) - 1
 
 
 def with_attribute(beginning: str) -> Select[tuple[str]]:
@@ -80,7 +111,7 @@ def named(reading: Reading, population: str, name: str) -> list[Defined]:
     """Return the definitions of attributes that have a name; if there is none, of names that differ in case alone."""
     there = _DEFINED.where(attributes.c.population == population)
     for same in (attributes.c.name == name, func.lower(attributes.c.name) == name.lower()):
-        found = [Defined(*row) for row in reading.connection.execute(there.where(same))]
+        found = _seen(reading, there.where(same))
         if found:
             return found
     return []
@@ -88,12 +119,19 @@ def named(reading: Reading, population: str, name: str) -> list[Defined]:
 
 def defining(reading: Reading, identity: str) -> list[Defined]:
     """Return the definitions of an attribute, under whichever names."""
-    return [Defined(*row) for row in reading.connection.execute(_DEFINED.where(attributes.c.identity == identity))]
+    return _seen(reading, _DEFINED.where(attributes.c.identity == identity))
+
+
+def _seen(reading: Reading, query: Select[tuple[str, str, str]]) -> list[Defined]:
+    found = [Defined(*row) for row in reading.connection.execute(query)]
+    there = seen(reading, {one.catalog for one in found})
+    return [one for one in found if one.catalog in there]
 
 
 def words(reading: Reading, identities: Collection[str]) -> dict[str, str]:
     """Return a name of each attribute that some catalog defines, by identity; of several, the first."""
     query = select(attributes.c.identity, func.min(attributes.c.name)).group_by(attributes.c.identity)
+    query = query.where(everything_seen(reading, attributes.c.catalog))
     return {
         identity: name
         for batch in in_batches(identities)
@@ -104,10 +142,10 @@ def words(reading: Reading, identities: Collection[str]) -> dict[str, str]:
 def names(reading: Reading, population: str) -> list[str]:
     """Return all names that attributes of a population have, sorted."""
     query = select(attributes.c.name).where(attributes.c.population == population).distinct()
-    return sorted(reading.connection.scalars(query))
+    return sorted(reading.connection.scalars(query.where(everything_seen(reading, attributes.c.catalog))))
 
 
 def populations(reading: Reading, name: str) -> list[str]:
     """Return the populations that have an attribute of a name, sorted."""
     query = select(attributes.c.population).where(attributes.c.name == name).distinct()
-    return sorted(reading.connection.scalars(query))
+    return sorted(reading.connection.scalars(query.where(everything_seen(reading, attributes.c.catalog))))

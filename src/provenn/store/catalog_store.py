@@ -17,19 +17,21 @@ from provenn.catalogs.digest import canonical_json
 from provenn.catalogs.lineage import restore
 from provenn.catalogs.population import Population
 from provenn.errors import CorruptArchiveError, PopulationError, ProvennError, UnknownCatalogError
-from provenn.store import attributes, names, wordings
+from provenn.store import attributes, definers, names, wordings
 from provenn.store.bases import first_seen
 from provenn.store.cones import cone, in_batches
 from provenn.store.database import Reading, Writing
+from provenn.store.populations import population
 from provenn.store.tables import catalogs, dependencies, populations, schemas
+from provenn.store.visibility import as_seen_by, creations, directly_seen, nearest_creation, seen
 
 __all__ = [
-    "ENTRIES",
     "SHORTEST",
     "Entry",
     "add",
     "count",
     "entries",
+    "entries_query",
     "get",
     "get_all",
     "read_entries",
@@ -71,6 +73,8 @@ class Entry:
 def add(writing: Writing, *new: Catalog) -> int:
     """Add catalogs, with all ancestors that the archive does not hold yet.
 
+    Who writes is recorded to have defined them, and all ancestors that he did not see, whoever did before.
+
     Returns
     -------
     int
@@ -81,9 +85,17 @@ def add(writing: Writing, *new: Catalog) -> int:
     PopulationError
         If a population of that name has another key in this archive.
     """
-    missing = _missing(writing, new)
-    if not missing:
-        return 0
+    missing, unseen = _missing(writing, new)
+    if missing:
+        _insert(writing, missing)
+    definers.record_new(writing, unseen)
+    for one in new:
+        if one.digest not in unseen:
+            definers.record(writing, one.digest)
+    return len(missing)
+
+
+def _insert(writing: Writing, missing: Mapping[str, Catalog]) -> None:
     _add_populations(writing, {one.population for one in missing.values()})
     held = attributes.add_schemas(writing, missing.values())
     rows = [_row(writing, one) | {"schema": held[digest]} for digest, one in missing.items()]
@@ -100,16 +112,17 @@ def add(writing: Writing, *new: Catalog) -> int:
     for one in missing.values():
         if isinstance(one, Base):
             first_seen(writing, one)
-    return len(missing)
 
 
-def _missing(reading: Reading, new: Sequence[Catalog]) -> Mapping[str, Catalog]:
-    """Return the catalogs and ancestors that the archive does not hold.
+def _missing(writing: Writing, new: Sequence[Catalog]) -> tuple[Mapping[str, Catalog], set[str]]:
+    """Return the catalogs and ancestors that the archive does not hold; and the digests of those not seen directly.
 
-    What it holds, it holds with all ancestors, so that looking ends there. Each look at the database asks for twice as
-    many as the one before: the usual one or two new catalogs cost one or two looks, a long chain of them a few.
+    Of what who writes sees directly it holds all ancestors, and he sees them, so that looking ends there. Each look at
+    the database asks for twice as many as the one before: the usual one or two new catalogs cost one or two looks, a
+    long chain of them a few.
     """
     missing: dict[str, Catalog] = {}
+    unseen: set[str] = set()
     asked: set[str] = set()
     frontier, most = [*new], max(1, len(new))
     while frontier:
@@ -121,22 +134,26 @@ def _missing(reading: Reading, new: Sequence[Catalog]) -> Mapping[str, Catalog]:
                 batch[one.digest] = one
                 queue.extend(one.dependencies)
         asked |= batch.keys()
-        held = _held(reading, batch)
-        fresh = {digest: one for digest, one in batch.items() if digest not in held}
-        missing |= fresh
-        above = (dependency for one in fresh.values() for dependency in one.dependencies)
+        held, listed = _held(writing, batch)
+        missing |= {digest: one for digest, one in batch.items() if digest not in held}
+        fresh = [one for digest, one in batch.items() if digest not in listed]
+        unseen |= {one.digest for one in fresh}
+        above = (dependency for one in fresh for dependency in one.dependencies)
         frontier = [one for one in (*frontier, *above) if one.digest not in asked]
         most *= 2
-    return missing
+    return missing, unseen
 
 
-def _held(reading: Reading, digests: Collection[str]) -> set[str]:
-    query = select(catalogs.c.digest)
-    return {
-        digest
-        for batch in in_batches(digests)
-        for digest in reading.connection.scalars(query.where(catalogs.c.digest.in_(batch)))
-    }
+def _held(writing: Writing, digests: Collection[str]) -> tuple[set[str], set[str]]:
+    """Return which catalogs the archive holds, and which of them who writes sees directly."""
+    query = select(catalogs.c.digest, directly_seen(as_seen_by(writing, writing.who), catalogs.c.digest))
+    held, listed = set(), set()
+    for batch in in_batches(digests):
+        for digest, direct in writing.connection.execute(query.where(catalogs.c.digest.in_(batch))):
+            held.add(digest)
+            if direct:
+                listed.add(digest)
+    return held, listed
 
 
 def _add_populations(writing: Writing, needed: Collection[Population]) -> None:
@@ -148,8 +165,9 @@ def _add_populations(writing: Writing, needed: Collection[Population]) -> None:
             writing.connection.execute(insert(populations), {"name": one.name, "key": key})
             known[one.name] = key
         elif known[one.name] != key:
+            which = f"the key {known[one.name]}" if population(writing, one.name) else "another key"
             raise PopulationError(
-                f"the population {one.name} has the key {known[one.name]} in this archive, not {key}",
+                f"the population {one.name} has {which} in this archive, not {key}",
                 hint="what one row is fixes its key: cast the key columns, or name another population",
             )
 
@@ -208,9 +226,10 @@ def resolve(reading: Reading, word: str) -> str:
     if len(word) >= SHORTEST and _DIGITS.fullmatch(word):
         # "g" comes after every hexadecimal digit
         beginning = catalogs.c.digest.between(word, word + "g")
-        found: Sequence[str] = reading.connection.scalars(
-            select(catalogs.c.digest).where(beginning).order_by("digest").limit(4)
-        ).all()
+        query = select(catalogs.c.digest).where(beginning).order_by("digest")
+        if reading.viewer is None:
+            query = query.limit(4)
+        found = sorted(seen(reading, reading.connection.scalars(query).all()))[:4]
         if len(found) == 1:
             return found[0]
         if found:
@@ -223,33 +242,52 @@ def same_extent(reading: Reading, digest: str) -> tuple[str, ...]:
     """Return the digests of the other catalogs whose sources are the same by construction, sorted."""
     extent = select(catalogs.c.extent).where(catalogs.c.digest == digest).scalar_subquery()
     query = select(catalogs.c.digest).where(catalogs.c.extent == extent, catalogs.c.digest != digest)
+    query = query.where(directly_seen(reading, catalogs.c.digest))
     return tuple(reading.connection.scalars(query.order_by(catalogs.c.digest)))
 
 
 def count(reading: Reading) -> int:
-    """Return how many catalogs there are."""
-    return reading.connection.execute(select(func.count()).select_from(catalogs)).scalar_one()
+    """Return how many catalogs there are that lists show."""
+    query = select(func.count()).select_from(catalogs).where(directly_seen(reading, catalogs.c.digest))
+    return reading.connection.execute(query).scalar_one()
 
 
 def entries(reading: Reading, digests: Collection[str]) -> dict[str, Entry]:
-    """Return what a list shows of some catalogs, by digest."""
-    queries = (ENTRIES.where(catalogs.c.digest.in_(batch)) for batch in in_batches(digests))
-    return {one.digest: one for query in queries for one in read_entries(reading, query)}
+    """Return what a list shows of some catalogs, by digest; of those that the viewer sees, be it in a lineage."""
+    listed = entries_query(reading)
+    found = _entries(reading, listed, digests)
+    if reading.viewer is not None:
+        rest = seen(reading, [one for one in digests if one not in found])
+        plain = entries_query(replace(reading, viewer=None))
+        for digest, one in (_entries(reading, plain, rest) if rest else {}).items():
+            made = nearest_creation(reading, digest)
+            if made is not None:
+                found[digest] = replace(one, created_at=made[0], created_by=made[1])
+    return found
 
 
-ENTRIES = select(
-    catalogs.c.digest,
-    catalogs.c.kind,
-    catalogs.c.population,
-    catalogs.c.created_at,
-    catalogs.c.created_by,
-    select(schemas.c.attributes).where(schemas.c.digest == catalogs.c.schema).scalar_subquery(),
-)
-"""The query of all that a list shows of catalogs, but for their names."""
+def _entries(reading: Reading, query: Select[Any], digests: Collection[str]) -> dict[str, Entry]:
+    queries = (query.where(catalogs.c.digest.in_(batch)) for batch in in_batches(digests))
+    return {one.digest: one for each in queries for one in read_entries(reading, each)}
+
+
+def entries_query(reading: Reading) -> Select[Any]:
+    """Return the query of all that a list shows of catalogs, but for their names.
+
+    When and by whom a catalog was added are its columns ``created_at`` and ``created_by``, as far as the viewer may
+    know.
+    """
+    held = select(schemas.c.attributes).where(schemas.c.digest == catalogs.c.schema).scalar_subquery()
+    columns = (catalogs.c.digest, catalogs.c.kind, catalogs.c.population)
+    if reading.viewer is None:
+        return select(*columns, catalogs.c.created_at, catalogs.c.created_by, held)
+    known = creations(reading.viewer)
+    query = select(*columns, known.c.at.label("created_at"), known.c.who.label("created_by"), held)
+    return query.join_from(catalogs, known, known.c.catalog == catalogs.c.digest)
 
 
 def read_entries(reading: Reading, query: Select[Any]) -> list[Entry]:
-    """Return what a list shows of the catalogs of a query, which is `ENTRIES` with conditions."""
+    """Return what a list shows of the catalogs of a query, which is `entries_query` with conditions."""
     found = [Entry(*row) for row in reading.connection.execute(query)]
     called = names.names_of(reading, [one.digest for one in found])
     return [replace(one, names=called.get(one.digest, ())) for one in found]

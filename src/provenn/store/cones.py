@@ -21,6 +21,7 @@ from provenn.catalogs.lineage import definition_digest
 from provenn.errors import CorruptArchiveError, UnknownCatalogError
 from provenn.store.database import Reading
 from provenn.store.tables import catalogs, dependencies
+from provenn.store.visibility import seen
 
 __all__ = ["Definition", "cone", "in_batches", "population_cone", "stored_definition"]
 
@@ -98,11 +99,12 @@ def cone(reading: Reading, digests: Collection[str]) -> tuple[Definition, ...]:
     Raises
     ------
     UnknownCatalogError
-        If the archive does not hold one of the catalogs.
+        If the archive does not hold one of the catalogs, or the viewer does not see it.
     CorruptArchiveError
         If a row is missing, or is not what was written.
     """
-    rows = (row for batch in in_batches(digests) for row in reading.connection.execute(_CONE, {"digests": batch}))
+    there = seen(reading, digests)
+    rows = (row for batch in in_batches(there) for row in reading.connection.execute(_CONE, {"digests": batch}))
     found = _definitions(rows)
     missing = set(digests) - {one.digest for one in found}
     if missing:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import Select, func, select
 
 from provenn.catalogs.digest import content_digest
 from provenn.errors import CorruptArchiveError, UnknownFactError
 from provenn.logic import Statement, statement
+from provenn.store import visibility
 from provenn.store.cones import Definition, cone, in_batches, population_cone
 from provenn.store.database import Reading
+from provenn.store.populations import in_population
 from provenn.store.tables import catalogs, fact_bases, fact_catalogs, facts
+from provenn.store.visibility import Deed, Visibility, is_fact_for, seen, told_deeds
 
 __all__ = [
     "Fact",
@@ -24,7 +27,9 @@ __all__ = [
     "fact_digest",
     "facts_about",
     "facts_touching",
+    "filed_with",
     "state",
+    "visible",
     "whole_population",
 ]
 
@@ -47,6 +52,8 @@ class Fact:
         Who said so, and when.
     retracted_at, retracted_by, retracted_reason
         When it was taken back, by whom and why; None if it holds.
+    visibility, project
+        Who sees it: who declared it, the members of a project, too, or everybody who sees the catalogs in it.
     """
 
     id: int
@@ -58,6 +65,8 @@ class Fact:
     retracted_at: datetime | None = None
     retracted_by: str | None = None
     retracted_reason: str | None = None
+    visibility: Visibility = "public"
+    project: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -80,6 +89,8 @@ _FACTS = select(
     facts.c.retracted_at,
     facts.c.retracted_by,
     facts.c.retracted_reason,
+    facts.c.visibility,
+    facts.c.project,
     facts.c.digest,
 ).order_by(facts.c.id)
 _HOLDING = _FACTS.where(facts.c.retracted_at.is_(None))
@@ -91,7 +102,7 @@ def fact(reading: Reading, number: int) -> Fact:
     Raises
     ------
     UnknownFactError
-        If there is none.
+        If there is none that the viewer sees.
     """
     for found in _read(reading, _FACTS.where(facts.c.id == number)):
         return found
@@ -99,7 +110,7 @@ def fact(reading: Reading, number: int) -> Fact:
 
 
 def all_facts(reading: Reading, *, retracted: bool = False) -> tuple[Fact, ...]:
-    """Return the facts that hold, or also those that were retracted, by number."""
+    """Return the facts that hold, or also those that were retracted, by number; all that the viewer sees."""
     return tuple(_read(reading, _FACTS if retracted else _HOLDING))
 
 
@@ -109,37 +120,55 @@ def facts_about(reading: Reading, digest: str, *, retracted: bool = False) -> tu
     return tuple(_read(reading, (_FACTS if retracted else _HOLDING).where(facts.c.id.in_(mentioning))))
 
 
-def _touching() -> Select[tuple[int]]:
-    """Return the query of the facts that speak of given base sets, or of base sets that such facts speak of, and so on.
-
-    Every fact is filed under all base sets below what it mentions, those of descendants included, so that this
-    closure needs no lineage.
-    """
-    here, there = fact_bases.alias("here"), fact_bases.alias("there")
-    start = select(fact_bases.c.base).where(fact_bases.c.base.in_(bindparam("bases", expanding=True)))
-    linked = start.cte("linked", recursive=True)
-    further = (
-        select(there.c.base)
-        .join(here, here.c.fact == there.c.fact)
-        .join(linked, linked.c.base == here.c.base)
-        .join(facts, facts.c.id == there.c.fact)
-        .where(facts.c.retracted_at.is_(None))
-    )
-    linked = linked.union(further)
-    return select(fact_bases.c.fact).join(linked, linked.c.base == fact_bases.c.base)
-
-
-_TOUCHING = _HOLDING.where(facts.c.id.in_(_touching()))
+def visible(reading: Reading, numbers: Collection[int]) -> frozenset[int]:
+    """Return those of some numbers of facts that may be used in the proofs of who asks."""
+    usable = _FACTS.where(is_fact_for(reading.viewer or reading.who))
+    batches = in_batches(numbers)
+    return frozenset(one.id for batch in batches for one in _read(reading, usable.where(facts.c.id.in_(batch))))
 
 
 def facts_touching(reading: Reading, bases: Collection[str]) -> tuple[Fact, ...]:
-    """Return all facts that can bear on sets made from some base sets, by number.
+    """Return all facts that can bear on sets made from some base sets, by number, as far as who asks may know them.
 
     That is: those about any catalog made from one of the base sets, be it a descendant; and, as such a fact may bring
-    in other base sets, those about catalogs made from these, and so on.
+    in other base sets, those about catalogs made from these, and so on. Every fact is filed under all base sets below
+    what it mentions, those of descendants included, so that this needs no lineage.
     """
-    found = {one.id: one for batch in in_batches(bases) for one in _read(reading, _TOUCHING, bases=batch)}
+    usable = _HOLDING.where(is_fact_for(reading.viewer or reading.who))
+    found: dict[int, Fact] = {}
+    passed, frontier = set[str](), set(bases)
+    while frontier:
+        passed |= frontier
+        new = {
+            one.id: one
+            for batch in in_batches(frontier)
+            for one in _read(reading, usable.where(facts.c.id.in_(_filed_under(batch))))
+            if one.id not in found
+        }
+        found |= new
+        frontier = {base for batch in in_batches(new) for base in reading.connection.scalars(_bases_of(batch))} - passed
     return tuple(found[number] for number in sorted(found))
+
+
+def filed_with(reading: Reading, bases: Collection[str]) -> frozenset[int]:
+    """Return the numbers of all facts that hold and can bear on sets made from some base sets, whoever knows them."""
+    found, passed, frontier = set[int](), set[str](), set(bases)
+    holding = select(facts.c.id).where(facts.c.retracted_at.is_(None))
+    while frontier:
+        passed |= frontier
+        there = (holding.where(facts.c.id.in_(_filed_under(batch))) for batch in in_batches(frontier))
+        new = {number for query in there for number in reading.connection.scalars(query)} - found
+        found |= new
+        frontier = {base for batch in in_batches(new) for base in reading.connection.scalars(_bases_of(batch))} - passed
+    return frozenset(found)
+
+
+def _filed_under(bases: Collection[str]) -> Select[tuple[int]]:
+    return select(fact_bases.c.fact).where(fact_bases.c.base.in_(bases))
+
+
+def _bases_of(numbers: Collection[int]) -> Select[tuple[str]]:
+    return select(fact_bases.c.base).where(fact_bases.c.fact.in_(numbers)).distinct()
 
 
 def closed_cone(reading: Reading, digests: Collection[str]) -> tuple[tuple[Definition, ...], tuple[Fact, ...]]:
@@ -157,27 +186,47 @@ def closed_cone(reading: Reading, digests: Collection[str]) -> tuple[tuple[Defin
 
 def whole_population(reading: Reading, population: str) -> tuple[tuple[Definition, ...], tuple[Fact, ...]]:
     """Return all that bears on any catalog of a population: as `closed_cone` of all of them, and faster."""
+    if reading.viewer is not None:
+        return closed_cone(reading, in_population(reading, population))
     definitions = population_cone(reading, population)
     return definitions, facts_touching(reading, [one.digest for one in definitions if one.is_base])
 
 
-def state(reading: Reading) -> tuple[int, int, int]:
-    """Return three numbers that change whenever a catalog is added, or a fact is declared, observed or retracted.
+def state(reading: Reading) -> Hashable:
+    """Return something that changes whenever a catalog is added, or a fact is declared, observed or retracted.
 
-    No catalog and no fact is ever deleted, and no fact that was retracted holds again.
+    No catalog and no fact is ever deleted, and no fact that was retracted holds again. For a viewer it also changes
+    whenever something may have become visible or invisible to him.
     """
     query = select(
         select(func.count()).select_from(catalogs).scalar_subquery(),
         select(func.count()).select_from(facts).scalar_subquery(),
         select(func.count(facts.c.retracted_at)).scalar_subquery(),
     )
-    one, two, three = reading.connection.execute(query).one()
-    return one, two, three
+    return tuple(reading.connection.execute(query).one()), visibility.state(reading)
 
 
-def _read(reading: Reading, query: Select[Any], **values: object) -> Iterable[Fact]:
-    for number, said, *rest, digest in reading.connection.execute(query, values):
+def _read(reading: Reading, query: Select[Any]) -> list[Fact]:
+    """Return the facts of a query that the viewer sees."""
+    if reading.viewer is not None:
+        query = query.where(is_fact_for(reading.viewer))
+    found = []
+    for number, said, *rest, digest in reading.connection.execute(query):
         reason, origin, who = rest[:3]
         if fact_digest(said, reason, origin, who) != digest:
             raise CorruptArchiveError(f"fact #{number} was changed after it was written")
-        yield Fact(number, statement(said), *rest)
+        found.append(Fact(number, statement(said), *rest))
+    return found if reading.viewer is None else _told(reading, found)
+
+
+def _told(reading: Reading, found: Collection[Fact]) -> list[Fact]:
+    """Return those of some facts all of whose catalogs the viewer sees; what was observed, if he may know of it."""
+    there = seen(reading, {label for one in found for label in one.statement.labels})
+    known = [one for one in found if there.issuperset(one.statement.labels)]
+    deeds = {one.id: _deeds(one) for one in known if one.origin == "observed"}
+    told = told_deeds(reading, {deed for several in deeds.values() for deed in several})
+    return [one for one in known if told.issuperset(deeds.get(one.id, ()))]
+
+
+def _deeds(one: Fact) -> list[Deed]:
+    return [Deed(label, one.declared_by, one.declared_at) for label in one.statement.labels]

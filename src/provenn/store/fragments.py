@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, exists, insert, select, update
+from sqlalchemy import Select, delete, exists, insert, select, update
 
 from provenn.catalogs.catalog import Catalog
 from provenn.catalogs.digest import canonical_json, content_digest
@@ -20,17 +20,22 @@ from provenn.errors import CorruptArchiveError
 from provenn.store import pins
 from provenn.store.cones import in_batches
 from provenn.store.database import Database, Reading, Writing
+from provenn.store.facts import visible
 from provenn.store.folder import StoredFile
 from provenn.store.tables import facts as fact_rows
 from provenn.store.tables import fragment_attributes, fragment_facts, fragments
+from provenn.store.visibility import Deed, told_deeds
 
 __all__ = [
     "Fragment",
     "all_fragments",
     "drop",
+    "each",
+    "forget",
     "get",
     "held",
     "is_registered",
+    "locations",
     "of_extent",
     "pinned",
     "register",
@@ -196,15 +201,21 @@ def is_registered(reading: Reading, location: str) -> bool:
     return reading.connection.scalar(select(fragments.c.id).where(fragments.c.location == location)) is not None
 
 
+def locations(reading: Reading) -> frozenset[str]:
+    """Return where files of fragments lie, also of those that were dropped, but for those that were deleted."""
+    query = select(fragments.c.location).where(fragments.c.removed_at.is_(None) | fragments.c.dropped_at.is_(None))
+    return frozenset(reading.connection.scalars(query))
+
+
 def with_attribute(reading: Reading, identity: str) -> tuple[Fragment, ...]:
     """Return the usable fragments that hold an attribute, by number."""
     holding = select(fragment_attributes.c.fragment).where(fragment_attributes.c.identity == identity)
-    return _read(reading, _USABLE.where(fragments.c.id.in_(holding)))
+    return _usable(reading, _USABLE.where(fragments.c.id.in_(holding)))
 
 
 def of_extent(reading: Reading, extent: str) -> tuple[Fragment, ...]:
     """Return the usable fragments that hold the sources of an extent, by number."""
-    return _read(reading, _USABLE.where(fragments.c.extent == extent))
+    return _usable(reading, _USABLE.where(fragments.c.extent == extent))
 
 
 def held(reading: Reading, extents: Collection[str]) -> dict[str, frozenset[str]]:
@@ -212,18 +223,35 @@ def held(reading: Reading, extents: Collection[str]) -> dict[str, frozenset[str]
 
     Extents of which nothing is stored are left out.
     """
-    query = _USABLE.join(fragment_attributes, fragment_attributes.c.fragment == fragments.c.id).order_by(None)
-    query = query.with_only_columns(fragments.c.extent, fragment_attributes.c.identity)
-    found: dict[str, set[str]] = {}
+    found: dict[str, frozenset[str]] = {}
     for batch in in_batches(extents):
-        for extent, identity in reading.connection.execute(query.where(fragments.c.extent.in_(batch))):
-            found.setdefault(extent, set()).add(identity)
-    return {extent: frozenset(identities) for extent, identities in found.items()}
+        for one in _usable(reading, _USABLE.where(fragments.c.extent.in_(batch))):
+            found[one.extent] = found.get(one.extent, frozenset()) | one.identities
+    return found
 
 
 def all_fragments(reading: Reading, *, dropped: bool = False) -> tuple[Fragment, ...]:
-    """Return the usable fragments, or also those that were dropped or lean on facts that were retracted, by number."""
-    return _read(reading, _ALL if dropped else _USABLE)
+    """Return the usable fragments, or also those that were dropped or lean on facts that were retracted, by number.
+
+    Who sees everything is also told of fragments that lean on private facts of others, though these do not serve him.
+    """
+    return _told(reading, _read(reading, _ALL if dropped else _USABLE))
+
+
+def each(reading: Reading) -> Iterator[Fragment | tuple[int, str]]:
+    """Give all fragments, usable or not; of one whose row is not what was written, its number and what is wrong."""
+    for number in reading.connection.scalars(select(fragments.c.id).order_by(fragments.c.id)).all():
+        try:
+            yield get(reading, number)
+        except (CorruptArchiveError, TypeError, ValueError) as error:
+            yield number, str(error)
+
+
+def forget(writing: Writing, number: int) -> None:
+    """Forget a fragment whose row is not what was written, so that nothing is known of it. Its files become garbage."""
+    for table in (fragment_attributes, fragment_facts):
+        writing.connection.execute(delete(table).where(table.c.fragment == number))
+    writing.connection.execute(delete(fragments).where(fragments.c.id == number))
 
 
 def drop(writing: Writing, number: int, reason: str) -> bool:
@@ -273,6 +301,25 @@ def pinned(database: Database, numbers: Collection[int]) -> Iterator[frozenset[i
 def _numbered(reading: Reading, numbers: Collection[int]) -> list[Fragment]:
     batches = in_batches(numbers)
     return [one for batch in batches for one in _read(reading, _USABLE.where(fragments.c.id.in_(batch)))]
+
+
+def _usable(reading: Reading, query: Select[Any]) -> tuple[Fragment, ...]:
+    """Return the fragments of a query that serve who asks: he may know of them, and of the facts they lean on."""
+    found = _told(reading, _read(reading, query))
+    known = visible(reading, {number for one in found for number in one.facts})
+    return tuple(one for one in found if known.issuperset(one.facts))
+
+
+def _told(reading: Reading, found: tuple[Fragment, ...]) -> tuple[Fragment, ...]:
+    if reading.viewer is None:
+        return found
+    told = told_deeds(reading, {_deed(one) for one in found})
+    known = visible(reading, {number for one in found for number in one.facts})
+    return tuple(one for one in found if _deed(one) in told and known.issuperset(one.facts))
+
+
+def _deed(one: Fragment) -> Deed:
+    return Deed(one.catalog, one.stored_by, one.stored_at)
 
 
 def _read(reading: Reading, query: Select[Any]) -> tuple[Fragment, ...]:

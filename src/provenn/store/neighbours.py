@@ -14,6 +14,7 @@ from provenn.errors import UnknownCatalogError
 from provenn.store.cones import Definition, in_batches, stored_definition
 from provenn.store.database import Reading
 from provenn.store.tables import catalogs, dependencies, names
+from provenn.store.visibility import everything_seen, is_name_for, seen
 
 __all__ = ["definitions", "dependent_counts", "walk"]
 
@@ -35,22 +36,25 @@ def walk(reading: Reading, start: Iterable[str], *, up: bool, depth: int | None,
         How many to return. Of what is equally near, catalogs with a name come first, by name.
     """
     frontier = list(start)
-    seen, found = set(frontier), list[str]()
+    passed, found = set(frontier), list[str]()
     step = 0
     while frontier and len(found) < most and (depth is None or step < depth):
-        near = _next(reading, frontier, up=up, most=most - len(found), seen=seen)
+        near = _next(reading, frontier, up=up, most=most - len(found), passed=passed)
         found += near
-        seen.update(near)
+        passed.update(near)
         frontier, step = near, step + 1
     return found
 
 
-def _next(reading: Reading, frontier: Collection[str], *, up: bool, most: int, seen: Collection[str]) -> list[str]:
+def _next(reading: Reading, frontier: Collection[str], *, up: bool, most: int, passed: Collection[str]) -> list[str]:
     here, there = dependencies.c.catalog, dependencies.c.dependency
     if not up:
         here, there = there, here
-    name = select(func.min(names.c.name)).where(names.c.catalog == there).scalar_subquery().label("name")
-    query = select(there, name).where(here.in_(frontier), there.not_in(seen)).distinct()
+    called = select(func.min(names.c.name)).where(names.c.catalog == there, is_name_for(reading))
+    name = called.scalar_subquery().label("name")
+    query = select(there, name).where(here.in_(frontier), there.not_in(passed)).distinct()
+    if not up:
+        query = query.where(everything_seen(reading, there))
     rows = reading.connection.execute(query.order_by(name.asc().nulls_last(), there).limit(most))
     return [digest for digest, _ in rows]
 
@@ -61,7 +65,7 @@ def definitions(reading: Reading, digests: Collection[str]) -> dict[str, Definit
     Raises
     ------
     UnknownCatalogError
-        If the archive does not hold one of them.
+        If the archive does not hold one of them, or the viewer does not see it.
     CorruptArchiveError
         If a row is not what was written.
     """
@@ -75,7 +79,7 @@ def definitions(reading: Reading, digests: Collection[str]) -> dict[str, Definit
         catalogs.c.notes,
     )
     tied = select(dependencies.c.catalog, dependencies.c.dependency).order_by(dependencies.c.position)
-    for batch in in_batches(digests):
+    for batch in in_batches(seen(reading, digests)):
         for digest, *head in reading.connection.execute(query.where(catalogs.c.digest.in_(batch))):
             heads[digest] = head
         for digest, dependency in reading.connection.execute(tied.where(dependencies.c.catalog.in_(batch))):
@@ -90,6 +94,7 @@ def dependent_counts(reading: Reading, digests: Collection[str]) -> dict[str, in
     """Return how many catalogs are made from each of some catalogs directly, by digest; not of those with none."""
     number = func.count(distinct(dependencies.c.catalog))
     query = select(dependencies.c.dependency, number).group_by(dependencies.c.dependency)
+    query = query.where(everything_seen(reading, dependencies.c.catalog))
     return {
         digest: count
         for batch in in_batches(digests)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from provenn.errors import ContradictionError
 from provenn.logic import Statement
 from provenn.store.database import Writing
-from provenn.store.declarations import declare, retract
-from provenn.store.facts import Fact, closed_cone
+from provenn.store.declarations import declare, suspend
+from provenn.store.facts import Fact, closed_cone, fact
+from provenn.store.visibility import Deed, as_seen_by, told_deeds
 
 __all__ = ["Observed", "observe"]
 
@@ -24,7 +25,8 @@ class Observed:
 def observe(writing: Writing, said: Statement, reason: str) -> Observed:
     """Hold true what the data show. Declarations that cannot be true beside it are retracted.
 
-    Only those of a minimal conflict are, one such conflict after the other, until the rest fits.
+    Only those of a minimal conflict are, one such conflict after the other, until the rest fits. Where catalogs are
+    hidden from people, a declaration of somebody who may not know what was seen stays as it is.
 
     Parameters
     ----------
@@ -47,18 +49,28 @@ def observe(writing: Writing, said: Statement, reason: str) -> Observed:
     try:
         while True:
             try:
-                fact = declare(writing, said, reason, origin="observed")
+                observed = declare(writing, said, reason, origin="observed")
             except ContradictionError as error:
                 against = set(error.conflict.facts)
                 known = closed_cone(writing, said.labels)[1]
                 doubted = [one for one in known if one.origin == "declared" and one.statement in against]
+                doubted = [one for one in doubted if _may_know(writing, one.declared_by, said)]
                 if not doubted:
                     raise
-                why = f"suspended: contradicted by observation: {reason}"
-                suspended += [retract(writing, one.id, why) for one in doubted]
+                for one in doubted:
+                    suspend(writing, one.id, f"suspended: contradicted by observation: {reason}")
+                    suspended.append(fact(writing, one.id))
             else:
                 nested.commit()
-                return Observed(fact, tuple(suspended))
+                return Observed(observed, tuple(suspended))
     except BaseException:
         nested.rollback()
         raise
+
+
+def _may_know(writing: Writing, person: str, said: Statement) -> bool:
+    """Whether a person may know what is observed just now."""
+    if writing.viewer is None:
+        return True
+    deeds = frozenset(Deed(label, writing.who, writing.when) for label in said.labels)
+    return told_deeds(as_seen_by(writing, person), deeds) == deeds

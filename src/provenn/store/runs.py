@@ -13,10 +13,13 @@ from sqlalchemy import insert, select, update
 from provenn.catalogs.digest import canonical_json
 from provenn.store.database import Reading, Writing
 from provenn.store.tables import catalogs, runs
+from provenn.store.visibility import Deed, everything_seen, told_deeds
 
 __all__ = ["Outcome", "Run", "begin", "end", "recent"]
 
 Outcome = Literal["done", "failed", "cancelled"]
+
+_PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +99,28 @@ def end(
 
 
 def recent(reading: Reading, most: int = 100, *, catalog: str | None = None) -> Sequence[Run]:
-    """Return the latest runs, or the latest of one catalog, the latest first."""
-    query = select(runs).order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(most)
+    """Return the latest runs, or the latest of one catalog, the latest first; those that the viewer may know of."""
+    query = select(runs).order_by(runs.c.started_at.desc(), runs.c.id.desc())
     if catalog is not None:
         query = query.where(runs.c.catalog == catalog)
-    return [_run(dict(row)) for row in reading.connection.execute(query).mappings()]
+    if reading.viewer is None:
+        return [_run(dict(row)) for row in reading.connection.execute(query.limit(most)).mappings()]
+    own = runs.c.by == reading.viewer
+    query = query.where(own | everything_seen(reading, runs.c.catalog))
+    found: list[Run] = []
+    start = 0
+    while len(found) < most:
+        page = [_run(dict(row)) for row in reading.connection.execute(query.offset(start).limit(_PAGE)).mappings()]
+        told = told_deeds(reading, {_deed(one) for one in page if one.catalog is not None})
+        found += [one for one in page if one.by == reading.viewer or (one.catalog is not None and _deed(one) in told)]
+        if len(page) < _PAGE:
+            break
+        start += _PAGE
+    return found[:most]
+
+
+def _deed(one: Run) -> Deed:
+    return Deed(one.catalog or "", one.by, one.started_at)
 
 
 def _written(attributes: Collection[str] | Mapping[str, str]) -> str:

@@ -15,11 +15,12 @@ from sqlalchemy import ColumnElement, func, or_, select
 
 from provenn.store import wordings
 from provenn.store.attributes import with_attribute
-from provenn.store.catalog_store import ENTRIES, SHORTEST, Entry, read_entries
+from provenn.store.catalog_store import SHORTEST, Entry, entries_query, read_entries
 from provenn.store.database import Reading
-from provenn.store.tables import catalogs, names, populations
+from provenn.store.tables import catalogs, names
+from provenn.store.visibility import creations, is_name_for
 
-__all__ = ["Filter", "Sort", "matches", "owners", "population_names", "search"]
+__all__ = ["Filter", "Sort", "matches", "owners", "search"]
 
 Sort = Literal["newest", "oldest", "name"]
 """How a list is sorted."""
@@ -28,7 +29,6 @@ _BEGINNING = re.compile(rf"[0-9a-f]{{{SHORTEST},64}}")
 _MOST = 2**31  # more catalogs than there can be
 # Not the column itself, which would keep databases from walking the index: they would look up each catalog found.
 _DIGEST = catalogs.c.digest.concat("")
-_IS_NAMED = _DIGEST.in_(select(names.c.catalog))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +75,21 @@ def search(
     start, most = _within(start), _within(most)
     if not most or not _possible(which):
         return []
-    meant = ENTRIES.where(*_conditions(which))
-    newest = (catalogs.c.created_at.desc(), catalogs.c.digest.desc())
+    meant = entries_query(reading)
+    since = meant.selected_columns.created_at
+    meant = meant.where(*_conditions(reading, which, meant.selected_columns.created_by))
+    newest = (since.desc(), catalogs.c.digest.desc())
     if sort == "oldest":
-        return read_entries(reading, meant.order_by(catalogs.c.created_at, catalogs.c.digest).offset(start).limit(most))
+        return read_entries(reading, meant.order_by(since, catalogs.c.digest).offset(start).limit(most))
     if sort == "newest":
         return read_entries(reading, meant.order_by(*newest).offset(start).limit(most))
-    first = select(names.c.catalog, func.min(names.c.name).label("first")).group_by(names.c.catalog).subquery()
+    called = select(names.c.catalog, func.min(names.c.name).label("first")).where(is_name_for(reading))
+    first = called.group_by(names.c.catalog).subquery()
     with_name = meant.join(first, first.c.catalog == catalogs.c.digest)
     found = read_entries(reading, with_name.order_by(first.c.first).offset(start).limit(most))
     if len(found) < most and not which.named:
         there = start + len(found) if found or not start else matches(reading, replace(which, named=True))
-        without = meant.where(~_IS_NAMED).order_by(*newest)
+        without = meant.where(~_is_named(reading)).order_by(*newest)
         found += read_entries(reading, without.offset(max(0, start - there)).limit(most - len(found)))
     return found
 
@@ -95,34 +98,36 @@ def matches(reading: Reading, which: Filter) -> int:
     """Return how many catalogs are meant."""
     if not _possible(which):
         return 0
-    query = select(func.count()).select_from(catalogs).where(*_conditions(which))
-    return reading.connection.execute(query).scalar_one()
-
-
-def population_names(reading: Reading) -> tuple[str, ...]:
-    """Return the names of the populations, sorted."""
-    return tuple(sorted(reading.connection.scalars(select(populations.c.name))))
+    meant = entries_query(reading)
+    query = meant.where(*_conditions(reading, which, meant.selected_columns.created_by))
+    return reading.connection.execute(query.with_only_columns(func.count(), maintain_column_froms=True)).scalar_one()
 
 
 def owners(reading: Reading) -> tuple[str, ...]:
     """Return who added catalogs, sorted."""
-    return tuple(sorted(reading.connection.scalars(select(catalogs.c.created_by).distinct())))
+    column = catalogs.c.created_by if reading.viewer is None else creations(reading.viewer).c.who
+    return tuple(sorted(reading.connection.scalars(select(column).distinct())))
 
 
-def _conditions(which: Filter) -> Iterator[ColumnElement[bool]]:
+def _is_named(reading: Reading) -> ColumnElement[bool]:
+    return _DIGEST.in_(select(names.c.catalog).where(is_name_for(reading)))
+
+
+def _conditions(reading: Reading, which: Filter, owner: ColumnElement[str]) -> Iterator[ColumnElement[bool]]:
     if which.text:
-        with_name = select(names.c.catalog).where(names.c.name.icontains(which.text, autoescape=True))
+        found_names = select(names.c.catalog).where(names.c.name.icontains(which.text, autoescape=True))
+        with_name = found_names.where(is_name_for(reading))
         found = [_DIGEST.in_(with_name), _DIGEST.in_(wordings.with_text(which.text))]
         beginning = which.text.lower()
         if _BEGINNING.fullmatch(beginning):
             found.append(catalogs.c.digest.between(beginning, beginning + "g"))  # after every hexadecimal digit
         yield or_(*found)
-    asked = {"kind": which.kind, "population": which.population, "created_by": which.owner}
-    yield from (catalogs.c[column] == value for column, value in asked.items() if value is not None)
+    asked = ((catalogs.c.kind, which.kind), (catalogs.c.population, which.population), (owner, which.owner))
+    yield from (column == value for column, value in asked if value is not None)
     if which.attribute:
         yield catalogs.c.schema.in_(with_attribute(which.attribute))
     if which.named:
-        yield _IS_NAMED
+        yield _is_named(reading)
 
 
 def _possible(which: Filter) -> bool:

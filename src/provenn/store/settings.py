@@ -7,10 +7,13 @@ from sqlalchemy import delete, insert, select
 from provenn.store.database import Reading, Writing
 from provenn.store.tables import settings
 
-__all__ = ["STORE", "change", "forget", "setting"]
+__all__ = ["STORE", "VISIBILITY", "change", "forget", "setting"]
 
 STORE = "store"
 """The key of where the data lie: a URI, or a path, which in a folder archive may be relative to its folder."""
+
+VISIBILITY = "visibility"
+"""The key of who sees a name for which nobody says it: "private" or "public"."""
 
 
 def setting(reading: Reading, key: str) -> str | None:

@@ -318,7 +318,7 @@ counts = Table(
     Column("catalog", ForeignKey("catalogs.digest"), primary_key=True),
     Column("rows", BigInteger, nullable=False),
     Column("counted_at", Moment, nullable=False),
-    Column("counted_by", Text, nullable=False),
+    Column("counted_by", Text, primary_key=True),
     Column("digest", _Digest, nullable=False),
 )
 
@@ -328,7 +328,7 @@ verifications = Table(
     Column("base", ForeignKey("catalogs.digest"), primary_key=True),
     Column("rows", BigInteger, nullable=False),
     Column("verified_at", Moment, nullable=False),
-    Column("verified_by", Text, nullable=False),
+    Column("verified_by", Text, primary_key=True),
     Column("digest", _Digest, nullable=False),
 )
 

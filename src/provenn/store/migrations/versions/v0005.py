@@ -1,7 +1,20 @@
 """Who may see what, who may come in, who did what, and who computes what just now."""
 
 from alembic import op
-from sqlalchemy import Column, Connection, DateTime, ForeignKey, Integer, String, Text
+from sqlalchemy import (
+    Column,
+    Connection,
+    DateTime,
+    ForeignKey,
+    Integer,
+    String,
+    Text,
+    column,
+    delete,
+    func,
+    select,
+    table,
+)
 
 from provenn.store.migrations.losing import lost
 
@@ -12,6 +25,13 @@ down_revision = "0004"
 
 _TABLES = ("leases", "audit", "tokens", "members", "projects", "definers")
 _SEEN = ("visibility", "project")
+_BY_PERSON = {"counts": ("catalog", "counted_by"), "verifications": ("base", "verified_by")}
+"""What several people may have found out, each for himself: the columns of the new key."""
+_NAMERS = """
+INSERT INTO definers (catalog, who, at) SELECT catalog, owner, MIN(changed_at) FROM names
+WHERE NOT EXISTS (SELECT 1 FROM definers WHERE definers.catalog = names.catalog AND definers.who = names.owner)
+GROUP BY catalog, owner
+"""
 
 
 def upgrade() -> None:
@@ -33,6 +53,9 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.execute("INSERT INTO definers (catalog, who, at) SELECT digest, created_by, created_at FROM catalogs")
+    op.execute(_NAMERS)
+    for name, (which, person) in _BY_PERSON.items():
+        _change_key(name, which, person)
     op.create_table(
         "projects",
         Column("name", Text, primary_key=True),
@@ -81,13 +104,25 @@ def upgrade() -> None:
     )
 
 
+def _change_key(name: str, *columns: str) -> None:
+    with op.batch_alter_table(name) as one:
+        one.drop_constraint(f"pk_{name}", type_="primary")
+        one.create_primary_key(f"pk_{name}", list(columns))
+
+
 def downgrade() -> None:
     """Drop what was made. Who may see what is forgotten: everybody sees all."""
+    for name, (which, person) in _BY_PERSON.items():
+        one, other = (table(name, column(which), column(person)) for _ in range(2))
+        other = other.alias("other")
+        first = select(func.min(other.c[person])).where(other.c[which] == one.c[which]).scalar_subquery()
+        op.execute(delete(one).where(one.c[person] != first))
+        _change_key(name, which)
     for name in _TABLES:
         op.drop_table(name)
     for name in ("names", "name_history", "facts"):
-        for column in (*_SEEN, *(() if name == "facts" else ("owner",))):
-            op.drop_column(name, column)
+        for each in (*_SEEN, *(() if name == "facts" else ("owner",))):
+            op.drop_column(name, each)
 
 
 def losses(connection: Connection) -> list[str]:
@@ -103,6 +138,16 @@ def losses(connection: Connection) -> list[str]:
             "definers",
             "person who defined a catalog after somebody else",
             "NOT EXISTS (SELECT 1 FROM catalogs WHERE digest = catalog AND created_by = who)",
+        ),
+        *(
+            told
+            for name, (which, person) in _BY_PERSON.items()
+            for told in lost(
+                connection,
+                name,
+                f"row of {name} that somebody else has found out too",
+                f"EXISTS (SELECT 1 FROM {name} o WHERE o.{which} = {name}.{which} AND o.{person} < {name}.{person})",  # noqa: S608
+            )
         ),
         *lost(connection, "projects", "project, with its members"),
         *lost(connection, "tokens", "token"),
