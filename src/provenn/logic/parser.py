@@ -201,7 +201,7 @@ class _Parser:
         bracket = self.operators.pop()
         if not self.operators or self.operators[-1].value not in _PROPERTIES:
             (inside,) = arguments
-            self.operands.append(_Operand(inside.value, bracket.column))
+            self.operands.append(_Operand(inside.value, bracket.column, depth=inside.depth))
             return
         prop = self.operators.pop()
         least, most = _PROPERTIES[prop.value]
@@ -239,7 +239,7 @@ class _Parser:
             side = self.as_term(right)
             if left.chained is not None:
                 link = Comparison(token.value, left.chained, side)
-                return _Operand(And.of(self.as_statement(left), link), column, chained=side)
+                return _Operand(And.of(self.as_statement(left), link), column, chained=side, depth=1)
             return _Operand(Comparison(token.value, self.as_term(left), side), column, chained=side)
         postfix = self.as_postfix(left)
         postfix.extend(self.as_postfix(right))
