@@ -14,7 +14,12 @@ __all__ = ["router"]
 router = APIRouter()
 
 
-@router.get("/catalogs/{which}/report", response_class=HTMLResponse, summary="A report on a catalog, in one HTML file.")
+@router.get(
+    "/catalogs/{which}/report",
+    response_class=HTMLResponse,
+    summary="A report on a catalog, in one HTML file.",
+    responses={"4XX": {"description": "What is wrong with the request, as a page", "content": {"text/html": {}}}},
+)
 def report(archive: Held, which: Which) -> HTMLResponse:
     """Give the report on a catalog as a file."""
     made = reported(archive, which)
