@@ -7,7 +7,9 @@ from its first to its last query and blocks nobody, and writing transactions tak
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,7 @@ READING: Mapping[str, Mapping[str, Any]] = {
 
 _DRIVERS = frozenset({"postgresql", "postgres", "postgresql+psycopg"})
 _EXAMPLE = "for example postgresql+psycopg://user@host/database"
+_PAUSE = 0.02  # seconds at most between two looks whether somebody else still writes to SQLite
 _MOST_MORE = 45  # connections of one process to PostgreSQL, besides the five that are kept; by default it allows 100
 
 
@@ -77,9 +80,36 @@ def sqlite_engine(path: Path, *, create: bool, read_only: bool, patience: float)
         # The lock for writing is taken at once: a transaction that began by reading could not wait for it.
         writes = connection.get_execution_options().get(_WRITES, False)
         connection.exec_driver_sql(f"PRAGMA query_only = {not writes:d}")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        if writes:
+            _begin_in_turn(connection, patience)
+        else:
+            connection.exec_driver_sql("BEGIN")
 
     return engine
+
+
+def _begin_in_turn(connection: Connection, patience: float) -> None:
+    """Begin to write as soon as nobody else does.
+
+    SQLite looks the more seldom the longer it has waited: who comes later is served first, and of many who write some
+    wait for ever. Here who has waited longer looks more often.
+    """
+    raw: Any = connection.connection.dbapi_connection
+    began = time.monotonic()
+    raw.execute("PRAGMA busy_timeout = 0")
+    try:
+        while (waited := time.monotonic() - began) < patience:
+            try:
+                raw.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    break
+            else:
+                return
+            time.sleep(_PAUSE * random.random() / (1 + waited))  # noqa: S311 - no secret
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    finally:
+        raw.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
 
 
 def postgresql_engine(url: str, *, patience: float) -> Engine:

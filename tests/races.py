@@ -1,0 +1,423 @@
+"""Races: many processes do all kinds of things to one archive at once, and it is counted what came of it.
+
+`raced` is for tests and benchmarks. ``python -m tests.races KIND PLACE FOLDER WORKERS ROUNDS SEED`` is a program of its
+own, since it forks, which a process with threads, such as a test runner's, had better not.
+
+What a process was told is done is written down by it, and looked for afterwards: whatever is missing counts as lost.
+What it was told is impossible must be one of the errors that are documented; whatever else counts as wrong.
+"""
+
+import json
+import multiprocessing
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from random import Random
+from time import monotonic
+from typing import Any, ClassVar, Literal
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from provenn.catalogs import SelectSources
+from provenn.errors import (
+    ArchiveBusyError,
+    CatalogNameError,
+    ContradictionError,
+    FactError,
+    ProvennError,
+    UnknownCatalogError,
+    UnknownFactError,
+)
+from provenn.logic import Statement, disjoint, empty, nonempty, subset
+from provenn.store import catalog_store, facts, fragments, names, pins
+from provenn.store.database import Database, open_database
+from provenn.store.declarations import declare, retract
+from provenn.store.folder import FRAGMENTS, TEMPORARY, DataFolder
+from provenn.store.garbage import collect_garbage
+from provenn.store.knowledge import knowledge_of
+from provenn.store.parquet import contents, damage
+from tests.catalogs.samples import base
+
+__all__ = ["raced"]
+
+ROOT = Path(__file__).parents[1]
+Kind = Literal["contradictions", "everything", "writers"]
+Done = list[tuple[str, Any]]
+"""What a process was told: a word, and what it is about."""
+
+
+def raced(kind: Kind, place: str | Path, folder: Path, *, workers: int, rounds: int, seed: int = 0) -> dict[str, Any]:
+    """Let processes race on an archive; return how often what happened.
+
+    Parameters
+    ----------
+    kind
+        ``"contradictions"``: in each round all declare what cannot all be true. ``"everything"``: each does something
+        else, so many times: define, name, move and delete names, declare, retract, store, collect garbage.
+        ``"writers"``: each writes one small transaction after the other.
+    place, folder
+        The database of the archive, and where its data are kept.
+    workers, rounds, seed
+        How many processes; how often each does something; what the chance begins with.
+
+    Returns
+    -------
+    dict
+        Counts by word. ``"lost"`` and ``"wrong"`` list what must not be, in words; ``"longest"`` says how many seconds
+        the slowest transaction took.
+    """
+    command = [sys.executable, "-m", "tests.races", kind, str(place), str(folder), *map(str, (workers, rounds, seed))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+# --- processes ---
+
+
+def at_once(workers: int, work: Callable[..., Done], *arguments: object) -> list[Done]:
+    """Let processes work; each gets its number and a barrier at which all can meet."""
+    forking = multiprocessing.get_context("fork")
+    together = forking.Barrier(workers, timeout=120)
+    ends, children = [], []
+    for worker in range(workers):
+        here, there = forking.Pipe(duplex=False)
+        child = forking.Process(target=_sending, args=(there, work, worker, together, *arguments))
+        child.start()
+        there.close()
+        ends.append(here)
+        children.append(child)
+    found = [one.recv() for one in ends]
+    for child in children:
+        child.join()
+    return found
+
+
+def _sending(there: Any, work: Callable[..., Done], worker: int, together: Any, *arguments: object) -> None:
+    try:
+        there.send(work(worker, together, *arguments))
+    except BaseException as error:
+        there.send([("wrong", f"worker {worker} ended: {error!r}")])
+        raise
+
+
+def outcome(done: Done, word: str, act: Callable[[], Any], *allowed: type[ProvennError]) -> Any:
+    """Do something; write down what came of it, and how long it took."""
+    began = monotonic()
+    try:
+        result = act()
+    except ArchiveBusyError:
+        done.append(("busy", word))
+    except allowed as error:
+        done.append((f"{word}: {type(error).__name__}", None))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+        done.append(("wrong", f"{word}: {error!r}"))
+    else:
+        done.append((word, result))
+        return result
+    finally:
+        done.append(("seconds", monotonic() - began))
+    return None
+
+
+@cache
+def catalog(number: int) -> SelectSources:
+    """A catalog that any process may define."""
+    return SelectSources.of(base(), f"vmag < {number}")
+
+
+# --- contradictions ---
+
+
+def impossible(number: int) -> list[Statement]:
+    """Return statements of which all but one can be true together, in a round of races."""
+    one, two = SelectSources.of(base(), f"plx > {number}").digest, catalog(number).digest
+    if number % 2:
+        return [nonempty(one), empty(one)]
+    return [subset(one, two), disjoint(one, two), nonempty(one)]
+
+
+def contradictions(place: str, _folder: str, workers: int, rounds: int, _seed: int) -> dict[str, Any]:
+    """In each round everybody declares, at the same time, something that cannot be true beside what others declare."""
+    with open_database(place) as database, database.writing() as writing:
+        for number in range(rounds):
+            catalog_store.add(writing, catalog(number), SelectSources.of(base(), f"plx > {number}"))
+    told = at_once(workers, _contradict, place, rounds)
+    counts = _counts(told)
+    with open_database(place) as database, database.reading() as reading:
+        held = {str(one.statement): one.id for one in facts.all_facts(reading)}
+    for number in range(rounds):
+        said = [str(one) for one in impossible(number)]
+        refused = [one for one in said if one not in held]
+        counts["decided"] += len(refused) == 1
+        if len(refused) != 1:
+            counts["wrong"].append(f"round {number}: {len(refused)} of {len(said)} were refused")
+        mine = {word for done in told for word, what in done if what == number}
+        if not mine >= {f"refused {one}" for one in refused} | {f"held {one}" for one in said if one in held}:
+            counts["lost"].append(f"round {number}: {sorted(mine)}")
+    _check(place, counts)
+    return counts
+
+
+def _contradict(worker: int, together: Any, place: str, rounds: int) -> Done:
+    done: Done = []
+    with open_database(place, who=f"worker {worker}") as database:
+        for number in range(rounds):
+            several = impossible(number)
+            said = several[(worker + number // 2) % len(several)]
+            together.wait()
+
+            def act(said: Statement = said) -> None:
+                with database.writing() as writing:
+                    declare(writing, said, "a race")
+
+            outcome(done, "declared", act, ContradictionError)
+            accepted = done[-2][0] == "declared"
+            done.append((f"{'held' if accepted else 'refused'} {said}", number))
+    return done
+
+
+# --- everything ---
+
+
+def everything(place: str, folder: str, workers: int, rounds: int, seed: int) -> dict[str, Any]:
+    """Everybody does whatever chance says, as often as there are rounds."""
+    for number in range(rounds):
+        catalog(number)
+    told = at_once(workers, _anything, place, folder, (rounds, seed))
+    counts = _counts(told)
+    _look_for(place, folder, told, counts)
+    _check(place, counts)
+    return counts
+
+
+def _anything(worker: int, together: Any, place: str, folder: str, chance: tuple[int, int]) -> Done:
+    done: Done = []
+    rounds, seed = chance
+    random = Random(f"{seed}/{worker}")
+    with open_database(place, who=f"worker {worker}") as database:
+        doing = _Doing(database, DataFolder.of(folder), random, worker, rounds)
+        together.wait()
+        for number in range(rounds):
+            word, weight = zip(*doing.weights.items(), strict=True)
+            (chosen,) = random.choices(word, weight)
+            getattr(doing, chosen)(done, number)
+    return done
+
+
+class _Doing:
+    """What one process may do, each in one transaction or a few."""
+
+    weights: ClassVar = {
+        "define": 6,
+        "name": 4,
+        "move": 3,
+        "unname": 1,
+        "say": 4,
+        "take_back": 2,
+        "store": 3,
+        "clean": 1,
+    }
+
+    def __init__(self, database: Database, folder: DataFolder, random: Random, worker: int, rounds: int) -> None:
+        self.database, self.folder, self.random, self.worker, self.rounds = database, folder, random, worker, rounds
+
+    def any_catalog(self) -> SelectSources:
+        return catalog(self.random.randrange(self.rounds))
+
+    def define(self, done: Done, number: int) -> None:
+        own = SelectSources.of(self.any_catalog(), f"hip > {self.worker * 1000 + number}")
+
+        def act() -> str:
+            with self.database.writing() as writing:
+                catalog_store.add(writing, own)
+                names.assign(writing, f"{self.worker}/{number}", own.digest)
+            return f"{self.worker}/{number} {own.digest}"
+
+        outcome(done, "defined", act)
+
+    def name(self, done: Done, _number: int) -> None:
+        one, name = self.any_catalog(), f"shared {self.random.randrange(8)}"
+
+        def act() -> tuple[str, bool]:
+            with self.database.writing() as writing:
+                catalog_store.add(writing, one)
+                new = names.find(writing, name) is None
+                names.assign(writing, name, one.digest)
+            return name, new
+
+        outcome(done, "named", act, CatalogNameError)
+
+    def move(self, done: Done, _number: int) -> None:
+        one, name = self.any_catalog(), f"shared {self.random.randrange(8)}"
+
+        def act() -> tuple[str, bool]:
+            with self.database.writing() as writing:
+                catalog_store.add(writing, one)
+                new = names.find(writing, name) != one.digest
+                names.move(writing, name, one.digest)
+            return name, new
+
+        outcome(done, "moved", act, UnknownCatalogError)
+
+    def unname(self, done: Done, _number: int) -> None:
+        name = f"shared {self.random.randrange(8)}"
+
+        def act() -> tuple[str, bool]:
+            with self.database.writing() as writing:
+                names.remove(writing, name)
+            return name, True
+
+        outcome(done, "unnamed", act, UnknownCatalogError)
+
+    def say(self, done: Done, _number: int) -> None:
+        one, two = self.any_catalog(), SelectSources.of(base(), f"plx > {self.random.randrange(4)}")
+        says = [
+            lambda: nonempty(one.digest),
+            lambda: empty(one.digest),
+            lambda: subset(two.digest, one.digest),
+            lambda: disjoint(two.digest, one.digest),
+        ]
+        said = self.random.choice(says)()
+
+        def act() -> int:
+            with self.database.writing() as writing:
+                catalog_store.add(writing, one, two)
+                return declare(writing, said, "a race").id
+
+        outcome(done, "declared", act, ContradictionError)
+
+    def take_back(self, done: Done, _number: int) -> None:
+        with self.database.reading() as reading:
+            held = [one.id for one in facts.all_facts(reading)]
+        if not held:
+            return
+
+        def act(number: int = self.random.choice(held)) -> int:
+            with self.database.writing() as writing:
+                return retract(writing, number, "a race").id
+
+        outcome(done, "retracted", act, FactError, UnknownFactError)
+
+    def store(self, done: Done, _number: int) -> None:
+        """What storing does, with pyarrow in the part of Spark."""
+        one = self.any_catalog()
+        columns = [(one.schema[name].identity, name) for name in ("hip", "vmag")]
+
+        def act() -> int:
+            temporary = self.folder.temporary()
+            place = self.folder.below(temporary)
+            target = (FRAGMENTS, place.rpartition("/")[2])
+            with pins.holding(self.database, place, "/".join(target)):
+                Path(temporary).mkdir(parents=True, exist_ok=True)
+                parquet.write_table(pa.table({"hip": [1, 2], "vmag": [0.5, 0.25]}), Path(temporary, "one.parquet"))
+                written = contents(self.folder, place, 1)
+                place = self.folder.below(self.folder.publish(temporary, *target))
+                with self.database.writing() as writing:
+                    catalog_store.add(writing, one)
+                    size = {"rows": written.rows, "files": written.files, "seconds": 1.0}
+                    return fragments.register(writing, one, columns, location=place, **size).id
+
+        outcome(done, "stored", act)
+
+    def clean(self, done: Done, _number: int) -> None:
+        limit = self.random.choice([None, 20_000])
+
+        def act() -> list[int]:
+            return [one.fragment.id for one in collect_garbage(self.database, self.folder, limit=limit).dropped]
+
+        outcome(done, "cleaned", act)
+
+
+def _look_for(place: str, folder: str, told: list[Done], counts: dict[str, Any]) -> None:
+    """Look for everything that somebody was told is done."""
+    lost = counts["lost"]
+    did = [(word, what) for done in told for word, what in done]
+    store = DataFolder.of(folder)
+    with open_database(place) as database:
+        collect_garbage(database, store)
+        with database.reading() as reading:
+            for name, digest in (what.split() for word, what in did if word == "defined"):
+                if names.find(reading, name) != digest or catalog_store.get(reading, digest).digest != digest:
+                    lost.append(f"the name {name}")
+            changes = Counter(what[0] for word, what in did if word in ("named", "moved", "unnamed") and what[1])
+            for name, number in changes.items():
+                if len(names.log(reading, name)) != number:
+                    lost.append(f"a change of the name {name}")
+            retracted = {what for word, what in did if word == "retracted"}
+            held = {one.id: one for one in facts.all_facts(reading, retracted=True)}
+            for number in {what for word, what in did if word == "declared"}:
+                if number not in held or held[number].holds == (number in retracted):
+                    lost.append(f"fact #{number}")
+            stored = {one.id: one for one in fragments.all_fragments(reading, dropped=True)}
+            dropped = {each for word, what in did if word == "cleaned" for each in what}
+            for number in {what for word, what in did if word == "stored"}:
+                one = stored.get(number)
+                if one is None or (one.dropped_at is None) == (number in dropped):
+                    lost.append(f"fragment #{number}")
+                elif one.usable and damage(store, one.location, one.files):
+                    lost.append(f"files of fragment #{number}")
+    there = {f"{where}/{one.name}" for where in (FRAGMENTS, TEMPORARY) for one in store.entries(where)}
+    counts["left over"] = len(there - {one.location for one in stored.values() if one.removed_at is None})
+
+
+def _check(place: str, counts: dict[str, Any]) -> None:
+    """Make sure that what is held true is possible, and that the database is whole."""
+    with open_database(place) as database, database.reading() as reading:
+        known = facts.all_facts(reading)
+        definitions, _ = facts.closed_cone(reading, {label for one in known for label in one.statement.labels})
+        if knowledge_of(definitions, known).knowledge.conflict() is not None:
+            counts["wrong"].append("what is held true is impossible")
+        if database.engine.dialect.name == "sqlite":
+            if reading.connection.exec_driver_sql("PRAGMA integrity_check").scalar() != "ok":
+                counts["wrong"].append("the database is damaged")
+            if reading.connection.exec_driver_sql("PRAGMA foreign_key_check").first() is not None:
+                counts["wrong"].append("a row refers to nothing")
+
+
+# --- writers ---
+
+
+def writers(place: str, _folder: str, workers: int, rounds: int, _seed: int) -> dict[str, Any]:
+    """Everybody writes small transactions, without a pause."""
+    for number in range(rounds):
+        catalog(number)
+    return _counts(at_once(workers, _write, place, rounds))
+
+
+def _write(worker: int, together: Any, place: str, rounds: int) -> Done:
+    done: Done = []
+    with open_database(place, who=f"worker {worker}") as database:
+        together.wait()
+        for number in range(rounds):
+
+            def act(number: int = number) -> None:
+                with database.writing() as writing:
+                    catalog_store.add(writing, catalog(number))
+                    names.assign(writing, f"{worker}/{number}", catalog(number).digest)
+
+            outcome(done, "written", act)
+    return done
+
+
+def _counts(told: list[Done]) -> dict[str, Any]:
+    everything = [one for done in told for one in done]
+    counts: dict[str, Any] = dict.fromkeys(("busy", "decided"), 0)
+    for word, _ in everything:
+        if word not in ("seconds", "wrong") and not word.startswith(("held ", "refused ")):
+            counts[word] = counts.get(word, 0) + 1
+    counts["longest"] = round(max(what for word, what in everything if word == "seconds"), 3)
+    counts["wrong"] = [what for word, what in everything if word == "wrong"]
+    counts["lost"] = []
+    return counts
+
+
+if __name__ == "__main__":
+    kind, place, folder, *numbers = sys.argv[1:]
+    races = {"contradictions": contradictions, "everything": everything, "writers": writers}
+    sys.stdout.write(json.dumps(races[kind](place, folder, *map(int, numbers))))
