@@ -198,13 +198,13 @@ def test_the_server_stops_its_jobs_and_removes_their_files_when_it_ends(archive)
     with TestClient(guarded(app), base_url="http://127.0.0.1") as client:
         done = start(client, "vmag")
         until(client, done, "done")
-        _, path = app.state.jobs.data(done)
+        _, path = app.state.people.jobs.data(done)
         assert path.exists()
         late = start(client, "late", keep="never")
         until(client, late, "running")
         started = time.monotonic()
     assert time.monotonic() - started < 50
-    assert app.state.jobs.job(late).state == "cancelled"
+    assert app.state.people.jobs.job(late).state == "cancelled"
     assert not path.parent.exists()
 
 
@@ -214,7 +214,7 @@ def test_the_oldest_jobs_go_with_their_files_and_no_more_than_some_wait(archive,
     with TestClient(guarded(app), base_url="http://127.0.0.1") as client:
         first = start(client, "vmag")
         until(client, first, "done")
-        _, path = app.state.jobs.data(first)
+        _, path = app.state.people.jobs.data(first)
         until(client, start(client, "near"), "done")
         until(client, start(client, "vmag"), "done")
         assert client.get(f"/jobs/{first}").status_code == 404

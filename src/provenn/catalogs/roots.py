@@ -1,8 +1,8 @@
 """Where base files may lie when others than their owner have them read.
 
 An archive says where its base files are, and how Spark is to read them; whoever can define a catalog could name any
-file of the machine, or have Spark call somewhere. A server for others reads below the places that who runs it has listed,
-in formats that are files, with options that only say how to read them.
+file of the machine, or have Spark call somewhere. A server for others reads below the places that who runs it has
+listed, in formats that are files, with options that only say how to read them.
 """
 
 from __future__ import annotations

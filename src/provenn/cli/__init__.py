@@ -12,8 +12,12 @@ from typer.core import TyperGroup
 from provenn import __version__
 from provenn.cli import (
     allow,
+    archive_export,
+    archive_import,
+    backup,
     calculator,
     calculators,
+    check,
     combine,
     compare,
     concat,
@@ -34,6 +38,7 @@ from provenn.cli import (
     lineage,
     log,
     ls,
+    migrate,
     name,
     prefer,
     prove,
@@ -50,6 +55,7 @@ from provenn.cli import (
     store,
     table,
     target,
+    token,
 )
 from provenn.cli.failures import tell
 
@@ -152,6 +158,8 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "log": log.log,
         "report": report.report,
         "serve": serve.serve,
+        "backup": backup.back_up,
+        "migrate": migrate.migrate_archive,
     },
     "New catalogs": {
         "select": select.select,
@@ -181,6 +189,7 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "fragments": fragments.show_fragments,
         "runs": runs.show_runs,
         "gc": gc.collect,
+        "check": check.check,
     },
     "Calculators": {
         "calculator": calculator.register,
@@ -199,6 +208,19 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
 for _panel, _commands in _COMMANDS.items():
     for _name, _command in _commands.items():
         app.command(_name, rich_help_panel=_panel)(_command)
+
+_archive = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="markdown", help="Portable files of what an archive knows."
+)
+_archive.command("export")(archive_export.export_archive)
+_archive.command("import")(archive_import.import_archive)
+app.add_typer(_archive, name="archive", rich_help_panel="An archive")
+
+_token = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Tokens of people who use the server.")
+_token.command("new")(token.new_token)
+_token.command("ls")(token.list_tokens)
+_token.command("revoke")(token.revoke_token)
+app.add_typer(_token, name="token", rich_help_panel="An archive")
 
 
 def main() -> None:

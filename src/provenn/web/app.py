@@ -1,6 +1,6 @@
 """The application: all pages of an archive."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -11,14 +11,41 @@ from starlette.staticfiles import StaticFiles
 
 from provenn import __version__
 from provenn.archive import Archive
+from provenn.web.accounts import Accounts
 from provenn.web.failures import tell_failures
-from provenn.web.jobs import Jobs
-from provenn.web.pages import catalog, catalogs, compare, jobs, knowledge, lineage, report, runs, sets, target
+from provenn.web.pages import (
+    audit,
+    catalog,
+    catalogs,
+    compare,
+    jobs,
+    knowledge,
+    lineage,
+    login,
+    report,
+    runs,
+    sets,
+    target,
+)
+from provenn.web.people import People
 from provenn.web.rendering import render
 
 __all__ = ["create_app"]
 
 _STATIC: Final = Path(__file__).parent / "static"
+_REFUSED: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["message", "hint"],
+            "properties": {"message": {"type": "string"}, "hint": {"type": "string"}},
+        }
+    },
+}
+"""What programs are told of a request that is refused, as `provenn.web.failures` tells it."""
+
 _PAGES: Final[tuple[APIRouter, ...]] = (
     catalogs.router,
     catalog.router,
@@ -30,23 +57,29 @@ _PAGES: Final[tuple[APIRouter, ...]] = (
     jobs.router,
     knowledge.router,
     runs.router,
+    audit.router,
 )
 
 
-def create_app(archive: Archive) -> FastAPI:
+def create_app(archive: Archive, *, accounts: Accounts | None = None, roots: Sequence[str] | None = None) -> FastAPI:
     """Return the application that serves an archive; `provenn.web.guarding` is to stand before it.
 
     Parameters
     ----------
     archive
         The archive. It stays open, and belongs to the caller.
+    accounts
+        Who uses it, each as they see it; `provenn.web.entering` is to stand before it then. None if whoever asks is who
+        opened the archive.
+    roots
+        Where files of base catalogs may lie; None for anywhere.
     """
-    computing = Jobs(archive)
+    people = People(archive, roots)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        computing.close()
+        people.close()
 
     app = FastAPI(
         lifespan=lifespan,
@@ -56,12 +89,18 @@ def create_app(archive: Archive) -> FastAPI:
         docs_url=None,  # these load scripts from elsewhere; /api is ours
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        responses={
+            "4XX": {
+                "description": "What is wrong with the request, and what to do",
+                "content": {"application/json": {"schema": _REFUSED}},
+            }
+        },
     )
-    app.state.archive = archive
-    app.state.jobs = computing
+    app.state.people = people
+    app.state.accounts = accounts
     tell_failures(app)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
-    for router in _PAGES:
+    for router in (*_PAGES, *([] if accounts is None else [login.router])):
         app.include_router(router)
 
     @app.get("/", include_in_schema=False)

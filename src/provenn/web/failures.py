@@ -14,6 +14,7 @@ from starlette.types import Scope
 from provenn.errors import (
     ArchiveBusyError,
     ContradictionError,
+    NotYoursError,
     PopulationError,
     ProvennError,
     ReadOnlyArchiveError,
@@ -31,6 +32,7 @@ _STATUS: Final[Mapping[type[ProvennError], int]] = {
     UnknownJobError: 404,
     PopulationError: 400,
     ContradictionError: 409,
+    NotYoursError: 403,
     ReadOnlyArchiveError: 403,
     ArchiveBusyError: 503,
 }

@@ -5,6 +5,7 @@ host that is ours (a name that was rebound to this machine is not), what changes
 and no page of ours loads or runs anything from elsewhere.
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from provenn.web.failures import failure
 
-__all__ = ["LARGEST", "LOOPBACK", "Guard", "guarded"]
+__all__ = ["LARGEST", "LOOPBACK", "SAFE", "Guard", "guarded", "replayed"]
 
 LARGEST: Final = 1_000_000
 """How many bytes a request may bring."""
@@ -22,7 +23,12 @@ LARGEST: Final = 1_000_000
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 """The hosts that are this machine."""
 
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+"""The methods of requests that change nothing."""
+
+_PATIENCE: Final = 30.0
+"""Seconds in which a request must have arrived."""
+
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -58,24 +64,31 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers[name] = value
+                if scope["scheme"] == "https":
+                    headers["Strict-Transport-Security"] = "max-age=31536000"
             await send(message)
 
         headers = Headers(scope=scope)
-        if scope["method"] not in _SAFE and not _from_here(headers):
+        if scope["method"] not in SAFE and not _from_here(headers):
             refused = failure(scope, 403, "this request comes from a page of another site", "send it from its own page")
             await refused(scope, receive, send_guarded)
             return
-        body = await _read(receive, headers)
+        try:
+            body = await asyncio.wait_for(_read(receive, headers), _PATIENCE)
+        except TimeoutError:
+            refused = failure(scope, 408, f"this request took longer than {_PATIENCE:g} seconds to arrive")
+            await refused(scope, receive, send_guarded)
+            return
         if body is None:
             refused = failure(scope, 413, f"this request brings more than {LARGEST:,} bytes", "ask for less at once")
             await refused(scope, receive, send_guarded)
             return
-        await self._app(scope, _replayed(body, receive), send_guarded)
+        await self._app(scope, replayed(body, receive), send_guarded)
 
 
 def guarded(app: ASGIApp, hosts: Sequence[str] = LOOPBACK) -> ASGIApp:
     """Return an application that only answers requests for these hosts, and none that does harm."""
-    return TrustedHostMiddleware(Guard(app), allowed_hosts=list(hosts), www_redirect=False)
+    return Guard(TrustedHostMiddleware(app, allowed_hosts=list(hosts), www_redirect=False))
 
 
 def _from_here(headers: Headers) -> bool:
@@ -106,7 +119,7 @@ async def _read(receive: Receive, headers: Headers) -> bytes | None:
             return bytes(body)
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def replayed(body: bytes, receive: Receive) -> Receive:
     """Return what gives the application the body that was read, and then whatever comes."""
     given = False
 

@@ -20,6 +20,7 @@ from pydantic import Field
 from starlette.exceptions import HTTPException
 
 from provenn.archive import Archive
+from provenn.archive.serving import note
 from provenn.errors import ProvennError, UnknownJobError
 from provenn.targets.plan import Plan
 from provenn.targets.planning import Missing
@@ -29,7 +30,7 @@ from provenn.web.first_rows import FirstRows, first_rows
 if TYPE_CHECKING:
     from provenn.spark.progress import Progress
 
-__all__ = ["FORMATS", "Asked", "Format", "Job", "Jobs", "State"]
+__all__ = ["AT_ONCE", "FORMATS", "Asked", "Format", "Job", "Jobs", "State"]
 
 _LOG = logging.getLogger("provenn.web")
 
@@ -44,7 +45,9 @@ FORMATS: Final[dict[Format, tuple[str, str]]] = {
 }
 """The formats of files: the suffix, and what it is called on the network."""
 
-_AT_ONCE = 2
+AT_ONCE = 2
+"""How many jobs run at once, whosever they are."""
+
 _MOST = 20
 """How many jobs are kept, and how many may wait or run."""
 
@@ -153,19 +156,21 @@ class _Work:
 
 
 class Jobs:
-    """The jobs of a server.
+    """The jobs of a person who uses a server.
 
     Parameters
     ----------
     archive
         What they compute from. Spark is started with the first job.
+    threads
+        Where they run, with those of others.
     """
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, threads: ThreadPoolExecutor) -> None:
         self._archive = archive
         self._lock = threading.Lock()
         self._works: OrderedDict[str, _Work] = OrderedDict()
-        self._threads = ThreadPoolExecutor(_AT_ONCE, "job")
+        self._threads = threads
         self._folder: TemporaryDirectory[str] | None = None
 
     def start(self, asked: Asked) -> Job:
@@ -190,6 +195,7 @@ class Jobs:
             self._works[number] = work
             self._forget()
             self._threads.submit(self._carry_out, work)
+        note(self._archive, "run", job.what, f"job {number}")
         return self.job(number)
 
     def job(self, number: str) -> Job:
@@ -230,13 +236,19 @@ class Jobs:
             work = self._work(number)
             if work.job.state != "done":
                 raise UnknownJobError(f"the job {number} has no data: it is {work.job.state}")
-            return work.job, work.path
+            job, path = work.job, work.path
+        note(self._archive, "download", job.what, f"job {number}")
+        return job, path
 
-    def close(self) -> None:
-        """Cancel all jobs, wait until they have stopped, and delete their files."""
+    def stop(self) -> None:
+        """Cancel all jobs."""
         with self._lock:
             for work in self._works.values():
                 work.stop.set()
+
+    def close(self) -> None:
+        """Cancel all jobs, wait until they and those of others have stopped, and delete their files."""
+        self.stop()
         self._threads.shutdown(cancel_futures=True)
         if self._folder is not None:
             self._folder.cleanup()

@@ -16,6 +16,8 @@ from provenn.archive import Archive
 from provenn.display.lineage import lineage_svg
 from provenn.display.markup import visible
 from provenn.display.text import size_text
+from provenn.web.accounts import current
+from provenn.web.people import People
 
 __all__ = ["Held", "add_page", "catalog_url", "environment", "render"]
 
@@ -24,12 +26,12 @@ _PLAIN = re.compile(r"(?!\.{1,2}$)[^/\\?#%]+")
 
 
 def _held(request: Request) -> Archive:
-    archive: Archive = request.app.state.archive
-    return archive
+    people: People = request.app.state.people
+    return people.archive
 
 
 Held = Annotated[Archive, Depends(_held)]
-"""The archive that is served, as a parameter of a view."""
+"""The archive that is served, as who asks sees it, as a parameter of a view."""
 
 
 def add_page(router: APIRouter, path: str, view: Callable[..., Any], template: str) -> None:
@@ -73,6 +75,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals["account"] = current
     made.globals["catalog_url"] = catalog_url
     made.globals["with_query"] = _with_query
     made.filters["svg"] = Markup  # a picture is made by provenn.display, which escapes what is in it

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
 
 from provenn.web.jobs import FORMATS, Asked, Job, Jobs
+from provenn.web.people import People
 from provenn.web.rendering import add_page
 
 __all__ = ["HeldJobs", "router"]
@@ -15,23 +16,23 @@ router = APIRouter()
 
 
 def _held(request: Request) -> Jobs:
-    jobs: Jobs = request.app.state.jobs
-    return jobs
+    people: People = request.app.state.people
+    return people.jobs
 
 
 HeldJobs = Annotated[Jobs, Depends(_held)]
-"""The jobs of the server, as a parameter of a view."""
+"""The jobs of who asks, as a parameter of a view."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The jobs that the server knows, the latest first."""
+    """The jobs of who asks that the server knows, the latest first."""
 
     jobs: tuple[Job, ...]
 
 
 def list_jobs(jobs: HeldJobs) -> Listed:
-    """List the jobs of the server."""
+    """List your jobs."""
     return Listed(jobs.jobs())
 
 
