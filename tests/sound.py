@@ -37,7 +37,7 @@ def play_store(
     names = [one.name for one in catalog.schema.attributes]
     for part in range(parts):
         numbers = list(range(part * ROWS, (part + 1) * ROWS))
-        pq.write_table(pa.table({one: numbers for one in names}), place / f"part-{part}.parquet")
+        pq.write_table(pa.table(dict.fromkeys(names, numbers)), place / f"part-{part}.parquet")
     found = contents(folder, f"fragments/{name}", 1)
     with database.writing() as writing:
         catalog_store.add(writing, catalog)
@@ -76,7 +76,8 @@ def fill(archive: Archive, folder: Path) -> None:
         fragments.drop(writing, gone.id, "tried")
         verifications.record(writing, stars.digest, ROWS)
         number = runs.begin(writing, "distant", catalog=distant.digest)
-        runs.end(writing, number, "done", seconds=1.0, rows=3, reused={"a": "b"}, computed=["c"], fragments=[1], saved=2.0)
+        told = {"seconds": 1.0, "rows": 3, "reused": {"a": "b"}, "computed": ["c"], "fragments": [1], "saved": 2.0}
+        runs.end(writing, number, "done", **told)
         pins.pin(writing, ["fragments/distant"])
         audit.record(writing, "declare", "fact #1")
         execute, when = writing.connection.execute, writing.when
