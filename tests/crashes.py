@@ -118,8 +118,8 @@ def ingest(archive: Archive, folder: Path) -> None:
     archive.ingest("stars", write_stars(folder), key="hip", population="star")
 
 
-def play_spark(archive: Archive, folder: Path, name: str) -> None:
-    """Store a catalog; Spark's part is played by pyarrow."""
+def play_spark(archive: Archive, folder: Path, name: str, *, meanwhile: Callable[[], object] = lambda: None) -> None:
+    """Store a catalog; Spark's part is played by pyarrow, and something happens when it has written."""
 
     def write(_frame: object, columns: Any, _folder: object, address: str) -> None:
         Path(address).mkdir()
@@ -127,6 +127,7 @@ def play_spark(archive: Archive, folder: Path, name: str) -> None:
         for part in range(2):
             with Path(address, f"part-{part}.parquet").open("wb") as file:
                 pq.write_table(table.select([name for _, name in columns]).slice(part * 20, 20), file)
+        meanwhile()
 
     with (
         mock.patch.object(storing, "_write", write),

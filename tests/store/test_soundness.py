@@ -287,7 +287,7 @@ def test_any_damage_to_a_file_is_found_and_the_fragment_is_dropped(folder, harm)
         assert gone.dropped_reason == f"damaged: {deep[0].what}"
 
 
-def test_a_fragment_without_digests_is_read_page_by_page(folder, whole):
+def test_a_fragment_without_digests_is_read_page_by_page(folder):
     """Fragments of older versions have none; their pages carry checksums where Spark wrote them."""
     with open_database(folder / "provenn.sqlite") as database, database.writing() as writing:
         (one,) = fragments.all_fragments(writing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from provenn.errors import ProvennError
@@ -63,7 +63,6 @@ def checked(
     told: Progress | None = None,
 ) -> Soundness:
     """Go through an archive, as `Archive.check` says."""
-    database = replace(database, viewer=None)  # who can open all of it can read all of it
     folder = workshop.folder_if_known
     told = told or no_progress
     found = tuple(problems(database, folder, deep=deep, told=told))

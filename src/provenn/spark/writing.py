@@ -1,7 +1,7 @@
 """Data written to files: Parquet, CSV, FITS, VOTable; one file, or a folder of part files.
 
 Everything is written to a hidden folder beside the target, ``.provenn-writing-…``, and renamed when it is complete. A
-process that is killed leaves that folder behind, and nothing else.
+process that is killed leaves that folder behind, and nothing else; who next writes there from this machine deletes it.
 
 Spark computes and writes part files, on all its cores. Where one file is wanted, they are then read and written piece
 by piece into one, in this process.
@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from os import PathLike, fspath
-from shutil import copyfileobj
+from pathlib import Path
+from shutil import copyfileobj, rmtree
 from uuid import uuid4
 
 from pyspark.sql import Column, DataFrame, Observation
@@ -28,12 +29,16 @@ from provenn.spark.engine import Engine
 from provenn.spark.failures import told
 from provenn.spark.progress import Listener, watched
 from provenn.spark.reading import address, as_schema
-from provenn.store.folder import DataFolder
+from provenn.store.folder import DataFolder, reaching
+from provenn.store.processes import is_gone, new_holder
 
 __all__ = ["FORMATS", "LEFTOVER", "Written", "write"]
 
 LEFTOVER = ".provenn-writing-"
 """How the names begin of what killed processes leave behind."""
+
+_WHOSE = "_process"
+"""The file in such a folder that tells which process writes there, and what."""
 
 FORMATS = ("parquet", "csv", "fits", "votable")
 _SUFFIXES = {
@@ -132,7 +137,7 @@ def write(
     parent = DataFolder.of(above or "/")
     _check_target(parent, name, overwrite=overwrite)
     with ExitStack() as stack:
-        temporary = stack.enter_context(_temporary(parent))
+        temporary = stack.enter_context(_temporary(parent, name))
         stack.enter_context(told(f"writing {text}"))
         stack.enter_context(watched(engine, f"writing {text}", listener))
         rows = _written(_Job(frame, schema, parent, temporary, known, folders, one_file))
@@ -197,16 +202,35 @@ def _check_target(parent: DataFolder, name: str, *, overwrite: bool) -> None:
 
 
 @contextmanager
-def _temporary(parent: DataFolder) -> Iterator[str]:
+def _temporary(parent: DataFolder, target: str) -> Iterator[str]:
     """Give the name of a fresh hidden folder; it is removed afterwards."""
     name = f"{LEFTOVER}{uuid4().hex}"
     with parent.reached(name) as (filesystem, path):
+        if parent.local:
+            _clear(Path(parent.location))
         filesystem.create_dir(path)
     try:
+        if parent.local:
+            with reaching(parent.at(name)):
+                Path(parent.at(name), _WHOSE).write_bytes(os.fsencode(f"{new_holder()}\n{target}"))
         yield name
     finally:
         with suppress(StoreError):
             parent.remove(name)
+
+
+def _clear(parent: Path) -> None:
+    """Delete what processes have left that were killed; a folder that one had just put aside is put back before."""
+    for one in parent.glob(f"{LEFTOVER}*"):
+        try:
+            holder, _, target = os.fsdecode((one / _WHOSE).read_bytes()).partition("\n")
+        except OSError:
+            continue
+        if is_gone(holder):
+            if (one / "result").exists() and (one / "result-before").exists():
+                with suppress(OSError):
+                    (one / "result-before").rename(parent / target)
+            rmtree(one, ignore_errors=True)
 
 
 # --- writing ---

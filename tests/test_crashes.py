@@ -1,0 +1,33 @@
+"""kill -9 at any point: what was acknowledged is there, nothing half is seen, nothing is left for ever."""
+
+import pytest
+
+from tests.crashes import WORKS, tried
+
+QUICK = [name for name, work in WORKS.items() if not work.spark]
+SLOW = [name for name, work in WORKS.items() if work.spark]
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_process_killed_at_some_points_loses_nothing_and_leaves_nothing(name):
+    told = tried(name, 9)
+    assert told.killed > 3
+    assert told.lines > 100
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_a_process_with_spark_killed_at_some_points_loses_nothing_and_leaves_nothing(name):
+    assert tried(name, 2, seed=5).killed == 2
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", QUICK)
+def test_a_process_killed_at_many_points_loses_nothing_and_leaves_nothing(name, seed):
+    assert tried(name, 60, seed).killed > 30
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", SLOW)
+def test_a_process_with_spark_killed_at_more_points_loses_nothing_and_leaves_nothing(name):
+    assert tried(name, 20).killed == 20
