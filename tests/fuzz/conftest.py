@@ -1,0 +1,5 @@
+"""The archive of `tests.web.survey`, made once."""
+
+from tests.web.conftest import made
+
+__all__ = ["made"]

@@ -1,0 +1,25 @@
+"""Whatever is given as a criterion or an expression is read or refused, soon; what is read reads back as the same."""
+
+import pytest
+
+from tests.fuzz.criteria import accept_criterion, accept_expression, try_criteria, try_expressions
+from tests.fuzz.trying import random_input
+
+
+@random_input(quick=120, campaign=10_000)
+def test_any_text_is_read_as_a_criterion_or_refused(cases):
+    tried = try_criteria(cases)
+    assert 0 < tried.accepted < tried.cases
+
+
+@random_input(quick=120, campaign=10_000)
+def test_any_text_is_read_as_an_expression_or_refused(cases):
+    tried = try_expressions(cases)
+    assert 0 < tried.accepted < tried.cases
+
+
+@pytest.mark.parametrize("length", [1, 1_000])
+def test_long_lists_are_read(length):
+    listed = ", ".join(str(3 * number) for number in range(length))
+    assert accept_criterion(f"n_obs IN ({listed})")
+    assert accept_expression(f"coalesce(n_obs, {listed})")
