@@ -12,6 +12,7 @@ from provenn.archive.proof import Proof
 from provenn.archive.provenance import BaseFiles, Calculation, Provenance
 from provenn.archive.relation import Relation
 from provenn.archive.runs import Ran
+from provenn.archive.soundness import Soundness
 from provenn.archive.target import Target
 from provenn.archive.words import Reason
 
@@ -31,6 +32,7 @@ __all__ = [
     "Reason",
     "RegionKnown",
     "Relation",
+    "Soundness",
     "Stored",
     "Target",
     "open_archive",
