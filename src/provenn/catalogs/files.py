@@ -19,7 +19,10 @@ from provenn.catalogs.votable_columns import votable_columns
 from provenn.criteria import Type, parse_type
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
 
-__all__ = ["TABLE", "Files"]
+__all__ = ["EXTERNAL", "TABLE", "Files"]
+
+EXTERNAL = "external"
+"""The format of a dataset that others keep, known from their lineage alone: nothing of it can be read."""
 
 TABLE = "table"
 """The format of a table of Spark's catalog. There are no files to look at: `provenn.spark.tables` looks at it."""
@@ -104,6 +107,8 @@ class Files:
         """
         if format == TABLE:
             raise BaseFilesError(f"the table {location} is Spark's", hint="an archive can ingest it")
+        if format == EXTERNAL:
+            raise BaseFilesError(f"{location} cannot be read as external", hint="such datasets come from lineage alone")
         place = absolute(location)
         found = listed(place)
         known = format.lower() if format else _format(found)
@@ -124,6 +129,21 @@ class Files:
             row_count,
         )
 
+    @classmethod
+    def elsewhere(cls, namespace: str, name: str, version: str, columns: Sequence[Column]) -> Self:
+        """Return what is known of a dataset that others keep. Two are the same if all of this is the same.
+
+        Parameters
+        ----------
+        namespace, name, version
+            What others call it; the version may be empty.
+        columns
+            What they say it holds.
+        """
+        location = f"{namespace.rstrip('/')}/{name}" + (f"@{version[:12]}" if version else "")
+        digest = content_digest("external", [namespace, name, version])
+        return cls(EXTERNAL, (), check_columns(columns, location), (), digest, location, (), None)
+
     def check(self) -> None:
         """Make sure that the files are what they were. Of a table of Spark's catalog, only Spark can tell.
 
@@ -133,9 +153,16 @@ class Files:
             If some are not there any more.
         FilesChangedError
             If some have changed, or there are more.
+        BaseFilesError
+            If others keep them.
         """
         if self.format == TABLE:
             return
+        if self.format == EXTERNAL:
+            raise BaseFilesError(
+                f"the data of {self.location} are kept by others: only its lineage is known here",
+                hint="questions about it can be asked; to compute with it, ingest its data as a catalog",
+            )
         now = _fingerprints(self.location, self.format)
         if _digest(now) == self.digest:
             return
@@ -163,6 +190,8 @@ class Files:
         """
         if self.format == TABLE:
             raise BaseFilesError(f"the table {self.location} is Spark's", hint="ingest it again under its new name")
+        if self.format == EXTERNAL:
+            self.check()
         there = replace(self, location=absolute(location))
         there.check()
         return replace(there, fingerprints=tuple(sorted(_fingerprints(there.location, self.format).items())))

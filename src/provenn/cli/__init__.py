@@ -26,6 +26,7 @@ from provenn.cli import (
     derive,
     doctor,
     example,
+    exchange,
     exclude,
     export,
     facts,
@@ -215,6 +216,13 @@ _archive = typer.Typer(
 _archive.command("export")(archive_export.export_archive)
 _archive.command("import")(archive_import.import_archive)
 app.add_typer(_archive, name="archive", rich_help_panel="An archive")
+
+_exchange = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="markdown", help="Lineage for others, and of others: OpenLineage, W3C PROV."
+)
+_exchange.command("export")(exchange.export_lineage)
+_exchange.command("import")(exchange.import_lineage)
+app.add_typer(_exchange, name="exchange", rich_help_panel="An archive")
 
 _token = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Tokens of people who use the server.")
 _token.command("new")(token.new_token)

@@ -1,15 +1,13 @@
 """``provenn report``: all there is to say of a catalog, in one HTML file."""
 
-import os
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Annotated
 
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, opened
 from provenn.cli.output import AsJson, write_json
-from provenn.errors import StoreError
+from provenn.cli.writing import check_place, written
 
 __all__ = ["report"]
 
@@ -42,13 +40,14 @@ def report(
         from provenn.web.report import report_html, reported  # noqa: PLC0415 - other commands start without it
 
         if output != _STANDARD_OUTPUT:
-            _check(output, overwrite=overwrite)
+            check_place(output, overwrite=overwrite)
         made = reported(found, catalog)
         text = report_html(made)
         if output == _STANDARD_OUTPUT:
             typer.echo(text.encode(), nl=False)
             return
-        _write(output, text, overwrite=overwrite)
+        with written(output, overwrite=overwrite) as file:
+            file.write(text)
         if as_json:
             write_json(
                 {
@@ -68,37 +67,3 @@ def report(
             )
         else:
             typer.echo(f"wrote {output}", err=True)
-
-
-def _check(file: Path, *, overwrite: bool) -> None:
-    if file.is_dir():
-        raise StoreError(f"{file} is a folder", hint="name a file in it")
-    if file.exists() and not overwrite:
-        raise StoreError(f"{file} is there already", hint="choose another name, or say --overwrite")
-
-
-def _write(file: Path, text: str, *, overwrite: bool) -> None:
-    """Write a file that is there when all of it is, and not before."""
-    temporary = None
-    try:
-        with NamedTemporaryFile(
-            "w", encoding="utf-8", dir=file.parent, prefix=".provenn-", delete=False
-        ) as opened_file:
-            temporary = Path(opened_file.name)
-            opened_file.write(text)
-        temporary.chmod(0o666 & ~_mask())
-        _check(file, overwrite=overwrite)
-        temporary.replace(file)
-    except BaseException as error:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and not isinstance(error, StoreError):
-            raise StoreError(f"{file} cannot be written: {error.strerror}", hint="choose another place") from error
-        raise
-
-
-def _mask() -> int:
-    """Return which rights new files do not have here; it can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from provenn.archive.opening import DATABASE, data_folder
 from provenn.catalogs import Base
+from provenn.catalogs.files import EXTERNAL
 from provenn.cli.archives import is_address
 from provenn.cli.checks import Finding, Look
 from provenn.cli.checks.places import writable
@@ -127,7 +128,9 @@ def _base_files(database: Database) -> Finding:
         found = catalog_store.get_all(reading, [*named][:_MOST_BASES])
     looked, files, wrong = 0, 0, []
     for digest, base in found.items():
-        if not isinstance(base, Base) or files + len(base.files.fingerprints) > _MOST_FILES:
+        if not isinstance(base, Base) or base.files.format == EXTERNAL:
+            continue
+        if files + len(base.files.fingerprints) > _MOST_FILES:
             continue
         looked, files = looked + 1, files + len(base.files.fingerprints)
         try:
