@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import provenn
 from provenn import archive, cli, errors, logic
+from tests.cli.commands import all_commands
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -63,7 +64,7 @@ def test_every_command_and_every_option_is_in_the_reference():
     group = typer.main.get_command(cli.app)
     for parameter in group.params:
         assert unmentioned(list(parameter.opts), text) == []
-    for name, command in group.commands.items():
+    for name, command in all_commands(group).items():
         section = re.search(rf"^## `provenn {name}`$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
         assert section, f"docs/reference/cli.md has no section `provenn {name}`"
         options = [option for parameter in command.params for option in parameter.opts if option.startswith("-")]

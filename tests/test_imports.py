@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import provenn
+from provenn.exchange import export_lineage
 from tests.cli.commands import all_commands
 
 SOURCE = Path(__file__).parent.parent / "src"
@@ -72,6 +73,11 @@ USES = {
     "lineage": ["bright", "--svg", "-"],
     "name": ["other", "bright"],
     "log": ["bright"],
+    "audit": [],
+    "project new": ["pulsars"],
+    "project add": ["survey", "grace"],
+    "project remove": ["survey", "dan"],
+    "project ls": [],
     "report": ["bright", "-o", "-"],
     "select": ["stars", "vmag < 5"],
     "restrict": ["stars", "bright"],
@@ -98,6 +104,8 @@ USES = {
     "doctor": [],
     "archive export": ["all.provenn"],
     "archive import": ["survey.provenn"],
+    "exchange export": ["-o", "-"],
+    "exchange import": ["events.jsonl"],
     "backup": ["copy"],
     "migrate": ["--to", "0004", "--dry-run"],
     "check": [],
@@ -107,6 +115,7 @@ SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow"}
 MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}, "ingest": {"pyarrow"}, "gc": {"pyarrow"}, "doctor": {"pyarrow"}}
 MAY_LOAD |= {"check": {"pyarrow", "sqlglot"}}
 MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculator", "calculators")}
+MAY_LOAD |= {"exchange export": {"sqlglot"}}
 MAY_LOAD |= {"migrate": {"alembic", "sqlglot"}, "backup": {"alembic", "sqlglot"}}  # steps, and making an archive
 
 
@@ -118,7 +127,12 @@ def survey(tmp_path_factory):
     with provenn.open(folder) as archive:
         archive.ingest("stars", folder / "stars.csv", key="hip", population="star").select("vmag < 6", name="bright")
         archive.declare("nonempty(bright)")
+        archive.new_project("survey")
+        archive.add_member("survey", "dan")
         archive.export_definitions(folder / "survey.provenn")
+        with (folder / "events.jsonl").open("w") as events:
+            export_lineage(archive, events, "stars")
+            events.write('{"job": {"namespace": "n", "name": "j"}}')
     return folder
 
 

@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from provenn import cli
 from tests.cli.archive_session import Session
+from tests.cli.commands import all_commands
 from tests.cli.test_app import ENVIRONMENT, run
 
-COMMANDS = typer.main.get_command(cli.app).commands
+COMMANDS = all_commands()
 WITHOUT_ARCHIVE = {"allow", "example", "table"}
 SHORT = {
     "--archive": "-a",
@@ -129,6 +129,11 @@ WRONG = {  # where the wrong name goes; commands without one are named below
     "export": "WRONG out.csv",
     "compare": "stars WRONG",
     "report": "WRONG -o report.html",
+    "archive export": "out.provenn --names WRONG",
+    "archive import": "WRONG",
+    "exchange export": "WRONG -o out.jsonl",
+    "exchange import": "WRONG",
+    "backup": "mysql://WRONG",
     "ingest": "WRONG nowhere.csv -k hip -p star",
 }
 

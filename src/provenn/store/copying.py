@@ -70,7 +70,7 @@ def copy_archive(
         An archive that holds nothing, but may know where its data are to be.
     data
         Where the data of the archive are, and where those of the copy go. Without, fragments are left out: the copy
-        would refer to files that are not its own.
+        would refer to files that are not its own. That some were dropped is copied in any case.
     told
         Who is told of the progress.
 
@@ -91,7 +91,8 @@ def copy_archive(
         kept, left_out = _copy_data(source, found, *data) if data else ([], {one.id: "no data" for one in found})
         with target.writing() as writing:
             _require_empty(writing, target)
-            rows = _copy_rows(reading, writing, {one.id for one in kept}, told)
+            gone = {one.id for one in all_fragments(reading, dropped=True) if one.dropped_at is not None}
+            rows = _copy_rows(reading, writing, gone | {one.id for one in kept}, told)
             _number_on(writing)
             catalogs = catalog_store.count(writing)
     return Copied(catalogs, rows, len(kept), sum(one.size for one in kept), left_out)

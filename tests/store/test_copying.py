@@ -1,0 +1,190 @@
+"""Copies of whole archives: complete, from either database to either, and of one moment whoever writes."""
+
+import subprocess
+import sys
+import time
+import tracemalloc
+from itertools import count
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+import provenn
+from provenn.catalogs import SelectSources
+from provenn.errors import ArchiveError
+from provenn.logic import nonempty
+from provenn.store import catalog_store, names
+from provenn.store.copying import copy_archive
+from provenn.store.database import open_database
+from provenn.store.declarations import declare
+from provenn.store.facts import all_facts
+from provenn.store.fragments import all_fragments
+from provenn.store.tables import leases, metadata, name_history, pins, settings
+from tests.catalogs.samples import base
+from tests.postgres import new_schema
+from tests.sound import fill, play_store
+from tests.store.processes import ROUNDS, own, shared
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """An archive that holds something of everything."""
+    with provenn.open(tmp_path / "survey", who="ada", progress=False) as archive:
+        fill(archive, tmp_path)
+        yield archive
+
+
+@pytest.fixture
+def address(postgres):
+    return new_schema(postgres)
+
+
+def rows(place):
+    with open_database(place) as database, database.reading() as reading:
+        return {
+            table.name: sorted(map(tuple, reading.connection.execute(select(table))), key=str)
+            for table in metadata.sorted_tables
+            if table not in (pins, leases, settings)
+        }
+
+
+def test_all_rows_and_data_go_to_postgresql_and_back(archive, address, tmp_path):
+    there = archive.backup(address, data=True, store=tmp_path / "their data")
+    with provenn.open(database=address, progress=False) as server:
+        back = server.backup(tmp_path / "back", data=True)
+        assert server.fragments() == archive.fragments()
+    assert there == back
+    assert there.fragments > 0
+    before = rows(tmp_path / "survey" / "provenn.sqlite")
+    assert rows(address) == before
+    assert rows(tmp_path / "back" / "provenn.sqlite") == before
+    assert sum(map(len, before.values())) == there.rows
+    empty = {name for name, found in before.items() if not found}
+    assert empty <= {"preferences", "proofs", "proof_facts"}, "so that every table is tried"
+    with open_database(tmp_path / "back" / "provenn.sqlite") as database, database.reading() as reading:
+        for one in all_fragments(reading):
+            for file in one.files:
+                copy = tmp_path / "back" / "store" / one.location / file.name
+                assert copy.read_bytes() == (tmp_path / "survey" / "store" / one.location / file.name).read_bytes()
+
+
+def test_numbers_go_on_in_the_copy(archive, address):
+    archive.backup(address)
+    for place in (Path(archive.place), address):
+        with open_database(place) as database, database.writing() as writing:
+            last = max(one.id for one in all_facts(writing, retracted=True))
+            catalog_store.add(writing, SelectSources.of(base(), "vmag < 1"))
+            assert declare(writing, nonempty(base().digest), "").id == last + 1
+
+
+def test_without_data_a_copy_has_no_fragments(archive, tmp_path):
+    copied = archive.backup(tmp_path / "copy")
+    assert (copied.fragments, copied.size) == (0, 0)
+    assert len(copied.left_out) == len(archive.fragments())
+    with provenn.open(tmp_path / "copy", progress=False) as copy:
+        assert copy.fragments() == []
+        assert len(copy) == len(archive)
+        assert [one.digest for one in copy.search()] == [one.digest for one in archive.search()]
+
+
+def test_a_fragment_whose_files_are_damaged_is_left_out_and_told(archive, tmp_path):
+    play_store(archive._database, archive._workshop.folder, archive.catalog("near").definition, "near")
+    first, second = archive.fragments()
+    for one, damage in ((first, Path.unlink), (second, lambda path: path.write_bytes(b"short"))):
+        damage(tmp_path / "survey" / "store" / one.fragment.location / one.fragment.files[0].name)
+    copied = archive.backup(tmp_path / "copy", data=True)
+    assert "missing" in copied.left_out[first.fragment.id]
+    assert "damaged" in copied.left_out[second.fragment.id]
+    with provenn.open(tmp_path / "copy", progress=False) as copy:
+        assert {one.fragment.id for one in copy.fragments()}.isdisjoint(copied.left_out)
+
+
+def test_nothing_is_overwritten(archive, address, tmp_path):
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "letter").write_text("mine")
+    for place in (full, full / "letter", tmp_path / "survey"):
+        with pytest.raises(ArchiveError, match="is there already"):
+            archive.backup(place)
+    archive.backup(address)
+    with pytest.raises(ArchiveError, match="holds something already"):
+        archive.backup(address)
+    with pytest.raises(ArchiveError, match="nobody has said where the data of the copy"):
+        archive.backup(address, data=True)
+    assert (full / "letter").read_text() == "mine"
+    (tmp_path / "empty").mkdir()
+    archive.backup(tmp_path / "empty")
+    assert not list(tmp_path.glob(".*")), "nothing unfinished is left"
+
+
+def test_a_copy_that_fails_leaves_nothing(archive, tmp_path):
+    def fail(_done, _all):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        archive.backup(tmp_path / "copy", progress=fail)
+    assert not (tmp_path / "copy").exists()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_who_does_not_see_everything_cannot_copy_it(archive, tmp_path):
+    path = Path(archive.place)
+    with (
+        open_database(path, who="bob", confined=True) as source,
+        open_database(tmp_path / "new.sqlite", create=True) as target,
+        pytest.raises(ArchiveError, match="bob may not see all"),
+    ):
+        copy_archive(source, target)
+
+
+@pytest.mark.parametrize("kind", ["SQLite", "PostgreSQL"])
+def test_copies_made_while_processes_write_are_of_one_moment(kind, tmp_path, address):
+    """Each step of a process writes two catalogs, a name, a move and a fact: a copy has all of a step or nothing."""
+    place = address if kind == "PostgreSQL" else tmp_path / "provenn.sqlite"
+    open_database(place, create=True).close()
+    command = [sys.executable, "-m", "tests.store.processes", "compete", str(place), "2"]
+    with (tmp_path / "told").open("wb") as told, subprocess.Popen(command, stderr=told) as writing:
+        try:
+            for number in count():
+                steps = copied_steps(place, tmp_path / "copies" / f"{number}.sqlite")
+                if writing.poll() is not None:
+                    break
+        finally:
+            writing.kill()
+    assert writing.returncode == 0, (tmp_path / "told").read_text()
+    assert number > 1, "some were made meanwhile"
+    assert copied_steps(place, tmp_path / "last.sqlite") == 2 * ROUNDS >= steps
+
+
+def copied_steps(place, copy):
+    """Copy an archive, and make sure that the copy has all of every step; return how many it has."""
+    with open_database(place) as source, open_database(copy, create=True) as target:
+        copy_archive(source, target)
+        with target.reading() as reading:
+            steps = [one.name for one in names.listing(reading) if one.name != "latest"]
+            for worker, number in (map(int, one.split("/")) for one in steps):
+                assert catalog_store.get(reading, shared(number).digest) == shared(number)
+                assert names.find(reading, f"{worker}/{number}") == own(worker, number).digest
+            assert len(all_facts(reading)) == len({one.partition("/")[2] for one in steps})
+            assert len(reading.connection.execute(select(name_history)).all()) == 2 * len(steps)
+            assert reading.connection.exec_driver_sql("PRAGMA foreign_key_check").first() is None
+    return len(steps)
+
+
+@pytest.mark.campaign
+def test_ten_thousand_catalogs_are_copied_in_little_memory(tmp_path, address):
+    with open_database(tmp_path / "large.sqlite", create=True) as source:
+        for start in range(0, 10_000, 1000):
+            with source.writing() as writing:
+                catalog_store.add(
+                    writing, *(SelectSources.of(base(), f"vmag < {n}") for n in range(start, start + 1000))
+                )
+        for place in (address, tmp_path / "copy.sqlite"):
+            with open_database(place, create=True) as target:
+                tracemalloc.start()
+                began = time.monotonic()
+                assert copy_archive(source, target).catalogs == 10_001
+                took, (_, peak) = time.monotonic() - began, tracemalloc.get_traced_memory()
+                tracemalloc.stop()
+            assert (peak < 40e6, took < 60) == (True, True), f"{place}: {took:.1f} s, {peak / 1e6:.1f} MB"
