@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test campaign check format bench docs golden lock clean
+.PHONY: help install demo test campaign check format bench docs golden lock browser clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/ \t/' | expand -t 12
@@ -37,6 +37,16 @@ format: $(STAMP) ## let ruff put the code in order
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+browser: ## Debian's Chromium, for the tests in a real browser; nothing where there is one
+	@for one in $$PROVENN_CHROMIUM chromium chromium-browser google-chrome; do \
+	    if command -v $$one >/dev/null; then exit 0; fi; done; \
+	if ! command -v apt-get >/dev/null; then \
+	    echo "install Chromium as your system does, or let PROVENN_CHROMIUM say where it is" >&2; exit 1; fi; \
+	if [ "$$(id -u)" = 0 ]; then as=; elif command -v sudo >/dev/null; then as=sudo; else \
+	    echo "as root: apt-get install chromium fonts-dejavu-core" >&2; exit 1; fi; \
+	$$as apt-get update -qq && \
+	$$as env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium fonts-dejavu-core
+
 bench: $(STAMP) ## the benchmarks, as ratios in one run
 	@$(BIN)/python -c 'import cvc5, dd' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	    --constraint constraints.txt --editable '.[bench]'
@@ -56,4 +66,5 @@ lock: $(STAMP) ## regenerate constraints.txt from pyproject.toml
 	    --python-version 3.11 --upgrade pyproject.toml -o constraints.txt
 
 clean: ## remove what the targets above made
-	rm -rf $(VENV) docs/_build .benchmarks .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) docs/_build .benchmarks .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis \
+	    .screenshots

@@ -43,11 +43,14 @@ def _chromium() -> str:
     pytest.skip(message)
 
 
-# Not for the session: while Playwright is there, its event loop is the one of this thread, and no other test could run one.
+# Not for the session: while Playwright is there, this thread has its event loop, and no other test could run one.
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     path = _chromium()
-    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as one:
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as one,
+    ):
         yield one
 
 
@@ -57,7 +60,8 @@ def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     folder = tmp_path_factory.mktemp("browser") / "survey"
     _make(folder)
     command = [sys.executable, "-m", "provenn", "serve", "--port", "0", "--json", "--archive", str(folder)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])  # jobs call calculators of tests
+    environment = os.environ | {"PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
     log = folder.with_name("server.log")
     with log.open("w") as told:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told, text=True, env=environment)

@@ -76,7 +76,7 @@ class Visitor:
         self._refused -= 1
 
     def look(self, name: str) -> None:
-        """Look at the page in light and dark, wide and on a phone: keep pictures, find nothing that shuts people out."""
+        """Look at the page in light and dark, wide and on a phone: keep pictures, and find that it shuts nobody out."""
         folder = Path(os.environ.get("PROVENN_SCREENSHOTS") or ROOT / ".screenshots")
         folder.mkdir(parents=True, exist_ok=True)
         self.page.evaluate(AXE_SCRIPT)

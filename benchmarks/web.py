@@ -1,0 +1,283 @@
+"""The pages of an archive of 100 000 catalogs: what each takes, and what many browsers at once take.
+
+Run ``python -m benchmarks.web``; ``--size 10000`` for a smaller one, ``--archive FOLDER`` for one that was made before.
+The archive is that of `benchmarks.archives`, in SQLite.
+
+The server is a process of its own. In the same process there is a page that does nothing: what it takes is the price of
+asking at all, and what the others take is compared with it. One browser asks for all kinds of pages in turns, for
+catalogs chosen at random; then many browsers ask at once. An answer other than a page is an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from random import Random
+from statistics import median, quantiles
+from subprocess import PIPE, Popen
+from time import perf_counter
+from typing import Any
+from unittest import mock
+from urllib.parse import urlencode
+
+import httpx
+
+from benchmarks.archives import MEASURED, make_archive, name_of
+from benchmarks.measure import Minimum, show, show_load, shown
+from provenn.archive import DATABASE
+
+__all__ = ["BARE", "Crowd", "Pages", "Server", "Took", "crowd", "main", "pages", "serving", "times"]
+
+SIZE = 100_000
+REQUESTS = 60
+"""How many of each kind of page."""
+
+CLIENTS = 50
+MANY = 200
+ASKED = 20
+"""How many pages each of the clients asks for; of many, a quarter."""
+
+WARMING = 2
+"""How many before: the first fill what a server keeps at hand."""
+
+PATIENCE = 120.0
+
+# What is promised.
+MILLISECONDS = 300
+"""At the median, for lists and comparisons."""
+
+BARE = "a page that does nothing"
+Pages = dict[str, Callable[[Random], str]]
+"""Kinds of pages, and what makes the address of one, chosen at random."""
+
+
+def pages(size: int) -> Pages:
+    """Return the kinds of pages of an archive of this size."""
+
+    def name(random: Random) -> str:
+        return name_of(10 * random.randrange(max(1, size // 10)))
+
+    def compared(random: Random, *fields: str) -> str:
+        return "/compare?" + urlencode({field: name(random) for field in fields})
+
+    return {
+        BARE: lambda _: "/bare",
+        "the list": lambda _: "/catalogs",
+        "… by a text": lambda random: f"/catalogs?text={name(random)[:4]}",
+        "… by an attribute": lambda random: f"/catalogs?attribute={random.choice([*MEASURED, 'sum_1', 'sum_7'])}",
+        "… by name": lambda random: f"/catalogs?sort=name&page={random.randrange(1, 2 + size // 500)}",
+        "… also without a name": lambda random: f"/catalogs?unnamed=true&page={random.randrange(1, 2 + size // 50)}",
+        "a catalog": lambda random: f"/catalogs/{name(random)}",
+        "its lineage": lambda random: f"/catalogs/{name(random)}/lineage",
+        "two compared": lambda random: compared(random, "a", "b"),
+        "three compared": lambda random: compared(random, "a", "b", "c"),
+        "a statement": lambda random: "/compare?" + urlencode({"ask": f"{name(random)} <= {name(random)}"}),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that runs: its address, and the number of its process."""
+
+    address: str
+    process: int
+
+    def processor(self) -> float:
+        """Return how many seconds of processors it has used so far (Linux)."""
+        fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    """Serve an archive from a process of its own."""
+    process = Popen([sys.executable, "-m", "benchmarks.web", "--serve", str(folder)], stdout=PIPE, text=True)
+    with process, process.stdout as out:  # type: ignore[union-attr] # there is one, it was asked for
+        try:
+            address = out.readline().strip()
+            if not address:
+                raise RuntimeError("the server did not start")
+            yield Server(address, process.pid)
+        finally:
+            process.terminate()
+
+
+def serve(folder: Path) -> None:
+    """Serve an archive as `provenn serve` does, and a page that does nothing; print the address."""
+    from fastapi import FastAPI  # noqa: PLC0415 - the process that asks does without it
+    from fastapi.responses import HTMLResponse  # noqa: PLC0415
+
+    import provenn  # noqa: PLC0415
+    from provenn.web import create_app, serving  # noqa: PLC0415
+
+    def with_bare(*arguments: Any, **options: Any) -> FastAPI:
+        app = create_app(*arguments, **options)
+        app.add_api_route("/bare", lambda: HTMLResponse("<!doctype html><title>bare</title>"), response_model=None)
+        return app
+
+    with (
+        provenn.open(folder, create=False, progress=False) as archive,
+        mock.patch.object(serving, "create_app", with_bare),
+    ):
+        serving.serve(archive, port=0, ready=lambda address: print(address.rstrip("/"), flush=True))
+
+
+@dataclass(slots=True)
+class Took:
+    """What pages of a kind took: seconds for each, and seconds of the server's processors for all of them."""
+
+    seconds: list[float] = field(default_factory=list)
+    processor: float = 0.0
+
+    @property
+    def median(self) -> float:
+        """Milliseconds."""
+        return median(self.seconds) * 1e3
+
+    def row(self, kind: str, bare: Took) -> tuple[str, ...]:
+        """The row of a table."""
+        figures = (self.median, _late(self.seconds) * 1e3, self.processor / len(self.seconds) * 1e3)
+        return (kind, *map(shown, figures), f"{self.median / bare.median:.0f} x")
+
+
+def times(server: Server, kinds: Pages, requests: int, seed: int = 3) -> dict[str, Took]:
+    """Return what each kind of page took, asked for in turns."""
+    random = Random(seed)
+    took = {kind: Took() for kind in kinds}
+    with httpx.Client(base_url=server.address, timeout=PATIENCE) as client:
+        for number in range(WARMING + requests):
+            for kind, path in kinds.items():
+                asked = path(random)
+                start, used = perf_counter(), server.processor()
+                answer = client.get(asked)
+                seconds = perf_counter() - start
+                if answer.status_code != HTTPStatus.OK:
+                    raise RuntimeError(f"{asked} was answered with {answer.status_code}: {answer.text[:2000]}")
+                if number >= WARMING:
+                    took[kind].seconds.append(seconds)
+                    took[kind].processor += server.processor() - used
+    return took
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """What many clients at once took.
+
+    Parameters
+    ----------
+    clients
+        How many.
+    seconds
+        From the first question to the last answer.
+    took
+        What each answer took, in seconds; those that came.
+    errors
+        What went wrong, in words.
+    """
+
+    clients: int
+    seconds: float
+    took: list[float]
+    errors: list[str]
+
+    def row(self) -> tuple[str, ...]:
+        """The row of a table."""
+        asked = len(self.took) + len(self.errors)
+        figures = (asked / self.seconds, median(self.took) * 1e3, _late(self.took) * 1e3)
+        return (f"{self.clients} clients", str(asked), *map(shown, figures), str(len(self.errors)))
+
+
+def crowd(server: Server, kinds: Pages, clients: int, asked: int) -> Crowd:
+    """Return what it takes when many clients, each with a connection of its own, ask for pages of all kinds at once."""
+    paths = [path for kind, path in kinds.items() if kind != BARE]
+    took, errors = [], []
+
+    async def one(number: int) -> None:
+        random = Random(number)
+        async with httpx.AsyncClient(base_url=server.address, timeout=PATIENCE) as client:
+            for _ in range(asked):
+                path = random.choice(paths)(random)
+                start = perf_counter()
+                try:
+                    answer = await client.get(path)
+                except httpx.HTTPError as error:
+                    errors.append(f"{path}: {error!r}")
+                    continue
+                if answer.status_code == HTTPStatus.OK:
+                    took.append(perf_counter() - start)
+                else:
+                    errors.append(f"{path}: {answer.status_code}")
+
+    async def everyone() -> None:
+        await asyncio.gather(*map(one, range(clients)))
+
+    start = perf_counter()
+    asyncio.run(everyone())
+    return Crowd(clients, perf_counter() - start, took, errors)
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Measure, print tables, and return 1 if a page is late, or one of the clients is given an error."""
+    parser = ArgumentParser(description="what the pages of a large archive take")
+    parser.add_argument("--size", type=int, default=SIZE, help="how many catalogs")
+    parser.add_argument("--archive", type=Path, metavar="FOLDER", help="one of that size, made by benchmarks.archives")
+    parser.add_argument("--requests", type=int, default=REQUESTS, help="how many of each kind of page")
+    parser.add_argument("--clients", type=int, nargs="*", default=[CLIENTS, MANY], help="how many at once")
+    parser.add_argument("--asked", type=int, default=ASKED, help="how many pages each of the clients asks for")
+    parser.add_argument("--serve", type=Path, metavar="FOLDER", help="only serve an archive")
+    options = parser.parse_args(list(arguments))
+    if options.serve:
+        serve(options.serve)
+        return 0
+    kinds = pages(options.size)
+    with nullcontext(options.archive) if options.archive else tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        if not options.archive:
+            make_archive(folder / DATABASE, options.size)
+        with serving(folder) as server:
+            took = times(server, kinds, options.requests)
+            crowds = [
+                crowd(server, kinds, clients, options.asked if clients <= CLIENTS else -(-options.asked // 4))
+                for clients in options.clients
+            ]
+    show(
+        f"{shown(options.size)} catalogs, {options.requests} pages of each kind",
+        ("page", "median, ms", "95 %, ms", "processor, ms", "median : nothing"),
+        (one.row(kind, took[BARE]) for kind, one in took.items()),
+    )
+    show(
+        "Many at once, pages of all kinds",
+        ("who", "pages", "pages/s", "median, ms", "95 %, ms", "errors"),
+        (one.row() for one in crowds),
+    )
+    promised = [kind for kind in kinds if "list" in kind or "…" in kind or "compared" in kind]
+    minimums = [
+        *(Minimum(kind, took[kind].median, MILLISECONDS, "ms", at_most=True) for kind in promised),
+        *(
+            Minimum(f"{one.clients} clients", len(one.errors), 0, "errors", at_most=True)
+            for one in crowds
+            if one.clients <= CLIENTS
+        ),
+    ]
+    show("Minimums", ("what", "measured", "minimum", ""), (minimum.row() for minimum in minimums))
+    for told in dict.fromkeys(error for one in crowds for error in one.errors[:5]):
+        print(told)
+    show_load()
+    return int(not all(minimum.reached for minimum in minimums))
+
+
+def _late(took: Sequence[float]) -> float:
+    """Return what 95 of 100 stay below."""
+    return quantiles(took, n=20, method="inclusive")[-1] if len(took) > 1 else took[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,44 @@
+"""The pages of an archive, measured."""
+
+import pytest
+
+from benchmarks.archives import make_archive
+from benchmarks.web import BARE, crowd, main, pages, serving, times
+from provenn.archive import DATABASE
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    make_archive(folder / DATABASE, 200, facts=4)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    with serving(folder) as one:
+        yield one
+
+
+def test_every_kind_of_page_is_measured_and_every_client_is_answered(server):
+    kinds = pages(200)
+    took = times(server, kinds, 2)
+    many = crowd(server, kinds, 5, 2)
+    assert took.keys() == kinds.keys()
+    assert all(len(one.seconds) == 2 and min(one.seconds) > 0 for one in took.values())
+    assert (many.clients, len(many.took), many.errors) == (5, 10, [])
+
+
+def test_what_is_no_page_is_an_error(server):
+    wrong = {BARE: lambda _: "/bare", "nobody": lambda _: "/catalogs/nobody"}
+    with pytest.raises(RuntimeError, match="/catalogs/nobody was answered with 404"):
+        times(server, wrong, 1)
+    many = crowd(server, wrong, 2, 2)
+    assert many.errors == ["/catalogs/nobody: 404"] * 4
+
+
+def test_a_table_is_printed(folder, capsys):
+    main(["--size", "200", "--archive", str(folder), "--requests", "2", "--clients", "2", "--asked", "2"])
+    told = capsys.readouterr().out
+    assert "| two compared " in told
+    assert "| 2 clients " in told
