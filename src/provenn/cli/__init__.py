@@ -14,6 +14,7 @@ from provenn.cli import (
     allow,
     archive_export,
     archive_import,
+    audit,
     backup,
     calculator,
     calculators,
@@ -42,6 +43,7 @@ from provenn.cli import (
     migrate,
     name,
     prefer,
+    project,
     prove,
     relate,
     rename,
@@ -157,6 +159,7 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "lineage": lineage.show_lineage,
         "name": name.set_name,
         "log": log.log,
+        "audit": audit.show_audit,
         "report": report.report,
         "serve": serve.serve,
         "backup": backup.back_up,
@@ -223,6 +226,13 @@ _exchange = typer.Typer(
 _exchange.command("export")(exchange.export_lineage)
 _exchange.command("import")(exchange.import_lineage)
 app.add_typer(_exchange, name="exchange", rich_help_panel="An archive")
+
+_project = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="People who share names and facts.")
+_project.command("new")(project.new_project)
+_project.command("add")(project.add_member)
+_project.command("remove")(project.remove_member)
+_project.command("ls")(project.list_projects)
+app.add_typer(_project, name="project", rich_help_panel="An archive")
 
 _token = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Tokens of people who use the server.")
 _token.command("new")(token.new_token)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,8 +21,10 @@ __all__ = [
     "CURRENT_FOLDER",
     "ArchivePath",
     "CatalogName",
+    "InProject",
     "NewName",
     "SparkUrl",
+    "WhoSees",
     "catalog_data",
     "fact_data",
     "holds_archive",
@@ -47,6 +49,14 @@ ArchivePath = Annotated[
         envvar="PROVENN_ARCHIVE",
         help="The folder of the archive, or the address of its database.",
     ),
+]
+WhoSees = Annotated[
+    Literal["private", "project", "public"] | None,
+    typer.Option("--visibility", metavar="WHO", help="Who sees it: private, project or public.", show_default=False),
+]
+InProject = Annotated[
+    str | None,
+    typer.Option("--project", metavar="PROJECT", help="The project whose members see it.", show_default=False),
 ]
 CatalogName = Annotated[
     str,
@@ -112,7 +122,7 @@ def opened(
             "create": create,
             "store": store,
         }
-        with open_archive(**where, spark=spark, progress=_shown) as archive:
+        with open_archive(**where, spark=spark, progress=_shown, via="cli") as archive:
             yield archive
 
 
@@ -187,6 +197,8 @@ def fact_data(fact: Fact) -> dict[str, Any]:
         "retracted_by": fact.retracted_by,
         "retracted_at": fact.retracted_at and fact.retracted_at.isoformat(),
         "retracted_reason": fact.retracted_reason,
+        "visibility": fact.visibility,
+        "project": fact.project,
     }
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, fact_data, opened
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, InProject, WhoSees, fact_data, opened
 from provenn.cli.output import AsJson, write_json, write_text
 
 __all__ = ["declare"]
@@ -16,6 +16,8 @@ def declare(
     ],
     *,
     reason: Annotated[str, typer.Option("--reason", "-r", metavar="TEXT", help="Why.", show_default=False)] = "",
+    visibility: WhoSees = None,
+    project: InProject = None,
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
@@ -29,7 +31,8 @@ def declare(
     - `provenn declare "disjoint(north, south)" --reason "declination ranges"`
     """
     with opened(archive, as_json) as found:
-        fact = found.declare(statement, reason=reason)
+        shown = visibility or ("project" if project else "public")
+        fact = found.declare(statement, reason=reason, visibility=shown, project=project)
         if as_json:
             write_json(fact_data(fact))
         else:

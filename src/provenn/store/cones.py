@@ -104,7 +104,8 @@ def cone(reading: Reading, digests: Collection[str]) -> tuple[Definition, ...]:
         If a row is missing, or is not what was written.
     """
     there = seen(reading, digests)
-    rows = (row for batch in in_batches(there) for row in reading.connection.execute(_CONE, {"digests": batch}))
+    asked = [one for one in digests if one in there]
+    rows = (row for batch in in_batches(asked) for row in reading.connection.execute(_CONE, {"digests": batch}))
     found = _definitions(rows)
     missing = set(digests) - {one.digest for one in found}
     if missing:

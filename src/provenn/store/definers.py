@@ -12,16 +12,15 @@ from provenn.store.tables import definers
 __all__ = ["record", "record_new"]
 
 
-def record(writing: Writing, digest: str, who: str | None = None) -> None:
-    """Record that a person, by default who writes, defined a catalog that the archive holds, unless that is known."""
-    person = who or writing.who
-    known = select(definers.c.at).where(definers.c.who == person, definers.c.catalog == digest)
+def record(writing: Writing, digest: str) -> None:
+    """Record that who writes defined a catalog that the archive holds, unless that is known."""
+    known = select(definers.c.at).where(definers.c.who == writing.who, definers.c.catalog == digest)
     if writing.connection.scalar(known) is None:
-        record_new(writing, [digest], person)
+        record_new(writing, [digest])
 
 
-def record_new(writing: Writing, digests: Collection[str], who: str | None = None) -> None:
-    """Record that a person, by default who writes, defined catalogs, of which that is not known."""
-    rows = [{"catalog": one, "who": who or writing.who, "at": writing.when} for one in sorted(digests)]
+def record_new(writing: Writing, digests: Collection[str]) -> None:
+    """Record that who writes defined catalogs, of which that is not known."""
+    rows = [{"catalog": one, "who": writing.who, "at": writing.when} for one in sorted(digests)]
     if rows:
         writing.connection.execute(insert(definers), rows)

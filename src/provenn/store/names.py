@@ -13,7 +13,7 @@ from datetime import datetime
 from sqlalchemy import delete, func, insert, or_, select, update
 
 from provenn.errors import CatalogNameError, NotYoursError, UnknownCatalogError, did_you_mean
-from provenn.store import audit, definers, projects, settings
+from provenn.store import audit, projects, settings
 from provenn.store.cones import in_batches
 from provenn.store.database import Reading, Writing
 from provenn.store.tables import catalogs, name_history, names
@@ -290,12 +290,10 @@ def _changed(writing: Writing, digest: str) -> dict[str, object]:
 
 
 def _remember(writing: Writing, action: str, name: str, digest: str | None) -> None:
-    """Write what happened to a name down, with whose it is and who sees it; its owner stands for the catalog, too."""
+    """Write down what happened to a name, with whose it is and who sees it."""
     columns = (names.c.owner, names.c.visibility, names.c.project)
     owner, visibility, project = writing.connection.execute(select(*columns).where(names.c.name == name)).one()
     row = {"name": name, "catalog": digest, "at": writing.when, "by": writing.who}
     shown = {"owner": owner, "visibility": visibility, "project": project}
     writing.connection.execute(insert(name_history), {**row, **shown})
-    if digest is not None:
-        definers.record(writing, digest, owner)
     audit.record(writing, action, name, f"{digest or ''} {visibility} {project or ''}".strip())

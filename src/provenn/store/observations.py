@@ -54,6 +54,8 @@ def observe(writing: Writing, said: Statement, reason: str) -> Observed:
                 against = set(error.conflict.facts)
                 known = closed_cone(writing, said.labels)[1]
                 doubted = [one for one in known if one.origin == "declared" and one.statement in against]
+                # What fewer people know goes first: otherwise others would see that there is more than they know.
+                doubted = [one for one in doubted if one.visibility != "public"] or doubted
                 doubted = [one for one in doubted if _may_know(writing, one.declared_by, said)]
                 if not doubted:
                     raise

@@ -24,11 +24,12 @@ from sqlalchemy import (
     Subquery,
     Table,
     and_,
-    exists,
     func,
     or_,
     select,
     true,
+    union,
+    union_all,
 )
 
 from provenn.errors import VisibilityError, did_you_mean
@@ -111,21 +112,18 @@ def is_fact_for(person: str) -> ColumnElement[bool]:
     return _open_to(facts, "declared_by", person)
 
 
-def _known_definers(viewer: str) -> ColumnElement[bool]:
-    """Return the condition that a viewer may know that somebody defined a catalog."""
-    named = exists().where(
-        names.c.catalog == definers.c.catalog, names.c.owner == definers.c.who, _open_to(names, "owner", viewer)
-    )
-    return or_(definers.c.who == viewer, named)
+def _defined(viewer: str) -> Select[tuple[str]]:
+    return select(definers.c.catalog).where(definers.c.who == viewer)
 
 
-def _directly(viewer: str) -> Select[tuple[str]]:
-    return select(definers.c.catalog).where(_known_definers(viewer))
+def _named(viewer: str) -> Select[tuple[str]]:
+    return select(names.c.catalog).where(_open_to(names, "owner", viewer))
 
 
 def directly_seen(reading: Reading, column: ColumnElement[str]) -> ColumnElement[bool]:
     """Return the condition that the viewer sees a catalog directly: that lists show it."""
-    return true() if reading.viewer is None else column.in_(_directly(reading.viewer))
+    viewer = reading.viewer
+    return true() if viewer is None else or_(column.in_(_defined(viewer)), column.in_(_named(viewer)))
 
 
 def everything_seen(reading: Reading, column: ColumnElement[str]) -> ColumnElement[bool]:
@@ -135,7 +133,8 @@ def everything_seen(reading: Reading, column: ColumnElement[str]) -> ColumnEleme
     """
     if reading.viewer is None:
         return true()
-    reached = _directly(reading.viewer).cte("seen", recursive=True)
+    directly = union(_defined(reading.viewer), _named(reading.viewer)).subquery()
+    reached = select(directly.c.catalog).cte("seen", recursive=True)
     above = select(dependencies.c.dependency).join(reached, dependencies.c.catalog == reached.c.catalog)
     return column.in_(select(reached.union(above).c.catalog))
 
@@ -143,12 +142,14 @@ def everything_seen(reading: Reading, column: ColumnElement[str]) -> ColumnEleme
 def creations(viewer: str) -> Subquery:
     """Return the catalogs that a viewer sees directly: ``catalog``, and ``who`` defined it first ``at`` which moment.
 
-    That is the first of those of whom he may know that they did.
+    Of others he knows only since when their names are there that he sees.
     """
-    place = func.row_number().over(partition_by=definers.c.catalog, order_by=(definers.c.at, definers.c.who))
-    ranked = select(definers.c.catalog, definers.c.who, definers.c.at, place.label("place"))
-    known = ranked.where(_known_definers(viewer)).subquery()
-    return select(known.c.catalog, known.c.who, known.c.at).where(known.c.place == 1).subquery("creations")
+    own = select(definers.c.catalog, definers.c.who, definers.c.at).where(definers.c.who == viewer)
+    named = select(names.c.catalog, names.c.owner, names.c.changed_at).where(_open_to(names, "owner", viewer))
+    known = union_all(own, named).subquery()
+    place = func.row_number().over(partition_by=known.c.catalog, order_by=(known.c.at, known.c.who))
+    ranked = select(known.c.catalog, known.c.who, known.c.at, place.label("place")).subquery()
+    return select(ranked.c.catalog, ranked.c.who, ranked.c.at).where(ranked.c.place == 1).subquery("creations")
 
 
 # -- some catalogs ---------------------------------------------------------------------------------------------------
@@ -156,17 +157,18 @@ def creations(viewer: str) -> Subquery:
 
 def seen(reading: Reading, digests: Collection[str]) -> frozenset[str]:
     """Return those of some digests of catalogs that the viewer sees, directly or in a lineage."""
-    if reading.viewer is None:
+    viewer = reading.viewer
+    if viewer is None:
         return frozenset(digests)
-    direct = _directly(reading.viewer)
-    found = _among(reading, digests, lambda batch: direct.where(definers.c.catalog.in_(batch)))
+    found = _among(reading, digests, lambda batch: _defined(viewer).where(definers.c.catalog.in_(batch)))
+    found |= _among(reading, digests, lambda batch: _named(viewer).where(names.c.catalog.in_(batch)))
     rest = [one for one in digests if one not in found]
     if not rest:
         return frozenset(found)
 
     def below(batch: list[str]) -> Select[tuple[str]]:
         reached = _below(batch)
-        return select(reached.c.origin).where(reached.c.catalog.in_(direct)).distinct()
+        return select(reached.c.origin).where(directly_seen(reading, reached.c.catalog)).distinct()
 
     return frozenset(found | _among(reading, rest, below))
 

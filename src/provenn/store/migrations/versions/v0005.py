@@ -27,11 +27,6 @@ _TABLES = ("leases", "audit", "tokens", "members", "projects", "definers")
 _SEEN = ("visibility", "project")
 _BY_PERSON = {"counts": ("catalog", "counted_by"), "verifications": ("base", "verified_by")}
 """What several people may have found out, each for himself: the columns of the new key."""
-_NAMERS = """
-INSERT INTO definers (catalog, who, at) SELECT catalog, owner, MIN(changed_at) FROM names
-WHERE NOT EXISTS (SELECT 1 FROM definers WHERE definers.catalog = names.catalog AND definers.who = names.owner)
-GROUP BY catalog, owner
-"""
 
 
 def upgrade() -> None:
@@ -53,7 +48,6 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.execute("INSERT INTO definers (catalog, who, at) SELECT digest, created_by, created_at FROM catalogs")
-    op.execute(_NAMERS)
     for name, (which, person) in _BY_PERSON.items():
         _change_key(name, which, person)
     op.create_table(

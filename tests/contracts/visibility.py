@@ -1,0 +1,289 @@
+"""What is private must not be told: not by name, relation, error or reuse, on every database."""
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import delete
+
+from provenn.archive import Archive
+from provenn.catalogs import (
+    CombineAttributes,
+    ConcatSources,
+    ExcludeSources,
+    KeepAttributes,
+    RestrictSources,
+    SelectSources,
+    SqlCalculator,
+    cone,
+)
+from provenn.errors import (
+    CatalogNameError,
+    ContradictionError,
+    NotYoursError,
+    PopulationError,
+    ProjectError,
+    ProvennError,
+    UnknownCatalogError,
+    UnknownFactError,
+    VisibilityError,
+)
+from provenn.logic import disjoint, empty, equal, nonempty, overlapping, subset
+from provenn.store import counts, fragments, runs
+from provenn.store.database import open_database
+from provenn.store.folder import StoredFile
+from provenn.store.observations import observe
+from provenn.store.tables import metadata
+from tests.catalogs.samples import base, derived
+
+STARS, OTHERS = base("stars"), base("others")
+BRIGHT = SelectSources.of(STARS, "vmag < 6")
+VERY = SelectSources.of(BRIGHT, "vmag < 2")
+FAINT = ExcludeSources(STARS, BRIGHT)
+NEAR = derived(STARS, dist="1000 / plx")
+FAR = derived(VERY, dist="1000 / plx", twice="2 * vmag")
+BOTH = RestrictSources(STARS, OTHERS)
+ALL = ConcatSources.of(BRIGHT, OTHERS, overlap="first")
+WIDE = CombineAttributes.of(BRIGHT, KeepAttributes.of(NEAR, ["dist"]))
+POOL = (STARS, OTHERS, BRIGHT, VERY, FAINT, NEAR, FAR, BOTH, ALL, WIDE)
+LINEAGE = {one.digest: frozenset(each.digest for each in cone(one)) for one in POOL}
+
+ADA, BOB, CAROL = "ada", "bob", "carol"
+COMMON, HERS = "common", "hers"  # Bob is a member of the first alone, Ada of both
+FOR_BOB = (("public", None), ("project", COMMON))
+NOT_FOR_BOB = (("private", None), ("project", HERS))
+
+
+@dataclass
+class Story:
+    """What three people do with an archive; and what of it is Ada's alone.
+
+    A step is a function of the archive as its person sees it. Which steps are private is decided by a model of its own:
+    Ada never shows a secret catalog to Bob, and what she does with one is private while nobody shares it with him.
+    """
+
+    random: Random
+    steps: list = field(default_factory=list)  # (person, whether it is private, function)
+    shared: dict = field(default_factory=dict)  # name -> (owner, digest), of names that Bob sees for others or himself
+    number: int = 0
+
+    def __post_init__(self):
+        secret = self.random.sample(POOL, self.random.randrange(2, 7))
+        self.secret = [one for one in POOL if any(each.digest in LINEAGE[one.digest] for each in secret)]
+        kinds = [self.define, self.define, self.define, self.declare, self.declare, self.work, self.work, self.ask]
+        for _ in range(self.random.randrange(6, 18)):
+            self.random.choice([*kinds, self.unname])()
+
+    def is_shared(self, one):
+        return any(one.digest in LINEAGE[digest] for _, digest in self.shared.values())
+
+    def person(self):
+        return self.random.choice([ADA, ADA, ADA, BOB, CAROL])
+
+    def define(self):
+        who, one = self.person(), self.random.choice(POOL)
+        self.number += 1
+        name = f"{who}-{self.number}"
+        visibility, project = self.random.choice(FOR_BOB)
+        private = who == ADA and one in self.secret
+        if private:
+            visibility, project = self.random.choice(NOT_FOR_BOB)
+        elif who != ADA and self.random.random() < 0.4:
+            visibility, project = "private", None
+        else:
+            self.shared[name] = (who, one.digest)
+        named = private or visibility != "private" or self.random.random() < 0.7
+
+        def step(archive):
+            made = archive.define(one)
+            if named:
+                made.named(name, visibility=visibility, project=project)
+
+        self.steps.append((who, private, step))
+
+    def unname(self):
+        own = [name for name, (who, _) in self.shared.items() if who in (BOB, CAROL)]
+        if own:
+            name = self.random.choice(own)
+            who, _ = self.shared.pop(name)
+            self.steps.append((who, False, lambda archive: archive.delete_name(name)))
+
+    def declare(self):
+        who, (left, right) = self.person(), self.random.sample(POOL, 2)
+        relation = self.random.choice([subset, disjoint, equal, overlapping])
+        said = self.random.choice(
+            [relation(left.digest, right.digest), nonempty(left.digest), empty(left.digest)]
+        )
+        visibility, project = self.random.choice(NOT_FOR_BOB if who == ADA else FOR_BOB)
+        if who == BOB and self.random.random() < 0.5:
+            visibility, project = "private", None
+
+        def step(archive):
+            with suppress(ContradictionError, UnknownCatalogError):
+                archive.declare(said, reason=f"{who} says", visibility=visibility, project=project)
+
+        self.steps.append((who, who == ADA, step))
+
+    def work(self):
+        who, one, kind = self.person(), self.random.choice(POOL), self.random.choice(["store", "count", "run"])
+        rows, private = 3, who == ADA and not self.is_shared(one)
+
+        def step(archive):
+            database = archive._database
+            with suppress(ContradictionError, UnknownCatalogError), database.writing() as writing:
+                archive.catalog(one.digest)  # what one does not see, one does not work with
+                if kind == "store":
+                    columns = [(each.identity, each.name) for each in one.schema.attributes]
+                    file = [StoredFile("a.parquet", 3, "0")]
+                    place = f"{who}/{one.digest}"
+                    fragments.register(writing, one, columns, location=place, rows=rows, files=file, seconds=1.0)
+                elif kind == "count":
+                    counts.record(writing, one.digest, rows)
+                    observe(writing, nonempty(one.digest), f"{rows} sources counted")
+                else:
+                    number = runs.begin(writing, f"what {who} calls it", catalog=one.digest)
+                    runs.end(writing, number, "done", seconds=1.0, rows=rows, computed=["x"])
+
+        self.steps.append((who, private, step))
+
+    def ask(self):
+        who, (left, right) = self.person(), self.random.sample(POOL, 2)
+
+        def step(archive):
+            with suppress(ProvennError):
+                archive.relate(left.digest, right.digest)
+
+        self.steps.append((who, who == ADA, step))
+
+    def told(self, archive, *, private):
+        """Let it happen, with or without what is private; return all that Bob is told then."""
+        for project, people in ((COMMON, (BOB, CAROL)), (HERS, ("dan",))):
+            archive.as_seen_by(ADA).new_project(project)
+            for one in people:
+                archive.as_seen_by(ADA).add_member(project, one)
+        archive.calculator("doubling", sql={"doubled": "2 * twice"})
+        seen = {who: archive.as_seen_by(who) for who in (ADA, BOB, CAROL)}
+        for who, is_private, step in self.steps:
+            if private or not is_private:
+                step(seen[who])
+        return Looking(seen[BOB]).everything(self)
+
+
+class Looking:
+    """Everything that a person can ask, as text without times; numbers are those of what this person sees."""
+
+    def __init__(self, archive):
+        self.archive = archive
+        known = [one.id for one in archive.facts(retracted=True)]
+        self.numbers = {str(number): f"fact-{place}" for place, number in enumerate(known)}
+
+    def __call__(self, question, *arguments, **options):
+        try:
+            answer = question(*arguments, **options)
+        except ProvennError as error:
+            answer = f"{type(error).__name__}: {error.message} / {error.hint}"
+        return self.plain(answer)
+
+    def plain(self, answer):
+        text = answer if isinstance(answer, str) else str(answer)
+        text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "then", text)
+        return re.sub(r"#(\d+)", lambda found: "#" + self.numbers.get(found[1], "unseen"), text)
+
+    def everything(self, story):
+        archive, told = self.archive, {}
+        told["names"] = self(lambda: sorted(archive))
+        told["count"] = self(len, archive), self(archive.populations), self(archive.owners)
+        told["attributes"] = self(archive.attributes, "star")
+        told["facts"] = self(lambda: [self.fact(one) for one in archive.facts(retracted=True)])
+        told["fragments"] = self(lambda: [self.fragment(one) for one in archive.fragments(dropped=True)])
+        told["runs"] = self(lambda: [(one.target, one.name, one.by, one.rows, one.computed) for one in archive.runs()])
+        told["unproved"] = self(lambda: sorted(one.name for one in archive.unproved()))
+        told["projects"] = self(lambda: [(one.name, one.members) for one in archive.projects()])
+        for sort in ("newest", "oldest", "name"):
+            told["search", sort] = self(lambda sort=sort: self.entries(sort=sort))
+        filters = [{"text": "vmag <"}, {"text": "ada"}, {"text": STARS.digest[:6]}, {"owner": ADA}, {"owner": BOB}]
+        for one in [*filters, {"named": True}, {"kind": "SelectSources"}, {"attribute": "dist"}, {"population": "star"}]:
+            told["search", str(one)] = self(lambda one=one: (self.entries(**one), archive.matches(**one)))
+        for name in [*(f"{who}-{number}" for who in (ADA, CAROL) for number in range(story.number + 1)), "ada"]:
+            told["name", name] = [
+                self(lambda name=name: archive[name].digest),
+                self(lambda name=name: [(one.catalog, one.by) for one in archive.log(name)]),
+                self(archive.relate, name, STARS.digest),
+                self(archive.prove, f"nonempty({name})" if name.isalnum() else f"nonempty(`{name}`)"),
+                self(archive.target, name, ["vmag"]),
+                self(lambda name=name: name in archive),
+            ]
+        for one in POOL:
+            told[one.digest] = list(self.about(one))
+        for left in POOL:
+            for right in POOL[: POOL.index(left)]:
+                told["relate", left.digest, right.digest] = self(archive.relate, left.digest, right.digest)
+        told["compare"] = [self(archive.compare, STARS.digest, BRIGHT.digest, one.digest) for one in POOL[3:]]
+        return told
+
+    def about(self, one):
+        archive, digest = self.archive, one.digest
+        yield self(lambda: archive.catalog(digest[:8]).digest)
+        yield self(archive.describe, digest)
+        yield self(archive.lineage, digest)
+        yield self(archive.names_of, digest)
+        yield self(lambda: [self.fact(each) for each in archive.facts(digest, retracted=True)])
+        yield self(lambda: [self.fragment(each) for each in archive.fragments(digest)])
+        yield self(lambda: [(each.by, each.name) for each in archive.runs(digest)])
+        yield self(lambda: [self.fact(each) for each in archive.provenance(digest).facts])
+        yield self(lambda: archive.neighbourhood(digest, depth=3).picture)
+        for question in (archive.same_sources, archive.covering, archive.inside, archive.apart_from):
+            yield self(lambda question=question: [(each.name, each.digest) for each in question(digest)])
+        yield self(lambda: [each.digest for each in archive.same_sources(digest, by_construction=True)])
+        for said in (nonempty(digest), empty(digest), subset(digest, STARS.digest)):
+            yield self(lambda said=said: self.proof(archive.prove(said)))
+        for attributes in (["dist"], ["vmag", "twice"], ["doubled"], ["nothing"]):
+            yield self(lambda attributes=attributes: archive.target(digest, attributes, missing="null").plan())
+
+    def entries(self, **options):
+        found = self.archive.search(**options)
+        return [(one.digest, one.names, one.created_by, one.attributes) for one in found]
+
+    def fact(self, one):
+        return f"#{one.id}", str(one.statement), one.reason, one.declared_by, one.holds, one.retracted_reason
+
+    def fragment(self, one):
+        return one.name, one.attributes, one.fragment.stored_by, one.unusable, one.fragment.location
+
+    def proof(self, one):
+        return one.verdict, [str(each) for each in one.reasons]
+
+
+class VisibilityContract:
+    @pytest.fixture
+    def archive(self, place):
+        with Archive(open_database(place, who="root")) as archive:
+            yield archive
+
+    def empty(self, archive):
+        with archive._database.writing() as writing:
+            for table in reversed(metadata.sorted_tables):
+                writing.connection.execute(delete(table))
+
+    def same_with_and_without(self, archive, seed):
+        worlds = []
+        for private in (True, False):
+            self.empty(archive)
+            worlds.append(Story(Random(seed)).told(archive, private=private))
+        with_them, without = worlds
+        assert {key: (with_them[key], without[key]) for key in without if with_them[key] != without[key]} == {}
+
+    @settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+    @given(seed=st.integers(0, 2**32))
+    def test_all_that_bob_can_ask_is_the_same_whether_private_things_of_ada_exist_or_not(self, archive, seed):
+        self.same_with_and_without(archive, seed)
+
+    @pytest.mark.campaign
+    @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+    @given(seed=st.integers(0, 2**32))
+    def test_so_it_is_in_hundreds_of_archives(self, archive, seed):
+        self.same_with_and_without(archive, seed)
