@@ -85,6 +85,7 @@ def store_fragment(
     if there is not None:
         return there
     bases = [one for one in cone(catalog) if isinstance(one, Base)]
+    _require_store(database, folder)
     temporary = folder.temporary()
     place = folder.below(temporary)
     target = (FRAGMENTS, place.rpartition("/")[2])
@@ -96,6 +97,7 @@ def store_fragment(
             with told(what), watched(engine, what, listener):
                 _write(frame, columns, folder, temporary)
             seconds = monotonic() - started
+            _require(folder, place)
             written = contents(folder, place, len(catalog.schema.key))
             _check_keys(catalog, written)
             _check(bases)
@@ -190,6 +192,13 @@ def usable(database: Database, folder: DataFolder, candidates: Iterable[Fragment
             with database.writing() as writing:
                 fragments.drop(writing, one.id, f"damaged: {problem}")
     return sound
+
+
+def _require_store(database: Database, folder: DataFolder) -> None:
+    """Make sure that the folder of all fragments is there, if there are any: a new one would hide that it is gone."""
+    with database.reading() as reading:
+        for place in sorted(fragments.locations(reading))[:1]:
+            _require(folder, place.rpartition("/")[0])
 
 
 def _require(folder: DataFolder, *parts: str) -> None:

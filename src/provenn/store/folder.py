@@ -151,6 +151,7 @@ class DataFolder:
             if filesystem.type_name not in _RENAMING:
                 return temporary
             if self.local:
+                os.stat(temporary)  # noqa: PTH116 - a folder is made above only where there is something to put in it
                 _flush(temporary)
             filesystem.create_dir(path.rpartition("/")[0])
             if self.local:

@@ -52,16 +52,15 @@ def _missing(folder: DataFolder | None, usable: list[Fragment]) -> str:
         return ""
     if folder is None:
         return 'nobody has said where data are kept; open the archive with store="…" once'
-    try:
-        with folder.reached() as (filesystem, path):
-            there = filesystem.get_file_info(path).type.name != "NotFound"
-    except StoreError as error:
-        return error.message
-    return (
-        ""
-        if there
-        else f"{folder.location} is not there, and should hold {len(usable):,} fragments; is the disk mounted?"
-    )
+    for above in sorted({one.location.rpartition("/")[0] for one in usable}):
+        try:
+            with folder.reached(above) as (filesystem, path):
+                there = filesystem.get_file_info(path).type.name != "NotFound"
+        except StoreError as error:
+            return error.message
+        if not there:
+            return f"{folder.at(above)} is not there, which should hold fragments; is the disk mounted?"
+    return ""
 
 
 def _row_problems(reading: Reading, one: Fragment, catalog: Catalog | None) -> Iterator[Problem]:
