@@ -88,7 +88,7 @@ class Accounts:
     """
 
     def __init__(self, archive: Archive) -> None:
-        self._archive = archive
+        self._archive = archive.as_seen_by(archive.who, confined=False, via="http")
         self._lock = threading.Lock()
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._noted: dict[int, float] = {}

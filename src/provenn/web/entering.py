@@ -23,6 +23,10 @@ __all__ = ["COOKIE", "Entrance", "address_of", "too_often"]
 COOKIE: Final = "provenn_session"
 """What the cookie of a session is called."""
 
+_PER_SECOND: Final = 50
+_AT_ONCE: Final = 200
+"""How often somebody may ask: so many times at once, and then so many times a second."""
+
 _FORM: Final = "form"
 _FORM_HEADER: Final = "x-provenn-form"
 _OPEN: Final = ("/login", "/static/")
@@ -42,7 +46,7 @@ class Entrance:
     def __init__(self, app: ASGIApp, accounts: Accounts) -> None:
         self._app = app
         self._accounts = accounts
-        self._rate = Rate(per_second=50, at_once=200)
+        self._rate = Rate(_PER_SECOND, _AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -117,9 +121,11 @@ def too_often(scope: Scope) -> Response:
 
 def _not_allowed(scope: Scope, account: Account, headers: Mapping[str, str], body: bytes) -> Response | None:
     """Return the answer to somebody who may not change anything, or whose browser did not send a form of ours."""
+    if scope["path"] == "/login":
+        return None
     if account.form and not same(headers.get(_FORM_HEADER) or _in_form(headers, body), account.form):
         return failure(scope, 403, "this form is not of this session", "load its page again, and send it from there")
-    if scope["path"] not in ("/login", "/logout") and not account.may("author"):
+    if scope["path"] != "/logout" and not account.may("author"):
         return failure(scope, 403, "this needs a token of the role author", "ask who runs the server for one")
     return None
 

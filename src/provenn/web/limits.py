@@ -15,7 +15,7 @@ _LOG = logging.getLogger("provenn.web")
 AT_ONCE: Final = 256
 """How many requests are answered at once."""
 
-SECONDS: Final = 30.0
+SECONDS: Final = 60.0
 """How long it may take until an answer begins, and until a reader takes the next piece of it."""
 
 
