@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
 from typing import BinaryIO
@@ -74,15 +74,16 @@ def import_definitions(database: Database, file: _File, prefix: str) -> Imported
 
 @contextmanager
 def _readable(file: _File) -> Iterator[tuple[BinaryIO, str]]:
-    named = isinstance(file, str | PathLike)
-    name = fspath(file) if isinstance(file, str | PathLike) else "the file"
+    if not isinstance(file, str | PathLike):
+        yield file, "the file"
+        return
     try:
-        with Path(name).open("rb") if named else nullcontext(file) as opened:
-            yield opened, name
+        with Path(file).open("rb") as opened:
+            yield opened, fspath(file)
     except FileError:
         raise
     except OSError as error:
-        raise FileError(f"{name} cannot be read: {error.strerror or error}") from error
+        raise FileError(f"{fspath(file)} cannot be read: {error.strerror or error}") from error
 
 
 def back_up(

@@ -100,7 +100,7 @@ def _digests(reading: Reading, only: Collection[str] | None) -> list[str]:
 def _definition_lines(reading: Reading, digests: list[str]) -> _Lines:
     for start in range(0, len(digests), _AT_ONCE):
         batch = digests[start : start + _AT_ONCE]
-        query = select(catalogs.c["digest", "kind", "parameters", "notes"]).where(catalogs.c.digest.in_(batch))
+        query = select(*catalogs.c["digest", "kind", "parameters", "notes"]).where(catalogs.c.digest.in_(batch))
         rows = {row.digest: row for row in reading.connection.execute(query)}
         made_of: dict[str, list[str]] = {}
         links = select(dependencies.c.catalog, dependencies.c.dependency).where(dependencies.c.catalog.in_(batch))
@@ -129,7 +129,7 @@ def _created(reading: Reading, digests: Collection[str]) -> dict[str, list[list[
     if reading.viewer is not None:
         lineage = {digest: nearest_creation(reading, digest) for digest in digests if digest not in told}
         return told | {digest: [[moment_text(one[0]), one[1]]] for digest, one in lineage.items() if one}
-    query = select(definers.c["catalog", "at", "who"]).where(definers.c.catalog.in_(digests))
+    query = select(*definers.c["catalog", "at", "who"]).where(definers.c.catalog.in_(digests))
     for digest, at, who in reading.connection.execute(query.order_by(definers.c.at, definers.c.who)):
         if who != told[digest][0][1]:
             told[digest].append([moment_text(at), who])
@@ -152,10 +152,10 @@ def _name_lines(reading: Reading, called: list[str], there: Collection[str]) -> 
     own = ("owner", "visibility", "project")
     for start in range(0, len(called), _AT_ONCE):
         batch = called[start : start + _AT_ONCE]
-        now = select(names.c["name", "catalog", "changed_at", "changed_by", *own]).where(names.c.name.in_(batch))
+        now = select(*names.c["name", "catalog", "changed_at", "changed_by", *own]).where(names.c.name.in_(batch))
         held = {name: rest for name, *rest in reading.connection.execute(now)}
         changes: dict[str, list[list[Any]]] = {}
-        past = select(name_history.c["name", "catalog", "at", "by", *own]).where(
+        past = select(*name_history.c["name", "catalog", "at", "by", *own]).where(
             name_history.c.name.in_(batch), is_name_for(reading, name_history)
         )
         for name, *rest in reading.connection.execute(past.order_by(name_history.c.id)):

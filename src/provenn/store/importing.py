@@ -306,7 +306,7 @@ def _take_fact(taking: _Import, line: Line) -> bool:
         "visibility": visibility,
         "project": project,
     }
-    same = select(facts.c["id", "retracted_at"]).where(facts.c.digest == row["digest"], facts.c.declared_at == at)
+    same = select(*facts.c["id", "retracted_at"]).where(facts.c.digest == row["digest"], facts.c.declared_at == at)
     found = writing.connection.execute(same).first()
     if found is not None:
         if gone is None or found.retracted_at is not None:
@@ -386,7 +386,7 @@ def _take_preferences(taking: _Import, lines: Sequence[Line]) -> int:
     for line in lines:
         said = {key: line.text(key) for key in ("attribute", "identity")}
         rows[(said["attribute"],)] = {**said, "at": line.moment("at"), "by": taking.by(line.text("by"))}
-    query = select(preferences.c["attribute", "identity"])
+    query = select(*preferences.c["attribute", "identity"])
     here = {row.attribute: row.identity for row in taking.writing.connection.execute(query)}
     meant = {row["attribute"]: row["identity"] for row in rows.values()}
     taking.kept += sorted(one for one, identity in meant.items() if here.get(one, identity) != identity)

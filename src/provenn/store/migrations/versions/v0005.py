@@ -107,8 +107,8 @@ def _change_key(name: str, *columns: str) -> None:
 def downgrade() -> None:
     """Drop what was made. Who may see what is forgotten: everybody sees all."""
     for name, (which, person) in _BY_PERSON.items():
-        one, other = (table(name, column(which), column(person)) for _ in range(2))
-        other = other.alias("other")
+        one = table(name, column(which), column(person))
+        other = table(name, column(which), column(person)).alias("other")
         first = select(func.min(other.c[person])).where(other.c[which] == one.c[which]).scalar_subquery()
         op.execute(delete(one).where(one.c[person] != first))
         _change_key(name, which)
