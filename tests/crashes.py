@@ -192,7 +192,7 @@ WORKS = {
         [
             lambda archive, folder: archive["bright"].write(folder / "out" / "bright.parquet"),
             lambda archive, folder: archive["stars"].write(folder / "out" / "bright.parquet", overwrite=True),
-            lambda archive, folder: archive["faint"].write(folder / "out" / "faint"),
+            lambda archive, folder: archive["faint"].write(folder / "out" / "faint", format="parquet"),
         ],
         spark=True,
     ),

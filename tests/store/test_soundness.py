@@ -110,6 +110,12 @@ def whole(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def before(whole):
+    """What is told of it before it is damaged."""
+    return set(looked(whole))
+
+
 @pytest.fixture
 def folder(whole, tmp_path):
     return Path(shutil.copytree(whole, tmp_path / "archive"))
@@ -121,11 +127,11 @@ def looked(folder, **options):
         return list(problems(database, data_folder(database, path), **options))
 
 
-def mended(folder, **options):
+def mended(folder, wrong, **options):
     """Mend what can be; return what is left."""
     path = folder / "provenn.sqlite"
     with open_database(path) as database:
-        mend(database, data_folder(database, path), problems(database, data_folder(database, path), **options))
+        mend(database, data_folder(database, path), wrong)
     return looked(folder, **options)
 
 
@@ -181,9 +187,7 @@ def test_remarks_name_columns():
 
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS, ids=[".".join(pair) for pair in COLUMNS])
-def test_a_change_to_any_column_is_found_and_mended_where_that_is_said(folder, table, column):
-    before = set(looked(folder))
-
+def test_a_change_to_any_column_is_found_and_mended_where_that_is_said(folder, before, table, column):
     def change(connection, rows):
         row = one_row(connection, rows, column)
         values = {column: other(rows.c[column], row[column])}
@@ -196,7 +200,7 @@ def test_a_change_to_any_column_is_found_and_mended_where_that_is_said(folder, t
         return
     assert found
     lost = {one for one in found if one.state == "damage" and one.remedy == "restore"}
-    left = set(mended(folder))
+    left = set(mended(folder, found))
     assert {one for one in found if one.mend is not None and one in left} == set(), "what can be mended is"
     if not lost:
         assert bad(left) == []
@@ -213,15 +217,14 @@ NEEDED = {
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_row_that_is_missing_is_found_where_another_one_needs_it(folder, table):
+def test_a_row_that_is_missing_is_found_where_another_one_needs_it(folder, before, table):
     def remove(connection, rows):
         connection.execute(delete(rows).where(*is_row(rows, one_row(connection, rows))))
 
-    before = set(looked(folder))
     tampered(folder, table, remove)
     found = [one for one in looked(folder) if one not in before]
     assert bool(found) == (table in NEEDED or table in ("fragments", "settings", "proofs")), found
-    left = set(mended(folder))
+    left = set(mended(folder, found))
     assert {one for one in found if one.mend is not None and one in left} == set()
 
 
@@ -280,7 +283,7 @@ def test_any_damage_to_a_file_is_found_and_the_fragment_is_dropped(folder, harm)
     assert deep[0].stored is not None
     if harm is not flip:  # of which neither sizes nor footers tell
         assert quick == deep
-    left = mended(folder, deep=True)
+    left = mended(folder, deep, deep=True)
     assert bad(left) == []
     with open_database(folder / "provenn.sqlite") as database, database.reading() as reading:
         (gone,) = [one for one in fragments.all_fragments(reading, dropped=True) if one.location.endswith("distant")]
@@ -304,7 +307,7 @@ def test_a_stray_file_is_no_damage_and_is_deleted(folder):
     stray.write_bytes(b"whatever")
     (one,) = [one for one in looked(folder) if "stray" in one.what]
     assert (one.state, one.remedy) == ("leftover", "delete")
-    mended(folder)
+    mended(folder, [one])
     assert not stray.exists()
     assert len(parts(folder)) == 2
 
@@ -318,7 +321,7 @@ def test_what_nothing_refers_to_is_a_leftover_and_goes_when_it_is_old(folder):
     for path in (place, place / "a.parquet"):
         os.utime(path, (0, 0))
     assert [one.state for one in looked(folder) if "old" in one.where] == ["leftover"]
-    mended(folder)
+    mended(folder, looked(folder))
     assert not place.exists()
 
 
@@ -326,7 +329,7 @@ def test_a_store_that_is_not_there_is_one_problem_and_drops_nothing(folder):
     (folder / "data").rename(folder / "elsewhere")
     (one,) = bad(looked(folder))
     assert "is the disk mounted?" in one.what
-    assert [each.what for each in bad(mended(folder))] == [one.what]
+    assert [each.what for each in bad(mended(folder, [one]))] == [one.what]
     (folder / "elsewhere").rename(folder / "data")
     assert bad(looked(folder, deep=True)) == []
 
