@@ -18,7 +18,6 @@ from provenn.catalogs import (
     KeepAttributes,
     RestrictSources,
     SelectSources,
-    SqlCalculator,
     cone,
 )
 from provenn.errors import (
@@ -115,9 +114,7 @@ class Story:
     def declare(self):
         who, (left, right) = self.person(), self.random.sample(POOL, 2)
         relation = self.random.choice([subset, disjoint, equal, overlapping])
-        said = self.random.choice(
-            [relation(left.digest, right.digest), nonempty(left.digest), empty(left.digest)]
-        )
+        said = self.random.choice([relation(left.digest, right.digest), nonempty(left.digest), empty(left.digest)])
         visibility, project = self.random.choice(NOT_FOR_BOB if who == ADA else FOR_BOB)
         if who == BOB and self.random.random() < 0.5:
             visibility, project = "private", None
@@ -206,7 +203,13 @@ class Looking:
         for sort in ("newest", "oldest", "name"):
             told["search", sort] = self(lambda sort=sort: self.entries(sort=sort))
         filters = [{"text": "vmag <"}, {"text": "ada"}, {"text": STARS.digest[:6]}, {"owner": ADA}, {"owner": BOB}]
-        for one in [*filters, {"named": True}, {"kind": "SelectSources"}, {"attribute": "dist"}, {"population": "star"}]:
+        for one in [
+            *filters,
+            {"named": True},
+            {"kind": "SelectSources"},
+            {"attribute": "dist"},
+            {"population": "star"},
+        ]:
             told["search", str(one)] = self(lambda one=one: (self.entries(**one), archive.matches(**one)))
         for name in [*(f"{who}-{number}" for who in (ADA, CAROL) for number in range(story.number + 1)), "ada"]:
             told["name", name] = [
@@ -276,6 +279,146 @@ class VisibilityContract:
             worlds.append(Story(Random(seed)).told(archive, private=private))
         with_them, without = worlds
         assert {key: (with_them[key], without[key]) for key in without if with_them[key] != without[key]} == {}
+
+    def test_what_is_private_is_not_there_for_others(self, archive):
+        ada, bob = archive.as_seen_by(ADA), archive.as_seen_by(BOB)
+        ada.define(STARS, "stars")
+        secret = ada.define(BRIGHT).named("secret", visibility="private")
+        ada.declare(nonempty(BRIGHT.digest), reason="she knows", visibility="private")
+        assert (list(ada), list(bob), len(ada), len(bob)) == (["secret", "stars"], ["stars"], 2, 1)
+        assert archive["secret"] == secret, "who sees everything sees it, too"
+        for word in ("secret", BRIGHT.digest, BRIGHT.digest[:6]):
+            with pytest.raises(UnknownCatalogError, match="no catalog is called"):
+                bob.catalog(word)
+        with pytest.raises(UnknownCatalogError) as error:
+            bob.catalog("secrets")
+        assert "secret'" not in str(error.value.hint)
+        with pytest.raises(UnknownCatalogError):
+            bob.relate(secret, "stars")  # even if somebody handed it over
+        assert bob.facts() == []
+        with pytest.raises(UnknownFactError):
+            bob.retract(ada.facts()[0].id)
+        assert ada.prove("nonempty(stars)")
+        assert not bob.prove("nonempty(stars)"), "it is used in the proofs of its owner alone"
+        assert not archive.prove("nonempty(stars)")
+        assert [one.name for one in bob.neighbourhood("stars").picture.nodes] == ["stars"]
+        assert bob.neighbourhood("stars").picture.nodes[0].below == 0
+        with pytest.raises(CatalogNameError, match="the name secret is taken"):
+            bob.name("stars", "secret")
+
+    def test_who_defines_what_another_has_privately_is_told_of_nobody_else(self, archive):
+        ada, bob, carol = (archive.as_seen_by(who) for who in (ADA, BOB, CAROL))
+        ada.define(BRIGHT, "stars-of-ada").named("stars-of-ada", visibility="private")
+        with ada._database.writing() as writing:
+            counts.record(writing, BRIGHT.digest, 7)
+        made = bob.define(BRIGHT)
+        assert [(one.created_by, one.names) for one in bob.search()] == [(BOB, ()), (BOB, ())]
+        with bob._database.writing() as writing:
+            assert counts.known(writing, [BRIGHT.digest]) == {}
+            counts.record(writing, BRIGHT.digest, 7)
+            assert counts.known(writing, [BRIGHT.digest]) == {BRIGHT.digest: 7}
+        made.named("bright", visibility="public")
+        assert [(one.created_by, one.names) for one in carol.search()] == [(BOB, ("bright",))]
+        assert carol.describe(STARS.digest).created_by == BOB, "it is seen in the lineage of bright"
+        assert carol.owners() == bob.owners() == (BOB,)
+
+    def test_a_project_sees_what_its_members_show_it(self, archive):
+        ada, bob, carol = (archive.as_seen_by(who) for who in (ADA, BOB, CAROL))
+        ada.new_project("pulsars")
+        ada.define(STARS).named("ours", project="pulsars")
+        fact = ada.declare("nonempty(ours)", visibility="project", project="pulsars")
+        assert "ours" not in bob
+        ada.add_member("pulsars", BOB)
+        assert "ours" in bob
+        assert bob.prove("nonempty(ours)")
+        assert [one.members for one in bob.projects()] == [(ADA, BOB)]
+        assert carol.projects() == []
+        for refused in (
+            lambda: bob.add_member("pulsars", CAROL),
+            lambda: bob.delete_name("ours"),
+            lambda: bob.retract(fact.id),
+        ):
+            with pytest.raises(NotYoursError):
+                refused()
+        bob.define(BRIGHT)
+        with pytest.raises(NotYoursError):
+            bob.name(BRIGHT.digest, "ours", move=True)
+        with pytest.raises(ProjectError, match="there is no project 'pulsars'"):
+            carol.define(STARS).named("mine", project="pulsars")
+        ada.remove_member("pulsars", BOB)
+        assert "ours" not in bob
+        with pytest.raises(ProjectError, match="stays a member"):
+            ada.remove_member("pulsars", ADA)
+        with pytest.raises(ProjectError, match="taken"):
+            carol.new_project("pulsars")
+
+    def test_who_sees_a_name_can_change_and_its_history_tells_it_to_those_who_may_know(self, archive):
+        ada, bob = archive.as_seen_by(ADA), archive.as_seen_by(BOB)
+        ada.define(BRIGHT)
+        ada.name(STARS.digest, "base", visibility="private")
+        ada.name(BRIGHT.digest, "bright", visibility="private")
+        assert ada.revealed(BRIGHT.digest) == ("base", "bright")
+        ada.name(BRIGHT.digest, "bright", visibility="public")
+        assert [one.visibility for one in ada.log("bright")] == ["public", "private"]
+        assert [one.visibility for one in bob.log("bright")] == ["public"]
+        assert "base" not in str(bob.lineage("bright")), "how it is defined is seen, and not what it is called"
+        assert bob.catalog(STARS.digest).names == ()
+        with pytest.raises(UnknownCatalogError):
+            bob.log("base")
+        ada.name(BRIGHT.digest, "bright", visibility="private")
+        assert "bright" not in bob
+        for wrong in ({"visibility": "open"}, {"visibility": "project"}, {"visibility": "public", "project": "x"}):
+            with pytest.raises(VisibilityError):
+                ada.name(BRIGHT.digest, "bright", **wrong)
+
+    def test_a_declaration_that_contradicts_what_is_hidden_is_accepted_and_suspends_it_for_its_owner(self, archive):
+        ada, bob = archive.as_seen_by(ADA), archive.as_seen_by(BOB)
+        ada.define(BRIGHT, "bright")
+        hidden = ada.declare("nonempty(bright)", visibility="private")
+        own = bob.declare("empty(bright)", visibility="private")
+        assert ada.facts()[0].holds, "what Bob keeps for himself contradicts nothing that Ada knows"
+        bob.retract(own.id)
+        told = bob.declare("empty(bright)", reason="looked")
+        assert [one.id for one in bob.facts(retracted=True)] == [own.id, told.id]
+        (suspended,) = [one for one in ada.facts(retracted=True) if one.id == hidden.id]
+        assert suspended.retracted_reason == f"suspended: contradicted by fact #{told.id}"
+        assert ada.prove("empty(bright)")
+        with pytest.raises(ContradictionError):
+            ada.declare("nonempty(bright)", visibility="private")
+
+    def test_new_names_are_as_visible_as_the_archive_says(self, archive):
+        ada, bob = archive.as_seen_by(ADA), archive.as_seen_by(BOB)
+        assert archive.default_visibility == "public"
+        with pytest.raises(NotYoursError):
+            ada.default_visibility = "private"
+        archive.default_visibility = "private"
+        ada.define(STARS, "stars")
+        assert "stars" in ada
+        assert "stars" not in bob
+
+    def test_a_population_that_only_others_have_is_known_by_name_alone(self, archive):
+        archive.as_seen_by(ADA).define(base("names", {"hip": "string"}), None)
+        bob = archive.as_seen_by(BOB)
+        assert bob.populations() == ()
+        with pytest.raises(PopulationError) as error:
+            bob.define(STARS)
+        assert "string" not in str(error.value)
+
+    def test_the_audit_log_tells_who_did_what_and_from_where_to_who_sees_everything(self, archive):
+        ada = archive.as_seen_by(ADA, via="http")
+        ada.define(STARS, "stars")
+        ada.retract(ada.declare("nonempty(stars)").id, reason="no")
+        ada.delete_name("stars")
+        done = [(one.who, one.via, one.action, one.subject) for one in archive.audit()]
+        assert [one[:3] for one in done] == [
+            (ADA, "http", action) for action in ("delete name", "retract", "declare", "name")
+        ]
+        assert [one.action for one in archive.audit(most=1)] == ["delete name"]
+        assert [one.subject for one in archive.audit(action="name")] == ["stars"]
+        with pytest.raises(NotYoursError):
+            ada.audit()
+        with pytest.raises(NotYoursError):
+            ada.collect_garbage()
 
     @settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
     @given(seed=st.integers(0, 2**32))
