@@ -30,12 +30,14 @@ def exported(folder: Path) -> bytes:
 
 def try_files(good: bytes, folder: Path, cases: int) -> Tried:
     """Try to import a good file that was spoiled, in an empty folder."""
-    bytes_changed = st.tuples(st.just(good), st.lists(_CHANGE, min_size=1, max_size=4)).map(_spoil_bytes)
     lines = gzip.decompress(good).decode().splitlines()
-    lines_changed = st.tuples(st.just(lines), st.lists(_CHANGE, min_size=1, max_size=3), st.booleans()).map(
-        _spoil_lines
+    changes = st.lists(_CHANGE, min_size=1, max_size=4)
+    spoiled = st.one_of(
+        changes.map(lambda some: _spoil_bytes(good, some)),
+        st.builds(lambda some, counted: _spoil_lines(lines, some, counted=counted), changes, st.booleans()),
+        st.binary(max_size=100),
     )
-    return try_all(st.one_of(bytes_changed, lines_changed, st.binary(max_size=100)), importer(folder), cases)
+    return try_all(spoiled, importer(folder), cases)
 
 
 def importer(folder: Path) -> Callable[[bytes], bool]:
@@ -104,11 +106,11 @@ def _spoil_lines(good: list[str], changes: list[_Change], *, counted: bool) -> b
                 to = 1 + other % (len(lines) - 1)
                 lines[at], lines[to] = lines[to], lines[at]
             case "deepen":
-                lines[at] = {next(iter(lines[at]), "x"): value}
+                lines[at] = {KINDS[other % len(KINDS)]: value}
             case _:
                 lines[at] = _replaced(lines[at], other, value)
     if counted:
-        lines[0]["counts"] = {kind: sum(kind in line for line in lines[1:]) for kind in KINDS}
+        lines[0]["counts"] = {kind: sum(kind in line for line in lines[1:] if isinstance(line, dict)) for kind in KINDS}
     text = b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
     return gzip.compress(text + json.dumps({"digest": sha256(text).hexdigest()}).encode() + b"\n", 1)
 

@@ -242,6 +242,8 @@ def _take_names(taking: _Import, lines: Sequence[Line]) -> int:
             continue
         came += 1
         changes = _changes(taking, line, name)
+        while digest is None and changes and changes[-1]["catalog"] is not None:
+            changes.pop()  # who exported it did not see how it ended: what is gone here has been deleted here
         if digest is not None:
             last = changes[-1] if changes else None
             if last is None or last["catalog"] != digest:
