@@ -180,11 +180,12 @@ def test_ten_thousand_catalogs_are_copied_in_little_memory(tmp_path, address):
                 catalog_store.add(
                     writing, *(SelectSources.of(base(), f"vmag < {n}") for n in range(start, start + 1000))
                 )
-        for place in (address, tmp_path / "copy.sqlite"):
-            with open_database(place, create=True) as target:
-                tracemalloc.start()
-                began = time.monotonic()
-                assert copy_archive(source, target).catalogs == 10_001
-                took, (_, peak) = time.monotonic() - began, tracemalloc.get_traced_memory()
-                tracemalloc.stop()
-            assert (peak < 40e6, took < 60) == (True, True), f"{place}: {took:.1f} s, {peak / 1e6:.1f} MB"
+        with open_database(address, create=True) as target:
+            began = time.monotonic()
+            assert copy_archive(source, target).catalogs == 10_001
+            assert time.monotonic() - began < 60
+        with open_database(tmp_path / "copy.sqlite", create=True) as target:
+            tracemalloc.start()  # which makes it several times slower
+            assert copy_archive(source, target).catalogs == 10_001
+            assert tracemalloc.get_traced_memory()[1] < 40e6
+            tracemalloc.stop()
