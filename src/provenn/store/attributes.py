@@ -122,7 +122,7 @@ def defining(reading: Reading, identity: str) -> list[Defined]:
     return _seen(reading, _DEFINED.where(attributes.c.identity == identity))
 
 
-def _seen(reading: Reading, query: Select[tuple[str, str, str]]) -> list[Defined]:
+def _seen(reading: Reading, query: Select[str, str, str]) -> list[Defined]:
     found = [Defined(*row) for row in reading.connection.execute(query)]
     there = seen(reading, {one.catalog for one in found})
     return [one for one in found if one.catalog in there]

@@ -163,11 +163,11 @@ def filed_with(reading: Reading, bases: Collection[str]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _filed_under(bases: Collection[str]) -> Select[tuple[int]]:
+def _filed_under(bases: Collection[str]) -> Select[int]:
     return select(fact_bases.c.fact).where(fact_bases.c.base.in_(bases))
 
 
-def _bases_of(numbers: Collection[int]) -> Select[tuple[str]]:
+def _bases_of(numbers: Collection[int]) -> Select[str]:
     return select(fact_bases.c.base).where(fact_bases.c.fact.in_(numbers)).distinct()
 
 

@@ -36,5 +36,5 @@ def in_population(reading: Reading, name: str) -> frozenset[str]:
     return frozenset(reading.connection.scalars(query))
 
 
-def _of_lists(reading: Reading) -> Select[tuple[str]]:
+def _of_lists(reading: Reading) -> Select[str]:
     return select(catalogs.c.population).where(directly_seen(reading, catalogs.c.digest)).distinct()

@@ -112,11 +112,11 @@ def is_fact_for(person: str) -> ColumnElement[bool]:
     return _open_to(facts, "declared_by", person)
 
 
-def _defined(viewer: str) -> Select[tuple[str]]:
+def _defined(viewer: str) -> Select[str]:
     return select(definers.c.catalog).where(definers.c.who == viewer)
 
 
-def _named(viewer: str) -> Select[tuple[str]]:
+def _named(viewer: str) -> Select[str]:
     return select(names.c.catalog).where(_open_to(names, "owner", viewer))
 
 
@@ -166,7 +166,7 @@ def seen(reading: Reading, digests: Collection[str]) -> frozenset[str]:
     if not rest:
         return frozenset(found)
 
-    def below(batch: list[str]) -> Select[tuple[str]]:
+    def below(batch: list[str]) -> Select[str]:
         reached = _below(batch)
         return select(reached.c.origin).where(directly_seen(reading, reached.c.catalog)).distinct()
 
@@ -181,7 +181,7 @@ def _below(digests: Collection[str]) -> FromClause:
     return reached.union(further.join(reached, dependencies.c.dependency == reached.c.catalog))
 
 
-def _among(reading: Reading, digests: Iterable[str], query: Callable[[list[str]], Select[tuple[str]]]) -> set[str]:
+def _among(reading: Reading, digests: Iterable[str], query: Callable[[list[str]], Select[str]]) -> set[str]:
     return {one for batch in _batches(digests) for one in reading.connection.scalars(query(batch))}
 
 
@@ -206,7 +206,7 @@ def nearest_creation(reading: Reading, digest: str) -> tuple[datetime, str] | No
     return None
 
 
-def _dependents(digests: Collection[str]) -> Select[tuple[str]]:
+def _dependents(digests: Collection[str]) -> Select[str]:
     return select(dependencies.c.catalog).where(dependencies.c.dependency.in_(digests))
 
 
