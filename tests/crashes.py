@@ -43,7 +43,7 @@ from provenn.store.parquet import damage
 from provenn.store.tables import attributes, proofs
 from tests.sound import play_store, write_stars
 
-PATIENCE = 120
+PATIENCE = 300
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - no process outlives its machine here
 SOURCE = str(Path(provenn.__file__).parent)
 WATCHED = tuple(f"{SOURCE}/{part}" for part in ("store/", "archive/", "spark/fragments.py", "spark/writing.py"))
