@@ -1,0 +1,221 @@
+"""What provenn withstands: processes that are killed, races, damage, bad input, and many clients at once.
+
+Run ``python -m benchmarks robustness``; ``python -m benchmarks.robustness --help`` tells how to make it longer.
+Each line of the tables says how often something was tried, and how often it went wrong, which must be never. What is
+tried, and what counts as wrong, is the business of the tests, which do the same with smaller numbers: `tests.crashes`,
+`tests.races`, `tests.store.test_soundness` and `tests.fuzz`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+from time import perf_counter
+
+from sqlalchemy import Connection, Table, update
+
+from benchmarks.archives import make_archive
+from benchmarks.measure import show, show_load, shown
+from benchmarks.web import Crowd, crowd, pages, serving
+from provenn.archive import DATABASE
+from provenn.store.database import open_database
+from tests import crashes, races, sound
+from tests.fuzz import commands, criteria, files, requests, statements
+from tests.store import test_soundness as soundness
+from tests.web.survey import make_survey
+
+__all__ = ["Line", "main"]
+
+SIZE = 10_000
+CLIENTS = (50, 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a table.
+
+    Parameters
+    ----------
+    kind
+        What was tried.
+    tried
+        How often.
+    wrong
+        What went wrong, in words, each time that something did.
+    seconds
+        How long all of it took.
+    """
+
+    kind: str
+    tried: int
+    wrong: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+def killed(points: int, with_spark: int) -> Iterator[Line]:
+    """Kill processes with SIGKILL at points of their work; look for all that they were told is done."""
+    for name, work in crashes.WORKS.items():
+        number = with_spark if work.spark else points
+        if number:
+            yield _line(f"killed: {name}", partial(_killed, name, number))
+
+
+def raced(rounds: int, folder: Path) -> Iterator[Line]:
+    """Let processes race on an archive in SQLite; count what they did."""
+    for kind, workers in (("contradictions", 6), ("everything", 6), ("writers", 16)):
+        place = folder / kind
+        place.mkdir()
+        open_database(place / DATABASE, create=True).close()
+        start = perf_counter()
+        found = races.raced(kind, place / DATABASE, place, workers=workers, rounds=rounds)
+        wrong = [*found["wrong"], *(f"lost: {one}" for one in found["lost"]), *["busy"] * found["busy"]]
+        yield Line(f"race: {kind}, {workers} processes", workers * rounds, tuple(wrong), perf_counter() - start)
+
+
+def damaged(number: int, folder: Path) -> Iterator[Line]:
+    """Change an archive behind its back; see that `check` finds it."""
+    folder.mkdir()
+    sound.make_archive(folder)
+    told = [pair for pair in soundness.COLUMNS if ".".join(pair) not in soundness.REMARKS]
+    chosen = told if number >= len(told) else Random(0).sample(told, number)
+    yield _found("damage: a value in the database", folder, [partial(_change_value, *pair) for pair in chosen])
+    yield _found("damage: a stored file", folder, [partial(_change_file, Random(seed)) for seed in range(number)])
+
+
+def given(cases: int, folder: Path) -> Iterator[Line]:
+    """Give every reader random and spoiled input: it is to be taken or refused, soon."""
+    folder.mkdir()
+    made = folder / "made"
+    make_survey(made).close()
+    yield _line("input: statements", lambda: statements.try_statements(cases).cases)
+    yield _line("input: criteria", lambda: criteria.try_criteria(cases).cases)
+    yield _line("input: expressions", lambda: criteria.try_expressions(cases).cases)
+    yield _line("input: files to import", lambda: files.try_files(files.exported(made), folder, cases).cases)
+    with commands.prompt(made, folder / "prompt"):
+        yield _line("input: commands", lambda: commands.try_commands(cases).cases)
+    with requests.opened(made) as client:
+        yield _line("input: requests by OpenAPI", lambda: requests.try_operations(client, made, cases).cases)
+        yield _line("input: any requests", lambda: requests.try_anything(client, made, cases).cases)
+
+
+def loaded(asked: int, size: int, folder: Path) -> list[Crowd]:
+    """Have many clients ask for pages at once."""
+    folder.mkdir()
+    make_archive(folder / DATABASE, size)
+    with serving(folder) as address:
+        return [crowd(address, pages(size), clients, max(1, asked * CLIENTS[0] // clients)) for clients in CLIENTS]
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Try everything, print tables, and return 1 if anything went wrong."""
+    parser = ArgumentParser(description="what provenn withstands")
+    parser.add_argument("--points", type=int, default=30, help="at how many points each kind of work is killed")
+    parser.add_argument("--with-spark", type=int, default=2, help="the same, of work that starts a Spark")
+    parser.add_argument("--rounds", type=int, default=60, help="of races; 0 for none, here and below")
+    parser.add_argument("--damages", type=int, default=100, help="how many of each kind")
+    parser.add_argument("--cases", type=int, default=500, help="of input to each reader")
+    parser.add_argument("--asked", type=int, default=8, help="how many pages each of 50 clients asks for")
+    parser.add_argument("--size", type=int, default=SIZE, help="of the archive that clients look at")
+    options = parser.parse_args(list(arguments))
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        lines = [
+            *killed(options.points, options.with_spark),
+            *(raced(options.rounds, folder) if options.rounds else ()),
+            *(damaged(options.damages, folder / "damaged") if options.damages else ()),
+            *(given(options.cases, folder / "given") if options.cases else ()),
+        ]
+        crowds = loaded(options.asked, options.size, folder / "loaded") if options.asked else []
+    show(
+        "What was tried, and what went wrong",
+        ("what", "tried", "wrong", "seconds"),
+        ((one.kind, shown_count(one.tried), str(len(one.wrong)), shown(one.seconds)) for one in lines),
+    )
+    if crowds:
+        show(
+            f"Many at once, pages of all kinds, of {shown(options.size)} catalogs",
+            ("who", "pages", "pages/s", "median, ms", "95 %, ms", "errors"),
+            (one.row() for one in crowds),
+        )
+    wrong = [f"{one.kind}: {said}" for one in lines for said in one.wrong]
+    wrong += [said for one in crowds for said in one.errors]
+    for said in wrong[:50]:
+        print(said, file=sys.stderr)
+    show_load()
+    return int(bool(wrong))
+
+
+def shown_count(number: int) -> str:
+    """Return a count, in groups of three digits.
+
+    >>> shown_count(12345)
+    '12 345'
+    """
+    return f"{number:,}".replace(",", " ")
+
+
+def _line(kind: str, attempt: Callable[[], int]) -> Line:
+    """Try something that returns how often it was tried, or raises what went wrong."""
+    start = perf_counter()
+    try:
+        return Line(kind, attempt(), (), perf_counter() - start)
+    except Exception as error:
+        return Line(kind, 1, (f"{type(error).__name__}: {error}"[-2000:],), perf_counter() - start)
+
+
+def _killed(name: str, points: int) -> int:
+    """Return how many processes were killed; those that were done before are not among them."""
+    killed: int = crashes.tried(name, points).killed
+    return killed
+
+
+def _found(kind: str, whole: Path, harms: Sequence[Callable[[Path], str]]) -> Line:
+    """Do each harm to a copy of an archive; what `check` does not find is wrong."""
+    start = perf_counter()
+    missed = []
+    before = set(soundness.looked(whole, deep=True))
+    copy = whole.with_name("copy")
+    for harm in harms:
+        shutil.copytree(whole, copy)
+        said = harm(copy)
+        if not set(soundness.looked(copy, deep=True)) - before:
+            missed.append(f"not found: {said}")
+        shutil.rmtree(copy)
+    return Line(kind, len(harms), tuple(missed), perf_counter() - start)
+
+
+def _change_value(table: str, column: str, folder: Path) -> str:
+    def change(connection: Connection, rows: Table) -> None:
+        row = soundness.one_row(connection, rows, column)
+        values = {column: soundness.other(rows.c[column], row[column])}
+        connection.execute(update(rows).where(*soundness.is_row(rows, row)).values(values))
+
+    soundness.tampered(folder, table, change)
+    return f"{table}.{column}"
+
+
+def _change_file(random: Random, folder: Path) -> str:
+    """Flip a bit anywhere in a stored file, cut it, or delete it."""
+    path = random.choice(soundness.parts(folder))
+    content = bytearray(path.read_bytes())
+    at = random.randrange(len(content))
+    match random.choice(["flip", "flip", "flip", "cut", "delete"]):
+        case "flip":
+            content[at] ^= 1 << random.randrange(8)
+            path.write_bytes(content)
+        case "cut":
+            path.write_bytes(content[:at])
+        case _:
+            path.unlink()
+    return f"{path.name}, byte {at} of {len(content)}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,18 @@
+"""The benchmark of robustness, at its smallest."""
+
+from benchmarks.robustness import killed, main
+
+
+def test_everything_is_tried_and_nothing_goes_wrong(capsys):
+    """Processes are killed below, of one kind: that takes long."""
+    sizes = {"points": 0, "with-spark": 0, "rounds": 2, "damages": 3, "cases": 5, "asked": 0}
+    assert main([word for name, size in sizes.items() for word in (f"--{name}", str(size))]) == 0
+    out = capsys.readouterr().out
+    for kind in ("race: writers", "damage: a stored file", "input: criteria", "input: any requests"):
+        assert f"{kind}" in out
+
+
+def test_processes_are_killed():
+    line = next(killed(2, 0))
+    assert (line.kind, line.wrong) == ("killed: define", ())
+    assert line.tried > 0
