@@ -134,6 +134,9 @@ WRONG = {  # where the wrong name goes; commands without one are named below
     "exchange export": "WRONG -o out.jsonl",
     "exchange import": "WRONG",
     "backup": "mysql://WRONG",
+    "project new": "' WRONG'",
+    "project add": "WRONG dan",
+    "project remove": "WRONG dan",
     "ingest": "WRONG nowhere.csv -k hip -p star",
 }
 
