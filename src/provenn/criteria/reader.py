@@ -43,6 +43,7 @@ _COMPARISONS = {
 _ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}
 _BITWISE = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^"}
 _PATTERNS: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "rlike"}
+_LONGEST_NUMBER = 1000
 _SUBQUERY = ("a subquery looks at other rows", "restrict() and exclude() relate a catalog to another one")
 _HINTS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Query: _SUBQUERY,
@@ -267,6 +268,8 @@ def _is_suffixed(tree: exp.Expr) -> bool:
 
 
 def _number(text: str, sign: str = "") -> Constant:
+    if len(text) > _LONGEST_NUMBER:
+        raise Refusal("this has more digits than any number here", "write it as a double: 1.5e0")
     if "e" in text.lower():
         key = parse_constant(text, DOUBLE)
         if key is None or abs(int(key)) >= INFINITY[DOUBLE]:

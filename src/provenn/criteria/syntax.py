@@ -15,6 +15,7 @@ __all__ = ["parse", "position"]
 _HINT = "a criterion is one SQL expression, as in: vmag < 6 AND plx IS NOT NULL"
 # sqlglot recurses over the text, and we over its tree: fixed limits, so that what was once read can always be read
 # again, wherever it is called from. Chains of AND and OR are not nested, however long.
+_LONGEST = 200_000
 _MOST_BRACKETS = 25
 _DEEPEST = 100
 
@@ -34,8 +35,14 @@ def parse(text: str) -> exp.Expr:
     Raises
     ------
     CriterionError
-        If the text is not one expression, or is nested too deeply.
+        If the text is not one expression, or is too long or nested too deeply.
     """
+    if len(text) > _LONGEST:
+        raise CriterionError(
+            f"this is longer than {_LONGEST:,} characters",
+            f"{text[:60]}…",
+            hint="to take sources that are listed somewhere, ingest the list, and restrict() to it",
+        )
     dialect = Spark()
     try:
         tokens = dialect.tokenize(text)
