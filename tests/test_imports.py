@@ -74,6 +74,7 @@ USES = {
     "name": ["other", "bright"],
     "log": ["bright"],
     "audit": [],
+    "token": ["ls"],
     "project new": ["pulsars"],
     "project add": ["survey", "grace"],
     "project remove": ["survey", "dan"],
@@ -113,7 +114,7 @@ USES = {
 DATA = {"store", "head", "count", "export", "serve"}  # these compute, and may load whatever they need
 SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow"}
 MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}, "ingest": {"pyarrow"}, "gc": {"pyarrow"}, "doctor": {"pyarrow"}}
-MAY_LOAD |= {"check": {"pyarrow", "sqlglot"}}
+MAY_LOAD |= {"check": {"pyarrow"}}
 MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculator", "calculators")}
 MAY_LOAD |= {"exchange export": {"sqlglot"}}
 MAY_LOAD |= {name: {"alembic"} for name in ("migrate", "backup")}  # the steps from format to format

@@ -212,6 +212,7 @@ TABLES = [table.name for table in metadata.sorted_tables]
 NEEDED = {
     *("populations", "schemas", "catalogs", "wordings", "dependencies", "bases", "names", "name_history", "facts"),
     *("fact_catalogs", "fact_bases", "proof_facts", "fragment_attributes", "fragment_facts", "attributes", "projects"),
+    *("calculators", "fragments", "proofs", "settings"),
 }
 """The tables of which every row is needed by another one. Of the others, any row may be missing."""
 
@@ -223,7 +224,7 @@ def test_a_row_that_is_missing_is_found_where_another_one_needs_it(folder, befor
 
     tampered(folder, table, remove)
     found = [one for one in looked(folder) if one not in before]
-    assert bool(found) == (table in NEEDED or table in ("fragments", "settings", "proofs")), found
+    assert bool(found) == (table in NEEDED), found
     left = set(mended(folder, found))
     assert {one for one in found if one.mend is not None and one in left} == set()
 

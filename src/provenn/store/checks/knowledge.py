@@ -93,14 +93,16 @@ def consistency(reading: Reading) -> Iterator[Problem]:
     public = select(facts.c.id, facts.c.statement).where(facts.c.retracted_at.is_(None), facts.c.visibility == "public")
     said = {number: statement(text) for number, text in reading.connection.execute(public)}
     while said:
-        definitions, known = closed_cone(reading, next(iter(said.values())).labels)
+        first = next(iter(said))
+        definitions, known = closed_cone(reading, said[first].labels)
         together = [one for one in known if one.id in said]
         conflict = knowledge_of(definitions, together).knowledge.conflict()
         if conflict is not None:
             numbers = [f"#{one.id}" for one in together if one.statement in conflict.facts]
             what = f"the facts {', '.join(numbers)} contradict each other, or the definitions; retract one of them"
             yield Problem("facts", what)
-        said = {number: one for number, one in said.items() if number not in {one.id for one in together}}
+        done = {first, *(one.id for one in together)}  # the first is not found if it is not filed as it should be
+        said = {number: one for number, one in said.items() if number not in done}
 
 
 def proof_problems(reading: Reading, *, deep: bool) -> Iterator[Problem]:
