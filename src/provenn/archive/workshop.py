@@ -108,8 +108,8 @@ class Workshop:
         from provenn.spark.progress_bar import listener  # noqa: PLC0415
 
         if self._beside is not None:
-            own = {"database": self._database, "roots": self._roots}
-            return replace(self._beside.pipeline(), **own, listener=listener(self._progress))
+            beside, told = self._beside.pipeline(), listener(self._progress)
+            return replace(beside, database=self._database, roots=self._roots, listener=told)
         with self._starting:
             if self._pipeline is None:
                 self._pipeline = Pipeline(

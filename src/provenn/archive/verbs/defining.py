@@ -1,0 +1,97 @@
+"""New catalogs: on files, and from other catalogs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from provenn.archive import definitions
+from provenn.archive.handle import Catalog
+from provenn.archive.verbs.held import Held
+from provenn.catalogs import Base, Files
+from provenn.catalogs import Catalog as Definition
+from provenn.store import bases, catalog_store, names, populations, verifications
+
+__all__ = ["Defining"]
+
+
+class Defining(Held):
+    """New catalogs: on files, and from other catalogs."""
+
+    def ingest(
+        self,
+        name: str,
+        path: str | Path,
+        *,
+        key: str | Sequence[str],
+        population: str,
+        format: str | None = None,  # noqa: A002 - Spark's word for it
+        schema: Mapping[str, str] | None = None,
+        options: Mapping[str, Any] | None = None,
+        rebuild: bool | None = None,
+        verify: bool = False,
+    ) -> Catalog:
+        """Define a catalog on files. Only their metadata are read.
+
+        Parameters
+        ----------
+        name
+            A name for it.
+        path
+            A file, a folder, or a pattern such as ``survey/*.parquet``; or, with ``format="table"``, the name of a
+            table of Spark's catalog, for which Spark is started.
+        key
+            The columns that identify a source.
+        population
+            What one row is: star, galaxy, visit.
+        format
+            Spark's name of the format, if the names of the files do not tell.
+        schema
+            The type of each column, where the files do not say.
+        options
+            Spark's options to read the files.
+        rebuild
+            What to do if the name is on an earlier version of the files: True moves it here and defines anew, on
+            these files, every named catalog that is made from the earlier version; False moves this name alone. By
+            default that is an error which says what would be rebuilt.
+        verify
+            Whether to read all keys now and make sure that none is NULL or occurs twice. Otherwise that is done when
+            data are first computed from them.
+        """
+        if format == "table":
+            files = self._workshop.table(str(path))
+        else:
+            files = Files.at(path, format=format, schema=schema, options=options)
+        with self._database.reading() as reading:
+            known = populations.population(reading, population)
+        base = Base.of(files, key=key, population=known or population)
+        rows = self._workshop.key_rows(base) if verify else None
+        with self._database.writing() as writing:
+            earlier = names.find(writing, name)
+            if earlier is not None and earlier != base.digest:
+                definitions.replace_base(writing, name, earlier, base, rebuild=rebuild)
+            else:
+                if not catalog_store.add(writing, base):
+                    bases.seen_again(writing, base)
+                names.assign(writing, name, base.digest)
+            if rows is not None:
+                verifications.record(writing, base.digest, rows)
+        return self._handle(base)
+
+    def define(self, definition: Definition, name: str | None = None) -> Catalog:
+        """Add a definition, and put a new name on it. One that is there already is the same catalog."""
+        with self._database.writing() as writing:
+            catalog_store.add(writing, definition)
+            if name is not None:
+                names.assign(writing, name, definition.digest)
+        return self._handle(definition)
+
+    def concatenate(
+        self, members: Sequence[Catalog | str], *, order: definitions.Order | None = None, name: str | None = None
+    ) -> Catalog:
+        """Bring together the sources of several catalogs; `Catalog.concat` says how."""
+        parts = [self.catalog(one).definition for one in members]
+        with self._database.reading() as reading:
+            made = definitions.concatenated(reading, parts, order)
+        return self.define(made, name)
