@@ -26,6 +26,7 @@ LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 """The methods of requests that change nothing."""
 
+_LONGEST_HEAD: Final = 32_768
 _PATIENCE: Final = 30.0
 """Seconds in which a request must have arrived."""
 
@@ -69,6 +70,9 @@ class Guard:
             await send(message)
 
         headers = Headers(scope=scope)
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > _LONGEST_HEAD:
+            await failure(scope, 431, "the head of this request is too long")(scope, receive, send_guarded)
+            return
         if scope["method"] not in SAFE and not _from_here(headers):
             refused = failure(scope, 403, "this request comes from a page of another site", "send it from its own page")
             await refused(scope, receive, send_guarded)
