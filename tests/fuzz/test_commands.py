@@ -12,7 +12,7 @@ def at_a_prompt(made, tmp_path):
         yield
 
 
-@random_input(quick=60, campaign=5_000)
+@random_input(quick=30, campaign=5_000)
 def test_any_words_are_done_or_refused(cases):
     tried = try_commands(cases)
     assert tried.accepted < tried.cases
