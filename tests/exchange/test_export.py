@@ -1,6 +1,7 @@
 """Lineage for others: valid by their own libraries, the same every time, with any names."""
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from io import StringIO
@@ -25,6 +26,7 @@ READERS = {"prov-json": "json", "prov-n": "provn", "prov-xml": "xml"}
 @pytest.fixture
 def archive(tmp_path: Path) -> Iterator[provenn.Archive]:
     (tmp_path / "stars.csv").write_text("hip,vmag,plx\n1,2.0,3.0\n")
+    os.utime(tmp_path / "stars.csv", (0, 0))  # by which files that are not Parquet are known
     with provenn.open(tmp_path / "survey", who="ada") as opened:
         stars = opened.ingest("stars", tmp_path / "stars.csv", key="hip", population="star")
         bright = stars.select("vmag < 6 AND plx > 10", name="bright")

@@ -54,7 +54,7 @@ def related(archive: provenn.Archive, name: str) -> list[str]:
     return [summary for _, summary in archive.relations(name, sorted(archive))]
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(st.lists(STEPS, min_size=3, max_size=8))
 def test_what_is_proved_of_catalogs_is_the_same_after_a_round_trip(steps):
     check(steps)
