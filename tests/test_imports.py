@@ -74,7 +74,9 @@ USES = {
     "name": ["other", "bright"],
     "log": ["bright"],
     "audit": [],
-    "token": ["ls"],
+    "token new": ["ada"],
+    "token ls": [],
+    "token revoke": ["1"],
     "project new": ["pulsars"],
     "project add": ["survey", "grace"],
     "project remove": ["survey", "dan"],
@@ -113,8 +115,8 @@ USES = {
 }
 DATA = {"store", "head", "count", "export", "serve"}  # these compute, and may load whatever they need
 SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow"}
-MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}, "ingest": {"pyarrow"}, "gc": {"pyarrow"}, "doctor": {"pyarrow"}}
-MAY_LOAD |= {"check": {"pyarrow"}}
+MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}}
+MAY_LOAD |= {name: {"pyarrow"} for name in ("ingest", "gc", "check", "doctor")}
 MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculator", "calculators")}
 MAY_LOAD |= {"exchange export": {"sqlglot"}}
 MAY_LOAD |= {name: {"alembic"} for name in ("migrate", "backup")}  # the steps from format to format
