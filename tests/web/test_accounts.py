@@ -9,6 +9,7 @@ import pytest
 
 import provenn
 from provenn.archive.serving import issue_token, revoke_token
+from provenn.errors import BaseFilesError
 from provenn.web import create_app
 from provenn.web.accounts import Accounts
 from provenn.web.pages.login import _own
@@ -396,3 +397,22 @@ def test_rates_do_not_grow_without_end():
     for number in range(20_000):
         rate.take(f"address {number}")
     assert len(rate._left) <= 10_000
+
+
+# --- base files ---
+
+
+def test_base_files_elsewhere_are_not_read_for_anybody(archive, tmp_path):
+    """Neither listed nor read: not for a result, a count, nor for what is kept; Spark is not even started."""
+    outside = shutil.copy(tmp_path / "survey" / "stars.parquet", tmp_path / "outside.parquet")
+    archive.ingest("outside", outside, key="hip", population="star")
+    seen = archive.as_seen_by("ben", confined=False, roots=[str(tmp_path / "survey")])
+    for ask in (
+        seen["outside"].to_pandas,
+        seen["outside"].select("vmag < 6").count,
+        lambda: seen.store("outside"),
+        lambda: seen.target("outside", ["vmag"]).write(tmp_path / "out.parquet"),
+    ):
+        with pytest.raises(BaseFilesError, match="not among those") as caught:
+            ask()
+        assert str(tmp_path) not in caught.value.message
