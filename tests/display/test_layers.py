@@ -85,9 +85,7 @@ def test_the_same_graph_has_the_same_layout(graph):
 
 def crossings(tops, bottoms, edges):
     """How many edges of two rows cross, given where their ends are."""
-    return sum(
-        (tops[a] - tops[c]) * (bottoms[b] - bottoms[d]) < 0 for (a, b), (c, d) in combinations(set(edges), 2)
-    )
+    return sum((tops[a] - tops[c]) * (bottoms[b] - bottoms[d]) < 0 for (a, b), (c, d) in combinations(set(edges), 2))
 
 
 @given(st.integers(2, 9), st.integers(2, 9), st.randoms(use_true_random=False))
