@@ -126,12 +126,13 @@ def main(arguments: Sequence[str] = ()) -> int:
     options = parser.parse_args(list(arguments))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        lines = [
-            *killed(options.points, options.with_spark),
-            *(raced(options.rounds, folder) if options.rounds else ()),
-            *(damaged(options.damages, folder / "damaged") if options.damages else ()),
-            *(given(options.cases, folder / "given") if options.cases else ()),
-        ]
+        lines = list(_told(killed(options.points, options.with_spark)))
+        if options.rounds:
+            lines += _told(raced(options.rounds, folder))
+        if options.damages:
+            lines += _told(damaged(options.damages, folder / "damaged"))
+        if options.cases:
+            lines += _told(given(options.cases, folder / "given"))
         crowds = loaded(options.asked, options.size, folder / "loaded") if options.asked else []
     show(
         "What was tried, and what went wrong",
@@ -159,6 +160,13 @@ def shown_count(number: int) -> str:
     '12 345'
     """
     return f"{number:,}".replace(",", " ")
+
+
+def _told(lines: Iterator[Line]) -> Iterator[Line]:
+    """Tell of each line as it comes: all of them take long."""
+    for line in lines:
+        print(f"{line.kind}: tried {line.tried}, wrong {len(line.wrong)}", file=sys.stderr, flush=True)
+        yield line
 
 
 def _line(kind: str, attempt: Callable[[], int]) -> Line:
