@@ -85,7 +85,7 @@ def test_the_same_option_is_of_the_same_kind_everywhere():
     "command", [name for name, one in COMMANDS.items() if "Exit status" in inspect.getdoc(one.callback)]
 )
 def test_an_exit_status_of_its_own_is_in_the_reference(command):
-    assert command in {"prove", "doctor"}
+    assert command in {"prove", "doctor", "check"}
 
 
 def test_every_variable_of_the_environment_is_in_the_reference():
@@ -137,6 +137,8 @@ WRONG = {  # where the wrong name goes; commands without one are named below
     "project new": "' WRONG'",
     "project add": "WRONG dan",
     "project remove": "WRONG dan",
+    "token new": "dan --role WRONG",
+    "token revoke": "4711",
     "ingest": "WRONG nowhere.csv -k hip -p star",
 }
 

@@ -51,7 +51,12 @@ def new_token(
 
 
 def list_tokens(*, archive: ArchivePath = CURRENT_FOLDER, as_json: AsJson = False) -> None:
-    """List tokens, without their secrets."""
+    """List tokens, without their secrets.
+
+    Try:
+
+    - `provenn token ls`
+    """
     with opened(archive, as_json) as found:
         from provenn.archive.serving import list_tokens as listed  # noqa: PLC0415 - see above
 
@@ -83,7 +88,12 @@ def revoke_token(
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token useless, with all sessions that were begun with it, from now on."""
+    """Make a token useless, with all sessions that were begun with it, from now on.
+
+    Try:
+
+    - `provenn token revoke 3`
+    """
     with opened(archive, as_json) as found:
         from provenn.archive.serving import revoke_token as revoked  # noqa: PLC0415 - see above
 
