@@ -1,5 +1,7 @@
 """Whatever is given as a criterion or an expression is read or refused, soon; what is read reads back as the same."""
 
+from time import process_time
+
 import pytest
 
 from tests.fuzz.criteria import accept_criterion, accept_expression, try_criteria, try_expressions
@@ -23,3 +25,13 @@ def test_long_lists_are_read(length):
     listed = ", ".join(str(3 * number) for number in range(length))
     assert accept_criterion(f"n_obs IN ({listed})")
     assert accept_expression(f"coalesce(n_obs, {listed})")
+
+
+@pytest.mark.parametrize("name", ["int", "date", "string", "decimal", "struct", "array"])
+def test_nested_names_of_types_are_read_or_refused_soon(name):
+    """Found: each of them doubled the time, so that twenty took for ever."""
+    start = process_time()
+    for depth in (1, 5, 20, 5_000):
+        accept_expression(f"{name}(" * depth + "n_obs" + ")" * depth)
+        accept_criterion(f"{name}(" * depth + "n_obs" + ")" * depth + " > 5")
+    assert process_time() - start < 10

@@ -59,6 +59,7 @@ def try_all(inputs: st.SearchStrategy[T], accept: Callable[[T], bool], cases: in
     @settings(
         max_examples=cases,
         deadline=None,
+        database=None,  # it would take what one reader fails on for another's
         suppress_health_check=list(HealthCheck),
         phases=[one for one in Phase if one is not Phase.explain],
     )

@@ -18,6 +18,14 @@ _HINT = "a criterion is one SQL expression, as in: vmag < 6 AND plx IS NOT NULL"
 _LONGEST = 200_000
 _MOST_BRACKETS = 25
 _DEEPEST = 100
+# sqlglot reads int(… first as a type and then as a call, and so twice for every int( inside. What has a meaning takes
+# three steps for a token.
+_MOST_STEPS = 20
+_FREE_STEPS = 1000
+
+
+class _TooManyStepsError(Exception):
+    """The parser went back and forth too often."""
 
 
 class _Parser(SparkParser):
@@ -27,6 +35,16 @@ class _Parser(SparkParser):
     FUNCTION_PARSERS = {name: SparkParser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST")}  # noqa: RUF012
     NO_PAREN_FUNCTIONS = {}  # noqa: RUF012
     NO_PAREN_FUNCTION_PARSERS = {"CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}  # noqa: RUF012
+
+    def __init__(self, dialect: Spark, steps: int) -> None:
+        super().__init__(dialect=dialect)
+        self._steps_left = steps
+
+    def _advance(self, times: int = 1) -> None:
+        self._steps_left -= 1
+        if self._steps_left < 0:
+            raise _TooManyStepsError
+        super()._advance(times)
 
 
 def parse(text: str) -> exp.Expr:
@@ -47,14 +65,14 @@ def parse(text: str) -> exp.Expr:
     try:
         tokens = dialect.tokenize(text)
         _check_brackets(tokens, text)
-        trees = _Parser(dialect=dialect).parse(tokens, text)
+        trees = _Parser(dialect, _FREE_STEPS + _MOST_STEPS * len(tokens)).parse(tokens, text)
     except ParseError as error:
         first = error.errors[0]
         column = _offset(text, first["line"], first["col"]) - len(first["highlight"] or "")
         raise CriterionError("this is not understood", text, max(0, column), hint=_HINT) from None
     except TokenError:
         raise CriterionError("a quote or a comment is not closed", text) from None
-    except RecursionError:
+    except (RecursionError, _TooManyStepsError):
         raise _too_deep(text) from None
     found = [tree for tree in trees if tree is not None]
     if len(found) != 1:
