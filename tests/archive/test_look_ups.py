@@ -124,7 +124,7 @@ def test_of_many_populations_the_last_are_kept(survey, monkeypatch):
     for _ in range(2):
         survey.inside("bright")
         survey.inside("galaxies")
-        assert list(survey._everything._kept) == ["galaxy"]
+        assert [one for one, *_ in survey._everything._kept] == ["galaxy"]
 
 
 def test_all_of_a_population_is_what_the_cone_of_all_is(survey):
