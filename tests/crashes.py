@@ -190,9 +190,9 @@ WORKS = {
     "spark write": Work(
         survey,
         [
-            lambda archive, folder: archive["bright"].write(folder / "out" / "bright.parquet"),
+            lambda archive, folder: archive["bright"].write(folder / "out" / "bright.parquet", overwrite=True),
             lambda archive, folder: archive["stars"].write(folder / "out" / "bright.parquet", overwrite=True),
-            lambda archive, folder: archive["faint"].write(folder / "out" / "faint", format="parquet"),
+            lambda archive, folder: archive["faint"].write(folder / "out" / "faint", format="parquet", overwrite=True),
         ],
         spark=True,
     ),

@@ -143,7 +143,7 @@ def _take_definitions(taking: _Import, lines: Sequence[Line]) -> int:
     for digest, line in new.items():
         made = [taking.made[one] for one in _dependencies(taking, line)]
         with line.readable("definition"):
-            catalog = restore(line.text("kind"), line.mapping("parameters"), line.mapping("notes"), made)
+            catalog = restore(line.text("kind"), line.mapping("parameters"), _notes(line), made)
             if catalog.digest != digest:
                 raise line.wrong("its digest is not that of what it says")
         taking.made[digest] = catalog
@@ -212,6 +212,17 @@ def _insert_missing(writing: Writing, table: Table, key: tuple[str, ...], rows: 
     if missing:
         writing.connection.execute(insert(table), missing)
     return len(missing)
+
+
+def _notes(line: Line) -> dict[str, Any]:
+    """Return the notes of a definition, which no digest vouches for: texts, texts by name, a number of rows."""
+    notes = line.mapping("notes")
+    for key, value in notes.items():
+        texts = value.values() if isinstance(value, dict) and key not in ("text", "location") else [value]
+        counted = key == "row_count" and (value is None or (type(value) is int and value >= 0))
+        if not counted and not all(isinstance(one, str) for one in texts):
+            raise line.wrong(f"its {key} is not as it should be")
+    return notes
 
 
 # -- names -----------------------------------------------------------------------------------------------------------
