@@ -3,6 +3,7 @@
 ``pytest --regenerate`` (``make golden``) rewrites them; they are never edited by hand.
 """
 
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +19,12 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         folder = tmp_path_factory.mktemp("configuration")
         patch.setenv("XDG_CONFIG_HOME", str(folder))
         yield folder
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C mean what it means: a shell that runs the tests in the background has it ignored, also by children."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
