@@ -33,6 +33,9 @@ def _surroundings(error: Exception) -> ProvennError | None:
     if isinstance(error, OSError):
         said = ": ".join(str(one) for one in (error.filename, error.strerror or str(error)) if one)
         return ProvennError(said or type(error).__name__, hint="`provenn doctor` looks at folders and permissions")
+    if isinstance(error, UnicodeEncodeError):  # bytes on the command line that are no text, as Python passes them on
+        said = ascii(error.object[error.start : error.end])
+        return ProvennError(f"{said} is no text", hint="type names and addresses in UTF-8")
     if type(error).__module__.startswith("sqlalchemy.") and getattr(error, "orig", None) is not None:
         said = str(getattr(error, "orig", error)).strip().split("\n", 1)[0]
         return ProvennError(f"the database of the archive failed: {said}", hint="`provenn doctor` looks at it")
