@@ -44,7 +44,7 @@ def _chromium() -> str:
 
 
 # Not for the session: while Playwright is there, this thread has its event loop, and no other test could run one.
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = _chromium()
     with (
@@ -54,7 +54,7 @@ def browser() -> Iterator[Browser]:
         yield one
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server, as `provenn serve` starts it."""
     folder = tmp_path_factory.mktemp("browser") / "survey"

@@ -111,7 +111,7 @@ def test_of_many_names_the_first_are_offered_and_that_is_quick(survey: Session):
     with sqlite3.connect(survey.folder / "provenn.sqlite") as database:
         digest = database.execute("SELECT catalog FROM names").fetchone()[0]
         rows = [(f"many{number:06}", digest, "2026-01-01 00:00:00", "ada") for number in range(20_000)]
-        database.executemany("INSERT INTO names VALUES (?, ?, ?, ?)", rows)
+        database.executemany("INSERT INTO names (name, catalog, changed_at, changed_by) VALUES (?, ?, ?, ?)", rows)
     database.close()
     assert len(offered("provenn show many", survey.folder)) == _MOST
     assert offered("provenn show many01999", survey.folder) == [f"many01999{digit}" for digit in range(10)]

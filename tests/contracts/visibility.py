@@ -261,6 +261,10 @@ class Looking:
         return one.verdict, [str(each) for each in one.reasons]
 
 
+# Both classes that mix it in run one test, each on archives that it makes itself.
+_SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.differing_executors]
+
+
 class VisibilityContract:
     @pytest.fixture
     def archive(self, place):
@@ -420,13 +424,13 @@ class VisibilityContract:
         with pytest.raises(NotYoursError):
             ada.collect_garbage()
 
-    @settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+    @settings(max_examples=3, suppress_health_check=_SHARED, deadline=None)
     @given(seed=st.integers(0, 2**32))
     def test_all_that_bob_can_ask_is_the_same_whether_private_things_of_ada_exist_or_not(self, archive, seed):
         self.same_with_and_without(archive, seed)
 
     @pytest.mark.campaign
-    @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+    @settings(max_examples=300, suppress_health_check=_SHARED, deadline=None)
     @given(seed=st.integers(0, 2**32))
     def test_so_it_is_in_hundreds_of_archives(self, archive, seed):
         self.same_with_and_without(archive, seed)

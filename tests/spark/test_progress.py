@@ -130,6 +130,9 @@ def test_an_interrupt_cancels_the_jobs_of_this_run_alone_and_spark_goes_on(engin
         others.join()
     assert counted == [4], "it was not ours to cancel"
     assert session.range(10).count() == 10
+    until = time.monotonic() + 10  # Spark tells of the end of a job a little later
+    while tracker.getActiveJobsIds() and time.monotonic() < until:
+        time.sleep(0.1)
     assert tracker.getActiveJobsIds() == []
     assert "Traceback" not in capfd.readouterr().err
 
