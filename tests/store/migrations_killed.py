@@ -55,7 +55,7 @@ def main(place: str) -> None:
             assert seen.setdefault(version, size) == size, "something in between"
             statement += EVERY
             kills += not survived
-        assert kills > 1, "there were not many statements to die before"
+        assert kills, "there was no statement to die before"
 
 
 if __name__ == "__main__":
