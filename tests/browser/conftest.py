@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, StorageState, sync_playwright
 
 from tests.browser.visitor import DESKTOP, ROOT, Visitor
+from tests.chromium import chromium
 from tests.web import calculations
 from tests.web.survey import make_survey
 
@@ -31,22 +31,10 @@ class Served:
     folder: Path
 
 
-def _chromium() -> str:
-    """Return the path of the browser; where there is none, skip, except where all tests must run."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = os.environ.get("PROVENN_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if found:
-        return found
-    message = "there is no Chromium: `make browser` installs one, or let PROVENN_CHROMIUM say where it is"
-    if os.environ.get("CI"):
-        pytest.fail(message)
-    pytest.skip(message)
-
-
 # Not for the session: while Playwright is there, this thread has its event loop, and no other test could run one.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = _chromium()
+    path = chromium()
     with (
         sync_playwright() as playwright,
         playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as one,

@@ -14,10 +14,10 @@ from provenn.catalogs import CombineAttributes, SelectSources
 from provenn.errors import TargetError, UnknownCatalogError
 from provenn.web.report import report_html, reported
 from tests.archive.samples import write_parquet
+from tests.chromium import chromium
 from tests.web.survey import ODD
 
 SECTIONS = ("Attributes", "Lineage", "Files", "Calculators", "Relations", "Facts", "Plan", "Stored")
-CHROMIUM = "/usr/bin/chromium"
 
 
 class Document(HTMLParser):
@@ -138,13 +138,12 @@ def test_there_is_no_report_of_nothing(archive):
         reported(archive, "brigth")
 
 
-@pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="there is no Chromium")
 def test_it_opens_offline_in_a_browser_and_fits_a_phone(archive, tmp_path):
     file = tmp_path / "report.html"
     file.write_text(made(archive, "wide")[0], encoding="utf-8")
     said: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         context = browser.new_context(offline=True, viewport={"width": 360, "height": 700})
         page = context.new_page()
         page.on("console", lambda message: said.append(message.text))
