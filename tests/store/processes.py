@@ -1,7 +1,7 @@
 """What other processes do to an archive in the tests of concurrency and of crashes.
 
 A program of its own, since it forks, which a process with threads, such as a test runner's, had better not:
-``python -m tests.store.processes compete PLACE WORKERS`` or ``… crash PLACE KILLS``.
+``python -m tests.store.processes compete PLACE WORKERS``, ``… crash PLACE KILLS`` or ``… until PLACE FILE``.
 """
 
 import os
@@ -9,8 +9,10 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import count, takewhile
+from pathlib import Path
 from random import Random
 
 from sqlalchemy import event, func, select
@@ -42,10 +44,10 @@ def own(worker: int, number: int) -> SelectSources:
     return SelectSources.of(shared(number), f"hip > {worker}")
 
 
-def work(place: str, worker: int) -> None:
+def work(place: str, worker: int, numbers: Iterable[int] = range(ROUNDS)) -> None:
     """Add, name and declare, in competition with others."""
     with open_database(place, who=f"worker {worker}") as database:
-        for number in range(ROUNDS):
+        for number in numbers:
             with database.writing() as writing:
                 catalog_store.add(writing, shared(number), own(worker, number))
                 names.assign(writing, f"{worker}/{number}", own(worker, number).digest)
@@ -65,6 +67,13 @@ def compete(place: str, workers: int) -> None:
             own(worker, number)
     children = [forked(work, place, worker) for worker in range(workers)]
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * workers
+
+
+def until(place: str, file: str) -> None:
+    """Let two processes work at the same time until a file is there."""
+    numbers = takewhile(lambda _: not Path(file).exists(), count())
+    children = [forked(work, place, worker, numbers) for worker in range(2)]
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
 
 
 def forked(what: Callable[..., None], *arguments: object) -> int:
@@ -175,5 +184,10 @@ def crash(place: str, kills: int) -> None:
 
 
 if __name__ == "__main__":
-    command, archive, amount = sys.argv[1:]
-    {"compete": compete, "crash": crash}[command](archive, int(amount))
+    match sys.argv[1:]:
+        case ["compete", place, workers]:
+            compete(place, int(workers))
+        case ["crash", place, kills]:
+            crash(place, int(kills))
+        case ["until", place, file]:
+            until(place, file)
