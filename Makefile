@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test campaign check format bench docs golden lock browser clean
+.PHONY: help install demo test campaign check format bench docs golden lock browser astronomy debian clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/ \t/' | expand -t 12
@@ -39,13 +39,19 @@ format: $(STAMP) ## let ruff put the code in order
 
 browser: ## Debian's Chromium, for the tests in a real browser; nothing where there is one
 	@for one in $$PROVENN_CHROMIUM chromium chromium-browser google-chrome; do \
-	    if command -v $$one >/dev/null; then exit 0; fi; done; \
-	if ! command -v apt-get >/dev/null; then \
-	    echo "install Chromium as your system does, or let PROVENN_CHROMIUM say where it is" >&2; exit 1; fi; \
+	    if command -v $$one >/dev/null; then exit 0; fi; done; $(MAKE) --no-print-directory debian \
+	    PACKAGES="chromium fonts-dejavu-core" OTHERWISE="Chromium, or let PROVENN_CHROMIUM say where it is"
+
+astronomy: ## Debian's STILTS and TOPCAT, which tests compare with; nothing where they are
+	@if ! (command -v stilts && command -v topcat && command -v xvfb-run) >/dev/null; then \
+	    $(MAKE) --no-print-directory debian PACKAGES="stilts topcat xvfb xauth" OTHERWISE="STILTS, TOPCAT and Xvfb"; fi
+
+debian:
+	@if ! command -v apt-get >/dev/null; then echo "install as your system does: $(OTHERWISE)" >&2; exit 1; fi; \
 	if [ "$$(id -u)" = 0 ]; then as=; elif command -v sudo >/dev/null; then as=sudo; else \
-	    echo "as root: apt-get install chromium fonts-dejavu-core" >&2; exit 1; fi; \
+	    echo "as root: apt-get install $(PACKAGES)" >&2; exit 1; fi; \
 	$$as apt-get update -qq && \
-	$$as env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium fonts-dejavu-core
+	$$as env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $(PACKAGES)
 
 bench: $(STAMP) ## the benchmarks, as ratios in one run
 	@$(BIN)/python -c 'import cvc5, dd' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check \
