@@ -6,7 +6,12 @@ project = "provenn"
 copyright = "the provenn developers"
 version = release = __version__
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_inherit_docstrings = True
+napoleon_google_docstring = False
+napoleon_use_rtype = False
 myst_enable_extensions = ["deflist"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
