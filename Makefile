@@ -22,7 +22,7 @@ demo: $(STAMP) ## the paper's example, step by step
 	@$(BIN)/provenn example
 
 test: $(STAMP) ## the test suite
-	$(BIN)/python -m pytest -q -n auto -m "not campaign"
+	$(BIN)/python -m pytest -q -n auto -m "not campaign" --durations 30
 
 campaign: $(STAMP) ## the long random runs that `make test` leaves out
 	$(BIN)/python -m pytest -q -n auto -m campaign
