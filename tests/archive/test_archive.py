@@ -237,12 +237,13 @@ def test_attributes_of_one_name_and_different_identity_do_not_mix(archive, stars
 
 
 def test_units_and_descriptions_come_with_the_files(archive, tmp_path):
-    field = pa.field("vmag", pa.float64(), metadata={"unit": "mag", "description": "V magnitude"})
+    said = {"unit": "mag", "description": "V magnitude", "ucd": "phot.mag"}
+    field = pa.field("vmag", pa.float64(), metadata=said)
     table = pa.table([[1], [2.0]], schema=pa.schema([pa.field("hip", pa.int64(), nullable=False), field]))
     parquet.write_table(table, tmp_path / "u.parquet")
     stars = archive.ingest("units", tmp_path / "u.parquet", key="hip", population="star").rename(vmag="v")
-    assert (stars.schema["v"].unit, stars.schema["v"].description) == ("mag", "V magnitude")
-    assert "v    double, in mag: V magnitude" in str(stars)
+    assert {key: getattr(stars.schema["v"], key) for key in said} == said
+    assert "v    double, in mag, UCD phot.mag: V magnitude" in str(stars)
 
 
 def test_csv_needs_no_more_than_types_where_they_are_not_seen(archive, tmp_path):

@@ -70,13 +70,14 @@ def test_types_are_those_that_spark_reads(tmp_path: Path):
 def test_units_descriptions_and_nullability_come_from_the_fields(tmp_path: Path):
     fields = [
         pa.field("hip", pa.int64(), nullable=False),
-        pa.field("vmag", pa.float64(), metadata={"unit": "mag", "description": "V magnitude"}),
+        pa.field("vmag", pa.float64(), metadata={"unit": "mag", "description": "V magnitude", "ucd": "phot.mag"}),
         pa.field("ra", pa.float64(), metadata={"units": "deg", "comment": "J2000"}),
     ]
     table = pa.table({"hip": [1], "vmag": [1.0], "ra": [2.0]}, schema=pa.schema(fields))
     hip, vmag, ra = Files.at(write(tmp_path / "a.parquet", table)).columns
     assert (hip.nullable, vmag.nullable) == (False, True)
     assert (vmag.unit, vmag.description, ra.unit, ra.description) == ("mag", "V magnitude", "deg", "J2000")
+    assert (vmag.ucd, ra.ucd) == ("phot.mag", "")
 
 
 def test_a_folder_and_a_glob_are_all_their_files(tmp_path: Path):

@@ -38,7 +38,8 @@ def test_show_in_plain_words(survey: Session):
         *("name", "names", "digest", "kind", "is", "made_from", "population", "key", "attributes", "sources"),
         *("definition", "facts", "unproved", "created_at", "created_by"),
     }
-    assert found["attributes"][0] == {"name": "hip", "type": "bigint", "nullable": False, "unit": "", "description": ""}
+    said = dict.fromkeys(("unit", "ucd", "description"), "")
+    assert found["attributes"][0] == {"name": "hip", "type": "bigint", "nullable": False, **said}
     assert found["definition"] == ['bright == stars & "vmag < 6"']
     assert found["facts"][0]["reason"] == "seen"
     assert survey.json(f"show {found['digest'][:8]}")["digest"] == found["digest"]

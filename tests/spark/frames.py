@@ -35,7 +35,7 @@ def parquet_leaf(session: SparkSession) -> Leaf:
 
 def notes(attribute: Attribute) -> dict[str, str]:
     """Return what is said of an attribute, as metadata of its column."""
-    told = {"unit": attribute.unit, "description": attribute.description}
+    told = {"unit": attribute.unit, "description": attribute.description, "ucd": attribute.ucd}
     return {name: text for name, text in told.items() if text}
 
 

@@ -81,7 +81,7 @@ def leftovers(folder: Path) -> list[str]:
 
 
 def test_one_parquet_file_keeps_values_types_units_and_what_cannot_be_null(engine, frame, tmp_path):
-    schema = schema_of(frame, double={"unit": "mag", "description": "V magnitude"})
+    schema = schema_of(frame, double={"unit": "mag", "description": "V magnitude", "ucd": "phot.mag"})
     path = tmp_path / "out.parquet"
     done = write(engine, frame, schema, path)
     assert (done.path, done.rows, done.size) == (str(path), 4, path.stat().st_size)
@@ -89,6 +89,7 @@ def test_one_parquet_file_keeps_values_types_units_and_what_cannot_be_null(engin
     assert [str(one.type) for one in files.columns] == KINDS
     assert [one.nullable for one in files.columns] == [False] + [True] * 9
     assert (files.columns[2].unit, files.columns[2].description) == ("mag", "V magnitude")
+    assert files.columns[2].ucd == "phot.mag"
     assert repr(back(engine, path, tmp_path)) == repr(rows_of(frame))
     table = parquet.read_table(path).sort_by("id")
     assert table["long"].to_pylist() == [-(2**63), None, 2**63 - 1, 0]
@@ -98,14 +99,14 @@ def test_one_parquet_file_keeps_values_types_units_and_what_cannot_be_null(engin
 
 
 def test_a_folder_of_parquet_files_keeps_units_too(engine, frame, tmp_path):
-    schema = schema_of(frame, double={"unit": "mag", "description": "V"})
+    schema = schema_of(frame, double={"unit": "mag", "description": "V", "ucd": "phot.mag"})
     done = write(engine, frame, schema, tmp_path / "out", format="parquet")
     inside = list((tmp_path / "out").iterdir())
     assert len(inside) > 1
     assert all(one.name.startswith("part-") for one in inside)
     assert (done.rows, done.size) == (4, sum(one.stat().st_size for one in inside))
     files = Files.at(tmp_path / "out")
-    assert (files.columns[2].unit, files.columns[2].description) == ("mag", "V")
+    assert (files.columns[2].unit, files.columns[2].description, files.columns[2].ucd) == ("mag", "V", "phot.mag")
     assert repr(back(engine, tmp_path / "out", tmp_path)) == repr(rows_of(frame))
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from provenn.archive.sentences import listed
-from provenn.catalogs import Schema
+from provenn.catalogs import Attribute, Schema
 from provenn.display.catalog import Card, Table, card_html
 from provenn.display.text import size_text
 from provenn.errors import ProvennError
@@ -65,7 +65,7 @@ def catalog_card(catalog: Catalog) -> Card:
 def description_card(told: Description) -> Card:
     """Return a description."""
     attributes = tuple(
-        (one.name, str(one.type), one.unit, "key" if one.name in told.key else _null(one.nullable), one.description)
+        (one.name, str(one.type), one.unit, _note(one, told), one.ucd, one.description)
         for one in islice(told.attributes, _MOST)
     )
     facts = [(str(said), "by definition") for said in told.says]
@@ -74,7 +74,7 @@ def description_card(told: Description) -> Card:
     tables = (
         Table(
             f"{count:,} attribute{'s' * (count != 1)}".replace(",", " "),
-            ("name", "type", "unit", "note", "description"),
+            ("name", "type", "unit", "note", "UCD", "description"),
             attributes,
             count,
         ),
@@ -119,8 +119,8 @@ def target_card(target: Target) -> Card:
     return Card("Target", "", rows=rows, picture=target.plan()._repr_html_())
 
 
-def _null(nullable: bool) -> str:
-    return "" if nullable else "never NULL"
+def _note(one: Attribute, told: Description) -> str:
+    return "key" if one.name in told.key else "" if one.nullable else "never NULL"
 
 
 def _stored_words(schema: Schema, found: Sequence[Stored]) -> str:

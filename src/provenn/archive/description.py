@@ -140,6 +140,7 @@ def described(reading: Reading, catalog: Catalog, asked: dict[str, str]) -> Desc
 def _attribute_words(one: Attribute, *, key: bool) -> str:
     said = [str(one.type), *([f"in {one.unit}"] if one.unit else [])]
     said += ["key"] if key else [] if one.nullable else ["never NULL"]
+    said += [f"UCD {one.ucd}"] if one.ucd else []
     return ", ".join(said) + (f": {one.description}" if one.description else "")
 
 

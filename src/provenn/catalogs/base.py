@@ -114,7 +114,7 @@ class Base(Catalog):
         return leaf(self.digest)
 
     def _attribute(self, column: Column) -> Attribute:
-        said = (column.unit, column.description)
+        said = (column.unit, column.description, column.ucd)
         if column.name not in self.key:
             return Attribute(column.name, f"{self.digest}:{column.name}", column.type, column.nullable, *said)
         # A row without a key is no source.

@@ -27,8 +27,9 @@ class Column:
         Its type, as Spark has it; one that provenn cannot compare is kept by its name.
     nullable
         Whether a value can be missing.
-    unit, description
-        For people; empty if nothing is known.
+    unit, description, ucd
+        For people and their tools; empty if nothing is known. A UCD is a word of the Virtual Observatory for what is
+        measured, such as ``pos.eq.ra;meta.main``.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Column:
     nullable: bool
     unit: str = ""
     description: str = ""
+    ucd: str = ""
 
 
 def check_columns(columns: Sequence[Column], file: str) -> tuple[Column, ...]:
@@ -78,10 +80,10 @@ def parquet_columns(file: IO[bytes], name: str) -> tuple[tuple[Column, ...], int
             key.decode("utf-8", "replace"): text.decode("utf-8", "replace")
             for key, text in (field.metadata or {}).items()
         }
-        unit, description = _said(said, "unit", "units"), _said(said, "description", "comment")
+        told = (_said(said, "unit", "units"), _said(said, "description", "comment"), _said(said, "ucd"))
         # INT96 is how Spark and others wrote moments once: in UTC, which pyarrow does not say.
         kind = "timestamp" if physical.get(field.name) == "INT96" else _spark_name(field.type)
-        columns.append(Column(field.name, type_named(kind), field.nullable, unit, description))
+        columns.append(Column(field.name, type_named(kind), field.nullable, *told))
     return check_columns(columns, name), opened.metadata.num_rows
 
 

@@ -211,19 +211,19 @@ class Files:
             "row_count": self.row_count,
             "units": {one.name: one.unit for one in self.columns if one.unit},
             "descriptions": {one.name: one.description for one in self.columns if one.description},
+            "ucds": {one.name: one.ucd for one in self.columns if one.ucd},
         }
         return identity, notes
 
     @classmethod
     def from_json(cls, identity: Mapping[str, Any], notes: Mapping[str, Any]) -> Self:
         """Read them from JSON."""
+        said = (notes["units"], notes["descriptions"], notes.get("ucds", {}))  # there were no UCDs once
         return cls(
             identity["format"],
             tuple(sorted(identity["options"].items())),
             tuple(
-                Column(
-                    name, type_named(kind), nullable, notes["units"].get(name, ""), notes["descriptions"].get(name, "")
-                )
+                Column(name, type_named(kind), nullable, *(one.get(name, "") for one in said))
                 for name, kind, nullable in identity["columns"]
             ),
             tuple(identity["partitions"]),

@@ -43,7 +43,7 @@ class FitsColumn:
 
     Parameters
     ----------
-    name, unit, description
+    name, unit, description, ucd
         For people.
     code
         The letter of what one value is.
@@ -72,6 +72,7 @@ class FitsColumn:
     start: int = 0
     unit: str = ""
     description: str = ""
+    ucd: str = ""
 
     @property
     def type(self) -> str:
@@ -121,7 +122,10 @@ def fits_columns(file: IO[bytes], name: str, options: Mapping[str, str]) -> tupl
         If there is no such table.
     """
     table = fits_table(file, name, options.get("hdu"))
-    columns = [Column(one.name, type_named(one.type), one.nullable, one.unit, one.description) for one in table.columns]
+    columns = [
+        Column(one.name, type_named(one.type), one.nullable, one.unit, one.description, one.ucd)
+        for one in table.columns
+    ]
     return check_columns(columns, name), table.rows
 
 
@@ -214,6 +218,7 @@ def _said(header: Any, number: int, name: str) -> dict[str, Any]:  # noqa: ANN40
         "name": label,
         "unit": text("TUNIT"),
         "description": text("TCOMM", "TDESC"),
+        "ucd": text("TUCD"),  # as STILTS and TOPCAT have it
         "scale": header.get(f"TSCAL{number}", 1),
         "zero": header.get(f"TZERO{number}", 0),
         "null": header.get(f"TNULL{number}"),

@@ -31,6 +31,7 @@ def joined(pieces: Sequence[Piece]) -> Attribute:
         any(one.nullable for one in attributes),
         first.unit,
         next((one.description for one in attributes if one.description), ""),
+        first.ucd if all(one.ucd == first.ucd for one in attributes) else "",
         tuple(pieces),
     )
 

@@ -27,8 +27,9 @@ class Attribute:
         The type of its values.
     nullable
         Whether a source can be without a value.
-    unit, description
-        For people; empty if nothing is known.
+    unit, description, ucd
+        For people and their tools; empty if nothing is known. A UCD is a word of the Virtual Observatory for what is
+        measured, such as ``pos.eq.ra;meta.main``.
     pieces
         After a concatenation of members that define it differently: which member gives the value. The first member
         that holds a source does.
@@ -40,6 +41,7 @@ class Attribute:
     nullable: bool
     unit: str = ""
     description: str = ""
+    ucd: str = ""
     pieces: tuple[Piece, ...] = field(default=(), repr=False, compare=False)  # the identity tells them
 
     def renamed(self, name: str) -> Attribute:

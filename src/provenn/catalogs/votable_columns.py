@@ -82,4 +82,5 @@ def _column(field: ET.Element, file: str) -> Column:
     depth = len(axes) - 1 if datatype in ("char", "unicodeChar") or axes == ["1"] else len(axes)
     kind = "array<" * depth + _TYPES[datatype] + ">" * depth
     said = next((one.text or "" for one in field if one.tag.rpartition("}")[2] == "DESCRIPTION"), "")
-    return Column(name, type_named(kind), nullable=True, unit=field.get("unit", ""), description=" ".join(said.split()))
+    unit, ucd = field.get("unit", ""), field.get("ucd", "")
+    return Column(name, type_named(kind), nullable=True, unit=unit, description=" ".join(said.split()), ucd=ucd)

@@ -172,6 +172,7 @@ def catalog_data(told: Description) -> dict[str, Any]:
                 "type": str(one.type),
                 "nullable": one.nullable,
                 "unit": one.unit,
+                "ucd": one.ucd,
                 "description": one.description,
             }
             for one in told.attributes

@@ -16,7 +16,7 @@ KEY = "\x1fkey"
 """How the key columns of the other side of a join begin: the name of an attribute can be printed, this one cannot."""
 
 
-NOTES = ("unit", "description")
+NOTES = ("unit", "description", "ucd")
 """What the metadata of a column say of it, by key."""
 
 
@@ -36,7 +36,7 @@ def column_names(schema: Schema) -> dict[str, str]:
 
 
 def said(attribute: Attribute | FileColumn) -> dict[str, str]:
-    """Return what is said of an attribute, unit and description, as metadata of its column."""
+    """Return what is said of an attribute, unit, description and UCD, as metadata of its column."""
     return {key: text for key in NOTES if (text := getattr(attribute, key))}
 
 

@@ -75,7 +75,7 @@ def _column(field: StructField) -> Column:
     notes = field.metadata
     said = str(notes.get("description") or notes.get("comment") or "")
     kind = type_named(field.dataType.simpleString())
-    return Column(field.name, kind, field.nullable, str(notes.get("unit", "")), said)
+    return Column(field.name, kind, field.nullable, str(notes.get("unit", "")), said, str(notes.get("ucd", "")))
 
 
 def _fingerprints(engine: Engine, frame: DataFrame, *, in_files: bool) -> dict[str, str]:

@@ -184,6 +184,8 @@ def _headers(columns: Sequence[_Column], attributes: Sequence[Attribute], rows: 
             header[f"TNULL{number}"] = column.null - column.zero
         if one.description:
             header[f"TCOMM{number}"] = _ascii(one.description)
+        if one.ucd:
+            header[f"TUCD{number}"] = _ascii(one.ucd)
     return b"".join(one.tostring().encode("ascii") for one in (fits.PrimaryHDU().header, header))
 
 

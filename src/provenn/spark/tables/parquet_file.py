@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from provenn.catalogs.schema import Attribute
+from provenn.spark.columns import said
 from provenn.spark.tables.parts import Parts
 
 __all__ = ["write_parquet"]
@@ -18,14 +19,14 @@ _ROWS, _BYTES = 1 << 20, 1 << 27
 
 
 def write_parquet(parts: Parts, attributes: Sequence[Attribute], stream: Any) -> int:  # noqa: ANN401 - pyarrow has no types
-    """Write the rows of parts into a stream; units and descriptions are metadata of the fields. Return how many."""
+    """Write the rows of parts into a stream; what is said of attributes is metadata of the fields. Return how many."""
     schema = pa.schema(
         [
             pa.field(
                 one.name,
                 field.type,
                 one.nullable,
-                {"unit": one.unit, "description": one.description} if _said(one) else None,
+                said(one) or None,
             )
             for one, field in zip(attributes, parts.schema, strict=True)
         ]
@@ -42,7 +43,3 @@ def write_parquet(parts: Parts, attributes: Sequence[Attribute], stream: Any) ->
         if waiting:
             writer.write_table(pa.Table.from_batches(waiting), row_group_size=_ROWS)
     return rows
-
-
-def _said(one: Attribute) -> bool:
-    return bool(one.unit or one.description)

@@ -87,7 +87,8 @@ def _column(field: Any, seen: Seen) -> _Column:  # noqa: ANN401 - pyarrow has no
 def _head(columns: Sequence[_Column], attributes: Sequence[Attribute], rows: int) -> str:
     fields = []
     for column, one in zip(columns, attributes, strict=True):
-        given = {"name": one.name, "datatype": column.datatype, "arraysize": column.size, "unit": one.unit}
+        given = {"name": one.name, "datatype": column.datatype, "arraysize": column.size}
+        given |= {"unit": one.unit, "ucd": one.ucd}
         given["xtype"] = "timestamp" if one.type.name.startswith("timestamp") else ""
         said = " ".join(f"{key}={quoteattr(_printable(text))}" for key, text in given.items() if text)
         inside = f"<DESCRIPTION>{escape(_printable(one.description))}</DESCRIPTION>" if one.description else ""

@@ -66,6 +66,7 @@ class Column:
     name: str
     type: str
     unit: str
+    ucd: str
     description: str
     nullable: bool
     key: bool
@@ -240,6 +241,7 @@ def _columns(archive: Archive, one: Catalog) -> tuple[Column, ...]:
             name=each.name,
             type=str(each.type),
             unit=each.unit,
+            ucd=each.ucd,
             description=each.description,
             nullable=each.nullable,
             key=each.name in key,
