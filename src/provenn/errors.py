@@ -42,8 +42,10 @@
     │   └── JavaNotFoundError         there is no Java to run it
     ├── RunError                      a run that failed; says at what
     ├── ServerError (OSError)         a place where the archive cannot be served
+    ├── SampError (OSError)           no hub, no such client, or one that refused or did not answer
     ├── TokenError (ValueError)       a token that there is not, or that cannot be made
     ├── UnknownJobError (KeyError)    a job that the server does not know, or that has no data
+    ├── FetchError (OSError)          real catalogs that cannot be fetched
     ├── StoreError (OSError)          a place where data cannot be written or read: full, forbidden, gone
     ├── FormatError (ValueError)      a format that is not known, or that cannot hold the data
     ├── LineageError (ValueError)     lineage that cannot be exchanged with others; says which event is wrong
@@ -81,6 +83,7 @@ __all__ = [
     "DefinitionError",
     "EngineError",
     "FactError",
+    "FetchError",
     "FileError",
     "FilesChangedError",
     "FilesMissingError",
@@ -99,6 +102,7 @@ __all__ = [
     "ProvennError",
     "ReadOnlyArchiveError",
     "RunError",
+    "SampError",
     "ServerError",
     "StatementError",
     "StoreError",
@@ -321,6 +325,14 @@ class RunError(ProvennError):
 
 class ServerError(ProvennError, OSError):
     """An address at which an archive cannot be served."""
+
+
+class SampError(ProvennError, OSError):
+    """A SAMP hub that is not there, a client that is not there, or one that refused or did not answer."""
+
+
+class FetchError(ProvennError, OSError):
+    """Real catalogs that cannot be fetched: no network, no client, or not what they were."""
 
 
 class TokenError(ProvennError, ValueError):
