@@ -1,0 +1,1 @@
+"""Positions on the sky. Knows no catalogs and no Spark."""
