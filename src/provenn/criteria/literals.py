@@ -101,7 +101,9 @@ def literal(kind: Type, key: Key, *, plain: bool = False) -> str:
 
 def _day(key: int) -> str:
     text = str(np.datetime64(key, "D"))
-    return f"+{text}" if text[0] != "-" and text.index("-") > 4 else text
+    if text[0] == "-":
+        return "-" + text[1:].rjust(10, "0")  # numpy writes -001
+    return f"+{text}" if text.index("-") > 4 else text
 
 
 def _moment(key: int) -> str:
