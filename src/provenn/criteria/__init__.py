@@ -4,6 +4,7 @@ from provenn.criteria.atoms import Atom, order_facts
 from provenn.criteria.criterion import Criterion, Expression, names_in, parse_criterion, parse_expression, render
 from provenn.criteria.schema import Attribute, AttributeLike, matching_names
 from provenn.criteria.types import Type, parse_type
+from provenn.criteria.units import unit_of
 from provenn.criteria.writing import backquoted, identities_in, with_names
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "parse_expression",
     "parse_type",
     "render",
+    "unit_of",
     "with_names",
 ]

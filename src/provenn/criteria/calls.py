@@ -27,6 +27,7 @@ from provenn.criteria.types import (
     decimal,
     parse_type,
 )
+from provenn.criteria.units import measured
 from provenn.errors import did_you_mean
 
 __all__ = ["call", "check_known"]
@@ -65,6 +66,7 @@ def _check_count(name: str, given: int, least: int, most: int | None) -> None:
 def _fixed(function: Function, arguments: Sequence[Node]) -> Node:
     most = None if function.repeats else len(function.arguments)
     _check_count(function.name, len(arguments), function.least, most)
+    arguments = measured(function.name, arguments)
     kinds = [*function.arguments]
     kinds += kinds[-1:] * (len(arguments) - len(kinds))
     fitted = (_fitted(function.name, *pair) for pair in zip(arguments, kinds, strict=False))

@@ -15,10 +15,12 @@ from typing import Any
 from provenn.criteria.domains import INFINITY, Key, domain, double_key, float_key, monotone, nearest_float, number
 from provenn.criteria.literals import date_key, timestamp_key
 from provenn.criteria.nodes import Call, Constant, Node
-from provenn.criteria.types import DOUBLE, FLOAT, INTEGRAL, STRING, TIMESTAMP, Type
+from provenn.criteria.refusal import Refusal
+from provenn.criteria.types import BIGINT, DOUBLE, FLOAT, INT, INTEGRAL, STRING, TIMESTAMP, Type, decimal
 
-__all__ = ["evaluate", "parse_constant"]
+__all__ = ["evaluate", "parse_constant", "read_number"]
 
+_LONGEST_NUMBER = 1000
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operators.add,
@@ -65,6 +67,27 @@ def parse_constant(text: str, kind: Type) -> Key | None:
         return float_key(nearest_float(Decimal(text)))
     exact = Fraction(text) * 10**kind.scale
     return _fitting(exact.numerator, kind) if exact.denominator == 1 else None
+
+
+def read_number(text: str, sign: str = "") -> Constant:
+    """Return a number as it is written, in the type that Spark gives it."""
+    if len(text) > _LONGEST_NUMBER:
+        raise Refusal("this has more digits than any number here", "write it as a double: 1.5e0")
+    if "e" in text.lower():
+        key = parse_constant(text, DOUBLE)
+        if key is None or abs(int(key)) >= INFINITY[DOUBLE]:
+            raise Refusal(f"{text} is too large a number")
+        return Constant(DOUBLE, -int(key) if sign else key, sign + text)
+    for kind in (INT, BIGINT):
+        key = parse_constant(sign + text, kind)
+        if key is not None and "." not in text:
+            return Constant(kind, key, sign + text)
+    value = Decimal(text)
+    scale = -int(value.as_tuple().exponent)
+    kind = decimal(max(len(value.as_tuple().digits), scale), scale)
+    if kind.precision > 38:
+        raise Refusal(f"{text} has more than 38 digits", "write it as a double: 1.5e0")
+    return Constant(kind, parse_constant(sign + text, kind), sign + text)
 
 
 def _cast(constant: Constant, kind: Type) -> Constant | None:

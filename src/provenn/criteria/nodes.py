@@ -28,21 +28,27 @@ class Nulls(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """An attribute; `name` is what the user called it."""
+    """An attribute; `name` is what the user called it, `unit` what its values are in, if that is known."""
 
     identity: str
     type: Type
     nullable: bool
     name: str = field(compare=False)
+    unit: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant; the key None is NULL. `written` is how the user wrote it, where that says less than its type."""
+    """A constant; the key None is NULL.
+
+    `written` is how the user wrote it, where that says less than its type; `unit` is what the number is in, where a
+    unit was written with it.
+    """
 
     type: Type
     key: Key | None
     written: str = field(default="", compare=False)
+    unit: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

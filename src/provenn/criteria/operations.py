@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from provenn.criteria.domains import monotone
 from provenn.criteria.folding import evaluate, parse_constant
@@ -23,6 +24,7 @@ from provenn.criteria.types import (
     common_type,
     decimal,
 )
+from provenn.criteria.units import alike, beside
 from provenn.criteria.writing import CANONICAL, write
 
 __all__ = ["arithmetic", "bitwise", "cast", "check_digits", "coerce", "negative", "together"]
@@ -46,14 +48,18 @@ def coerce(node: Node, kind: Type) -> Node:
     if isinstance(node, Constant):
         constant = evaluate(call)
         if constant and constant.key is not None:
-            return Constant(kind, constant.key, node.written)
+            return replace(node, type=kind, key=constant.key)
     if monotone(node.type, kind) is None:
         raise Refusal(f"a {kind} is needed here, not a {node.type}", "convert it with CAST")
     return call
 
 
 def together(nodes: Sequence[Node], what: str) -> list[Node]:
-    """Return the nodes in the one type in which Spark compares them. A string constant may stand for a date."""
+    """Return the nodes in the one type in which Spark compares them, and numbers with units in the one of the others.
+
+    A string constant may stand for a date.
+    """
+    nodes = alike(nodes)
     kinds = [node.type for node in nodes]
     if any(kind in _MOMENTS for kind in kinds):
         kinds = [node.type for node in nodes if not (isinstance(node, Constant) and isinstance(node.key, str))]
@@ -75,6 +81,7 @@ def _mixing_hint(nodes: Sequence[Node]) -> str:
 
 def arithmetic(operator: str, left: Node, right: Node) -> Node:
     """Return ``left operator right`` for ``+ - * / %``."""
+    left, right = beside(operator, left, right)
     kinds = arithmetic_type(operator, _operand_type(left, right), _operand_type(right, left))
     if kinds is None:
         hint = "convert strings with CAST" if STRING in (left.type, right.type) else ""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import NoReturn
 
 from sqlglot import exp
@@ -19,15 +19,15 @@ from provenn.criteria.comparisons import (
     pattern_match,
 )
 from provenn.criteria.conditions import all_of, any_of, flag, is_true, negated
-from provenn.criteria.domains import INFINITY
-from provenn.criteria.folding import parse_constant
+from provenn.criteria.folding import parse_constant, read_number
 from provenn.criteria.functions import why_refused
 from provenn.criteria.nodes import Call, Column, Condition, Constant, Junction, Leaf, Node, Truth
 from provenn.criteria.operations import arithmetic, bitwise, cast, negative
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.schema import AttributeLike, matching_names
-from provenn.criteria.syntax import parse, position
-from provenn.criteria.types import BIGINT, BOOLEAN, DOUBLE, FLOAT, INT, STRING, VOID, Type, decimal, parse_type
+from provenn.criteria.syntax import is_quantity, parse, position
+from provenn.criteria.types import BOOLEAN, DOUBLE, FLOAT, STRING, VOID, Type, parse_type
+from provenn.criteria.units import quantity
 from provenn.errors import CriterionError, did_you_mean
 
 __all__ = ["read_condition", "read_names", "read_node"]
@@ -43,7 +43,6 @@ _COMPARISONS = {
 _ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}
 _BITWISE = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^"}
 _PATTERNS: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "rlike"}
-_LONGEST_NUMBER = 1000
 _SUBQUERY = ("a subquery looks at other rows", "restrict() and exclude() relate a catalog to another one")
 _HINTS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Query: _SUBQUERY,
@@ -139,6 +138,8 @@ class _Reader:
                 return membership(self.operand(tree.this), [self.operand(item) for item in tree.expressions])
             case exp.Escape():
                 return self.pattern(tree.this, tree.expression)
+            case exp.Alias() if is_quantity(tree):
+                return self.quantity(tree)
             case exp.Neg():
                 return self.negative(tree)
             case exp.BitwiseNot():
@@ -155,7 +156,7 @@ class _Reader:
             case exp.Column():
                 return self.column(tree)
             case exp.Literal():
-                return Constant(STRING, tree.name) if tree.is_string else _number(tree.name)
+                return Constant(STRING, tree.name) if tree.is_string else read_number(tree.name)
             case exp.RawString():
                 return Constant(STRING, tree.name)
             case exp.Boolean():
@@ -201,10 +202,13 @@ class _Reader:
 
     def negative(self, tree: exp.Neg) -> Node:
         inner = tree.this
-        literal = inner.this if _is_suffixed(inner) else inner
+        literal = inner.this if _is_suffixed(inner) or is_quantity(inner) else inner
         if not isinstance(literal, exp.Literal) or (literal.is_string and literal is inner):
             return negative(self.node(inner))
-        constant = self.suffixed(inner, "-") if literal is not inner else _number(literal.name, "-")
+        if is_quantity(inner):
+            constant = self.quantity(inner, "-")
+        else:
+            constant = self.suffixed(inner, "-") if literal is not inner else read_number(literal.name, "-")
         if constant.key == 0 and constant.type in (FLOAT, DOUBLE):
             return negative(constant)  # -0.0 is equal to 0.0, but not the same to all functions
         return constant
@@ -231,6 +235,15 @@ class _Reader:
             raise Refusal(f"{sign}{tree.this.name} is not a {kind}")
         return Constant(kind, key)
 
+    def quantity(self, tree: exp.Expr, sign: str = "") -> Constant:
+        """Read a number with its unit."""
+        try:
+            return quantity(read_number(tree.this.name, sign), tree.alias)
+        except Refusal as refusal:
+            missing = matching_names(tree.alias, self.schema)
+            hint = f"or is an operator missing before {tree.alias}?" if missing else refusal.hint
+            raise Refusal(refusal.problem, hint) from None
+
     def case(self, tree: exp.Case) -> Node | Condition:
         branches = tree.args["ifs"]
         if tree.this is None:
@@ -254,10 +267,12 @@ class _Reader:
             raise Refusal(f"{name} may be {' or '.join(matches)}", "write it as it is, upper and lower case")
         if not matches:
             reason = why_refused(name)
-            hint = did_you_mean(name, self.schema) or f"there are {', '.join(self.schema) or 'none'}"
+            hint = (
+                _unit_hint(tree) or did_you_mean(name, self.schema) or f"there are {', '.join(self.schema) or 'none'}"
+            )
             raise Refusal(*(reason or (f"there is no attribute {name!r}", hint)))
         attribute = self.schema[matches[0]]
-        return Column(attribute.identity, attribute.type, attribute.nullable, name)
+        return Column(attribute.identity, attribute.type, attribute.nullable, name, attribute.unit)
 
 
 def _is_suffixed(tree: exp.Expr) -> bool:
@@ -267,24 +282,16 @@ def _is_suffixed(tree: exp.Expr) -> bool:
     return not tree.this.is_string or tree.args["to"].this == exp.DType.DECIMAL
 
 
-def _number(text: str, sign: str = "") -> Constant:
-    if len(text) > _LONGEST_NUMBER:
-        raise Refusal("this has more digits than any number here", "write it as a double: 1.5e0")
-    if "e" in text.lower():
-        key = parse_constant(text, DOUBLE)
-        if key is None or abs(int(key)) >= INFINITY[DOUBLE]:
-            raise Refusal(f"{text} is too large a number")
-        return Constant(DOUBLE, -int(key) if sign else key, sign + text)
-    for kind in (INT, BIGINT):
-        key = parse_constant(sign + text, kind)
-        if key is not None and "." not in text:
-            return Constant(kind, key, sign + text)
-    value = Decimal(text)
-    scale = -int(value.as_tuple().exponent)
-    kind = decimal(max(len(value.as_tuple().digits), scale), scale)
-    if kind.precision > 38:
-        raise Refusal(f"{text} has more than 38 digits", "write it as a double: 1.5e0")
-    return Constant(kind, parse_constant(sign + text, kind), sign + text)
+def _unit_hint(tree: exp.Column) -> str:
+    """Return what to do if a name that is not known may have been meant as a unit."""
+    glued = re.fullmatch(r"(\d[\d.]*)([A-Za-z]+)", tree.name)
+    if glued:
+        return f"if {glued[2]} is a unit, leave a space before it: {glued[1]} {glued[2]}"
+    around = tree.parent
+    if isinstance(around, exp.Mul | exp.Div) and is_quantity(around.this):
+        sign = "*" if isinstance(around, exp.Mul) else "/"
+        return f"a unit that is more than one word goes in backquotes: `{around.this.alias}{sign}{tree.name}`"
+    return ""
 
 
 def _type(tree: exp.Expr) -> Type:

@@ -26,6 +26,10 @@ class AttributeLike(Protocol):
     def nullable(self) -> bool:
         """Whether a source can be without a value."""
 
+    @property
+    def unit(self) -> str:
+        """What its values are in; empty if that is not known."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
@@ -34,6 +38,7 @@ class Attribute:
     identity: str
     type: Type
     nullable: bool = True
+    unit: str = ""
 
 
 def matching_names(name: str, names: Iterable[str]) -> tuple[str, ...]:

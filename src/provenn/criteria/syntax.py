@@ -10,7 +10,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from provenn.errors import CriterionError
 
-__all__ = ["parse", "position"]
+__all__ = ["is_quantity", "parse", "position"]
 
 _HINT = "a criterion is one SQL expression, as in: vmag < 6 AND plx IS NOT NULL"
 # sqlglot recurses over the text, and we over its tree: fixed limits, so that what was once read can always be read
@@ -22,6 +22,10 @@ _DEEPEST = 100
 # three steps for a token.
 _MOST_STEPS = 20
 _FREE_STEPS = 1000
+
+
+_QUANTITY = "quantity"
+_NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 
 
 class _TooManyStepsError(Exception):
@@ -45,6 +49,27 @@ class _Parser(SparkParser):
         if self._steps_left < 0:
             raise _TooManyStepsError
         super()._advance(times)
+
+    def _parse_primary(self) -> exp.Expr | None:
+        return self._with_unit(super()._parse_primary())
+
+    def _parse_atom(self) -> exp.Expr | None:
+        return self._with_unit(super()._parse_atom())
+
+    def _with_unit(self, found: exp.Expr | None) -> exp.Expr | None:
+        """Give a number the word behind it, or what is in backquotes there: its unit."""
+        is_number = isinstance(found, exp.Literal) and not found.is_string
+        if not (is_number and self._match_set(_NAMES)):
+            return found
+        token = self._prev
+        if self._match_set((*_NAMES, TokenType.DOT), advance=False):
+            hint = "put a unit of several words in backquotes, as in: 10 `km s-1`"
+            raise CriterionError("this is not understood", self.sql, self._curr.start, hint=hint)
+        unit = exp.to_identifier(token.text, quoted=token.token_type is TokenType.IDENTIFIER)
+        unit.update_positions(token)
+        quantity = exp.Alias(this=found, alias=unit)
+        quantity.meta[_QUANTITY] = True
+        return quantity
 
 
 def parse(text: str) -> exp.Expr:
@@ -86,6 +111,11 @@ def position(tree: exp.Expr) -> int | None:
     """Return where in the text a part of the tree begins, as far as sqlglot tells."""
     starts = [int(node.meta["start"]) for node in tree.walk() if "start" in node.meta]
     return min(starts, default=None)
+
+
+def is_quantity(tree: exp.Expr) -> bool:
+    """Tell whether a part of the tree is a number with a unit: its `this` and its `alias`."""
+    return _QUANTITY in tree.meta
 
 
 def _too_deep(text: str, column: int | None = None) -> CriterionError:

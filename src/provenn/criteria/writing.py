@@ -16,7 +16,7 @@ from provenn.criteria.nodes import Call, Column, Condition, Constant, Junction, 
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.types import BOOLEAN, DOUBLE, FLOAT, INTEGRAL, ORDER, VOID, Type
 
-__all__ = ["CANONICAL", "PEOPLE", "Style", "backquoted", "identities_in", "spark", "with_names", "write"]
+__all__ = ["CANONICAL", "PEOPLE", "Style", "backquoted", "identities_in", "shown", "spark", "with_names", "write"]
 
 # How tightly a piece of text binds. Bitwise operators and || take no other operator without parentheses: parsers
 # disagree on those.
@@ -73,12 +73,13 @@ def backquoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _shown(name: str) -> str:
+def shown(name: str) -> str:
+    """Return a name as people write it: in backquotes where it must be."""
     return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else backquoted(name)
 
 
 CANONICAL = Style(lambda column: backquoted(column.identity))
-PEOPLE = Style(lambda column: _shown(column.name), plain=True)
+PEOPLE = Style(lambda column: shown(column.name), plain=True)
 
 
 def spark(name: Callable[[Column], str]) -> Style:
@@ -100,7 +101,7 @@ def with_names(text: str, names: Mapping[str, str]) -> str:
         if found[1] is None:  # a string
             return found[0]
         identity = found[1].replace("``", "`")
-        return _shown(names[identity]) if identity in names else found[0]
+        return shown(names[identity]) if identity in names else found[0]
 
     return _NAMED.sub(named, text)
 
