@@ -76,7 +76,7 @@ def test_pieces_have_one_type_and_one_unit():
     mag, mmag = (base(unit, units={"vmag": unit}) for unit in ("mag", "mmag"))
     with pytest.raises(AttributeConflictError, match="vmag is in mag in one member and in mmag in another"):
         ConcatSources.of(mag, mmag, overlap="first")
-    assert ConcatSources.of(mag, NORTH, overlap="first").schema["vmag"].unit == "mag"
+    assert ConcatSources.of(mag, NORTH, overlap="first").schema["vmag"].unit == ""
 
 
 def test_bad_input_is_refused():

@@ -62,12 +62,18 @@ class DeriveAttributes(Catalog):
         return {"calculator": self.calculation.definition()}
 
     def notes(self) -> Parameters:
-        """SQL as it was written."""
-        return {"texts": self._texts()}
+        """SQL as it was written, and the units of what it gives, so that nobody has to compute them again."""
+        units = self._units()
+        return {"texts": self._texts(), **({"units": units} if units else {})}
 
     def _texts(self) -> dict[str, str]:
         if isinstance(self.calculation, Expressions):
             return {one.name: one.text for one in self.calculation.outputs}
+        return {}
+
+    def _units(self) -> dict[str, str]:
+        if isinstance(self.calculation, Expressions):
+            return {one.name: one.unit for one in self.calculation.outputs if one.unit}
         return {}
 
     def on(self, dependencies: Sequence[Catalog]) -> Catalog:
@@ -83,7 +89,7 @@ class DeriveAttributes(Catalog):
         (parent,) = dependencies
         if "calculator" in parameters:
             return cls(parent, PythonCalculator.from_definition(parameters["calculator"]))
-        return cls(parent, Expressions.from_json(parameters, notes["texts"]))
+        return cls(parent, Expressions.from_json(parameters, notes["texts"], notes.get("units", {})))
 
     def _own_schema(self) -> Schema:
         schema = self.parent.schema

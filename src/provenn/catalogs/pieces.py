@@ -29,7 +29,7 @@ def joined(pieces: Sequence[Piece]) -> Attribute:
         content_digest("attribute", {"pieces": defined}),
         first.type,
         any(one.nullable for one in attributes),
-        first.unit,
+        first.unit if all(one.unit == first.unit for one in attributes) else "",
         next((one.description for one in attributes if one.description), ""),
         first.ucd if all(one.ucd == first.ucd for one in attributes) else "",
         tuple(pieces),

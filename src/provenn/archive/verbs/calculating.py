@@ -29,6 +29,7 @@ class Calculating(Held):
         kind: Literal["pandas", "arrow"] = "pandas",
         scope: Literal["row", "catalog"] = "row",
         version: str = "",
+        units: Mapping[str, str] | None = None,
     ) -> Calculator:
         """Register a calculator: SQL expressions, or a Python function over batches.
 
@@ -53,8 +54,11 @@ class Calculating(Held):
             ``"row"`` if the result for a source depends on its inputs alone, ``"catalog"`` if on all sources.
         version
             Part of its identity, besides the code.
+        units
+            What the outputs of a function are in, as in ``{"dist": "pc"}``; part of its identity. Those of SQL are
+            computed.
         """
-        options = {"parameters": parameters, "kind": kind, "scope": scope, "version": version}
+        options = {"parameters": parameters, "kind": kind, "scope": scope, "version": version, "units": units}
         made = calculators.made(name, function, sql, inputs=inputs, outputs=outputs or {}, **options)
         with self._database.writing() as writing:
             calculators.register(writing, name, made)

@@ -60,6 +60,8 @@ class PythonCalculator(Calculator):
         a mean or a rank does.
     version
         Tells results apart that the source does not, such as those of another version of a library.
+    units
+        What outputs are in, for those of which that is said.
     """
 
     function: str
@@ -70,6 +72,7 @@ class PythonCalculator(Calculator):
     keywords: str
     scope: Scope
     version: str
+    units: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(
@@ -82,6 +85,7 @@ class PythonCalculator(Calculator):
         kind: Kind = "pandas",
         scope: Scope = "row",
         version: str = "",
+        units: Mapping[str, str] | None = None,
     ) -> Self:
         """Take a function of a module that can be imported.
 
@@ -108,9 +112,14 @@ class PythonCalculator(Calculator):
             hint = "use finite numbers, strings, lists and mappings"
             raise CalculatorError(f"the parameters cannot be written as JSON: {error}", hint=hint) from error
         types = tuple((check_name(name), known_type(text)) for name, text in outputs.items())
+        for name, unit in (units or {}).items():
+            if name not in outputs or not isinstance(unit, str):
+                raise CalculatorError(f"units are given to outputs, as text, not {unit!r} to {name!r}")
         path, file = _located(function)
         _GIVEN.add(path)
-        return cls(path, _hash(file), kind, names, types, keywords, scope, version)
+        return cls(
+            path, _hash(file), kind, names, types, keywords, scope, version, tuple(sorted((units or {}).items()))
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -138,8 +147,9 @@ class PythonCalculator(Calculator):
         defined = {"calculator": self.digest, "inputs": [schema[name].identity for name in self.inputs]}
         if self.scope == "catalog":
             defined["extent"] = extent.digest
+        units = dict(self.units)
         return [
-            Attribute(name, content_digest("attribute", {**defined, "output": name}), kind, nullable=True)
+            Attribute(name, content_digest("attribute", {**defined, "output": name}), kind, True, units.get(name, ""))
             for name, kind in self.outputs
         ]
 
@@ -170,6 +180,7 @@ class PythonCalculator(Calculator):
 
     def definition(self) -> Parameters:
         """All that it is."""
+        units = {"units": dict(self.units)} if self.units else {}  # older calculators have none, and stay the same
         return {
             "kind": self.kind,
             "function": self.function,
@@ -179,6 +190,7 @@ class PythonCalculator(Calculator):
             "parameters": self.parameters,
             "scope": self.scope,
             "version": self.version,
+            **units,
         }
 
     @classmethod
@@ -193,6 +205,7 @@ class PythonCalculator(Calculator):
             canonical_json(definition["parameters"]),
             definition["scope"],
             definition["version"],
+            tuple(sorted(definition.get("units", {}).items())),
         )
 
 

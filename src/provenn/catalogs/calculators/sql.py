@@ -11,7 +11,7 @@ from provenn.catalogs.catalog import Parameters
 from provenn.catalogs.digest import content_digest
 from provenn.catalogs.schema import Attribute, Schema, check_name
 from provenn.catalogs.type_names import type_named
-from provenn.criteria import Expression, Type, parse_expression
+from provenn.criteria import Expression, Type, parse_expression, unit_of
 from provenn.errors import CalculatorError
 
 __all__ = ["Expressions", "Output", "SqlCalculator"]
@@ -76,6 +76,8 @@ class Output:
         What follows from it, so that SQL need not be read again to know.
     text
         The expression as it was written.
+    unit
+        What its values are in; empty if that is not known.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Output:
     type: Type
     nullable: bool
     text: str = field(compare=False)
+    unit: str = field(default="", compare=False)
 
     def attribute(self, given: Mapping[str, Attribute]) -> Attribute:
         """Return the attribute, given those that the expression reads, by identity."""
@@ -90,7 +93,7 @@ class Output:
         if identity in given and self.canonical == "`" + identity.replace("`", "``") + "`":
             return given[identity].renamed(self.name)  # another name for a column is no other attribute
         made = content_digest("attribute", {"expression": self.canonical})
-        return Attribute(self.name, made, self.type, self.nullable)
+        return Attribute(self.name, made, self.type, self.nullable, self.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,11 @@ class Expressions:
             If one cannot be read, does not fit the attributes, or is not deterministic and row-wise.
         """
         read = [(name, text, parse_expression(text, schema)) for name, text in calculator.expressions]
-        return cls(tuple(Output(name, one.canonical, one.type, one.nullable, text) for name, text, one in read))
+        return cls(
+            tuple(
+                Output(name, one.canonical, one.type, one.nullable, text, unit_of(one.node)) for name, text, one in read
+            )
+        )
 
     def attributes(self, schema: Schema) -> list[Attribute]:
         """Return the attributes that they define, given those of the catalog they were read with."""
@@ -128,15 +135,15 @@ class Expressions:
         return {one.name: parse_expression(one.canonical, given) for one in self.outputs}
 
     def to_json(self) -> Parameters:
-        """Return all but the texts as JSON."""
+        """Return all but the texts and units as JSON."""
         return {"expressions": [[one.name, one.canonical, str(one.type), one.nullable] for one in self.outputs]}
 
     @classmethod
-    def from_json(cls, content: Parameters, texts: Mapping[str, str]) -> Self:
-        """Read them from JSON, and from the texts by name."""
+    def from_json(cls, content: Parameters, texts: Mapping[str, str], units: Mapping[str, str]) -> Self:
+        """Read them from JSON, and from the texts and units by name."""
         return cls(
             tuple(
-                Output(name, canonical, type_named(kind), nullable, texts[name])
+                Output(name, canonical, type_named(kind), nullable, texts[name], units.get(name, ""))
                 for name, canonical, kind, nullable in content["expressions"]
             )
         )
