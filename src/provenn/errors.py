@@ -5,6 +5,7 @@
     ProvennError                      everything provenn raises on purpose
     ├── StatementError (ValueError)   a statement that cannot be read; marks the column
     ├── CriterionError (ValueError)   a criterion or an SQL expression that has no meaning; marks the column
+    ├── RegionError (ValueError)      a region of the sky that there is not, or a position that is not known
     ├── LabelError (ValueError)       a label that is unfit, or named twice
     ├── UnknownLabelError (KeyError)  a label that nothing mentions; says what was meant
     ├── HypercubeError (ValueError)   an array that is not a Boolean hypercube
@@ -101,6 +102,7 @@ __all__ = [
     "ProjectError",
     "ProvennError",
     "ReadOnlyArchiveError",
+    "RegionError",
     "RunError",
     "SampError",
     "ServerError",
@@ -178,6 +180,10 @@ class CriterionError(ProvennError, ValueError):
         self.problem = problem
         self.text = text
         self.column = column
+
+
+class RegionError(ProvennError, ValueError):
+    """A region of the sky that there is not, or a position that is not known."""
 
 
 class LabelError(ProvennError, ValueError):

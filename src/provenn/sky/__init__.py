@@ -1,1 +1,30 @@
-"""Positions on the sky. Knows no catalogs and no Spark."""
+"""Positions and regions on the sky: as values, as sets known to lie in others, as SQL. Knows no catalogs."""
+
+from provenn.sky.boxes import Box, box
+from provenn.sky.calls import FUNCTIONS, criterion_on, is_text, read_call, region_of
+from provenn.sky.cones import Cone, cone
+from provenn.sky.mocs import Moc, moc
+from provenn.sky.polygons import Polygon, polygon
+from provenn.sky.region import Region
+from provenn.sky.relations import apart, within
+from provenn.sky.sql import region_sql
+
+__all__ = [
+    "FUNCTIONS",
+    "Box",
+    "Cone",
+    "Moc",
+    "Polygon",
+    "Region",
+    "apart",
+    "box",
+    "cone",
+    "criterion_on",
+    "is_text",
+    "moc",
+    "polygon",
+    "read_call",
+    "region_of",
+    "region_sql",
+    "within",
+]

@@ -1,0 +1,125 @@
+"""Boxes: a range of right ascension and a range of declination."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from provenn.errors import RegionError
+from provenn.sky.angles import declination, position_names, right_ascension
+from provenn.sky.cells import Cells
+from provenn.sky.points import MARGIN, Cap, Flags, Numbers, Points, arc_distance, separation
+from provenn.sky.region import Sides, sides
+
+__all__ = ["Box", "box"]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A range of right ascension and one of declination in degrees, ends included. Made by `box`.
+
+    All around is 0 to 360; otherwise both are below 360, and the range goes across 0 if it ends before it begins.
+    """
+
+    ra_from: float
+    ra_to: float
+    dec_from: float
+    dec_to: float
+    on: tuple[str, str] | None = None
+
+    function: ClassVar[str] = "in_box"
+
+    @property
+    def constants(self) -> tuple[float, ...]:
+        """The four ends."""
+        return self.ra_from, self.ra_to, self.dec_from, self.dec_to
+
+    @property
+    def around(self) -> bool:
+        """Whether it goes all around."""
+        return self.ra_to == 360
+
+    @property
+    def breadth(self) -> float:
+        """How many degrees of right ascension it spans."""
+        return self.ra_to - self.ra_from + 360 * (self.ra_to < self.ra_from)
+
+    @property
+    def cap(self) -> Cap:
+        """A cap about the middle, through the corners; about a pole if it goes far around."""
+        if self.breadth > 180:
+            pole = 90.0 if self.dec_from + self.dec_to > 0 else -90.0
+            return Cap(Points.at(0.0, pole).vectors[0], max(abs(pole - self.dec_from), abs(pole - self.dec_to)))
+        middle = self.ra_from + self.breadth / 2
+        centre = Points.at(middle, (self.dec_from + self.dec_to) / 2).vectors[0]
+        corners = Points.at(self.ra_from, [self.dec_from, self.dec_to]).vectors  # those at the other end are as far
+        return Cap(centre, float(separation(corners, centre).max()) + MARGIN)
+
+    def holds(self, points: Points) -> Flags:
+        """Return which points are inside."""
+        high = (points.dec >= self.dec_from) & (points.dec <= self.dec_to)
+        return high & self._beside(points.ra)
+
+    def _beside(self, ra: Numbers) -> Flags:
+        after, before = ra >= self.ra_from, ra <= self.ra_to
+        return after & before if self.ra_from < self.ra_to else after | before
+
+    def from_border(self, points: Points) -> Numbers:
+        """Return the distance of points from the sides."""
+        beside = self._beside(points.ra)
+        nearest = np.full(len(points.ra), np.inf)
+        for dec in (self.dec_from, self.dec_to):
+            if abs(dec) < 90:
+                nearest = np.where(beside, np.minimum(nearest, np.abs(points.dec - dec)), nearest)
+        if not self.around:
+            for ra in (self.ra_from, self.ra_to):
+                # In two arcs, each shorter than half a circle.
+                ends = Points.at(ra, [self.dec_from, (self.dec_from + self.dec_to) / 2, self.dec_to]).vectors
+                for start, end in pairwise(ends):
+                    nearest = np.minimum(nearest, arc_distance(points.vectors, start, end))
+        return nearest
+
+    def sides(self, cells: Cells) -> Sides:
+        """Return on which side of the border cells are."""
+        return sides(self, cells)
+
+
+def box(ra_from: Any, ra_to: Any, dec_from: Any, dec_to: Any, on: Sequence[str] | None = None) -> Box:  # noqa: ANN401
+    """Return the box between two right ascensions and two declinations.
+
+    It has the positions whose coordinates lie in both ranges, ends included. A range of right ascension that ends
+    before it begins goes across 0; from 0 to 360 it goes all around.
+
+    Parameters
+    ----------
+    ra_from, ra_to
+        The range of right ascension, in degrees or as quantities of astropy.
+    dec_from, dec_to
+        The range of declination.
+    on
+        The attributes that hold the position of a source; found by UCD or by name if they are not given.
+
+    Raises
+    ------
+    RegionError
+        If a number is out of range, or a range is empty.
+
+    Examples
+    --------
+    >>> box(350, 10, -5, 5)
+    Box(ra_from=350.0, ra_to=10.0, dec_from=-5.0, dec_to=5.0, on=None)
+    """
+    names = position_names(on)
+    start, end = right_ascension(ra_from, "the first right ascension"), right_ascension(ra_to, "the last one")
+    low, high = declination(dec_from, "the first declination"), declination(dec_to, "the last one")
+    if low >= high:
+        raise RegionError(f"a box from {low:g} to {high:g} in declination has no height", hint="the lower one is first")
+    if (start, end) != (0, 360):
+        start, end = start % 360, end % 360
+        if start == end:
+            raise RegionError("the box begins and ends at one right ascension", hint="all around is from 0 to 360")
+    return Box(start, end, low, high, names)

@@ -1,0 +1,138 @@
+"""The cells of HEALPix, by where they lie in its projection.
+
+The projection takes the sphere to squares in a plane; turned by 45 degrees, a cell of order k is the square of side
+``2**-k`` at ``(i, j) * 2**-k``. So a cell has four cells of the next order inside: ``2i`` or ``2i + 1``, and the same
+of j. (Górski et al. 2005, Calabretta & Roukema 2007.)
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provenn.sky.points import Flags, Points
+
+__all__ = ["DEEPEST", "LEAST_POLAR", "Cells", "all_sky", "cells_at", "cells_in", "largest_radius"]
+
+DEEPEST = 29
+"""The last order, with cells of 0.4 milliarcseconds."""
+LEAST_POLAR = math.degrees(math.asin(2 / 3))
+"""The declination at which the projection changes."""
+
+Integers = NDArray[np.int64]
+_FACES_I = np.array([1, 2, 3, 4, 0, 1, 2, 3, 0, 1, 2, 3])
+_FACES_J = np.array([0, 1, 2, 3, 0, 1, 2, 3, 1, 2, 3, 4])
+
+
+def largest_radius(order: int) -> float:
+    """Return a distance in degrees within which all of a cell lies from its centre, with a percent to spare."""
+    side = 1 << order
+    low = Points.at(45 / side, LEAST_POLAR).vectors[0]
+    height = 1 - (1 - 1 / side) ** 2 / 3
+    high = np.array([math.sqrt(1 - height * height), 0.0, height])
+    return 1.01 * 2 * math.degrees(math.asin(float(np.linalg.norm(low - high)) / 2))
+
+
+class Cells:
+    """Some cells of one order, with their centres."""
+
+    def __init__(self, order: int, i: Integers, j: Integers) -> None:
+        self.order = order
+        self.i = i
+        self.j = j
+        self.centres = _centres(order, i, j)
+        self.radius = largest_radius(order)
+
+    def __len__(self) -> int:
+        return len(self.i)
+
+    def kept(self, which: Flags) -> Cells:
+        """Return some of the cells."""
+        return Cells(self.order, self.i[which], self.j[which])
+
+    def divided(self) -> Cells:
+        """Return the cells of the next order."""
+        i = (2 * self.i[:, None] + np.array([0, 0, 1, 1])).ravel()
+        j = (2 * self.j[:, None] + np.array([0, 1, 0, 1])).ravel()
+        return Cells(self.order + 1, i, j)
+
+    def numbers(self) -> Integers:
+        """Return the numbers of the cells in the nested scheme."""
+        mask = (1 << self.order) - 1
+        above, across = self.i >> self.order, self.j >> self.order
+        face = np.where(above == across, above % 4 + 4, np.where(above > across, across, above + 8))
+        return (face << (2 * self.order)) | _spread(self.i & mask) | (_spread(mask - (self.j & mask)) << 1)
+
+
+def all_sky() -> Cells:
+    """Return the twelve cells of order 0."""
+    return Cells(0, _FACES_I, _FACES_J)
+
+
+def cells_at(order: int, numbers: Integers) -> Cells:
+    """Return the cells that have some numbers in the nested scheme."""
+    side, face = 1 << order, numbers >> (2 * order)
+    inside = numbers & (side * side - 1)
+    i = _FACES_I[face] * side + _gathered(inside)
+    j = _FACES_J[face] * side + side - 1 - _gathered(inside >> 1)
+    return Cells(order, i, j)
+
+
+def cells_in(ranges: Integers) -> dict[int, Integers]:
+    """Return the largest cells that make up ranges of cells of the last order, by order, as numbers.
+
+    The ranges are rows of a first number and of one past the last; they are sorted and do not touch.
+    """
+    found: dict[int, Integers] = {}
+    left = ranges
+    for order in range(DEEPEST + 1):
+        size = 1 << (2 * (DEEPEST - order))
+        first, end = -(-left[:, 0] // size), left[:, 1] // size
+        whole = end > first
+        if whole.any():
+            found[order] = np.concatenate([np.arange(*pair) for pair in zip(first[whole], end[whole], strict=True)])
+        before = np.stack([left[:, 0], np.where(whole, first * size, left[:, 1])], axis=1)
+        after = np.stack([np.where(whole, end * size, left[:, 1]), left[:, 1]], axis=1)
+        left = np.concatenate([before, after])
+        left = left[left[:, 0] < left[:, 1]]
+    return found
+
+
+def _centres(order: int, i: Integers, j: Integers) -> Points:
+    side = 1 << order
+    x, y = ((i + j + 1) / side - 1) / 2, (i - j) / (2 * side)
+    face = np.minimum(i, j) >> order
+    shrink = 2 * (1 - np.abs(y))  # how much narrower than at the edge of the cap the projection is there
+    polar = shrink < 1
+    safe = np.where(polar, shrink, 1)
+    within = (x - face - 0.5) / safe + 0.5
+    ra = 90 * np.where(polar, face + within, x)
+    height = np.degrees(np.arcsin(np.where(polar, 0, 4 / 3 * y)))
+    from_pole = 2 * np.degrees(np.arcsin(safe / math.sqrt(6)))
+    return Points.at(np.mod(ra, 360), np.where(polar, np.sign(y) * (90 - from_pole), height))
+
+
+def _spread(bits: Integers) -> Integers:
+    """Return numbers with a zero between every two bits."""
+    for shift, mask in _STEPS[::-1]:
+        bits = (bits | (bits << shift)) & mask
+    return bits
+
+
+def _gathered(bits: Integers) -> Integers:
+    """Return every second bit of numbers, side by side."""
+    bits = bits & _STEPS[0][1]
+    for (shift, _), (_, mask) in zip(_STEPS, [*_STEPS[1:], (0, 0xFFFFFFFF)], strict=True):
+        bits = (bits | (bits >> shift)) & mask
+    return bits
+
+
+_STEPS = [
+    (1, 0x5555555555555555),
+    (2, 0x3333333333333333),
+    (4, 0x0F0F0F0F0F0F0F0F),
+    (8, 0x00FF00FF00FF00FF),
+    (16, 0x0000FFFF0000FFFF),
+]
