@@ -6,7 +6,7 @@ project = "provenn"
 copyright = "the provenn developers"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = True
@@ -14,6 +14,8 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 myst_enable_extensions = ["deflist"]
 exclude_patterns = ["_build"]
+nb_execution_mode = "off"  # a test runs the notebooks, and sees that they show what is written in them
+nb_ipywidgets_js = {}  # scripts from elsewhere
 myst_heading_anchors = 3
 
 html_theme = "furo"
