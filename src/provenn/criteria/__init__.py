@@ -2,6 +2,7 @@
 
 from provenn.criteria.atoms import Atom, order_facts
 from provenn.criteria.criterion import Criterion, Expression, names_in, parse_criterion, parse_expression, render
+from provenn.criteria.regions import region_facts
 from provenn.criteria.schema import Attribute, AttributeLike, matching_names
 from provenn.criteria.types import Type, parse_type
 from provenn.criteria.units import unit_of
@@ -22,6 +23,7 @@ __all__ = [
     "parse_criterion",
     "parse_expression",
     "parse_type",
+    "region_facts",
     "render",
     "unit_of",
     "with_names",

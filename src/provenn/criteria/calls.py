@@ -12,6 +12,7 @@ from provenn.criteria.functions import FUNCTIONS, Function, canonical_name, why_
 from provenn.criteria.nodes import Call, Condition, Constant, Node, Nulls
 from provenn.criteria.operations import arithmetic, cast, check_digits, coerce, negative, together
 from provenn.criteria.refusal import Refusal
+from provenn.criteria.regions import region_condition
 from provenn.criteria.types import (
     BIGINT,
     BOOLEAN,
@@ -29,6 +30,7 @@ from provenn.criteria.types import (
 )
 from provenn.criteria.units import measured
 from provenn.errors import did_you_mean
+from provenn.sky import FUNCTIONS as REGIONS
 
 __all__ = ["call", "check_known"]
 
@@ -204,3 +206,5 @@ def _cast_to(kind: Type) -> _Builder:
 
 for _kind in (*INTEGRAL, parse_type("float"), DOUBLE, parse_type("decimal"), STRING, BOOLEAN, DATE, TIMESTAMP):
     _FREE[_kind.name] = (1, 1, _cast_to(_kind))
+for _name, (_least, _most) in REGIONS.items():
+    _FREE[_name] = (_least, _most, partial(region_condition, _name))

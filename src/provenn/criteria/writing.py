@@ -10,13 +10,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from provenn.criteria.domains import INFINITY, Key, domain, predecessor
+from provenn.criteria.domains import INFINITY, Key, domain, number, predecessor
 from provenn.criteria.literals import literal
 from provenn.criteria.nodes import Call, Column, Condition, Constant, Junction, Leaf, Node, Nulls, Test, Truth
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.types import BOOLEAN, DOUBLE, FLOAT, INTEGRAL, ORDER, VOID, Type
+from provenn.sky import FUNCTIONS, region_of, region_sql
 
-__all__ = ["CANONICAL", "PEOPLE", "Style", "backquoted", "identities_in", "shown", "spark", "with_names", "write"]
+__all__ = [
+    "CANONICAL",
+    "PEOPLE",
+    "Style",
+    "backquoted",
+    "identities_in",
+    "region_in",
+    "shown",
+    "spark",
+    "with_names",
+    "write",
+]
 
 # How tightly a piece of text binds. Bitwise operators and || take no other operator without parentheses: parsers
 # disagree on those.
@@ -162,6 +174,10 @@ def _call(call: Call, style: Style) -> _Piece:
             if style.spark and operator == "-" and call.type in INTEGRAL:
                 return _Piece(f"try_subtract({literal(call.type, 0)}, {pieces[0].text})", _ATOM)
             return _Piece(operator + pieces[0].within(_ATOM), _UNARY)
+        case operator if operator in FUNCTIONS and style.spark:
+            ra, dec = (piece.within(_ATOM) for piece in pieces[:2])
+            constants = [region_in(one) for one in call.arguments[2:] if isinstance(one, Constant)]
+            return _Piece(region_sql(region_of(operator, constants), ra, dec), _ATOM)
         case operator if operator in _TRY and style.spark and _may_fail(call):
             return _Piece(f"{_TRY[operator]}({pieces[0].text}, {pieces[1].text})", _ATOM)
         case operator if operator in _INFIX:
@@ -175,6 +191,13 @@ def _call(call: Call, style: Style) -> _Piece:
             return _Piece(f"TRY_CAST({wide} AS {str(call.type).upper()})", _ATOM)
         case operator:
             return _Piece(f"{operator}({', '.join(piece.text for piece in pieces)})", _ATOM)
+
+
+def region_in(constant: Constant) -> float | str:
+    """Return what a constant tells of a region: degrees, or a text."""
+    if constant.key is None:
+        raise TypeError("NULL is no region")
+    return constant.key if isinstance(constant.key, str) else float(number(constant.type, constant.key))
 
 
 def _may_fail(call: Call) -> bool:

@@ -21,6 +21,8 @@ OUTSIDE = -1
 class Region(Protocol):
     """A region of the sky, in ICRS coordinates taken as they are."""
 
+    def __hash__(self) -> int: ...
+
     @property
     def on(self) -> tuple[str, str] | None:
         """The attributes that hold the position; None if they are to be found."""

@@ -158,13 +158,14 @@ def cell_key(order: int, ra: str, dec: str) -> str:
     level, height = f"(0.5D + {turn}) * {side}.0D", f"sin(radians({dec})) * {0.75 * side!r}D"
     face, within = f"floor({turn})", f"({turn}) % 1.0D"
     shrink = f"{math.sqrt(6) * side!r}D * sin(radians((90.0D - abs({dec})) / 2.0D))"
-    # From the two sides of the face that meet at the pole; rounding must not lead out of the face.
+    last = f"{5 * side - 1}L"  # just below 360 degrees, rounding must not lead beyond them, nor out of a polar face
+    # How far from the two sides of the face that meet at the pole.
     near = f"least(floor({within} * {shrink}), {side - 1}L)"
     far = f"least(floor((1.0D - {within}) * {shrink}), {side - 1}L)"
     low, high = f"{face} * {side}L + {near}", f"({face} + 2L) * {side}L - 1L - {far}"
     return (
         f"CASE WHEN abs({dec}) <= {LEAST_POLAR!r}D "
-        f"THEN floor({level} + {height}) * {5 * side}L + floor({level} - {height}) "
+        f"THEN least(floor({level} + {height}), {last}) * {5 * side}L + least(floor({level} - {height}), {last}) "
         f"WHEN {dec} > 0.0D THEN ({high}) * {5 * side}L + {low} "
         f"ELSE ({low}) * {5 * side}L + {high} END"
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from provenn.catalogs.lineage import facts_of
-from provenn.criteria import Atom, order_facts
+from provenn.criteria import Atom, order_facts, region_facts
 from provenn.logic import Knowledge, Statement, outside
 from provenn.store.cones import Definition
 from provenn.store.facts import Fact
@@ -22,15 +22,15 @@ class Origin:
     Parameters
     ----------
     kind
-        "definition" of a catalog; "criterion": what the order of values says; "declared" or "observed"; or
-        "open universe": some object of the population is in none of its base sets.
+        "definition" of a catalog; "criterion": what the order of values says; "sky": what the places of regions
+        say; "declared" or "observed"; or "open universe": some object of the population is in none of its base sets.
     catalog
         The digest of the catalog, for a definition.
     fact
         The number of the fact, if it was declared or observed.
     """
 
-    kind: Literal["definition", "criterion", "declared", "observed", "open universe"]
+    kind: Literal["definition", "criterion", "sky", "declared", "observed", "open universe"]
     catalog: str | None = None
     fact: int | None = None
 
@@ -80,9 +80,10 @@ def knowledge_of(definitions: Iterable[Definition], facts: Iterable[Fact] = ()) 
         if said:
             origin = Origin("definition", catalog=one.digest)
             defined += [(each, origin) for each in said]
-        if one.is_base:
+        if one.is_base_set:
             bases.setdefault(one.population, []).append(one.digest)
     told = [(each, Origin("criterion")) for each in order_facts(atoms)]
+    told += [(each, Origin("sky")) for each in region_facts(atoms)]
     told += defined
     told += [(one.statement, Origin(one.origin, fact=one.id)) for one in facts]
     # The object that is in no base set may fulfil any criterion, so that criteria are not named here.
