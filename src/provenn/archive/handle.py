@@ -25,6 +25,7 @@ from provenn.catalogs import (
 from provenn.catalogs import Catalog as Definition
 from provenn.catalogs.calculators.allowed import allow
 from provenn.errors import ProvennError
+from provenn.sky import Region, criterion_on
 
 if TYPE_CHECKING:
     from provenn.archive.archive import Archive
@@ -97,9 +98,10 @@ class Catalog(Data):
 
     # -- verbs ---------------------------------------------------------------------------------------------------
 
-    def select(self, criterion: str, *, name: str | None = None) -> Catalog:
-        """Keep the sources for which a criterion in SQL is true."""
-        return self._make(SelectSources.of(self.definition, criterion), name)
+    def select(self, criterion: str | Region, *, name: str | None = None) -> Catalog:
+        """Keep the sources for which a criterion in SQL is true, or those in a region of `provenn.sky`."""
+        text = criterion if isinstance(criterion, str) else criterion_on(criterion, self.definition.schema)
+        return self._make(SelectSources.of(self.definition, text), name)
 
     def restrict(self, other: Catalog | str, *, name: str | None = None) -> Catalog:
         """Keep the sources that another catalog has too."""

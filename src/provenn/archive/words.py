@@ -157,6 +157,8 @@ class Vocabulary:
                 return f"fact #{number}, {how} by {told.declared_by}" + (f": {told.reason}" if told.reason else "")
             case Origin("criterion"):
                 return "by the order of values"
+            case Origin("sky"):
+                return "by their places on the sky"
             case _:
                 return "no base catalog holds everything there is"
 
