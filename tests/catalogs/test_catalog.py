@@ -7,9 +7,11 @@ from provenn.catalogs import (
     Catalog,
     CombineAttributes,
     ConcatSources,
+    CrossMatch,
     DeriveAttributes,
     ExcludeSources,
     KeepAttributes,
+    MatchedSources,
     RenameAttributes,
     RestrictSources,
     SampleSources,
@@ -23,6 +25,7 @@ from tests.catalogs.samples import base, derived
 A = base()
 BRIGHT = SelectSources.of(A, "vmag < 6")
 NEAR = SelectSources.of(A, "plx > 100")
+PAIRS = CrossMatch.of(BRIGHT, A, 2, on=("vmag", "plx"))
 
 ONE_OF_EACH: dict[type[Catalog], tuple[Catalog, str, int]] = {
     Base: (A, "146c5ba116446e7236daa0309ce4e0245ff0d07a80d26f38ed44dff878b6635d", 4),
@@ -63,6 +66,12 @@ ONE_OF_EACH: dict[type[Catalog], tuple[Catalog, str, int]] = {
         "4fbf8d177e10766d12d809ac95a3f29a4bda49af9ffa998cc178de4f1bdeffe4",
         16,
     ),
+    CrossMatch: (PAIRS, "2c02d4e3fdfaef3b5b6386376f995ad24c8ab4135b89363dfe848d67c2b71bac", 256),
+    MatchedSources: (
+        MatchedSources.of(PAIRS, "left"),
+        "18358d6a6531ead76ed5115bfdb0788a9e2b52ec1e48e853bf448cd444e3fe58",
+        64,
+    ),
 }
 
 
@@ -80,7 +89,7 @@ def test_digests_are_pinned(kind: type[Catalog]):
 
 @pytest.mark.parametrize("kind", ONE_OF_EACH)
 def test_the_local_relationship_has_as_many_hypercubes_as_in_the_paper(kind: type[Catalog]):
-    """Equality 4, non-strict subset 8, intersection, union and difference 16; of a base nothing is known."""
+    """Equality 4, subset 8, intersection, union and difference 16; of a base, and of pairs, nothing is known."""
     one, _, hypercubes = ONE_OF_EACH[kind]
     assert len(one.relationship()) == hypercubes
     assert one.relationship().labels == (one.digest, *(dependency.digest for dependency in one.dependencies))

@@ -11,9 +11,11 @@ from provenn.archive.words import SHORT
 from provenn.catalogs import (
     Calculator,
     CombineAttributes,
+    CrossMatch,
     DeriveAttributes,
     ExcludeSources,
     KeepAttributes,
+    MatchedSources,
     PythonCalculator,
     RenameAttributes,
     RestrictSources,
@@ -163,6 +165,43 @@ class Catalog(Data):
             A name for the result.
         """
         return self.archive.concatenate([self, *others], order=order, name=name)
+
+    def crossmatch(
+        self,
+        other: Catalog | str,
+        radius: object,
+        *,
+        matches: Literal["best", "all"] = "best",
+        on: object = None,
+        suffix: str = "_2",
+        name: str | None = None,
+    ) -> Catalog:
+        """Pair the sources of this catalog, the left one, with those of another that lie close to them on the sky.
+
+        One row is a pair, with the attributes of both and their separation in arcseconds.
+
+        Parameters
+        ----------
+        other
+            The right one.
+        radius
+            How far apart at most: a number of arcseconds, a text such as ``"2 arcsec"``, or a quantity of astropy.
+        matches
+            ``"best"``: for each source of this catalog the nearest of the other; ``"all"``: every pair.
+        on
+            The attributes that hold right ascension and declination, ``("ra", "dec")``, or those of each catalog,
+            ``(("ra", "dec"), ("raj2000", "dej2000"))``; by default they are found by UCD or usual name.
+        suffix
+            What is appended to names of the other catalog's attributes that this one has, too.
+        name
+            A name for the result.
+        """
+        made = CrossMatch.of(self.definition, self._other(other), radius, matches=matches, on=on, suffix=suffix)
+        return self._make(made, name)
+
+    def matched(self, side: Literal["left", "right"], *, name: str | None = None) -> Catalog:
+        """Take the sources of one side of a cross-match that occur in these pairs, with that side's attributes."""
+        return self._make(MatchedSources.of(self.definition, side), name)
 
     def named(
         self, name: str, *, move: bool = False, visibility: Visibility | None = None, project: str | None = None

@@ -11,9 +11,11 @@ from provenn.catalogs import (
     Catalog,
     CombineAttributes,
     ConcatSources,
+    CrossMatch,
     DeriveAttributes,
     ExcludeSources,
     KeepAttributes,
+    MatchedSources,
     RenameAttributes,
     RestrictSources,
     SampleSources,
@@ -123,4 +125,8 @@ def _phrase(catalog: Catalog, sources: Callable[[Catalog], str]) -> str:
             said = " combined with ".join(made_from)
         case ConcatSources():
             said = " together with ".join(made_from)
+        case CrossMatch():
+            said = " matched with ".join(made_from)
+        case MatchedSources():
+            said = f"{made_from[0]} that occur in {made_from[1]}"
     return said if len(said) <= _LONGEST else catalog.digest[:SHORT]

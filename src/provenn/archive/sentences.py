@@ -63,6 +63,13 @@ def told(kind: str, parameters: Parameters, notes: Parameters, parts: Sequence[s
         case "ConcatSources":
             first = "; the first of them that has a source gives its values" if parameters["overlap"] == "first" else ""
             return f"the sources of {listed(parts)} together{first}"
+        case "CrossMatch":
+            radius = f"within {parameters['radius']:g} arcsec on the sky"
+            if parameters["matches"] == "all":
+                return f"all pairs of {parts[0]} and {parts[1]} {radius}"
+            return f"each source of {parts[0]} with the nearest of {parts[1]} {radius}"
+        case "MatchedSources":
+            return f"the sources of {parts[0]} that occur in {parts[1]}, on its {parameters['side']} side"
     raise AssertionError(kind)
 
 

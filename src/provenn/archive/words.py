@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from provenn.archive.sentences import sentence
 from provenn.catalogs import Catalog
+from provenn.catalogs.cross_match import match_words
 from provenn.criteria import with_names
 from provenn.logic import Explanation, Statement, statement
 from provenn.store import names
@@ -113,7 +114,9 @@ class Vocabulary:
         cited = [label for label in labels if _DIGEST.fullmatch(label)]
         catalogs = get_all(reading, cited) if cited else {}
         made_from = (one.digest for digest in cited for one in catalogs[digest].dependencies)
-        called = list(dict.fromkeys([*digests, *cited, *made_from]))
+        matched = {found[1] for label in labels if (found := match_words(label))} - {None}
+        near = (digest for digest, one in catalogs.items() if one.extent.digest in matched)
+        called = list(dict.fromkeys([*digests, *cited, *made_from, *near]))
         # Where an attribute has several names, the first it had is taken.
         attributes = {
             one.identity: one.name for catalog in reversed(catalogs.values()) for one in catalog.schema.attributes
@@ -122,7 +125,16 @@ class Vocabulary:
 
     def word(self, label: str) -> str:
         """Return the word for a label."""
-        return self.words.get(label) or criterion_words(label, self.attributes)
+        return self.words.get(label) or self._match_words(label) or criterion_words(label, self.attributes)
+
+    def _match_words(self, label: str) -> str | None:
+        """Return the words for what a match makes; None for anything else."""
+        found = match_words(label)
+        if found is None or found[1] is None:
+            return found and found[0]
+        alike = (one for one in self.catalogs.values() if one.extent.digest == found[1])
+        called = sorted((" " in word, word) for one in alike if (word := self.words.get(one.digest)))
+        return f"{found[0]} {called[0][1] if called else 'the other catalog'}"
 
     def said(self, statement: Statement) -> Statement:
         """Return a statement in these words."""

@@ -5,12 +5,14 @@ from provenn.catalogs.calculators import Calculator, PythonCalculator, SqlCalcul
 from provenn.catalogs.catalog import Catalog
 from provenn.catalogs.combine_attributes import CombineAttributes
 from provenn.catalogs.concat_sources import ConcatSources, differing_attributes
+from provenn.catalogs.cross_match import CrossMatch
 from provenn.catalogs.derive_attributes import DeriveAttributes
 from provenn.catalogs.exclude_sources import ExcludeSources
 from provenn.catalogs.extent import Extent
 from provenn.catalogs.files import Files
 from provenn.catalogs.keep_attributes import KeepAttributes
 from provenn.catalogs.lineage import cone, definition_digest, facts_of, restore
+from provenn.catalogs.matched_sources import MatchedSources
 from provenn.catalogs.population import Population, key_position
 from provenn.catalogs.rename_attributes import RenameAttributes
 from provenn.catalogs.restrict_sources import RestrictSources
@@ -25,11 +27,13 @@ __all__ = [
     "Catalog",
     "CombineAttributes",
     "ConcatSources",
+    "CrossMatch",
     "DeriveAttributes",
     "ExcludeSources",
     "Extent",
     "Files",
     "KeepAttributes",
+    "MatchedSources",
     "Population",
     "PythonCalculator",
     "RenameAttributes",

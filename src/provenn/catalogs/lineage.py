@@ -9,9 +9,11 @@ from provenn.catalogs.base import Base
 from provenn.catalogs.catalog import Catalog, Facts, Parameters, definition_digest
 from provenn.catalogs.combine_attributes import CombineAttributes
 from provenn.catalogs.concat_sources import ConcatSources
+from provenn.catalogs.cross_match import CrossMatch
 from provenn.catalogs.derive_attributes import DeriveAttributes
 from provenn.catalogs.exclude_sources import ExcludeSources
 from provenn.catalogs.keep_attributes import KeepAttributes
+from provenn.catalogs.matched_sources import MatchedSources
 from provenn.catalogs.rename_attributes import RenameAttributes
 from provenn.catalogs.restrict_sources import RestrictSources
 from provenn.catalogs.sample_sources import SampleSources
@@ -33,6 +35,8 @@ CLASSES: dict[str, type[Catalog]] = {
         DeriveAttributes,
         CombineAttributes,
         ConcatSources,
+        CrossMatch,
+        MatchedSources,
     )
 }
 """The catalog classes, by name."""

@@ -25,6 +25,8 @@ WORDS = {
     "DeriveAttributes": "derive",
     "CombineAttributes": "combine",
     "ConcatSources": "concat",
+    "CrossMatch": "crossmatch",
+    "MatchedSources": "matched",
 }
 """A short word for each class: the verb that makes it."""
 
@@ -144,6 +146,20 @@ def _rows(left: float, top: float, right: float, bottom: float, cut: float) -> P
     return round_, bars
 
 
+def _bow(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
+    """Two that meet: a rectangle with its sides drawn in, and a line down the middle of each half."""
+    middle = (top + bottom) / 2
+    bars = "".join(f"M{number(x)} {number(top)}V{number(bottom)}" for x in (left + 1.6 * cut, right - 1.6 * cut))
+    return _polygon(
+        (left, top), (right, top), (right - cut / 2, middle), (right, bottom), (left, bottom), (left + cut / 2, middle)
+    ), bars
+
+
+def _slant(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
+    """One of the two that meet."""
+    return _polygon((left + cut, top), (right, top), (right - cut, bottom), (left, bottom)), ""
+
+
 _OUTLINES: dict[str, Callable[[float, float, float, float, float], Path]] = {
     "Base": _drum,
     "SelectSources": _funnel,
@@ -155,4 +171,6 @@ _OUTLINES: dict[str, Callable[[float, float, float, float, float], Path]] = {
     "DeriveAttributes": _hexagon,
     "CombineAttributes": _columns,
     "ConcatSources": _rows,
+    "CrossMatch": _bow,
+    "MatchedSources": _slant,
 }

@@ -10,8 +10,10 @@ from functools import lru_cache
 from provenn.catalogs import (
     Catalog,
     CombineAttributes,
+    CrossMatch,
     DeriveAttributes,
     ExcludeSources,
+    MatchedSources,
     RestrictSources,
     SampleSources,
     SelectSources,
@@ -59,11 +61,33 @@ def origins(catalog: Catalog) -> dict[str, tuple[Origin, ...]]:
             pieces[0].attribute.name: tuple(dict.fromkeys(Origin(one.member, one.attribute.name) for one in pieces))
             for pieces in shared_attributes(catalog.members)
         }
+    if isinstance(catalog, CrossMatch):
+        return _of_pairs(catalog)
     calculated = _calculated(catalog) if isinstance(catalog, DeriveAttributes) else {}
     # What only decides which sources there are gives no values.
     giving = catalog.dependencies if isinstance(catalog, CombineAttributes) else catalog.dependencies[:1]
     held = [(one.digest, one.schema.by_identity) for one in dict.fromkeys(giving)]
     return {one.name: tuple(_same(one, held)) or calculated.get(one.name, ()) for one in catalog.schema.attributes}
+
+
+def _of_pairs(catalog: CrossMatch) -> dict[str, tuple[Origin, ...]]:
+    found = {
+        one.name: (Origin(side.digest, own.name),)
+        for side, given in (
+            (catalog.left, catalog.attributes_of("left")),
+            (catalog.right, catalog.attributes_of("right")),
+        )
+        for one, own in given
+    }
+    read = tuple(_positions(catalog, "DIRECT", "TRANSFORMATION"))
+    return {**found, catalog.separation.name: read}
+
+
+def _positions(catalog: CrossMatch, kind: str, subtype: str) -> Iterator[Origin]:
+    text = f"within {catalog.radius:g} arcsec on the sky"
+    sides = (catalog.left, catalog.left, catalog.right, catalog.right)
+    for side, (identity, _) in zip(sides, catalog.coordinates, strict=True):
+        yield Origin(side.digest, side.schema.by_identity[identity].name, kind, subtype, text)
 
 
 def _same(one: Attribute, held: list[tuple[str, dict[str, Attribute]]]) -> Iterator[Origin]:
@@ -102,6 +126,10 @@ def filters(catalog: Catalog) -> tuple[Origin, ...]:
             return _keys((parent,), "FILTER", f"a fraction of {catalog.fraction:g}, with seed {catalog.seed}")
         case RestrictSources() | CombineAttributes():
             return _keys(catalog.dependencies, "JOIN", "inner join on the key")
+        case CrossMatch():
+            return tuple(dict.fromkeys(_positions(catalog, "INDIRECT", "JOIN")))
+        case MatchedSources(pairs=pairs):
+            return _keys((pairs,), "FILTER", "semi join on the key")
         case ExcludeSources(other=other):
             return _keys((other,), "FILTER", "anti join on the key")
     return ()

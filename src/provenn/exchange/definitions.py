@@ -14,9 +14,11 @@ from provenn.catalogs import (
     Catalog,
     CombineAttributes,
     ConcatSources,
+    CrossMatch,
     DeriveAttributes,
     ExcludeSources,
     KeepAttributes,
+    MatchedSources,
     PythonCalculator,
     RenameAttributes,
     RestrictSources,
@@ -25,6 +27,7 @@ from provenn.catalogs import (
     SqlCalculator,
 )
 from provenn.catalogs.calculators import Expressions
+from provenn.catalogs.cross_match import Coordinate
 from provenn.errors import DefinitionError
 
 __all__ = ["INGEST", "VERBS", "defined", "verb_and_options"]
@@ -34,6 +37,7 @@ INGEST = "ingest"
 
 VERBS = (
     *("select", "restrict", "exclude", "sample", "keep", "rename", "derive", "calculate", "combine", "concat"),
+    *("crossmatch", "matched"),
     INGEST,
 )
 """What a definition may say; ``calculate`` is a derivation by a function, which is not read."""
@@ -62,9 +66,18 @@ def verb_and_options(catalog: Catalog) -> tuple[str, dict[str, Any]]:
             return "combine", {}
         case ConcatSources(overlap=overlap):
             return "concat", {"overlap": overlap} if overlap else {}
+        case CrossMatch(radius=radius, matches=matches, suffix=suffix):
+            places = [[side.schema.by_identity[one].name for one, _ in own] for side, own in _sides(catalog)]
+            return "crossmatch", {"radius": radius, "matches": matches, "on": places, "suffix": suffix}
+        case MatchedSources(side=side):
+            return "matched", {"side": side}
         case Base():
             return INGEST, {}
     raise AssertionError(catalog.kind)
+
+
+def _sides(catalog: CrossMatch) -> tuple[tuple[Catalog, Sequence[Coordinate]], ...]:
+    return (catalog.left, catalog.coordinates[:2]), (catalog.right, catalog.coordinates[2:])
 
 
 def defined(verb: str, options: Mapping[str, Any], parts: Sequence[Catalog]) -> Catalog:
@@ -97,6 +110,17 @@ def defined(verb: str, options: Mapping[str, Any], parts: Sequence[Catalog]) -> 
                 return CombineAttributes.of(*parts)
             case "concat", [_, _, *_]:
                 return ConcatSources.of(*parts, overlap=options.get("overlap"))
+            case "crossmatch", [left, right]:
+                return CrossMatch.of(
+                    left,
+                    right,
+                    options["radius"],
+                    matches=_text(options["matches"]),
+                    on=options["on"],
+                    suffix=_text(options["suffix"]),
+                )
+            case "matched", [_, pairs]:
+                return MatchedSources.of(pairs, _text(options["side"]))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         if type(error).__module__.startswith("provenn."):
             raise

@@ -15,9 +15,11 @@ from provenn.catalogs import (
     Catalog,
     CombineAttributes,
     ConcatSources,
+    CrossMatch,
     DeriveAttributes,
     ExcludeSources,
     KeepAttributes,
+    MatchedSources,
     PythonCalculator,
     RenameAttributes,
     RestrictSources,
@@ -25,9 +27,11 @@ from provenn.catalogs import (
     SelectSources,
 )
 from provenn.catalogs.concat_sources import shared_attributes
+from provenn.catalogs.cross_match import Side
 from provenn.criteria import render
 from provenn.spark.calculators import calculated
 from provenn.spark.columns import column, column_names, join_keys, keys_as, picked, said, sampled
+from provenn.spark.crossmatch import Matching, paired
 
 __all__ = ["Leaf", "compile_catalog"]
 
@@ -156,3 +160,25 @@ def _concat(catalog: ConcatSources, frames: Sequence[DataFrame]) -> DataFrame:
         pairs = zip(names, catalog.schema.attributes, strict=True)
         parts.append(rest.select(*(column(name).alias(one.name, metadata=said(one)) for name, one in pairs)))
     return reduce(DataFrame.unionByName, parts)
+
+
+@_made.register
+def _cross_match(catalog: CrossMatch, frames: Sequence[DataFrame]) -> DataFrame:
+    left, right = _side(catalog, "left", frames[0]), _side(catalog, "right", frames[1])
+    pairs = paired(left, right, catalog.radius, catalog.separation.name, best=catalog.matches == "best")
+    return pairs.select(*(column(one.name).alias(one.name, metadata=said(one)) for one in catalog.schema.attributes))
+
+
+def _side(catalog: CrossMatch, side: Side, frame: DataFrame) -> Matching:
+    schema = (catalog.left if side == "left" else catalog.right).schema
+    names = column_names(schema)
+    (ra, ra_unit), (dec, dec_unit) = catalog.coordinates[:2] if side == "left" else catalog.coordinates[2:]
+    columns = {one.name: own.name for one, own in catalog.attributes_of(side)}
+    return Matching(frame, [one.name for one in schema.key], (names[ra], ra_unit), (names[dec], dec_unit), columns)
+
+
+@_made.register
+def _matched(catalog: MatchedSources, frames: Sequence[DataFrame]) -> DataFrame:
+    parent, pairs = frames
+    keys = keys_as(pairs, catalog.pairs.schema.key[catalog.key])
+    return join_keys(parent, catalog.parent.schema.key, keys, "left_semi")

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pyspark.sql import DataFrame
 
-from provenn.catalogs import Base, Catalog, Schema, cone
+from provenn.catalogs import Base, Catalog, CrossMatch, Schema, cone
 from provenn.catalogs.files import TABLE
 from provenn.catalogs.roots import Roots, check_roots
 from provenn.errors import TooLargeError
@@ -89,7 +89,8 @@ class Pipeline:
         rows = self.verify(bases)
         with told(f"preparing {what}"):
             frame = compile_catalog(catalog, lambda one: self.read(one) if isinstance(one, Base) else None)
-        return Prepared(frame, catalog.schema, what, bases, most=sum(rows.values()))
+        several = any(isinstance(one, CrossMatch) and one.matches == "all" for one in cone(catalog))
+        return Prepared(frame, catalog.schema, what, bases, most=None if several else sum(rows.values()))
 
     def read(self, base: Base) -> DataFrame:
         """Return the rows of a base catalog; its key is to be verified before."""

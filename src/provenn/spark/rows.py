@@ -9,9 +9,20 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from provenn.catalogs import Attribute
-from provenn.spark.columns import column, picked, quoted, said
+from provenn.spark.columns import KEY, column, picked, quoted, said
 
-__all__ = ["combined", "concatenated", "derived", "excluded", "filled", "named", "no_rows", "restricted", "selected"]
+__all__ = [
+    "combined",
+    "concatenated",
+    "derived",
+    "excluded",
+    "filled",
+    "matched",
+    "named",
+    "no_rows",
+    "restricted",
+    "selected",
+]
 
 
 def named(frame: DataFrame, names: Iterable[tuple[str, Attribute]]) -> DataFrame:
@@ -45,6 +56,13 @@ def restricted(frame: DataFrame, other: DataFrame, key: Sequence[str]) -> DataFr
 def excluded(frame: DataFrame, other: DataFrame, key: Sequence[str]) -> DataFrame:
     """Return the rows whose key the other frame does not have."""
     return frame.join(picked(other, zip(key, key, strict=True)), list(key), "left_anti")
+
+
+def matched(frame: DataFrame, pairs: DataFrame, key: Sequence[str], pair_key: Sequence[str]) -> DataFrame:
+    """Return the rows whose key is a part of the key of pairs."""
+    names = [f"{KEY}{place}" for place in range(len(key))]
+    alike = [column(own) == column(name) for own, name in zip(key, names, strict=True)]
+    return frame.join(picked(pairs, zip(pair_key, names, strict=True)), alike, "left_semi")
 
 
 def combined(frames: Sequence[DataFrame], key: Sequence[str]) -> DataFrame:

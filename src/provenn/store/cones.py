@@ -17,6 +17,7 @@ from sqlalchemy import CTE, bindparam, case, select
 
 from provenn.catalogs.base import Base
 from provenn.catalogs.catalog import Parameters
+from provenn.catalogs.cross_match import CrossMatch
 from provenn.catalogs.lineage import definition_digest
 from provenn.errors import CorruptArchiveError, UnknownCatalogError
 from provenn.store.database import Reading
@@ -60,6 +61,11 @@ class Definition:
     def is_base(self) -> bool:
         """Whether it is made from no other catalog."""
         return self.kind == Base.kind
+
+    @property
+    def is_base_set(self) -> bool:
+        """Whether it is one of the sets of which all others of its population are made: a base, or pairs."""
+        return self.is_base or self.kind == CrossMatch.kind
 
 
 def _reached() -> CTE:
@@ -114,17 +120,31 @@ def cone(reading: Reading, digests: Collection[str]) -> tuple[Definition, ...]:
 
 
 def population_cone(reading: Reading, population: str) -> tuple[Definition, ...]:
-    """Return all catalogs of a population, each after its dependencies, which are of the same population.
+    """Return all catalogs of a population, each after its dependencies; with those of other populations, if any.
 
     Raises
     ------
     CorruptArchiveError
         If a row is missing, or is not what was written.
     """
-    return _definitions(reading.connection.execute(_POPULATION, {"population": population}))
+    rows = reading.connection.execute(_POPULATION, {"population": population}).all()
+    own = {row[0] for row in rows}
+    others = sorted({row[-1] for row in rows if row[-1] is not None} - own)
+    held = select(catalogs.c.digest)
+    there = [
+        one
+        for batch in in_batches(others)
+        for one in reading.connection.scalars(held.where(catalogs.c.digest.in_(batch)))
+    ]
+    if not there:
+        return _definitions(rows)
+    further = cone(reading, there)  # it may lead back to this population
+    made = {one.digest: one for one in (*further, *_definitions(rows, given={one.digest for one in further}))}
+    return tuple(made[digest] for digest in _sorted({digest: one.dependencies for digest, one in made.items()}))
 
 
-def _definitions(rows: Iterable[Any]) -> tuple[Definition, ...]:
+def _definitions(rows: Iterable[Any], given: Collection[str] = ()) -> tuple[Definition, ...]:
+    """Return the definitions of rows, each after its dependencies; those of some are given elsewhere."""
     heads: dict[str, Any] = {}
     links: dict[str, list[tuple[int, str]]] = {}
     for digest, *head, position, dependency in rows:
@@ -133,7 +153,11 @@ def _definitions(rows: Iterable[Any]) -> tuple[Definition, ...]:
         if position is not None:
             links.setdefault(digest, []).append((position, dependency))
     made_of = {digest: tuple(one for _, one in sorted(set(links.get(digest, ())))) for digest in heads | links}
-    return tuple(stored_definition(digest, heads.get(digest), made_of.get(digest, ())) for digest in _sorted(made_of))
+    return tuple(
+        stored_definition(digest, heads.get(digest), made_of.get(digest, ()))
+        for digest in _sorted(made_of)
+        if digest in heads or digest not in given
+    )
 
 
 def in_batches(values: Iterable[T]) -> Iterator[list[T]]:

@@ -14,6 +14,8 @@ from provenn.targets.steps import (
     Concat,
     Derive,
     Exclude,
+    Match,
+    Matched,
     Nothing,
     Restrict,
     Scan,
@@ -48,8 +50,10 @@ def _rows(scene: Scene, step: Step) -> tuple[float, bool]:
             return float(fragment.rows), True
         case Select():
             return rows(scene, step.input)[0] * KEPT ** min(3, len(parts(step.condition))), False
-        case Restrict() | Exclude():
+        case Restrict() | Exclude() | Matched():
             return rows(scene, step.input)[0] * KEPT, False
+        case Match():
+            return rows(scene, step.left)[0] * KEPT, False
         case Combine():
             return min(rows(scene, one)[0] for one in step.members), False
         case Concat():
@@ -76,7 +80,7 @@ def _cost(scene: Scene, step: Step, needed: frozenset[str]) -> float:
             return below + rows(scene, step)[0] * DERIVED
         case Calculate():
             return below + rows(scene, step)[0] * CALCULATED
-        case Combine() | Restrict() | Exclude():
+        case Combine() | Restrict() | Exclude() | Match() | Matched():
             return below + sum(rows(scene, one)[0] for one in step.inputs) * JOINED
         case Concat(disjoint=False):
             return below + sum(rows(scene, one)[0] for one in step.inputs) * JOINED

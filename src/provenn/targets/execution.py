@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from provenn.criteria import render
 from provenn.targets.conditions import condition_sql
+from provenn.targets.costs import rows as counted
 from provenn.targets.scene import Scene
 from provenn.targets.steps import (
     Attributes,
@@ -16,6 +17,8 @@ from provenn.targets.steps import (
     Derive,
     Exclude,
     Fill,
+    Match,
+    Matched,
     Nothing,
     Restrict,
     Scan,
@@ -50,7 +53,7 @@ def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSes
     read
         Gives rows that are read.
     """
-    from provenn.spark import calculators, rows  # noqa: PLC0415 - planning does without Spark
+    from provenn.spark import calculators, crossmatch, rows  # noqa: PLC0415 - planning does without Spark
 
     made: dict[tuple[int, frozenset[str]], DataFrame] = {}
 
@@ -86,6 +89,10 @@ def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSes
                 return rows.restricted(inputs[0], inputs[1], key)
             case Exclude():
                 return rows.excluded(inputs[0], inputs[1], key)
+            case Match():
+                return _paired(step, inputs, needed)
+            case Matched():
+                return rows.matched(inputs[0], inputs[1], key, step.key)
             case Combine():
                 return rows.combined(inputs, key)
             case Concat():
@@ -93,6 +100,17 @@ def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSes
             case Fill(missing=missing):
                 return rows.filled(inputs[0], missing)
         raise NotImplementedError(step.word)
+
+    def _paired(step: Match, inputs: Sequence[DataFrame], needed: frozenset[str]) -> DataFrame:
+        match = step.catalog
+        columns = step.columns(needed)
+        ra, dec, other_ra, other_dec = match.coordinates
+        left = crossmatch.Matching(inputs[0], key_of(step.left.attributes), ra, dec, columns[0])
+        right = crossmatch.Matching(inputs[1], key_of(step.right.attributes), other_ra, other_dec, columns[1])
+        fewer = counted(scene, step.left)[0] < counted(scene, step.right)[0]
+        return crossmatch.paired(
+            left, right, match.radius, match.separation.identity, best=match.matches == "best", spread_left=fewer
+        )
 
     def _concatenated(
         step: Concat, inputs: Sequence[DataFrame], key: Sequence[str], needed: frozenset[str]

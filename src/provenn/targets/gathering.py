@@ -10,9 +10,21 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from provenn.catalogs import Extent
+from provenn.catalogs.cross_match import match_words
 from provenn.catalogs.extent import everything, intersection, leaf, nothing
 from provenn.targets.scene import Scene, parts
-from provenn.targets.steps import Attributes, Calculate, Derive, Select, Step, Stored, condition_reads, walk
+from provenn.targets.steps import (
+    Attributes,
+    Calculate,
+    Derive,
+    Match,
+    Matched,
+    Select,
+    Step,
+    Stored,
+    condition_reads,
+    walk,
+)
 
 __all__ = ["derivable", "derived", "evaluable", "gathered", "places", "residual", "reused"]
 
@@ -20,12 +32,17 @@ _SET = re.compile(r"[0-9a-f]{64}")
 
 
 def places(step: Step) -> list[Step]:
-    """Return the steps below which nothing is to be looked for: files, fragments, results for catalogs as a whole."""
+    """Return the steps below which nothing is looked for: files, fragments, matches, results for whole catalogs."""
     found: dict[int, Step] = {}
-    for one in walk(step):
-        if not one.inputs or (isinstance(one, Calculate) and one.whole):
+    for one in walk(step, within=_same_population):
+        if not one.inputs or isinstance(one, Match) or (isinstance(one, Calculate) and one.whole):
             found.setdefault(one.signature, one)
     return list(found.values())
+
+
+def _same_population(step: Step) -> tuple[Step, ...]:
+    """Return the inputs of a step that give rows of what it gives rows of."""
+    return () if isinstance(step, Match) else step.inputs[:1] if isinstance(step, Matched) else step.inputs
 
 
 def reused(step: Step) -> set[int]:
@@ -44,7 +61,7 @@ def _among(scene: Scene, one: Extent, given: Extent) -> Extent:
     """Return what a set is among the sources of a given one: base sets that hold all or none of these say nothing."""
 
     def value(label: str) -> Extent:
-        if _SET.fullmatch(label):
+        if _is_set(label):
             if scene.lies_in(given, leaf(label)):
                 return everything
             if scene.holds(scene.apart(given, leaf(label))):
@@ -56,7 +73,12 @@ def _among(scene: Scene, one: Extent, given: Extent) -> Extent:
 
 def evaluable(condition: Extent) -> bool:
     """Whether a row tells if its source is in a set: if it is made of criteria and samples alone."""
-    return not any(_SET.fullmatch(label) for label in condition.labels)
+    return not any(map(_is_set, condition.labels))
+
+
+def _is_set(label: str) -> bool:
+    """Whether a label is that of a set which no row tells: of a base, or of a match."""
+    return _SET.fullmatch(label) is not None or match_words(label) is not None
 
 
 def derivable(scene: Scene, identity: str, attributes: Collection[str]) -> bool:

@@ -10,8 +10,10 @@ from provenn.catalogs import (
     Catalog,
     CombineAttributes,
     ConcatSources,
+    CrossMatch,
     DeriveAttributes,
     ExcludeSources,
+    MatchedSources,
     PythonCalculator,
     RestrictSources,
     SampleSources,
@@ -22,7 +24,19 @@ from provenn.catalogs.concat_sources import shared_attributes
 from provenn.catalogs.extent import leaf
 from provenn.catalogs.pieces import joined
 from provenn.targets.scene import condition_of
-from provenn.targets.steps import Calculate, Combine, Concat, Derive, Exclude, Restrict, Scan, Select, Step
+from provenn.targets.steps import (
+    Calculate,
+    Combine,
+    Concat,
+    Derive,
+    Exclude,
+    Match,
+    Matched,
+    Restrict,
+    Scan,
+    Select,
+    Step,
+)
 
 __all__ = ["literal", "literals"]
 
@@ -92,6 +106,18 @@ def _derive(catalog: DeriveAttributes, inputs: Sequence[Step]) -> Step:
 def _combine(catalog: CombineAttributes, inputs: Sequence[Step]) -> Step:  # noqa: ARG001 - the inputs tell
     members = tuple({id(one): one for one in inputs}.values())
     return members[0] if len(members) == 1 else Combine(members)
+
+
+@_step.register
+def _cross_match(catalog: CrossMatch, inputs: Sequence[Step]) -> Step:
+    return Match(catalog, *inputs)
+
+
+@_step.register
+def _matched(catalog: MatchedSources, inputs: Sequence[Step]) -> Step:
+    parent, pairs = inputs
+    key = tuple(one.identity for one in catalog.pairs.schema.key[catalog.key])
+    return Matched(parent, pairs, key, catalog.condition)
 
 
 @_step.register

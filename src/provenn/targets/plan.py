@@ -11,7 +11,7 @@ from provenn.targets.costs import rows
 from provenn.targets.providers import Provided
 from provenn.targets.rewriting import Applied
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Calculate, Nothing, Scan, Step, Stored, is_key, walk
+from provenn.targets.steps import Calculate, Match, Nothing, Scan, Step, Stored, is_key, walk
 from provenn.targets.wording import DIGESTS, Words
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ class Plan:
         """How many sources there are at most, if that is known."""
         if self.empty:
             return 0
+        if any(isinstance(one, Match) and one.catalog.matches == "all" for one in walk(self.after)):
+            return None
         known = [rows(self.scene, one) for one in walk(self.after) if isinstance(one, Scan | Stored)]
         return int(sum(number for number, _ in known)) if all(sure for _, sure in known) else None
 

@@ -19,7 +19,7 @@ from provenn.targets.plan import Plan
 from provenn.targets.providers import Provided, Providers, brought_together
 from provenn.targets.rewriting import rewritten
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Combine, Concat, Exclude, Fill, Step, Stored, is_key
+from provenn.targets.steps import Combine, Concat, Exclude, Fill, Match, Matched, Step, Stored, is_key, walk
 
 __all__ = ["Missing", "Request", "plan_catalog", "plan_request", "without_fragments"]
 
@@ -235,7 +235,11 @@ def _planned(asked: _Asked, scene: Scene) -> Plan:
 def _stored(reading: Reading, before: Step, needed: frozenset[str], lineage: Sequence[Catalog]) -> list[Stored]:
     """Return the fragments that may serve: those that hold an attribute which is asked for, or needed on the way."""
     found: dict[int, Fragment] = {}
-    for identity in sorted(needed.union(before.attributes.keys() - _columns_of(lineage))):
+    # What a match reads is of other populations than what it gives.
+    given = set(before.attributes).union(
+        *(one.attributes for step in walk(before) if isinstance(step, Match | Matched) for one in step.inputs)
+    )
+    for identity in sorted(needed.union(given - _columns_of(lineage))):
         found.update((one.id, one) for one in fragments.with_attribute(reading, identity))
     catalogs = catalog_store.get_all(reading, sorted({one.catalog for one in found.values()})) if found else {}
     return [Stored(one, catalogs[one.catalog]) for one in found.values()]

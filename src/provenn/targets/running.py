@@ -118,6 +118,8 @@ def parts_kept(plan: Plan, keep: Keep) -> list[Part]:
         return [Part(plan.after, plan.catalog)]
     rest = plan.catalog
     for one in plan.fragments:
+        if one.population != rest.population.name:
+            continue  # it is read for a match
         rest = ExcludeSources(rest, next(each.catalog for each in plan.scene.fragments if each.fragment.id == one.id))
     costly = [one for one in plan.after.members if _calculates(one)]
     if len(costly) == 1 and costly[0].extent == rest.extent:

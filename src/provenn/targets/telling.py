@@ -20,6 +20,8 @@ from provenn.targets.steps import (
     Derive,
     Exclude,
     Fill,
+    Match,
+    Matched,
     Nothing,
     Restrict,
     Scan,
@@ -218,8 +220,10 @@ class _Telling:
                 return "it tells which sources are asked for"
             case Combine():
                 return "no rows hold, or give, all of it"
-            case Restrict() | Exclude():
+            case Restrict() | Exclude() | Matched():
                 return "rows alone do not tell which sources remain"
+            case Match():
+                return "no fragment holds these pairs"
             case Concat():
                 return "its sources come from several places"
             case Fill():
@@ -264,6 +268,11 @@ class _Telling:
                 given = next(names for one, names in step.columns if one.identity == identity)
                 for member, name in zip(step.members, given, strict=True):
                     yield from self._ways(member, name)
+            case Match(catalog=catalog) if identity == catalog.separation.identity:
+                yield "computed by the match"
+            case Match():
+                side = next(at for at, given in enumerate(step.columns(frozenset({identity}))) if identity in given)
+                yield from self._ways(step.inputs[side], step.columns(frozenset({identity}))[side][identity])
             case Combine():
                 yield from self._ways(next(one for one in step.members if identity in one.attributes), identity)
             case Nothing():
@@ -286,6 +295,10 @@ def _doing(step: Step) -> frozenset[Doing]:
             return frozenset({("calculate", *(one.identity for one in outputs))})
         case Restrict(other=other) | Exclude(other=other):
             return frozenset({(step.word, other.extent.digest)})
+        case Match(catalog=catalog):
+            return frozenset({("match", catalog.digest)})
+        case Matched(condition=condition):
+            return frozenset({("matched", condition.digest)})
     return frozenset({(step.word,)})
 
 

@@ -19,6 +19,8 @@ from provenn.targets.steps import (
     Derive,
     Exclude,
     Fill,
+    Match,
+    Matched,
     Nothing,
     Restrict,
     Scan,
@@ -88,6 +90,11 @@ def in_words(step: Step, needed: frozenset[str], scene: Scene, words: Words) -> 
             return f"keep the sources that the second one has too, by {_key(step)}"
         case Exclude():
             return f"leave out the sources that the second one has, by {_key(step)}"
+        case Match(catalog=catalog):
+            which = "all pairs" if catalog.matches == "all" else "the nearest of the second for each of the first"
+            return f"match on the sky within {catalog.radius:g} arcsec: {which}"
+        case Matched():
+            return f"keep the sources that occur in pairs, by {_key(step)}"
         case Combine():
             return f"join on {_key(step)}"
         case Concat(disjoint=disjoint):

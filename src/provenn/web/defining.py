@@ -9,8 +9,10 @@ from provenn.catalogs import (
     Base,
     Catalog,
     ConcatSources,
+    CrossMatch,
     DeriveAttributes,
     KeepAttributes,
+    MatchedSources,
     PythonCalculator,
     RenameAttributes,
     SampleSources,
@@ -62,6 +64,14 @@ def _said(catalog: Catalog) -> Iterator[tuple[str, str]]:
             yield "parameters", "" if calculator.keywords == "{}" else calculator.keywords
             yield "scope", calculator.scope
             yield "version", calculator.version
+        case CrossMatch(radius=radius, matches=matches):
+            yield "radius", f"{radius:g} arcsec"
+            yield "matches", matches
+            sides = zip((catalog.left, catalog.left, catalog.right, catalog.right), catalog.coordinates, strict=True)
+            ra, dec, *others = (one.schema.by_identity[identity].name for one, (identity, _) in sides)
+            yield "positions", f"{ra}, {dec} with {', '.join(others)}"
+        case MatchedSources(side=side):
+            yield "side", side
         case ConcatSources(overlap="first"):
             yield "values", "of the first that has a source"
         case ConcatSources(overlap="disjoint"):

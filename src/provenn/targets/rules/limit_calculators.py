@@ -14,6 +14,7 @@ from provenn.targets.steps import (
     Concat,
     Derive,
     Exclude,
+    Matched,
     Restrict,
     Select,
     Step,
@@ -31,6 +32,8 @@ def limit_calculators(step: Step, needed: frozenset[str], scene: Scene) -> Rewri
             return _behind(one, Restrict(one.inputs[0], other))
         case Exclude(input=(Derive() | Calculate()) as one, other=other) if _by_row(one):
             return _behind(one, Exclude(one.inputs[0], other))
+        case Matched(input=(Derive() | Calculate()) as one) if _by_row(one):
+            return _behind(one, step.on([one.inputs[0], step.pairs]))
         case Select(input=(Derive() | Calculate()) as one) if _by_row(one):
             return _behind_selection(step, one)
         case Restrict(input=Concat() as one, other=other) if _calculates(one):

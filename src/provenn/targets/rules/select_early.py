@@ -5,7 +5,7 @@ from __future__ import annotations
 from provenn.catalogs.extent import intersection
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene, parts
-from provenn.targets.steps import Combine, Concat, Exclude, Restrict, Select, Step, condition_reads
+from provenn.targets.steps import Combine, Concat, Exclude, Matched, Restrict, Select, Step, condition_reads
 
 __all__ = ["select_early"]
 
@@ -23,6 +23,8 @@ def select_early(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | 
             return Rewrite(Restrict(_selected(step, one), other), _BECAUSE)
         case Select(input=Exclude(input=one, other=other)):
             return Rewrite(Exclude(_selected(step, one), other), _BECAUSE)
+        case Select(input=Matched(input=one, pairs=pairs) as matched):
+            return Rewrite(matched.on([_selected(step, one), pairs]), _BECAUSE)
         case Select(input=Combine() as joined):
             return _into_members(step, joined)
         case Select(input=Concat() as together):

@@ -1,0 +1,198 @@
+"""Cross-matching as a distributed job: a join on cells of the sky, with margins, and an exact test.
+
+The sky is divided into zones of declination, and each zone into cells of right ascension. A source of one side lies in
+one cell; one of the other side is brought to every cell that its circle may touch. So a pair meets in just one cell,
+wherever it is: across cells, across right ascension 0, around the poles. The cells only decide who is compared; they
+are computed with arithmetic that is the same on every machine, and the circles are taken a little too large.
+
+Who is a pair is decided by unit vectors: the angle from the chord between them, or, beyond a right angle, from the
+chord to the opposite point. That is exact to 1e-10 arcseconds at any distance, and the same both ways.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sql
+
+from provenn.sky.positions import DEGREES
+from provenn.spark.columns import column, quoted
+
+__all__ = ["Matching", "paired"]
+
+_SMALLEST, _LARGEST = 5 / 3600, 10.0
+"""How high zones are, in degrees: not lower, so that numbers of cells stay small; not higher, for enough of them."""
+
+_TIMES = 8
+"""How many times as high as the radius: the more, the fewer sources are brought to several cells, but the more are
+compared."""
+
+_OWN = "\x1f"
+"""How columns begin that are no attributes: the names of these can be printed."""
+
+_X, _Y, _Z, _RA, _DEC, _ZONE, _CELLS, _PLACE, _CELL, _APART, _FOUND = (
+    _OWN + name for name in ("x", "y", "z", "ra", "dec", "zone", "cells", "place", "cell", "separation", "found")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """One side of a match.
+
+    Parameters
+    ----------
+    frame
+        Its rows.
+    key
+        The columns that identify a source, in order.
+    ra, dec
+        The columns of its position, and their units, as `provenn.sky.positions.DEGREES` has them.
+    columns
+        What pairs have of it: what the column is called here, by what it is called there; the key included.
+    """
+
+    frame: DataFrame
+    key: Sequence[str]
+    ra: tuple[str, str]
+    dec: tuple[str, str]
+    columns: Mapping[str, str]
+
+
+def paired(
+    left: Matching, right: Matching, radius: float, separation: str, *, best: bool, spread_left: bool = False
+) -> DataFrame:
+    """Return the pairs of two sides that are at most a radius apart.
+
+    Parameters
+    ----------
+    left, right
+        The sides. What pairs have of them has different names.
+    radius
+        In arcseconds.
+    separation
+        What the column with the separation is called.
+    best
+        Whether to return, for every row of `left`, only the nearest of `right`; of several, the smallest key.
+    spread_left
+        Whether rows of `left` are brought to several cells, rather than those of `right`: those of the smaller side
+        should be. The result is the same.
+    """
+    grid = _Grid.of(radius)
+    one = (grid.spread if spread_left else grid.placed)(_located(left, "1"), "1")
+    other = (grid.placed if spread_left else grid.spread)(_located(right, "2"), "2")
+    near = f"{_chord('-')} <= {_limit(radius)!r}D AND {_ANGLE} <= {radius!r}D"
+    met = one.join(other, sql.expr(f"{quoted(_CELL + '1')} = {quoted(_CELL + '2')} AND {near}"), "inner")
+    names = [*left.columns, *right.columns]
+    pairs = met.selectExpr(*map(quoted, names), f"{_ANGLE} AS {quoted(separation)}")
+    return _nearest(pairs, left, right, separation) if best else pairs
+
+
+def _located(side: Matching, which: str) -> DataFrame:
+    """Return what pairs have of a side, and its unit vectors; rows without a position are left out."""
+    ra, dec = (f"CAST({quoted(name)} AS DOUBLE)" + _factor(unit) for name, unit in (side.ra, side.dec))
+    names = [f"{quoted(old)} AS {quoted(new)}" for new, old in side.columns.items()]
+    placed = side.frame.selectExpr(*names, f"pmod({ra}, 360D) AS {quoted(_RA)}", f"{dec} AS {quoted(_DEC)}")
+    there = f"{quoted(_DEC)} BETWEEN -90D AND 90D AND NOT isnan({quoted(_RA)})"
+    across, up = f"radians({quoted(_RA)})", f"radians({quoted(_DEC)})"
+    return placed.where(there).selectExpr(
+        "*",
+        f"cos({up}) * cos({across}) AS {quoted(_X + which)}",
+        f"cos({up}) * sin({across}) AS {quoted(_Y + which)}",
+        f"sin({up}) AS {quoted(_Z + which)}",
+    )
+
+
+def _factor(unit: str) -> str:
+    return "" if unit == "deg" else f" * {DEGREES[unit]!r}D"
+
+
+# -- angles ------------------------------------------------------------------------------------------------------------
+
+
+def _chord(sign: str) -> str:
+    """Return the square of the chord between two unit vectors, or, with a plus, of that to the opposite point."""
+    steps = (f"({quoted(one + '1')} {sign} {quoted(one + '2')})" for one in (_X, _Y, _Z))
+    return "(" + " + ".join(f"{one} * {one}" for one in steps) + ")"
+
+
+_ANGLE = (
+    f"({648000 / math.pi!r}D * CASE WHEN {_chord('-')} <= 2D THEN 2D * asin(sqrt({_chord('-')}) / 2D) "
+    f"ELSE {math.pi!r}D - 2D * asin(sqrt({_chord('+')}) / 2D) END)"
+)
+"""The angle between two unit vectors in arcseconds."""
+
+
+def _limit(radius: float) -> float:
+    """Return what the square of a chord is at most within a radius, and a little more."""
+    return 4.0 * math.sin(math.radians(radius / 3600) / 2) ** 2 * (1 + 1e-6) + 1e-28
+
+
+def _nearest(pairs: DataFrame, left: Matching, right: Matching, separation: str) -> DataFrame:
+    def listed(side: Matching) -> list[str]:
+        return [next(new for new, old in side.columns.items() if old == one) for one in side.key]
+
+    names = pairs.columns
+    whole = sql.struct(*(column(name).alias(f"c{n}") for n, name in enumerate(names)))
+    order = sql.struct(*(column(name).alias(f"c{n}") for n, name in enumerate([separation, *listed(right)])))
+    found = pairs.groupBy(*map(column, listed(left))).agg(sql.min_by(whole, order).alias(_FOUND))
+    return found.select(*(sql.col(f"{quoted(_FOUND)}.c{n}").alias(name) for n, name in enumerate(names)))
+
+
+# -- cells -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """Zones and cells for a radius, in degrees."""
+
+    radius: float
+    zones: int
+
+    @classmethod
+    def of(cls, radius: float) -> _Grid:
+        degrees = radius / 3600
+        height = min(max(_TIMES * degrees, _SMALLEST), _LARGEST)
+        return cls(degrees * (1 + 1e-9) + 1e-9, max(1, int(180 / height)))
+
+    def placed(self, frame: DataFrame, which: str) -> DataFrame:
+        """Return rows with their cell."""
+        zoned = frame.selectExpr("*", f"{self._zone(quoted(_DEC))} AS {quoted(_ZONE)}")
+        counted = zoned.selectExpr("*", f"{self._cells()} AS {quoted(_CELLS)}")
+        place = f"least(floor({quoted(_RA)} / 360D * {quoted(_CELLS)}), {quoted(_CELLS)} - 1L)"
+        return _celled(counted.selectExpr("*", f"{place} AS {quoted(_PLACE)}"), which)
+
+    def spread(self, frame: DataFrame, which: str) -> DataFrame:
+        """Return rows once for every cell that the circle around them may touch."""
+        ra, dec, cells, place = map(quoted, (_RA, _DEC, _CELLS, _PLACE))
+        lowest, highest = (self._zone(f"({dec} {sign} {self.radius!r}D)") for sign in "-+")
+        zoned = frame.selectExpr("*", f"explode(sequence({lowest}, {highest})) AS {quoted(_ZONE)}")
+        # How far a circle reaches in right ascension; one around a pole reaches everywhere.
+        reach = (
+            f"CASE WHEN abs({dec}) + {self.radius!r}D >= 89.999999D THEN 360D ELSE "
+            f"degrees(asin({math.sin(math.radians(min(self.radius, 90)))!r}D / cos(radians({dec})))) + 1e-9D END"
+        )
+        counted = zoned.selectExpr("*", f"{self._cells()} AS {cells}", f"{reach} AS {quoted(_APART)}")
+        first = f"floor(({ra} - {quoted(_APART)}) / 360D * {cells})"
+        last = f"floor(({ra} + {quoted(_APART)}) / 360D * {cells})"
+        placed = counted.selectExpr(
+            "*", f"explode(sequence({first}, least({last}, {first} + {cells} - 1L))) AS {place}"
+        )
+        return _celled(placed.withColumn(_PLACE, sql.expr(f"pmod({place}, {cells})")), which)
+
+    def _zone(self, dec: str) -> str:
+        return f"least(greatest(floor(({dec} + 90D) * {self.zones / 180!r}D), 0L), {self.zones - 1}L)"
+
+    def _cells(self) -> str:
+        """Return how many cells a zone has: about as wide as it is high, and one at the poles."""
+        edge = f"(abs(2D * {quoted(_ZONE)} + {1 - self.zones}D) + 1D) / {self.zones}D"  # 1 at the pole
+        return f"greatest(floor({2 * self.zones}D * (1D - {edge} * {edge})), 1L)"
+
+
+def _celled(frame: DataFrame, which: str) -> DataFrame:
+    """Return the columns of a frame with the number of the cell, and without what it is made from."""
+    made = (_RA, _DEC, _ZONE, _CELLS, _PLACE, _APART)
+    cell = f"{quoted(_ZONE)} * {2**32}L + {quoted(_PLACE)} AS {quoted(_CELL + which)}"
+    return frame.selectExpr(*(quoted(name) for name in frame.columns if name not in made), cell)
