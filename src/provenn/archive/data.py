@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+    from astropy.table import Table
     from pyspark.sql import DataFrame  # for people who read the signature; nothing here imports it
 
     from provenn.archive.workshop import Workshop
@@ -50,7 +51,7 @@ class Data(ABC):
         return self._workshop().prepared(self.plan()).frame
 
     def to_arrow(self, *, limit: int | None = LIMIT) -> pa.Table:
-        """Compute the data, as an Arrow table in this process.
+        """Compute the data, as an Arrow table in this process. Metadata of its fields say unit, description and ucd.
 
         Parameters
         ----------
@@ -67,6 +68,22 @@ class Data(ABC):
     def to_pandas(self, *, limit: int | None = LIMIT) -> pd.DataFrame:
         """Compute the data, as a data frame of pandas in this process; `to_arrow` says what else there is to know."""
         return self.to_arrow(limit=limit).to_pandas()
+
+    def to_astropy(self, *, quantities: bool = False, limit: int | None = LIMIT) -> Table:
+        """Compute the data, as a table of astropy in this process; `to_arrow` says what else there is to know.
+
+        Columns have their units and descriptions, and UCDs in ``info.meta["ucd"]``. What is NULL is masked; NaN is not.
+
+        Parameters
+        ----------
+        quantities
+            Whether it is a QTable, in which columns with a unit are quantities.
+        limit
+            As for `to_arrow`.
+        """
+        from provenn.catalogs.in_memory.to_astropy import astropy_table  # noqa: PLC0415 - it takes a while to import
+
+        return astropy_table(self.to_arrow(limit=limit), quantities=quantities)
 
     def head(self, number: int = 10) -> pd.DataFrame:
         """Compute a few sources, whichever come first. Nothing of them is kept."""

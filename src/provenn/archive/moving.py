@@ -14,6 +14,7 @@ from uuid import uuid4
 from provenn.archive.handle import Catalog
 from provenn.archive.places import DATABASE, data_folder
 from provenn.archive.questions import in_words
+from provenn.catalogs.files import GIVEN
 from provenn.errors import ArchiveError, FileError
 from provenn.store import audit
 from provenn.store.catalog_store import resolve
@@ -92,26 +93,29 @@ def back_up(
     place: str | Path,
     store: str | Path | None,
     told: Callable[[int, int], None] | None,
+    *,
+    data: bool,
 ) -> Copied:
     """Copy an archive to a new folder, or into a database on a server.
 
     Parameters
     ----------
     source, folder
-        The archive; and where its data are, if they are to be copied.
-    place, store, told
+        The archive; and where its data are.
+    place, store, told, data
         As for `Archive.backup`.
     """
 
     def copied(where: str | Path) -> Copied:
         with open_database(where, create=True, who=source.who, via=source.via) as target:
             there = data_folder(target, where, store)
-            data = (folder, there) if folder is not None and there is not None else None
-            return copy_archive(source, target, data, told or (lambda _done, _all: None))
+            folders = (folder, there) if folder is not None and there is not None else None
+            told_of = told or (lambda _done, _all: None)
+            return copy_archive(source, target, folders if data else None, told_of, tables=folders)
 
     if "://" not in str(place):
         return _in_new_folder(Path(place), copied)
-    if folder is not None and store is None:
+    if store is None and folder is not None and (data or folder.entries(GIVEN)):
         raise ArchiveError("nobody has said where the data of the copy are to be", hint="say so: --store, or store=")
     return copied(str(place))
 

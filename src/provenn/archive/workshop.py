@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from os import PathLike
 from threading import Lock
@@ -131,6 +132,12 @@ class Workshop:
 
         return table_files(self.pipeline().engine, name)
 
+    def keeping(self, table: pa.Table) -> AbstractContextManager[Files]:
+        """Keep a table that was in memory, as the base of a catalog that is defined in the body."""
+        from provenn.store.given import keeping  # noqa: PLC0415 - few tables come from memory
+
+        return keeping(self._database, self.folder, table)
+
     def key_rows(self, base: Base) -> int:
         """Make sure that the key of a base catalog identifies its sources; return how many there are."""
         return self.pipeline().key_rows(base)
@@ -151,10 +158,11 @@ class Workshop:
 
             return no_rows(plan.schema)
         with recorded(self._database, plan) as run:
+            from provenn.spark.arrow import described  # noqa: PLC0415
             from provenn.targets.running import answered, learned  # noqa: PLC0415 - see above
 
             run.plan, data = answered(self.pipeline(), plan, replan, keep)
-            table = self.pipeline().collected(data, limit, lambda frame: frame.toArrow())
+            table = described(self.pipeline().collected(data, limit, lambda frame: frame.toArrow()), data.schema)
             run.rows = table.num_rows
             if plan.catalog is not None:
                 learned(self._database, plan.catalog, table.num_rows)

@@ -133,11 +133,15 @@ def _globbed(path: str) -> tuple[str, re.Pattern[str]]:
 def _part_pattern(part: str) -> str:
     pieces = re.split(r"(\*+|\?|\[!?[^\]]+\])", part)
     return "".join(
-        re.escape(piece)
-        if place % 2 == 0
-        else {"*": "[^/]*", "?": "[^/]"}.get(piece[0], piece.replace("[!", "[^", 1).replace("\\", "\\\\"))
+        re.escape(piece) if place % 2 == 0 else {"*": "[^/]*", "?": "[^/]"}.get(piece[0]) or _class_pattern(piece)
         for place, piece in enumerate(pieces)
     )
+
+
+def _class_pattern(piece: str) -> str:
+    """Return the pattern of one of several characters, ``[ab]`` or ``[!ab]``."""
+    inside = piece[1:-1].replace("\\", "\\\\").replace("[", "\\[")
+    return f"[^{inside[1:]}]" if inside.startswith("!") else f"[{inside}]"
 
 
 def _nearby(location: str) -> str:

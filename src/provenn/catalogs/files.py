@@ -14,15 +14,19 @@ from provenn.catalogs.file_columns import Column, check_columns, given_columns, 
 from provenn.catalogs.file_listing import File, absolute, listed
 from provenn.catalogs.fingerprints import fingerprint
 from provenn.catalogs.fits_columns import fits_columns
+from provenn.catalogs.hats import hats_at
 from provenn.catalogs.type_names import type_named
 from provenn.catalogs.votable_columns import votable_columns
 from provenn.criteria import Type, parse_type
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
 
-__all__ = ["EXTERNAL", "TABLE", "Files"]
+__all__ = ["EXTERNAL", "GIVEN", "TABLE", "Files"]
 
 EXTERNAL = "external"
 """The format of a dataset that others keep, known from their lineage alone: nothing of it can be read."""
+
+GIVEN = "given"
+"""The format of a table that was in memory. The archive's store keeps it: `provenn.store.given` looks at it."""
 
 TABLE = "table"
 """The format of a table of Spark's catalog. There are no files to look at: `provenn.spark.tables` looks at it."""
@@ -87,7 +91,7 @@ class Files:
         Parameters
         ----------
         location
-            A file, a folder with all that is in it, or a glob; a path or a URI.
+            A file, a folder with all that is in it, or a glob; a path or a URI. Of a folder in HATS, its parts.
         format
             Spark's name of the format. By default the suffixes tell.
         schema
@@ -107,9 +111,13 @@ class Files:
         """
         if format == TABLE:
             raise BaseFilesError(f"the table {location} is Spark's", hint="an archive can ingest it")
+        if format == GIVEN:
+            raise BaseFilesError(f"{location} cannot be read as given", hint="such tables are ingested from memory")
         if format == EXTERNAL:
             raise BaseFilesError(f"{location} cannot be read as external", hint="such datasets come from lineage alone")
         place = absolute(location)
+        hats = hats_at(place) if format in (None, "parquet") else None
+        place = hats.files if hats else place
         found = listed(place)
         known = format.lower() if format else _format(found)
         settled = _options(known, options or {})
@@ -117,6 +125,9 @@ class Files:
         # Names are no part of the identity, so nothing may depend on their order.
         found.sort(key=lambda one: prints[one.name])
         columns, row_count, needed = _looked_at(found, known, settled, schema)
+        if hats:
+            hats.check((one.name for one in found), row_count)
+            columns = hats.described(columns)
         partitions = [one for one in _partition_columns(found) if one.name not in {column.name for column in columns}]
         return cls(
             known,
@@ -145,7 +156,9 @@ class Files:
         return cls(EXTERNAL, (), check_columns(columns, location), (), digest, location, (), None)
 
     def check(self) -> None:
-        """Make sure that the files are what they were. Of a table of Spark's catalog, only Spark can tell.
+        """Make sure that the files are what they were.
+
+        Of a table of Spark's catalog only Spark can tell, and of one that was given only the archive's store.
 
         Raises
         ------
@@ -156,7 +169,7 @@ class Files:
         BaseFilesError
             If others keep them.
         """
-        if self.format == TABLE:
+        if self.format in (TABLE, GIVEN):
             return
         if self.format == EXTERNAL:
             raise BaseFilesError(
@@ -190,9 +203,13 @@ class Files:
         """
         if self.format == TABLE:
             raise BaseFilesError(f"the table {self.location} is Spark's", hint="ingest it again under its new name")
+        if self.format == GIVEN:
+            raise BaseFilesError("the table was ingested from memory and lies in the archive's store")
         if self.format == EXTERNAL:
             self.check()
-        there = replace(self, location=absolute(location))
+        place = absolute(location)
+        hats = hats_at(place) if self.format == "parquet" else None
+        there = replace(self, location=hats.files if hats else place)
         there.check()
         return replace(there, fingerprints=tuple(sorted(_fingerprints(there.location, self.format).items())))
 

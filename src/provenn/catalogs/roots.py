@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from provenn.catalogs.base import Base
 from provenn.catalogs.file_listing import listed
-from provenn.catalogs.files import TABLE, Files
+from provenn.catalogs.files import GIVEN, TABLE, Files
 from provenn.errors import BaseFilesError
 
 __all__ = ["Roots", "check_roots", "within"]
@@ -60,6 +60,8 @@ def check_roots(bases: Iterable[Base], roots: Roots | None) -> None:
 def _may_be_read(files: Files, roots: Roots) -> bool:
     if files.format == TABLE:
         return within(f"{TABLE}://{files.location}", roots)
+    if files.format == GIVEN:  # in the archive's own store, by its digest
+        return True
     if files.format not in _FORMATS or not {name for name, _ in files.options} <= set(_OPTIONS.split()):
         return False
     # Links inside a folder lead where they like, so every file counts, too.

@@ -1,4 +1,4 @@
-"""Arrow tables without Spark: what is proved to be empty need not be computed."""
+"""Arrow tables that say what is said of attributes; also without Spark: what is proved to be empty is not computed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import pyarrow as pa
 
 from provenn.catalogs import Schema
 from provenn.criteria import Type
+from provenn.spark.columns import said
 from provenn.spark.tables.arrow_types import arrow_type
 
-__all__ = ["no_rows"]
+__all__ = ["described", "no_rows"]
 
 _MOMENTS = {
     "date": pa.date32(),
@@ -22,7 +23,16 @@ _MOMENTS = {
 
 def no_rows(schema: Schema) -> pa.Table:
     """Return a table with the columns of a schema, and nothing in it."""
-    return pa.schema([(one.name, _type(one.type)) for one in schema.attributes]).empty_table()
+    return described(pa.schema([(one.name, _type(one.type)) for one in schema.attributes]).empty_table(), schema)
+
+
+def described(table: pa.Table, schema: Schema) -> pa.Table:
+    """Return a table with unit, description and ucd of its attributes as metadata of its fields."""
+    fields = [
+        field.with_metadata(said(schema[field.name]) or None) if field.name in schema.names else field
+        for field in table.schema
+    ]
+    return pa.Table.from_arrays(table.columns, schema=pa.schema(fields))
 
 
 def _type(kind: Type) -> Any:  # noqa: ANN401 - pyarrow has no types

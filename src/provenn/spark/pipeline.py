@@ -10,7 +10,7 @@ from typing import TypeVar
 from pyspark.sql import DataFrame
 
 from provenn.catalogs import Base, Catalog, CrossMatch, Schema, cone
-from provenn.catalogs.files import TABLE
+from provenn.catalogs.files import GIVEN, TABLE
 from provenn.catalogs.roots import Roots, check_roots
 from provenn.errors import TooLargeError
 from provenn.spark.columns import column
@@ -25,6 +25,7 @@ from provenn.store import fragments, verifications
 from provenn.store.database import Database
 from provenn.store.folder import DataFolder
 from provenn.store.fragments import Fragment
+from provenn.store.given import kept
 
 __all__ = ["Pipeline", "Prepared"]
 
@@ -167,6 +168,8 @@ class Pipeline:
         for base in bases:
             check_roots((base,), self.roots)
             base.files.check()
+            if base.files.format == GIVEN:
+                kept(self.folder, base.files).check()
             if base.files.format == TABLE:
                 check_table(self.engine, base.files)
 

@@ -15,7 +15,7 @@ from provenn.catalogs.base import Base
 from provenn.catalogs.file_columns import Column as FileColumn
 from provenn.catalogs.file_columns import nanosecond_columns
 from provenn.catalogs.file_listing import File, listed
-from provenn.catalogs.files import TABLE, Files
+from provenn.catalogs.files import GIVEN, TABLE, Files
 from provenn.catalogs.schema import Attribute
 from provenn.errors import BaseFilesError
 from provenn.spark.columns import NOTES, column, quoted, said
@@ -23,6 +23,7 @@ from provenn.spark.engine import Engine
 from provenn.spark.tables.catalog_tables import check_table
 from provenn.spark.tables.converting import CONVERTIBLE, converted
 from provenn.store.folder import DataFolder
+from provenn.store.given import kept
 
 __all__ = ["address", "as_schema", "read_base"]
 
@@ -46,7 +47,7 @@ def read_base(engine: Engine, base: Base, folder: DataFolder) -> DataFrame:
     base
         The catalog.
     folder
-        Where files that Spark cannot read are kept once they were converted.
+        Where tables that were ingested from memory are kept, and files that Spark cannot read, once converted.
 
     Raises
     ------
@@ -55,7 +56,7 @@ def read_base(engine: Engine, base: Base, folder: DataFolder) -> DataFrame:
     BaseFilesError
         If they cannot be converted.
     """
-    files = base.files
+    files = base.files if base.files.format != GIVEN else kept(folder, base.files)
     files.check()
     if files.format == TABLE:
         check_table(engine, files)

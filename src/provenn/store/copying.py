@@ -8,9 +8,11 @@ from typing import Any
 
 from sqlalchemy import Select, Table, func, insert, select, text
 
+from provenn.catalogs.files import GIVEN
 from provenn.errors import ArchiveError
 from provenn.store import catalog_store
 from provenn.store import settings as known_settings
+from provenn.store.bases import files_digests
 from provenn.store.database import Database, Reading, Writing
 from provenn.store.folder import DataFolder
 from provenn.store.fragments import Fragment, all_fragments, pinned
@@ -58,7 +60,12 @@ def _nobody(_done: int, _all: int) -> None:
 
 
 def copy_archive(
-    source: Database, target: Database, data: tuple[DataFolder, DataFolder] | None = None, told: Told = _nobody
+    source: Database,
+    target: Database,
+    data: tuple[DataFolder, DataFolder] | None = None,
+    told: Told = _nobody,
+    *,
+    tables: tuple[DataFolder, DataFolder] | None = None,
 ) -> Copied:
     """Copy an archive as it is at one moment into one that holds nothing: all of it or, if anything fails, nothing.
 
@@ -73,6 +80,8 @@ def copy_archive(
         would refer to files that are not its own. That some were dropped is copied in any case.
     told
         Who is told of the progress.
+    tables
+        Where tables are that were ingested from memory, and where those of the copy go.
 
     Raises
     ------
@@ -89,6 +98,8 @@ def copy_archive(
     with source.reading() as reading:
         found = all_fragments(reading)
         kept, left_out = _copy_data(source, found, *data) if data else ([], {one.id: "no data" for one in found})
+        if tables:
+            _copy_given(reading, *tables)
         with target.writing() as writing:
             _require_empty(writing, target)
             gone = {one.id for one in all_fragments(reading, dropped=True) if one.dropped_at is not None}
@@ -153,6 +164,22 @@ def _copy_data(
     return kept, left_out
 
 
+def _copy_given(reading: Reading, here: DataFolder, there: DataFolder) -> None:
+    """Copy the tables that were ingested from memory: nothing else has them."""
+    lying = {one.name for one in here.entries(GIVEN)}
+    for digest in sorted(lying & files_digests(reading)):
+        for one in here.files(GIVEN, digest):
+            _copy_file(f"{GIVEN}/{digest}/{one.name}", here, there)
+
+
+def _copy_file(name: str, here: DataFolder, there: DataFolder) -> None:
+    from pyarrow import fs  # noqa: PLC0415 - only data need it
+
+    with here.reached(name) as (filesystem, path), there.reached(name) as (other, destination):
+        other.create_dir(destination.rpartition("/")[0])
+        fs.copy_files(path, destination, source_filesystem=filesystem, destination_filesystem=other)
+
+
 def _copy_files(fragment: Fragment, here: DataFolder, there: DataFolder) -> str:
     """Copy the files of a fragment; return what is wrong with it, if anything is, and then copy nothing."""
     names = [f"{fragment.location}/{one.name}" for one in fragment.files]
@@ -162,11 +189,7 @@ def _copy_files(fragment: Fragment, here: DataFolder, there: DataFolder) -> str:
     for one in fragment.files:
         if there_are.get(one.name) != one.size:
             return f"its file {one.name} is {'damaged' if one.name in there_are else 'missing'}"
-    from pyarrow import fs  # noqa: PLC0415 - only data need it
-
     for name in names:
-        with here.reached(name) as (filesystem, path), there.reached(name) as (other, destination):
-            other.create_dir(destination.rpartition("/")[0])
-            fs.copy_files(path, destination, source_filesystem=filesystem, destination_filesystem=other)
+        _copy_file(name, here, there)
     arrived = {one.name: one.size for one in there.files(fragment.location)}
     return "" if all(arrived.get(one.name) == one.size for one in fragment.files) else "its copy is not complete"

@@ -5,6 +5,7 @@
     _temporary/NAME/…     what is being written, or was when a process died
     fragments/NAME/…      fragments, where the place can rename; elsewhere they stay where they were written
     converted/NAME/…      Parquet made from formats that Spark cannot read
+    given/NAME/…          tables that were ingested from memory: base data, which nothing else has
 
 Nothing counts because it lies there. A fragment is what the database says, and only that.
 """

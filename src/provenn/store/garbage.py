@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from provenn.catalogs.files import GIVEN
 from provenn.store import clock, fragments, leases, pins
 from provenn.store.bases import files_digests
 from provenn.store.database import Database, Reading
@@ -19,6 +20,8 @@ AGE = timedelta(days=1)
 
 HALF_LIFE = timedelta(days=30)
 """After how long without use a fragment is half as useful."""
+
+_PLACES = (TEMPORARY, FRAGMENTS, CONVERTED, GIVEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,7 @@ def _plan(
 
 def lying(folder: DataFolder) -> dict[str, Entry]:
     """Return what lies in the data folder, by place."""
-    return {f"{where}/{one.name}": one for where in (TEMPORARY, FRAGMENTS, CONVERTED) for one in folder.entries(where)}
+    return {f"{where}/{one.name}": one for where in _PLACES for one in folder.entries(where)}
 
 
 def unreferred(
@@ -178,7 +181,8 @@ def unreferred(
         The moment, and how old they must be then, unless a process wrote them that died on this machine.
     """
     held, abandoned = pins.held(reading, now), pins.abandoned(reading)
-    referred = fragments.locations(reading) | {f"{CONVERTED}/{digest}" for digest in files_digests(reading)}
+    bases = {f"{where}/{digest}" for digest in files_digests(reading) for where in (CONVERTED, GIVEN)}
+    referred = fragments.locations(reading) | bases
     for place, one in found.items():
         if place not in referred and place not in held:
             old = one.modified is None or now - one.modified >= age

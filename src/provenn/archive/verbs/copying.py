@@ -74,7 +74,8 @@ class Copying(Held):
         place
             A folder that is not there yet, or the address of a database that holds no archive, or an empty one.
         data
-            Whether to copy the fragments too. Otherwise the copy has none.
+            Whether to copy the fragments too. Otherwise the copy has none. Tables that were ingested from memory are
+            base data, and are always copied.
         store
             Where the data of the copy go; by default into its folder.
         progress
@@ -85,4 +86,5 @@ class Copying(Held):
         ArchiveError
             If something is there: nothing is overwritten.
         """
-        return moving.back_up(self._database, self._workshop.folder if data else None, place, store, progress)
+        here = self._workshop.folder if data else self._workshop.folder_if_known
+        return moving.back_up(self._database, here, place, store, progress, data=data)

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Protocol
 
 from provenn.archive import definitions
 from provenn.archive.handle import Catalog
 from provenn.archive.verbs.held import Held
 from provenn.catalogs import Base, Files
 from provenn.catalogs import Catalog as Definition
+from provenn.errors import BaseFilesError
 from provenn.store import bases, catalog_store, names, populations, verifications
 
-__all__ = ["Defining"]
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from astropy.table import Table
+
+__all__ = ["Defining", "SupportsArrow"]
+
+
+class SupportsArrow(Protocol):
+    """A table that Arrow can take over: one of its own, of polars, of DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return its rows as Arrow hands them over."""
 
 
 class Defining(Held):
@@ -22,7 +35,7 @@ class Defining(Held):
     def ingest(
         self,
         name: str,
-        path: str | Path,
+        path: str | PathLike[str] | Table | pd.DataFrame | SupportsArrow,
         *,
         key: str | Sequence[str],
         population: str,
@@ -32,7 +45,7 @@ class Defining(Held):
         rebuild: bool | None = None,
         verify: bool = False,
     ) -> Catalog:
-        """Define a catalog on files. Only their metadata are read.
+        """Define a catalog on files, of which only metadata are read; or on a table in memory, which is kept.
 
         Parameters
         ----------
@@ -40,7 +53,8 @@ class Defining(Held):
             A name for it.
         path
             A file, a folder, or a pattern such as ``survey/*.parquet``; or, with ``format="table"``, the name of a
-            table of Spark's catalog, for which Spark is started.
+            table of Spark's catalog, for which Spark is started. A folder in HATS is read by what it says of itself.
+            Or a table of astropy, pandas or Arrow: it is written into the archive's store, once.
         key
             The columns that identify a source.
         population
@@ -59,10 +73,26 @@ class Defining(Held):
             Whether to read all keys now and make sure that none is NULL or occurs twice. Otherwise that is done when
             data are first computed from them.
         """
+        if not isinstance(path, str | PathLike):
+            table = _taken(path, key, format, schema, options)
+            with self._workshop.keeping(table) as files:
+                return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify)
         if format == "table":
             files = self._workshop.table(str(path))
         else:
             files = Files.at(path, format=format, schema=schema, options=options)
+        return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify)
+
+    def _ingested(
+        self,
+        name: str,
+        files: Files,
+        key: str | Sequence[str],
+        population: str,
+        *,
+        rebuild: bool | None,
+        verify: bool,
+    ) -> Catalog:
         with self._database.reading() as reading:
             known = populations.population(reading, population)
         base = Base.of(files, key=key, population=known or population)
@@ -95,3 +125,17 @@ class Defining(Held):
         with self._database.reading() as reading:
             made = definitions.concatenated(reading, parts, order)
         return self.define(made, name)
+
+
+def _taken(table: object, key: str | Sequence[str], *others: object) -> pa.Table:
+    """Return a table in memory as Arrow, if it can be the base of a catalog; nothing is written yet."""
+    if any(one is not None for one in others):
+        raise BaseFilesError(
+            "a table in memory has types of its own",
+            hint="leave out format=, schema= and options=; use keep and rename",
+        )
+    from provenn.catalogs.in_memory import arrow_table, check_given_key  # noqa: PLC0415 - few tables come from memory
+
+    made = arrow_table(table)
+    check_given_key(made, key)
+    return made

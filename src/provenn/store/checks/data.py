@@ -9,12 +9,14 @@ from sqlalchemy import select, update
 
 from provenn.catalogs.base import Base
 from provenn.catalogs.catalog import Catalog
+from provenn.catalogs.files import GIVEN
 from provenn.errors import ProvennError, StoreError
 from provenn.store import clock, fragments, garbage
 from provenn.store.checks import Problem, Progress, no_progress
 from provenn.store.database import Reading, Writing
 from provenn.store.folder import DataFolder
 from provenn.store.fragments import Fragment
+from provenn.store.given import kept
 from provenn.store.parquet import contents, damage
 from provenn.store.tables import fragments as fragment_rows
 
@@ -112,15 +114,33 @@ def leftovers(reading: Reading, folder: DataFolder | None) -> Iterator[Problem]:
         yield Problem(place, what if goes else f"{what}; it is young, and left alone for a day", "leftover", "delete")
 
 
-def base_files(sound: Mapping[str, Catalog], told: Progress = no_progress) -> Iterator[Problem]:
-    """Look at the files of base catalogs. They are not part of the archive, so nothing is damaged."""
+def base_files(
+    sound: Mapping[str, Catalog], folder: DataFolder | None = None, told: Progress = no_progress
+) -> Iterator[Problem]:
+    """Look at the files of base catalogs.
+
+    They are not part of the archive, so nothing is damaged; but for tables that were ingested from memory, which only
+    the store has.
+    """
     every = [one for one in sound.values() if isinstance(one, Base)]
     for number, one in enumerate(every):
         told("base files", number, len(every))
+        if one.files.format == GIVEN:
+            yield from _given_problems(one, folder)
+            continue
         try:
             one.files.check()
         except ProvennError as error:
             yield Problem(f"catalog {one.digest}", error.message, "remark", "none")
+
+
+def _given_problems(one: Base, folder: DataFolder | None) -> Iterator[Problem]:
+    if folder is None:
+        return
+    try:
+        kept(folder, one.files).check()
+    except ProvennError as error:
+        yield Problem(f"catalog {one.digest}", error.message)
 
 
 # --- mending ---

@@ -1,0 +1,77 @@
+"""Tables of pandas, Arrow and others as Arrow."""
+
+import datetime as dt
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from provenn.catalogs.in_memory import arrow_table, check_given_key
+from provenn.errors import AttributeNotFoundError, BaseFilesError, KeyValuesError
+
+
+def test_an_index_with_a_name_is_a_column_and_others_do_not_count():
+    frame = pd.DataFrame({"v": [1.5, None]}, index=pd.Index([7, 8], name="hip"))
+    assert arrow_table(frame).to_pydict() == {"hip": [7, 8], "v": [1.5, None]}
+    assert arrow_table(frame.reset_index()).to_pydict() == {"hip": [7, 8], "v": [1.5, None]}
+    several = pd.MultiIndex.from_tuples([(1, 2), (3, 4)], names=["field", None])
+    assert arrow_table(frame.set_index(several)).to_pydict() == {"field": [1, 3], "v": [1.5, None]}
+
+
+def test_categories_moments_and_missing_values_of_pandas():
+    frame = pd.DataFrame(
+        {
+            "c": pd.Categorical(["a", None]),
+            "t": pd.to_datetime(["1969-12-31T23:59:59.999999999", None], utc=True),
+            "n": pd.array([1, None], "Int16"),
+        }
+    )
+    made = arrow_table(frame)
+    assert [str(one.type) for one in made.schema] == ["string", "timestamp[us, tz=UTC]", "int16"]
+    moment = dt.datetime(1969, 12, 31, 23, 59, 59, 999999, dt.UTC)
+    assert made.to_pydict() == {"c": ["a", None], "t": [moment, None], "n": [1, None]}
+    assert made.schema.metadata is None
+
+
+def test_arrow_keeps_types_and_what_is_said_of_fields():
+    said = {"unit": "mag", "ucd": "phot.mag", "PARQUET:field_id": "3"}
+    field = pa.field("v", pa.float16(), nullable=False, metadata=said)
+    table = pa.table([pa.chunked_array([[1.5], [2.5]], pa.float16())], schema=pa.schema([field], {"other": "notes"}))
+    made = arrow_table(table)
+    assert made.schema.equals(
+        pa.schema([pa.field("v", pa.float32(), nullable=False, metadata={"unit": "mag", "ucd": "phot.mag"})]),
+        check_metadata=True,
+    )
+    assert made["v"].num_chunks == 1
+
+
+def test_whatever_hands_over_arrow_is_taken():
+    assert arrow_table(duckdb.sql("SELECT 1 AS id, 'a' AS s")).to_pydict() == {"id": [1], "s": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ([1, 2], "a list is no table"),
+        (None, "a NoneType is no table"),
+        (pd.Series([1]), "a Series is no table"),
+        (pd.DataFrame({"a": [1, "x"]}), "the column a cannot be taken"),
+        (pd.DataFrame([[1, 2]]), "the column 0 has no name that is text"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "two columns a"),
+        (pd.DataFrame({"a": [1]}, index=pd.Index([1], name="a")), "cannot be taken"),
+        (pa.table({}), "no columns"),
+        (pa.table({" ": [1]}), "a column named ' '"),
+    ],
+)
+def test_what_is_no_table_or_a_bad_one_is_told(table, problem):
+    with pytest.raises(BaseFilesError, match=problem):
+        arrow_table(table)
+
+
+def test_a_key_that_is_not_there_or_null_is_told():
+    table = pa.table({"Hip": [1, None]})
+    with pytest.raises(KeyValuesError, match="1 of 2 rows have no Hip"):
+        check_given_key(table, "hip")
+    with pytest.raises(AttributeNotFoundError):
+        check_given_key(table, ["hop"])
