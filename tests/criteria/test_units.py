@@ -72,6 +72,7 @@ def canonical(text: str) -> str:
         ("greatest(plx, 1 arcsec, NULL) > 3", "greatest(plx, 1000, NULL) > 3"),
         ("sin(angle) < sin(30 deg)", "sin(angle) < sin(0.5235987755982988D)"),
         ("sin(radians(dec + 60 arcmin)) > 0", "sin(radians(dec + 1)) > 0"),
+        ("in_cone(dec, dec, 120 arcmin, -3 deg, 36 arcsec)", "in_cone(dec, dec, 2, -3, 0.01)"),
         ("exp(1 km / 1 m) > x", "exp(1 / 0.001) > x"),
         ("datediff(since, DATE '2020-01-01') > 1 wk", "datediff(since, DATE '2020-01-01') > 7"),
         ("n > 1 min", "n > 60"),
