@@ -11,7 +11,8 @@ from tests.archive.samples import write_parquet
 from tests.cli.archive_session import Session
 from tests.cli.commands import all_commands
 
-IN_ARCHIVES = sorted(set(all_commands()) - {"allow", "doctor", "example", "table"})  # doctor tells that there is none
+NOT_IN_ARCHIVES = {"allow", "doctor", "example", "table", "samp clients", "samp hub"}  # doctor tells that there is none
+IN_ARCHIVES = sorted(set(all_commands()) - NOT_IN_ARCHIVES)
 # Each as it works in the survey of the fixture.
 USES = {
     "init": "",
@@ -66,8 +67,11 @@ USES = {
     "token revoke": "1",
 }
 ELSEWHERE = {"store", "head", "count", "export", "serve"}  # tested where there is a Spark, or a browser
+    "samp send": "bright",
+    "samp listen": "",
 ELSEWHERE |= {
     "archive import",
+ELSEWHERE |= {"samp send", "samp listen"}  # where there is a hub
     "exchange import",
     "project add",
     "project remove",

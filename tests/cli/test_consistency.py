@@ -129,6 +129,7 @@ WRONG = {  # where the wrong name goes; commands without one are named below
     "export": "WRONG out.csv",
     "compare": "stars WRONG",
     "report": "WRONG -o report.html",
+    "samp send": "WRONG",
     "archive export": "out.provenn --names WRONG",
     "archive import": "WRONG",
     "exchange export": "WRONG -o out.jsonl",

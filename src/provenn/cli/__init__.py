@@ -53,6 +53,7 @@ from provenn.cli import (
     runs,
     sample,
     select,
+    samp,
     serve,
     show,
     store,
@@ -244,6 +245,15 @@ app.add_typer(_token, name="token", rich_help_panel="An archive")
 def main() -> None:
     """Run the command line, and leave with its exit status: see docs/reference/cli.md."""
     for stream in (sys.stdout, sys.stderr):
+_samp = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="markdown", help="Tables for TOPCAT, Aladin and notebooks, by SAMP."
+)
+_samp.command("send")(samp.send)
+_samp.command("listen")(samp.listen)
+_samp.command("clients")(samp.list_clients)
+_samp.command("hub")(samp.run_hub)
+app.add_typer(_samp, name="samp", rich_help_panel="Data")
+
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no ● still shows the rest
     if os.environ.get("NO_COLOR"):

@@ -1,0 +1,11 @@
+"""SAMP: tables sent to TOPCAT, Aladin or a notebook, and tables that these ask for.
+
+Read `hubs` (where the others are found), `sending` and `listening` first.
+"""
+
+from provenn.samp.hubs import Client, clients
+from provenn.samp.listening import PULL, Pulled, listen
+from provenn.samp.pulling import pull
+from provenn.samp.sending import Delivery, send
+
+__all__ = ["PULL", "Client", "Delivery", "Pulled", "clients", "listen", "pull", "send"]
