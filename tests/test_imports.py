@@ -112,12 +112,12 @@ USES = {
     "backup": ["copy"],
     "migrate": ["--to", "0004", "--dry-run"],
     "check": [],
+    "samp clients": [],
 }
 DATA = {"store", "head", "count", "export", "serve"}  # these compute, and may load whatever they need
-    "samp clients": [],
+DATA |= {"samp send", "samp listen", "samp hub"}
 SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow"}
 MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}}
-DATA |= {"samp send", "samp listen", "samp hub"}
 MAY_LOAD |= {name: {"pyarrow"} for name in ("ingest", "gc", "check", "doctor")}
 MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculator", "calculators")}
 MAY_LOAD |= {"exchange export": {"sqlglot"}}

@@ -65,13 +65,13 @@ USES = {
     "token new": "dan",
     "token ls": "",
     "token revoke": "1",
-}
-ELSEWHERE = {"store", "head", "count", "export", "serve"}  # tested where there is a Spark, or a browser
     "samp send": "bright",
     "samp listen": "",
+}
+ELSEWHERE = {"store", "head", "count", "export", "serve"}  # tested where there is a Spark, or a browser
+ELSEWHERE |= {"samp send", "samp listen"}  # where there is a hub
 ELSEWHERE |= {
     "archive import",
-ELSEWHERE |= {"samp send", "samp listen"}  # where there is a hub
     "exchange import",
     "project add",
     "project remove",

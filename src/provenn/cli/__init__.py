@@ -51,9 +51,9 @@ from provenn.cli import (
     restrict,
     retract,
     runs,
+    samp,
     sample,
     select,
-    samp,
     serve,
     show,
     store,
@@ -241,10 +241,6 @@ _token.command("ls")(token.list_tokens)
 _token.command("revoke")(token.revoke_token)
 app.add_typer(_token, name="token", rich_help_panel="An archive")
 
-
-def main() -> None:
-    """Run the command line, and leave with its exit status: see docs/reference/cli.md."""
-    for stream in (sys.stdout, sys.stderr):
 _samp = typer.Typer(
     no_args_is_help=True, rich_markup_mode="markdown", help="Tables for TOPCAT, Aladin and notebooks, by SAMP."
 )
@@ -254,6 +250,10 @@ _samp.command("clients")(samp.list_clients)
 _samp.command("hub")(samp.run_hub)
 app.add_typer(_samp, name="samp", rich_help_panel="Data")
 
+
+def main() -> None:
+    """Run the command line, and leave with its exit status: see docs/reference/cli.md."""
+    for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no ● still shows the rest
     if os.environ.get("NO_COLOR"):
