@@ -47,7 +47,6 @@ _GIVEN = {  # the unit of what a function gives, whatever it takes
 }
 _TAKEN = {**dict.fromkeys([*_OF_ANGLES, "degrees"], "rad"), "radians": "deg"}
 _ANY = frozenset(["rint", "signum", "sqrt", "cbrt", "pow"])  # functions that take any unit
-_ERRORS = (ValueError, TypeError, OverflowError, ZeroDivisionError, AttributeError)
 
 
 class _Plain(Enum):
@@ -192,15 +191,22 @@ def _said(node: Node, unit: _Unit) -> str:
 # --- what astropy knows ---
 
 
+def _failures() -> tuple[type[Exception], ...]:
+    """Return what astropy raises where there is no such unit."""
+    from astropy.units import UnitsError  # noqa: PLC0415 - slow to import, and seldom needed
+
+    return (UnitsError, ValueError, TypeError, ArithmeticError, AttributeError)
+
+
 @lru_cache(maxsize=1000)
 def _read(text: str) -> _Unit:
-    from astropy import units  # noqa: PLC0415 - slow to import, and seldom needed
+    from astropy import units  # noqa: PLC0415 - as above
 
     for form in ("generic", "vounit", "cds", "fits"):
         try:
             with warnings.catch_warnings(action="ignore"):
                 found = units.Unit(text, format=form)
-        except _ERRORS:
+        except _failures():
             continue
         return found if math.isfinite(getattr(found, "scale", 1)) else None
     return None
@@ -223,7 +229,7 @@ def _text(unit: _Unit) -> str:
     for form in _FORMS:
         try:
             text: str = unit.to_string(form).replace("+", "")  # mas+2 is mas2
-        except _ERRORS:
+        except _failures():
             continue
         if _same(_read(text), unit):
             return "" if _same(unit, _read("")) else text
@@ -231,7 +237,10 @@ def _text(unit: _Unit) -> str:
 
 
 def _same(one: _Unit, other: _Unit) -> bool:
-    return one is not None and other is not None and bool(one == other)
+    try:
+        return one is not None and other is not None and bool(one == other)
+    except _failures():
+        return False
 
 
 def _unit(node: Node) -> _Unit:
@@ -243,7 +252,7 @@ def _unit(node: Node) -> _Unit:
         case Call():
             try:
                 unit = _calculated(node)
-            except _ERRORS:
+            except _failures():
                 return None
             return _Plain.NUMBER if _same(unit, _read("")) and not _reads(node) else unit
     return None
@@ -334,7 +343,7 @@ def _factor(own: _Unit, to: _Unit) -> Fraction | None:
     """
     try:
         scale = float(own.to(to)) if own.is_equivalent(to) else 0.0
-    except _ERRORS:
+    except _failures():
         return None
     if not scale or not math.isfinite(scale) or _bends(own) or _bends(to):
         return None
