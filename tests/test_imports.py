@@ -91,6 +91,8 @@ USES = {
     "derive": ["stars", "d=2 * vmag"],
     "combine": ["stars", "bright"],
     "concat": ["stars", "bright"],
+    "crossmatch": ["stars", "bright", "--radius", "2", "--left", "hip", "vmag", "--right", "hip", "vmag"],
+    "matched": ["pairs"],
     "relate": ["stars", "bright", "--why"],
     "compare": ["stars", "bright", "--svg", "-"],
     "runs": [],
@@ -131,6 +133,7 @@ def survey(tmp_path_factory):
     (folder / "stars.csv").write_text("hip,vmag\n1,2.0\n")
     with provenn.open(folder) as archive:
         archive.ingest("stars", folder / "stars.csv", key="hip", population="star").select("vmag < 6", name="bright")
+        archive["bright"].crossmatch("stars", 2, on=("hip", "vmag"), name="pairs")
         archive.declare("nonempty(bright)")
         archive.new_project("survey")
         archive.add_member("survey", "dan")

@@ -31,6 +31,8 @@ USES = {
     "derive": "stars d='2 * vmag'",
     "combine": "bright near",
     "concat": "bright near",
+    "crossmatch": "bright near --radius 2 --left plx dec --right plx dec",
+    "matched": "pairs --side right",
     "relate": "bright both",
     "prove": "'bright == both'",
     "declare": "'nonempty(bright)'",
@@ -88,6 +90,7 @@ def test_every_command_answers_people_and_programs(survey: Session, made, comman
     """And --archive is the same as the variable of the environment."""
     survey("declare 'nonempty(near)'")
     survey("calculator dist --sql 'dist=1000 / plx'")
+    survey("crossmatch stars near --radius 2 --left plx dec --right plx dec --name pairs")
     file = made["survey"].parent / "stars.parquet"
     first, again = (f"{command} {USES[command]}".format(file=file, folder=survey.folder, again=at) for at in ("", "_2"))
     found = survey.json(first)

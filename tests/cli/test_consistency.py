@@ -114,6 +114,8 @@ WRONG = {  # where the wrong name goes; commands without one are named below
     "derive": "stars d=WRONG",
     "combine": "stars WRONG",
     "concat": "stars WRONG",
+    "crossmatch": "stars WRONG --radius 2",
+    "matched": "WRONG --side left",
     "relate": "stars WRONG",
     "prove": "'WRONG <= stars'",
     "declare": "'nonempty(WRONG)'",

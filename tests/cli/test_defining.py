@@ -1,4 +1,4 @@
-"""Commands that define: ingest and the nine verbs."""
+"""Commands that define: ingest and the verbs."""
 
 import pytest
 
@@ -27,6 +27,18 @@ from tests.cli.archive_session import Session
             6,
         ),
         ("concat bright near", "ConcatSources", "the sources of bright and near together", 5),
+        (
+            "crossmatch bright near --radius '0.1 arcmin' --left plx dec --right plx dec",
+            "CrossMatch",
+            "each source of bright with the nearest of near within 6 arcsec on the sky",
+            12,
+        ),
+        (
+            "crossmatch bright near --radius 1 --matches all --left plx dec --right plx dec --suffix _near",
+            "CrossMatch",
+            "all pairs of bright and near within 1 arcsec on the sky",
+            12,
+        ),
     ],
 )
 def test_every_verb(survey: Session, typed, kind, told, attributes):
@@ -49,6 +61,18 @@ def test_odd_names(survey: Session):
     assert [one["name"] for one in survey.json("show odder")["attributes"]][-1] == "2 x B-V"
     survey("select 'odd (one)' '`B-V` < 6' --name blue")
     assert survey("relate blue bright") == "equal: blue has the same sources as bright\n"
+
+
+def test_the_sources_that_occur_in_pairs(survey: Session):
+    survey("crossmatch bright near --radius 2 --left plx dec --right plx dec --name pairs")
+    told = "the sources of near that occur in pairs, on its right side"
+    assert survey("matched pairs --side right --name found") == f"found: {told}\n"
+    assert survey("relate found stars") == "subset: found lies inside stars\n"
+    assert survey("matched pairs").endswith("the sources of bright that occur in pairs, on its left side\n")
+    assert "no pairs of one cross-match" in survey.fails("matched bright")
+    assert "different populations" in survey.fails("relate pairs stars")
+    assert "within 180 degrees" in survey.fails("crossmatch bright near --radius 0 --left plx dec --right plx dec")
+    assert "--left" not in survey.fails("crossmatch bright near --radius 2"), "positions are not known"
 
 
 def test_concat_with_an_order(survey: Session):

@@ -104,7 +104,7 @@ def reported(archive: Archive, which: str) -> Report:
     # Those that have a name come first; there may be very many that have none.
     named = takewhile(lambda other: other.names, archive.same_sources(one, by_construction=not compared))
     same = list(islice(named, _RELATED + 1))
-    others = list(dict.fromkeys([*one.dependencies, *same]))
+    others = [other for other in dict.fromkeys([*one.dependencies, *same]) if other.population == one.population]
     related = min(_RELATED, max(2, _EXPLAINED // len(steps)))
     return Report(
         archive=_called(archive.place),

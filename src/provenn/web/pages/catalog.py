@@ -1,6 +1,6 @@
 """One catalog: what it is, what it has, what it is made from, and what is known of it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from provenn.archive import Archive, Catalog, Stored
 from provenn.archive.neighbourhood import Direction
 from provenn.archive.relation import WORDS
+from provenn.catalogs import CrossMatch, MatchedSources
 from provenn.display.lineage import LineagePicture
 from provenn.store.facts import Fact
 from provenn.web.defining import Parameter, definers, parameters
@@ -23,6 +24,9 @@ _MOST = 20
 """How many catalogs, changes and fragments a part of the page shows; it says how many there are."""
 
 _DRAWN = 30
+
+_OF_SEVERAL_POPULATIONS = (CrossMatch.kind, MatchedSources.kind)
+"""The classes of catalogs that may be of another population than what they are made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +196,13 @@ def show_catalog(archive: Held, which: Which, *, depth: Depth = 2, direction: Di
     below = picture(archive, one, 1, "down", _MOST + 1)
     (focus,) = (node for node in below.nodes if node.focus)
     made = [Linked(node.name, node.id) for node in below.nodes if not node.focus]
-    related = _related(archive, one, [*dict.fromkeys(above), *made])
+    strange = {each.digest for each in one.definition.dependencies if each.population != one.definition.population}
+    strange |= {
+        node.id
+        for node in below.nodes
+        if node.kind in _OF_SEVERAL_POPULATIONS and archive.catalog(node.id).population != one.population
+    }
+    related = _related(archive, one, [*dict.fromkeys(above), *made], strange)
     same = archive.same_sources(one, by_construction=True)
     return Shown(
         name=told.name,
@@ -221,13 +231,17 @@ def show_catalog(archive: Held, which: Which, *, depth: Depth = 2, direction: Di
     )
 
 
-def _related(archive: Archive, one: Catalog, others: Sequence[Linked]) -> dict[str, Neighbour]:
-    """Return how a catalog relates to others, by the digest of the other."""
+def _related(
+    archive: Archive, one: Catalog, others: Sequence[Linked], strange: Collection[str]
+) -> dict[str, Neighbour]:
+    """Return how a catalog relates to others, by the digest of the other; some are of another population."""
     names = {each.digest: each.name for each in others}
-    return {
+    found = {
         other.digest: Neighbour(names[other.digest], other.digest, summary, WORDS[summary])
-        for other, summary in archive.relations(one, list(names))
+        for other, summary in archive.relations(one, [digest for digest in names if digest not in strange])
     }
+    words = "is of another population than"
+    return found | {digest: Neighbour(names[digest], digest, "", words) for digest in names if digest in strange}
 
 
 def _columns(archive: Archive, one: Catalog) -> tuple[Column, ...]:
