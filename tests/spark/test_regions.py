@@ -2,19 +2,23 @@
 
 import math
 
+import astropy.units as u
 import numpy as np
 import pyarrow as pa
 import pytest
+from astropy.coordinates import Latitude, Longitude
+from cdshealpix import lonlat_to_healpix, nested
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from pyarrow import parquet
 
 from provenn.criteria import Attribute, parse_criterion, parse_type, render
-from provenn.sky import Box, Cone, Moc, Polygon, box, cone, moc, polygon
+from provenn.sky import box, cone, moc, polygon
 from provenn.sky.cells import LEAST_POLAR, Cells
 from provenn.sky.sql import cell_key
-from tests.sky.strategies import SPECIAL_DEC, SPECIAL_RA, around, regions
+from tests.sky.oracle import expected, positions, separations
+from tests.sky.strategies import SPECIAL_DEC, SPECIAL_RA, regions
 
 SCHEMA = {name: Attribute(name, parse_type("double")) for name in ("ra", "dec")}
-CLOSE = 1e-10
 ODD = [
     (None, 10.0, None),
     (10.0, None, None),
@@ -57,81 +61,6 @@ def drawn(strategy, number):
 
     draw()
     return found
-
-
-def positions(region, random):
-    """Positions all over the sky, in and around a region, beyond RA 0 and 360, at the poles."""
-    ra, dec = random.uniform(0, 360, 300), np.degrees(np.arcsin(random.uniform(-1, 1, 300)))
-    lon, lat, radius = centre(region)
-    distance = radius * np.concatenate([random.uniform(0, 1.5, 300), 1 + np.array([-1e-9, 1e-9, -1e-6, 1e-6])])
-    near = around(lon, lat, np.minimum(distance, 180), random.uniform(0, 2 * np.pi, len(distance)))
-    special = [(one, other) for one in SPECIAL_RA for other in SPECIAL_DEC]
-    found = np.array([*zip(ra, dec, strict=True), *near, *special])
-    found[::7, 0] += 360
-    found[::11, 0] -= 720
-    return found
-
-
-def centre(region):
-    x, y, z = region.cap.centre
-    return math.degrees(math.atan2(y, x)), math.degrees(math.atan2(z, math.hypot(x, y))), region.cap.radius
-
-
-def expected(region, ra, dec):
-    """What others say: TRUE, FALSE, or None where they are too close to a border to tell."""
-    lon = np.mod(ra, 360)
-    match region:
-        case Cone():
-            away = separations(region.ra, region.dec, lon, dec) - region.radius
-            return told(away <= 0, np.abs(away) if region.radius < 180 else np.inf)
-        case Box():
-            after, before = lon >= region.ra_from, lon <= region.ra_to
-            beside = after & before if region.ra_from < region.ra_to else after | before
-            return told(beside & (dec >= region.dec_from) & (dec <= region.dec_to), np.inf)
-        case Polygon():
-            return in_polygon(region, lon, dec)
-        case Moc():
-            return in_moc(region, lon, dec)
-
-
-def told(inside, far):
-    return [bool(one) if sure else None for one, sure in np.broadcast(inside, np.asarray(far) > CLOSE)]
-
-
-def separations(ra, dec, lon, lat):
-    import astropy.units as u
-    from astropy.coordinates import angular_separation
-
-    return angular_separation(ra * u.deg, dec * u.deg, lon * u.deg, lat * u.deg).to_value("deg")
-
-
-def in_polygon(region, lon, lat):
-    """How often the vertices go around each position, seen from there."""
-    corner_ra, corner_dec = (np.radians(one) for one in zip(*region.vertices, strict=True))
-    lon_, lat_ = np.radians(lon)[:, None], np.radians(lat)[:, None]
-    bearing = np.arctan2(
-        np.sin(corner_ra - lon_) * np.cos(corner_dec),
-        np.cos(lat_) * np.sin(corner_dec) - np.sin(lat_) * np.cos(corner_dec) * np.cos(corner_ra - lon_),
-    )
-    turns = np.roll(bearing, -1, axis=1) - bearing
-    turns = np.mod(turns + np.pi, 2 * np.pi) - np.pi
-    around_it = np.abs(turns.sum(axis=1)) > np.pi
-    ra, dec, _ = centre(region)
-    unsure = (np.abs(np.abs(turns) - np.pi) < 1e-5).any(axis=1)  # a side is seen edge on
-    return told(around_it & (separations(ra, dec, lon, lat) < 90), np.where(unsure, 0, np.inf))
-
-
-def in_moc(region, lon, lat):
-    import astropy.units as u
-    from mocpy import MOC
-
-    found = MOC.from_str(region.text)
-    shifted = [
-        found.contains_lonlat(lon * u.deg + one * u.deg, np.clip(lat + other, -90, 90) * u.deg)
-        for one in (-1e-9, 0, 1e-9)
-        for other in (-1e-9, 0, 1e-9)
-    ]
-    return told(shifted[4], np.where(np.all(shifted, axis=0) | ~np.any(shifted, axis=0), np.inf, 0))
 
 
 def asked(engine, region, ra, dec):
@@ -207,10 +136,6 @@ def test_the_whole_sky_holds_every_position(engine):
 
 @pytest.mark.parametrize("order", [0, 4, 29])
 def test_cells_are_those_of_cdshealpix(engine, order):
-    import astropy.units as u
-    from astropy.coordinates import Latitude, Longitude
-    from cdshealpix import lonlat_to_healpix, nested
-
     random = np.random.default_rng(order)
     corners = nested.vertices(np.arange(48), 1)
     edge = [*SPECIAL_RA, 359.99999999999994, 89.99999999999999, 1e-14, *corners[0].deg.ravel()]
@@ -232,8 +157,6 @@ def test_cells_are_those_of_cdshealpix(engine, order):
     "region", [cone(56.75, 24.12, 1.5), box(50, 60, 20, 30), polygon([(50, 20), (60, 20), (55, 30)])]
 )
 def test_bounds_of_both_coordinates_are_pushed_into_files(engine, region, tmp_path, capsys):
-    import pyarrow.parquet as parquet
-
     parquet.write_table(pa.table({"ra": [1.0], "dec": [2.0]}), tmp_path / "part.parquet")
     length = "spark.sql.maxMetadataStringLength"
     engine.session.conf.set(length, "10000")

@@ -151,7 +151,9 @@ def _check_simple(shown: Numbers) -> None:
     def turn(point: Numbers) -> Numbers:
         """Tell on which side of each side of the polygon (rows) points (columns) are."""
         along, away = (end - start)[:, None, :], point[None, :, :] - start[:, None, :]
-        return np.sign(along[..., 0] * away[..., 1] - along[..., 1] * away[..., 0])
+        across = along[..., 0] * away[..., 1] - along[..., 1] * away[..., 0]
+        rounding = 1e-12 * np.linalg.norm(along, axis=-1) * np.linalg.norm(away, axis=-1)
+        return np.where(np.abs(across) <= rounding, 0, np.sign(across))
 
     to_start, to_end = turn(start), turn(end)
     low, high = np.minimum(start, end), np.maximum(start, end)
