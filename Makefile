@@ -18,8 +18,8 @@ $(STAMP): pyproject.toml constraints.txt
 
 install: $(STAMP) ## the virtual environment, with all that tests and checks need
 
-demo: $(STAMP) ## the paper's example, step by step
-	@$(BIN)/provenn example
+demo: $(STAMP) ## what provenn does, on real stars; leaves an archive in provenn-demo
+	@$(BIN)/provenn demo
 
 test: $(STAMP) ## the test suite
 	$(BIN)/python -m pytest -q -n auto -m "not campaign" --durations 30

@@ -117,7 +117,7 @@ USES = {
     "samp clients": [],
 }
 DATA = {"store", "head", "count", "export", "serve"}  # these compute, and may load whatever they need
-DATA |= {"samp send", "samp listen", "samp hub"}
+DATA |= {"samp send", "samp listen", "samp hub", "demo"}
 SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow"}
 MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}}
 MAY_LOAD |= {name: {"pyarrow"} for name in ("ingest", "gc", "check", "doctor")}

@@ -11,7 +11,8 @@ from tests.archive.samples import write_parquet
 from tests.cli.archive_session import Session
 from tests.cli.commands import all_commands
 
-NOT_IN_ARCHIVES = {"allow", "doctor", "example", "table", "samp clients", "samp hub"}  # doctor tells that there is none
+# doctor tells that there is none
+NOT_IN_ARCHIVES = {"allow", "doctor", "example", "table", "demo", "samp clients", "samp hub"}
 IN_ARCHIVES = sorted(set(all_commands()) - NOT_IN_ARCHIVES)
 # Each as it works in the survey of the fixture.
 USES = {

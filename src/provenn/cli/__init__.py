@@ -25,6 +25,7 @@ from provenn.cli import (
     count,
     crossmatch,
     declare,
+    demo,
     derive,
     doctor,
     example,
@@ -145,6 +146,7 @@ def _provenn(
 
     Try:
 
+    - `provenn demo`: what provenn does, on real stars
     - `provenn example`: the method, step by step, on four catalogs
     - `provenn prove --given "B <= A" --given "C == A" "B <= C"`: a proof, with its reason
     - `provenn table --svg table.svg`: how two sets can be related, as a picture
@@ -210,6 +212,7 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "doctor": doctor.diagnose,
     },
     "The method": {
+        "demo": demo.show_demo,
         "example": example.show_example,
         "table": table.show_table,
     },
