@@ -118,7 +118,7 @@ USES = {
 }
 DATA = {"store", "head", "count", "export", "serve"}  # these compute, and may load whatever they need
 DATA |= {"samp send", "samp listen", "samp hub", "demo"}
-SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow"}
+SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow", "astropy"}
 MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}}
 MAY_LOAD |= {name: {"pyarrow"} for name in ("ingest", "gc", "check", "doctor")}
 MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculator", "calculators")}
