@@ -10,6 +10,7 @@ from functools import singledispatchmethod
 from importlib import import_module
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -18,9 +19,11 @@ from provenn.catalogs import (
     Catalog,
     CombineAttributes,
     ConcatSources,
+    CrossMatch,
     DeriveAttributes,
     ExcludeSources,
     KeepAttributes,
+    MatchedSources,
     PythonCalculator,
     RenameAttributes,
     RestrictSources,
@@ -179,8 +182,49 @@ class Oracle:
         shown = [*old.values(), *(texts[name] for name in catalog.schema.names[len(old) :])]
         return self._shown(shown, f"FROM {self._table(catalog.parent)}")
 
+    @_meaning.register
+    def _cross_match(self, catalog: CrossMatch) -> pa.Table:
+        left, right = self.table(catalog.left), self.table(catalog.right)
+        apart = _separations(_vectors(catalog, left, 0), _vectors(catalog, right, 2))
+        here, there = np.nonzero(apart <= catalog.radius)
+        if catalog.matches == "best":  # rows are in the order of the key: of equal ones, the first
+            here = np.unique(here)
+            there = np.array([np.nanargmin(apart[one]) for one in here], dtype=int)
+        columns = [*left.take(pa.array(here)).columns, *right.take(pa.array(there)).columns]
+        return pa.table([*columns, pa.array(apart[here, there])], names=list(catalog.schema.names))
+
+    @_meaning.register
+    def _matched(self, catalog: MatchedSources) -> str:
+        own = self._key(catalog.parent)
+        pairs = self._key(catalog.pairs)
+        pairs = pairs[: len(own)] if catalog.side == "left" else pairs[-len(own) :]
+        same = " AND ".join(f"l.{one} = r.{other}" for one, other in zip(own, pairs, strict=True))
+        inside = f"SELECT 1 FROM {self._table(catalog.pairs)} r WHERE {same}"  # noqa: S608
+        return f"SELECT * FROM {self._table(catalog.parent)} l WHERE EXISTS ({inside})"  # noqa: S608
+
     def _shown(self, columns: Iterable[str], source: str) -> str:
         return f"SELECT {', '.join(f'{one} AS c{n}' for n, one in enumerate(columns))} {source}"
+
+
+# --- positions ---
+
+
+def _vectors(catalog: CrossMatch, table: pa.Table, at: int) -> np.ndarray:
+    """The unit vectors of the sources of one side; NaN without a position."""
+    side = catalog.dependencies[at // 2]
+    found = []
+    for identity, unit in catalog.coordinates[at : at + 2]:
+        place = next(n for n, one in enumerate(side.schema.attributes) if one.identity == identity)
+        values = table.column(place).to_numpy(zero_copy_only=False).astype(float)
+        found.append(values if unit == "rad" else np.radians(values))
+    ra, dec = found
+    dec = np.where(np.abs(dec) <= np.pi / 2, dec, np.nan)
+    return np.array([np.cos(dec) * np.cos(ra), np.cos(dec) * np.sin(ra), np.sin(dec)]).T
+
+
+def _separations(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    across = np.linalg.norm(np.cross(one[:, None, :], other[None, :, :]), axis=2)
+    return np.degrees(np.arctan2(across, np.einsum("ik,jk->ij", one, other))) * 3600
 
 
 # --- Python calculators: the function itself, on all sources at once ---

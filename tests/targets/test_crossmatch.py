@@ -1,0 +1,298 @@
+"""Matches in lineages: the plan gives what the definitions say, and nothing is proved that the data refute."""
+
+import math
+from contextlib import suppress
+from itertools import combinations
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from provenn.catalogs import (
+    Catalog,
+    CombineAttributes,
+    ConcatSources,
+    CrossMatch,
+    DeriveAttributes,
+    ExcludeSources,
+    KeepAttributes,
+    MatchedSources,
+    RestrictSources,
+    SampleSources,
+    SelectSources,
+    SqlCalculator,
+    cone,
+)
+from provenn.errors import ProvennError
+from provenn.logic import Statement, disjoint, empty, equal, nonempty, overlapping, subset
+from provenn.spark.engine import Engine
+from provenn.targets.literal import literal
+from provenn.targets.rewriting import rewritten
+from provenn.targets.steps import Stored
+from tests.catalogs.samples import base
+from tests.spark.frames import collected, comparable
+from tests.spark.lineages import World, write_base
+from tests.spark.oracle import Oracle
+from tests.targets.samples import plan, scaled, shape
+from tests.targets.scenes import known, needed, scene_of, stored
+from tests.targets.test_equivalence import frame_of
+
+# Separations between these are all different, and none is near a radius, or near a number in a criterion.
+STARS = {
+    "k": pa.array(range(10)),
+    "ra": pa.array([0.013, 359.98, 10.2, 10.2, None, 200.0, math.nan, 77.7, 301.0, 10.31]),
+    "dec": pa.array([0.0, 0.1, 45.3, 45.3, 1.0, 89.97, 3.0, None, -91.0, 45.0]),
+    "x": pa.array([1.0, None, 0.5, 4.0, 2.0, 3.0, 1.5, 2.5, math.nan, -1.0]),
+}
+GALAXIES = {
+    "g": pa.array([f"g{number}" for number in range(8)]),
+    "raj2000": pa.array([0.0, 359.93, 10.23, 10.2, 20.0, 123.0, None, 301.0]),
+    "dej2000": pa.array([0.02, 0.0, 45.31, 45.3, 89.99, -89.2, 12.0, 91.0]),
+    "y": pa.array([5, 3, None, 1, 2, 8, 4, 7], pa.int32()),
+}
+CRITERIA = (
+    *("x > 1", "x < 3", "k < 6", "NOT (x > 1)", "x IS NULL", "z > 1", "y > 2", "y < 5", "g < 'g4'"),
+    *(
+        "separation < 150",
+        "separation > 40",
+        "separation > 40 AND x > 1",
+        "separation < 400 OR y > 2",
+        "z < 3 AND k > 1",
+    ),
+)
+RADII = (30.0, 100.0, 299.0, 3000.0, 500_000.0)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("skies")
+
+
+@st.composite
+def cases(draw: st.DrawFn, folder: Path) -> tuple[World, list[Catalog], list[Stored], list[Statement]]:
+    """Two small skies; matches of them and of parts of them, parts of these matches; what is stored; what is true."""
+    stars = write_base(folder, pa.table(STARS), key="k")
+    galaxies = write_base(folder, pa.table(GALAXIES), key="g", population="galaxy")
+    made: list[Catalog] = [stars, galaxies]
+    for _ in range(draw(st.integers(2, 9))):
+        one, two = (draw(st.sampled_from(made[-5:])) for _ in range(2))
+        with suppress(ProvennError):  # what was drawn has no meaning
+            made.append(_next(draw, one, two, made))
+    requests = draw(st.lists(st.sampled_from(made[::-1]), min_size=1, max_size=3))
+    requests = [_asked(draw, one) for one in requests]
+    fragments = []
+    for number, one in enumerate(draw(st.lists(st.sampled_from(made[2:] or made), max_size=3, unique=True)), 1):
+        identities = st.lists(st.sampled_from(sorted(one.schema.by_identity)), unique=True)
+        held = draw(st.one_of(st.none(), identities))
+        fragments.append(stored(one, held, number=number, rows=draw(st.integers(1, 12))))
+    world = World({stars.digest: pa.table(STARS), galaxies.digest: pa.table(GALAXIES)}, tuple(made))
+    chosen = draw(st.lists(st.sampled_from(made), max_size=3, unique=True))
+    return world, requests, fragments, _truths(Oracle(world.tables), chosen)
+
+
+def _next(draw: st.DrawFn, one: Catalog, two: Catalog, made: list[Catalog]) -> Catalog:
+    verbs = ("match", "match", "match", "matched", "matched", "select", "select", "calculate", "derive", "sample")
+    match draw(st.sampled_from((*verbs, "combine", "concat", "restrict", "exclude"))):
+        case "match":
+            radius, matches = draw(st.sampled_from(RADII)), draw(st.sampled_from(["best", "all"]))
+            return CrossMatch.of(*draw(st.permutations([one, draw(st.sampled_from(made))])), radius, matches=matches)
+        case "matched":
+            pairs = [each for each in made if "&" in each.population.name] or [one]
+            return MatchedSources.of(draw(st.sampled_from(pairs)), draw(st.sampled_from(["left", "right"])))
+        case "select":
+            return SelectSources.of(one, draw(st.sampled_from(CRITERIA)))
+        case "calculate":
+            return scaled(one, "z", 0.5, "x" if "x" in one.schema.names else "separation")
+        case "derive":
+            return DeriveAttributes.of(one, SqlCalculator.of({"d": "x * 2" if "x" in one.schema.names else "y + 1"}))
+        case "sample":
+            return SampleSources.of(one, 0.5, draw(st.integers(0, 1)))
+        case "combine":
+            return CombineAttributes.of(one, two)
+        case "concat":
+            return ConcatSources.of(one, two, overlap="first")
+        case "restrict":
+            return RestrictSources(one, two)
+        case _:
+            return ExcludeSources(one, two)
+
+
+def _asked(draw: st.DrawFn, catalog: Catalog) -> Catalog:
+    if draw(st.booleans()):
+        return catalog
+    return KeepAttributes.of(catalog, draw(st.lists(st.sampled_from(catalog.schema.names), unique=True)))
+
+
+def _sources(oracle: Oracle, one: Catalog) -> frozenset[tuple[object, ...]]:
+    table = oracle.table(one)
+    return frozenset(zip(*(table.column(each.name).to_pylist() for each in one.schema.key), strict=True))
+
+
+def _truths(oracle: Oracle, catalogs: list[Catalog]) -> list[Statement]:
+    """Some of what the data say, as if it had been observed."""
+    sources = {one: _sources(oracle, one) for one in catalogs}
+    said = [(nonempty if sources[one] else empty)(one.digest) for one in catalogs]
+    alike = [
+        equal(one.digest, other.digest)
+        for one, other in combinations(catalogs, 2)
+        if one.population == other.population and sources[one] == sources[other]
+    ]
+    return said + alike
+
+
+def _rounded(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """Rows without the last digits of numbers: two libraries compute sines."""
+
+    def short(value: object) -> object:
+        with suppress(TypeError, ValueError):
+            return f"{float(value) + 0.0:.9g}" if isinstance(value, str) else value
+        return value
+
+    return sorted((tuple(map(short, row)) for row in rows), key=repr)
+
+
+def check(engine: Engine, case: tuple[World, list[Catalog], list[Stored], list[Statement]]) -> None:
+    world, requests, fragments, facts = case
+    oracle = Oracle(world.tables)
+    frames, expected = [], []
+    for asked in requests:
+        scene = scene_of(asked, *world.catalogs, fragments=fragments, facts=facts)
+        before = literal(asked)
+        scene.learn(before)
+        after, applied = rewritten(before, needed(asked), scene)
+        for one in applied:
+            assert all(map(scene.holds, one.said)), one.rule
+            assert scene.holds(scene.same(one.before.extent, one.after.extent)), one.rule
+        frames.append(frame_of(engine, scene, after, asked, oracle))
+        expected.append(_rounded(comparable(oracle.table(asked))))
+    found = collected(frames, [one.schema.attributes for one in requests])
+    for asked, rows, right in zip(requests, found, expected, strict=True):
+        assert _rounded(rows) == right, asked
+
+
+@pytest.mark.parametrize(
+    "examples", [pytest.param(15, id="quick"), pytest.param(1500, id="campaign", marks=pytest.mark.campaign)]
+)
+def test_the_rewritten_plan_gives_what_the_definition_says(engine, folder, examples):
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(cases(folder))
+    def check_one(case):
+        check(engine, case)
+
+    check_one()
+
+
+@pytest.mark.parametrize(
+    "examples", [pytest.param(60, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
+)
+def test_nothing_is_proved_that_the_data_refute(folder, examples):
+    """From definitions alone, and with facts that are true."""
+
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(cases(folder))
+    def check_one(case):
+        world, _, _, facts = case
+        oracle = Oracle(world.tables)
+        knowledge = known(cone(*world.catalogs), facts).knowledge
+        sources = {one: _sources(oracle, one) for one in world.catalogs}
+        for one in world.catalogs:
+            for other in world.catalogs:
+                if one == other or one.population != other.population:
+                    continue
+                here, there, both = sources[one], sources[other], (one.digest, other.digest)
+                assert here <= there or not knowledge.entails(subset(*both))
+                assert not here & there or not knowledge.entails(disjoint(*both))
+                assert here & there or not knowledge.entails(overlapping(*both))
+
+    check_one()
+
+
+# --- what is known, and what is planned ---
+
+SKY = {"hip": "bigint", "ra": "double", "dec": "double", "plx": "double"}
+LEFT, RIGHT = base("hipparcos", SKY), base("tycho", SKY | {"bt": "double"})
+SOUTH = SelectSources.of(LEFT, "dec < 0")
+
+
+def proves(said: Statement, *catalogs: Catalog) -> bool:
+    return known(cone(*catalogs)).knowledge.entails(said)
+
+
+def matched(left: Catalog, right: Catalog, radius: float, side: str = "left", matches: str = "all") -> Catalog:
+    return MatchedSources.of(CrossMatch.of(left, right, radius, matches=matches), side)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("matches", ["best", "all"])
+def test_matched_sources_are_a_subset_of_their_side(side, matches):
+    one = matched(LEFT, RIGHT, 2, side, matches)
+    parent = LEFT if side == "left" else RIGHT
+    assert proves(subset(one.digest, parent.digest), one)
+    assert not proves(subset(parent.digest, one.digest), one)
+    assert one.schema == parent.schema
+    assert one.population == parent.population
+
+
+def test_what_nests_is_known_to():
+    """Radii, the sources that are matched, and pairs themselves."""
+    every, best = (matched(LEFT, RIGHT, 2, "left", which) for which in ("all", "best"))
+    assert every.extent == best.extent, "whoever has a neighbour has a nearest one"
+    wide, south = matched(LEFT, RIGHT, 5), matched(SOUTH, RIGHT, 2)
+    assert proves(subset(every.digest, wide.digest), every, wide)
+    assert proves(subset(south.digest, every.digest), south, every)
+    assert proves(subset(south.digest, wide.digest), south, wide)
+    assert not proves(subset(wide.digest, every.digest), every, wide)
+    right, nearest = matched(LEFT, RIGHT, 2, "right"), matched(LEFT, RIGHT, 2, "right", "best")
+    assert proves(subset(nearest.digest, right.digest), nearest, right)
+    assert not proves(subset(right.digest, nearest.digest), nearest, right)
+    turned = matched(RIGHT, LEFT, 2, "left")
+    assert proves(equal(turned.digest, right.digest), turned, right), "it is the same distance both ways"
+    few, many, near = (CrossMatch.of(LEFT, RIGHT, r, matches=m) for r, m in ((2, "all"), (5, "all"), (2, "best")))
+    far = CrossMatch.of(LEFT, RIGHT, 5)
+    for one, other in ((few, many), (near, few), (near, far), (near, many), (far, many)):
+        assert proves(subset(one.digest, other.digest), one, other)
+        assert not proves(subset(other.digest, one.digest), one, other)
+    assert not proves(subset(far.digest, few.digest), far, few)
+
+
+def test_other_positions_or_other_sources_to_match_with_say_nothing():
+    narrow = matched(LEFT, SelectSources.of(RIGHT, "bt > 1"), 2)
+    assert not proves(subset(narrow.digest, matched(LEFT, RIGHT, 2).digest), narrow, matched(LEFT, RIGHT, 2))
+    swapped = MatchedSources.of(CrossMatch.of(LEFT, RIGHT, 2, on=(None, ("dec", "ra"))), "left")
+    assert not proves(equal(swapped.digest, matched(LEFT, RIGHT, 2).digest), swapped, matched(LEFT, RIGHT, 2))
+
+
+def test_only_what_is_needed_is_read_for_a_match():
+    pairs = CrossMatch.of(LEFT, RIGHT, 2)
+    step = literal(KeepAttributes.of(pairs, ["bt"]))
+    read = step.reads(frozenset({pairs.schema["bt"].identity}))
+    assert read == (
+        frozenset(LEFT.schema[name].identity for name in ("ra", "dec")),
+        frozenset(RIGHT.schema[name].identity for name in ("ra", "dec", "bt")),
+    )
+
+
+def test_fragments_serve_inside_matches_and_for_them():
+    costly = scaled(LEFT)
+    pairs = CrossMatch.of(costly, RIGHT, 2)
+    assert plan(pairs) == "match(calculate(scan), scan)"
+    assert "reuse" in plan(pairs, fragments=[stored(costly)])
+    assert plan(pairs, fragments=[stored(pairs)]) == "reuse"
+    assert plan(SelectSources.of(pairs, "separation < 1"), fragments=[stored(pairs)]) == "select(reuse)"
+    found = MatchedSources.of(pairs, "left")
+    assert plan(KeepAttributes.of(found, ["ra"]), fragments=[stored(pairs)]) == "matched(scan, reuse)"
+    assert plan(found) == "calculate(matched(scan, match(scan, scan)))", "only for those that are matched"
+
+
+def test_what_is_not_selected_is_not_matched_twice():
+    found = SelectSources.of(matched(LEFT, RIGHT, 2), "plx > 10")
+    assert plan(found) == "matched(select(scan), match(scan, scan))"
+    both = CombineAttributes.of(found, KeepAttributes.of(matched(LEFT, RIGHT, 2), ["plx"]))
+    assert shape(literal(both)).count("match(") == 2
+
+
+def test_a_catalog_that_is_proved_empty_is_not_matched():
+    found = SelectSources.of(matched(LEFT, RIGHT, 2), "plx > 10 AND plx < 5")
+    assert plan(found) == "nothing"
