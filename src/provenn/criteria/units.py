@@ -88,7 +88,7 @@ def alike(nodes: Sequence[Node]) -> list[Node]:
     quantities = [(node, unit) for node, unit in known if not _reads(node) and unit is not _Plain.NUMBER]
     plain = [node for node, unit in known if unit is _Plain.NUMBER]
     if quantities and plain and not attributes:
-        problem = f"{_people(quantities[0][0])} does not go with {_people(plain[0])}, a number without a unit"
+        problem = f"{_people(quantities[0][0])} does not go with {_which(plain[0], _Plain.NUMBER)}"
         raise Refusal(problem, "give both a unit, or none")
     if not attributes + quantities:
         return list(nodes)
@@ -96,10 +96,10 @@ def alike(nodes: Sequence[Node]) -> list[Node]:
     for node, other in attributes[1:]:
         if not _same(other, unit):
             raise Refusal(
-                f"{_said(target, unit)}, {_said(node, other)}: only numbers are converted",
+                f"{_which(target, unit)}, stands beside {_which(node, other)}: only numbers are converted",
                 "leave the unit out, and multiply one of them by hand",
             )
-    return [_converted(node, unit, _people(target)) if _is_quantity(node) else node for node in nodes]
+    return [_converted(node, unit, _which(target, unit)) if _is_quantity(node) else node for node in nodes]
 
 
 def beside(operator: str, left: Node, right: Node) -> tuple[Node, Node]:
@@ -110,9 +110,9 @@ def beside(operator: str, left: Node, right: Node) -> tuple[Node, Node]:
         one, other = _unit(left), _unit(right)
         if not isinstance(one, _Plain) and not isinstance(other, _Plain) and _factor(other, one) is not None:
             if _is_quantity(right):
-                right = _converted(right, one, _people(left))
+                right = _converted(right, one, _which(left, one))
             else:
-                left = _converted(left, other, _people(right))
+                left = _converted(left, other, _which(right, other))
     return left, right
 
 
@@ -132,9 +132,8 @@ def measured(name: str, arguments: Sequence[Node]) -> list[Node]:
     for node in arguments:
         unit = _unit(node)
         if _reads(node) and _has_quantity(node) and not _same(unit, taken):
-            raise Refusal(
-                f"{_said(node, unit)}: it does not go with {wanted}", "convert it with radians() or degrees()"
-            )
+            problem = f"{_which(node, unit)}, does not go with {wanted}"
+            raise Refusal(problem, "convert it with radians() or degrees()")
         fitted.append(_converted(node, taken, wanted) if _is_quantity(node) else node)
     return fitted
 
@@ -184,8 +183,12 @@ def _people(node: Node) -> str:
     return write(node, PEOPLE)
 
 
-def _said(node: Node, unit: _Unit) -> str:
-    return f"{_people(node)} is in {_text(unit)}" if _text(unit) else f"no unit is known of {_people(node)}"
+def _which(node: Node, unit: _Unit) -> str:
+    """Return a node, and what it is in, in words."""
+    if unit is _Plain.NUMBER or _same(unit, _read("")):
+        return f"{_people(node)}, a number without a unit"
+    text = _text(unit)
+    return f"{_people(node)}, which is in {text}" if text else f"{_people(node)}, of which no unit is known"
 
 
 # --- what astropy knows ---
@@ -298,18 +301,17 @@ def _exponent(node: Node) -> Fraction:
     return Fraction(number(constant.type, constant.key)).limit_denominator(100)
 
 
-def _converted(node: Node, unit: _Unit, other: str) -> Node:
-    """Return a quantity in another unit, that of `other`: as the number that one would have written there."""
+def _converted(node: Node, unit: _Unit, there: str) -> Node:
+    """Return a quantity in another unit: as the number that one would have written `there`."""
     own = _unit(node)
     if _same(own, unit):
         return node
-    if not _text(unit) and not _same(unit, _read("")):
-        hint = "leave the unit out: a number alone is in the unit of what it meets"
-        raise Refusal(f"{_people(node)} does not go with {other}, of which no unit is known", hint)
-    factor = _factor(own, unit)
+    known = _text(unit) or _same(unit, _read(""))
+    factor = _factor(own, unit) if known else None
     if factor is None:
-        there = f"{other}, which is in {_text(unit)}" if _text(unit) and "(), which" not in other else other
-        raise Refusal(f"{_people(node)} does not go with {there}", f"{_text(own)} cannot be converted to that")
+        hint = "leave the unit out: a number alone is in the unit of what it meets"
+        hint = f"{_text(own)} cannot be converted to that" if known else hint
+        raise Refusal(f"{_people(node)} does not go with {there}", hint)
     constant = evaluate(node)
     value = number(constant.type, constant.key) if constant and isinstance(constant.key, int) else math.nan
     if constant is None or not math.isfinite(value):
