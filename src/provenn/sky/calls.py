@@ -52,12 +52,13 @@ def criterion_on(region: Region, schema: Mapping[str, Named]) -> str:
         If an attribute that `region` is on is not there.
     """
     coordinates = [_in_degrees(one) for one in positions(schema, region.on)]
-    constants = [f"'{one}'" if isinstance(one, str) else repr(one) for one in region.constants]
+    constants = [f"'{one}'" if isinstance(one, str) else repr(one).removesuffix(".0") for one in region.constants]
     return f"{region.function}({', '.join([*coordinates, *constants])})"
 
 
 def _in_degrees(one: Named) -> str:
-    name = "`" + one.name.replace("`", "``") + "`"
+    # Most names are these two; others may be words of SQL.
+    name = one.name if one.name.lower() in ("ra", "dec") else "`" + one.name.replace("`", "``") + "`"
     match angle_unit(one):
         case "deg":
             return name
