@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self, get_args
+from typing import Literal, Self
 
 from provenn.catalogs.catalog import Catalog, Facts, Parameters
 from provenn.catalogs.extent import Extent, leaf
@@ -14,10 +14,10 @@ from provenn.catalogs.schema import Attribute, Schema, check_name
 from provenn.criteria import Atom, backquoted
 from provenn.criteria.domains import double_key
 from provenn.criteria.types import DOUBLE
-from provenn.errors import AttributeConflictError, DefinitionError
+from provenn.errors import DefinitionError
 from provenn.logic import Statement, equal, subset
 from provenn.logic.terms import term
-from provenn.sky.positions import angle_unit, positions
+from provenn.sky.positions import DEGREES, angle_unit, positions
 from provenn.sky.separations import arcseconds
 
 __all__ = ["Coordinate", "CrossMatch", "Matches", "Side", "match_atom", "match_words", "near_term"]
@@ -32,6 +32,8 @@ Coordinate = tuple[str, str]
 """The identity of an attribute, and its unit, as `provenn.sky.positions.DEGREES` has it."""
 
 SEPARATION = "separation"
+
+_PLACES = ("right ascension", "declination")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -100,14 +102,9 @@ class CrossMatch(Catalog):
         AttributeNotFoundError
             If there is no attribute of a name.
         """
-        which = next((one for one in get_args(Matches) if one == matches), None)
-        if which is None:
-            raise DefinitionError(f"matches are best or all, not {matches!r}")
-        if not suffix:
-            raise AttributeConflictError("an empty suffix tells no attributes apart", hint='such as suffix="_2"')
         told = _told(on)
         coordinates = (*_coordinates(left, told[0]), *_coordinates(right, told[1]))
-        return cls(left, right, arcseconds(radius), which, coordinates, check_name(suffix), told)
+        return cls(left, right, arcseconds(radius), _which(matches), coordinates, check_name(suffix), told)
 
     @property
     def dependencies(self) -> tuple[Catalog, ...]:
@@ -126,17 +123,23 @@ class CrossMatch(Catalog):
 
     def notes(self) -> Parameters:
         """The names of the position attributes, as they were given."""
-        return {"on": [None if one is None else list(one) for one in self.told]}
+        sides = zip(("left", "right"), self.told, strict=True)
+        return {
+            f"{side} {what}": name for side, names in sides for what, name in zip(_PLACES, names or (), strict=False)
+        }
 
     @classmethod
     def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:
         """Return the catalog that has these parameters, notes and dependencies."""
         left, right = dependencies
         coordinates = tuple((identity, unit) for identity, unit in parameters["coordinates"])
-        for (identity, _), side in zip(coordinates, (left, left, right, right), strict=True):
-            side.schema.by_identity[identity]  # an error if it is not there
-        told = _told(notes["on"])
-        return cls(left, right, parameters["radius"], parameters["matches"], coordinates, parameters["suffix"], told)
+        for (identity, unit), side in zip(coordinates, (left, left, right, right), strict=True):
+            if identity not in side.schema.by_identity or unit not in DEGREES:
+                raise DefinitionError(f"{identity} in {unit} tells no position")
+        radius, which, suffix = arcseconds(parameters["radius"]), _which(parameters["matches"]), parameters["suffix"]
+        names = [[f"{side} {what}" for what in _PLACES] for side in ("left", "right")]
+        told = tuple(tuple(notes[one] for one in given) if given[0] in notes else None for given in names)
+        return cls(left, right, radius, which, coordinates, check_name(suffix), told)
 
     def on(self, dependencies: Sequence[Catalog]) -> Catalog:
         """Return the same match of other catalogs."""
@@ -202,6 +205,14 @@ class CrossMatch(Catalog):
     def _own_extent(self) -> Extent:
         every, best = _pair_atoms(self.parameters())
         return leaf(every.label if self.matches == "all" else best.label)
+
+
+def _which(matches: object) -> Matches:
+    if matches == "best":
+        return "best"
+    if matches == "all":
+        return "all"
+    raise DefinitionError(f"matches are best or all, not {matches!r}")
 
 
 def _told(on: object) -> tuple[tuple[str, ...] | None, ...]:

@@ -86,7 +86,10 @@ class MatchedSources(Catalog):
     def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:  # noqa: ARG003
         """Return the catalog that has these parameters and dependencies."""
         parent, pairs = dependencies
-        return cls(parent, pairs, parameters["side"])
+        made = cls.of(pairs, parameters["side"])
+        if made.parent != parent:
+            raise DefinitionError(f"{parent!r} is not the {made.side} side of {pairs!r}")
+        return made
 
     def on(self, dependencies: Sequence[Catalog]) -> Catalog:
         """Return the sources of the same side of other pairs."""
