@@ -195,11 +195,17 @@ def test_files_that_are_cut_off_changed_or_none_are_told(engine, folder, tmp_pat
     path = saved(tmp_path / "a.fits", hdu(fits.Column("id", "J", array=np.arange(10_000))))
     whole = path.read_bytes()
     path.write_bytes(whole[:20_000])
-    base = Base.of(Files.at(path), key="id", population="star")
+    with pytest.raises(BaseFilesError, match=r"ends in the middle of its table: its header tells of 10,000 rows"):
+        Files.at(path)
+    squeezed = tmp_path / "b.fits.gz"
+    squeezed.write_bytes(gzip.compress(whole[:20_000]))
+    base = Base.of(Files.at(squeezed), key="id", population="star")
     with pytest.raises(BaseFilesError, match="ends in the middle of its table"):
         read_base(engine, base, folder)
     assert folder.files(CONVERTED) == folder.files("_temporary") == (), "nothing half-written"
     path.write_bytes(whole)
+    base = Base.of(Files.at(path), key="id", population="star")
+    path.write_bytes(whole + b" " * 2880)
     with pytest.raises(FilesChangedError):
         read_base(engine, base, folder)
     path.write_text("no FITS")

@@ -52,7 +52,9 @@ def rows_of(engine, folder, files: Files) -> list[tuple]:
 
 def test_columns_are_known_from_the_fields_alone(tmp_path):
     """The data could as well not be there."""
-    (tmp_path / "a.vot").write_text(TEXT.split("<DATA>", maxsplit=1)[0] + "<DATA>" + " " * 100_000 + "no XML <<<")
+    (tmp_path / "a.vot").write_text(
+        TEXT.split("<DATA>", maxsplit=1)[0] + "<DATA>" + " " * 100_000 + "no XML <<</VOTABLE>"
+    )
     files = Files.at(tmp_path / "a.vot", options={"table": "stars"})
     assert [str(one.type) for one in files.columns] == [
         *("bigint", "float", "smallint", "boolean", "string", "string", "array<double>", "array<int>", "smallint"),
@@ -98,8 +100,10 @@ def test_what_astropy_writes_is_read(engine, folder, tmp_path, form, suffix):
 @pytest.mark.parametrize(
     ("text", "options", "problem"),
     [
-        ("no XML", {}, "cannot be read as VOTable"),
-        ("<html><body/></html>", {}, "is not a VOTable"),
+        ("no XML", {}, "does not end as a VOTable does"),
+        ("no XML</VOTABLE>", {}, "cannot be read as VOTable"),
+        ("<html><body/></html><!--</VOTABLE>-->", {}, "is not a VOTable"),
+        (TEXT.split("<TR><TD>2", maxsplit=1)[0], {"table": 1}, "does not end as a VOTable does"),
         ("<VOTABLE><RESOURCE/></VOTABLE>", {}, "there is no table 0"),
         (TEXT, {"table": "galaxies"}, "there is no table galaxies in a.vot\nthere are the tables empty, stars"),
         (TEXT.replace("long", "quaternion"), {"table": 1}, "unknown type 'quaternion'"),
@@ -112,8 +116,8 @@ def test_what_is_no_votable_is_told(tmp_path, text, options, problem):
 
 
 def test_data_that_are_damaged_are_told_and_nothing_is_left(engine, folder, tmp_path):
-    (tmp_path / "a.vot").write_text(TEXT.split("<TR><TD>2", maxsplit=1)[0])
-    base = Base.of(Files.at(tmp_path / "a.vot", options={"table": 1}), key="id", population="star")
-    with pytest.raises(BaseFilesError, match=r"a\.vot cannot be read as VOTable"):
+    (tmp_path / "a.vot.gz").write_bytes(gzip.compress(TEXT.split("<TR><TD>2", maxsplit=1)[0].encode()))
+    base = Base.of(Files.at(tmp_path / "a.vot.gz", options={"table": 1}), key="id", population="star")
+    with pytest.raises(BaseFilesError, match=r"a\.vot\.gz cannot be read as VOTable"):
         read_base(engine, base, folder)
     assert folder.files("converted") == folder.files("_temporary") == ()

@@ -324,14 +324,15 @@ def _looked_at(
     needed: dict[str, str] = {}
     for file in files:
         count: int | None = None
-        with file.open(decompressed=format != "parquet") as opened:
+        size = None if file.name.lower().endswith(_COMPRESSED) else file.size
+        with file.open(decompressed=format == "csv" or (format != "parquet" and size is None)) as opened:
             match format:
                 case "parquet":
                     columns[file.name], count = parquet_columns(opened, file.name)
                 case "fits":
-                    columns[file.name], count = fits_columns(opened, file.name, options)
+                    columns[file.name], count = fits_columns(opened, file.name, options, size)
                 case "votable":
-                    columns[file.name], count = votable_columns(opened, file.name, options)
+                    columns[file.name], count = votable_columns(opened, file.name, options, size)
                 case _:
                     columns[file.name], more = csv_columns(opened, file.name, options, schema or {})
                     needed |= more

@@ -6,6 +6,7 @@ Only headers are read. Values are decoded where data are read, in `provenn.spark
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
@@ -18,6 +19,7 @@ from provenn.errors import BaseFilesError
 __all__ = ["FitsColumn", "FitsTable", "fits_columns", "fits_table"]
 
 _RECORD = 2880
+_CUT_OFF = "was it copied completely?"
 _BINARY = re.compile(r"(\d*)([LXBIJKAEDCM])(\d*).*|(\d?)([PQ])([LXBIJKAEDCM]).*")
 _TEXT = re.compile(r"([AIFED])(\d+).*")
 _TYPES = {
@@ -33,6 +35,7 @@ _TYPES = {
     "C": "struct<re:float,im:float>",
     "M": "struct<re:double,im:double>",
 }
+_SIZES = dict(zip("LXBIJKAEDCMPQ", (1, 1, 1, 2, 4, 8, 1, 4, 8, 8, 16, 8, 16), strict=True))
 _UNSIGNED = {("B", -128): "tinyint", ("I", 2**15): "int", ("J", 2**31): "bigint", ("K", 2**63): "decimal(20,0)"}
 """How FITS says that whole numbers have a sign, or none: by what is to be added to them."""
 
@@ -103,6 +106,8 @@ class FitsTable:
         Where in the file its rows begin, and the values of arrays of variable length.
     text
         Whether values are written as text.
+    end
+        Where it ends.
     """
 
     columns: tuple[FitsColumn, ...]
@@ -111,17 +116,36 @@ class FitsTable:
     start: int
     heap: int
     text: bool
+    end: int
 
 
-def fits_columns(file: IO[bytes], name: str, options: Mapping[str, str]) -> tuple[tuple[Column, ...], int]:
+def fits_columns(
+    file: IO[bytes], name: str, options: Mapping[str, str], size: int | None = None
+) -> tuple[tuple[Column, ...], int]:
     """Return the columns of a table in an open FITS file, and how many rows it has.
+
+    Parameters
+    ----------
+    file
+        The file, at its beginning.
+    name
+        What to call it in errors.
+    options
+        ``hdu``: the number of the table, or its name.
+    size
+        How many bytes the file has, if that is known.
 
     Raises
     ------
     BaseFilesError
-        If there is no such table.
+        If there is no such table, or not all of it.
     """
     table = fits_table(file, name, options.get("hdu"))
+    if size is not None and table.end > size:
+        raise BaseFilesError(
+            f"{name} ends in the middle of its table: its header tells of {table.rows:,} rows", hint=_CUT_OFF
+        )
+    _check_filling(file, table, name)
     columns = [
         Column(one.name, type_named(one.type), one.nullable, one.unit, one.description, one.ucd)
         for one in table.columns
@@ -148,19 +172,22 @@ def fits_table(file: IO[bytes], name: str, hdu: str | None) -> FitsTable:
     """
     from astropy.io import fits  # noqa: PLC0415 - it takes a while to import, and only FITS files need it
 
-    place, number, found = 0, 0, []
+    place, number, found, odd = 0, 0, [], ""
     while True:
         try:
-            header = fits.Header.fromfile(file, padding=False)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of standards that were broken a little
+                header = fits.Header.fromfile(file, padding=False)
+                length = len(header.tostring())
         except EOFError:
             break
         except (OSError, ValueError, fits.VerifyError) as error:
             if number and hdu is None:
+                odd = f": what follows its part {number - 1} is no whole header"
                 break  # what follows the last part need not be FITS
-            raise BaseFilesError(f"{name} cannot be read as FITS: {error}") from error
+            raise BaseFilesError(f"{name} cannot be read as FITS: {error}", hint=_CUT_OFF if number else "") from error
         if number == 0 and "SIMPLE" not in header:
             raise BaseFilesError(f"{name} is not a FITS file", hint="say what it is with format=")
-        length = len(header.tostring())
         place += length
         called = str(header.get("EXTNAME", ""))
         kind = str(header.get("XTENSION", "")).strip()
@@ -175,7 +202,8 @@ def fits_table(file: IO[bytes], name: str, hdu: str | None) -> FitsTable:
         _skip(file, size)
         place, number = place + size, number + 1
     what = "table" if hdu is None else f"part {hdu!r}"
-    raise BaseFilesError(f"there is no {what} in {name}", hint=_tables(found))
+    hint = _tables(found) or (_CUT_OFF if odd else "")
+    raise BaseFilesError(f"there is no {what} in {name}{odd}", hint=hint)
 
 
 def _tables(found: list[str]) -> str:
@@ -201,10 +229,39 @@ def _data_size(header: Any) -> int:  # noqa: ANN401 - astropy has no types
 def _table(header: Any, name: str, place: int, *, text: bool) -> FitsTable:  # noqa: ANN401 - astropy has no types
     if header.get("ZTABLE"):
         raise BaseFilesError(f"the table in {name} is compressed by tiles", hint="uncompress it with funpack")
-    width, rows = header["NAXIS1"], header["NAXIS2"]
-    read = _text_column if text else _binary_column
-    columns = tuple(read(header, number, name) for number in range(1, header["TFIELDS"] + 1))
-    return FitsTable(columns, rows, width, place, place + header.get("THEAP", width * rows), text)
+    try:
+        width, rows, fields = (int(header[key]) for key in ("NAXIS1", "NAXIS2", "TFIELDS"))
+        heap, more = int(header.get("THEAP", width * rows)), int(header.get("PCOUNT", 0))
+        read = _text_column if text else _binary_column
+        columns = tuple(read(header, number, name) for number in range(1, fields + 1))
+        wide = max((one.start + one.repeat for one in columns), default=0) if text else sum(map(_size, columns))
+    except (KeyError, TypeError, ValueError) as error:
+        raise BaseFilesError(f"the header of the table in {name} is not complete: {error}") from error
+    if min(width, rows, heap, more) < 0 or (wide > width if text else wide != width):
+        raise BaseFilesError(
+            f"the header of the table in {name} contradicts itself: {rows} rows of {width} bytes, in columns of {wide}"
+        )
+    return FitsTable(columns, rows, width, place, place + heap, text, place + width * rows + more)
+
+
+def _size(one: FitsColumn) -> int:
+    """Return how many bytes a column of a binary table has in a row."""
+    if one.variable:
+        return (0 if one.repeat == 0 else 1) * _SIZES[one.variable]
+    return -(-one.repeat // 8) if one.code == "X" else one.repeat * _SIZES[one.code]
+
+
+def _check_filling(file: IO[bytes], table: FitsTable, name: str) -> None:
+    """Refuse a table behind whose last row there is something other than what fills up its last record."""
+    if not file.seekable() or not table.width:
+        return
+    file.seek(table.end)
+    filling = file.read(-table.end % _RECORD)
+    if filling.strip(b"\0 "):
+        raise BaseFilesError(
+            f"{name} holds more than the {table.rows:,} rows of which the header of its table tells",
+            hint="its number of rows, NAXIS2, is wrong: write it again with the program that made it",
+        )
 
 
 def _said(header: Any, number: int, name: str) -> dict[str, Any]:  # noqa: ANN401 - astropy has no types
@@ -238,7 +295,7 @@ def _binary_column(header: Any, number: int, name: str) -> FitsColumn:  # noqa: 
     dims = tuple(reversed(axes)) if prod(axes or (-1,)) == repeat else (repeat,)
     if code == "A":
         dims = dims[:-1]
-    elif repeat == 1:
+    elif repeat == 1 and not axes:
         dims = ()
     return FitsColumn(code=code, repeat=repeat, dims=dims, **said)
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import IO
 from xml.etree import ElementTree as ET
+from xml.parsers import expat
 
 from provenn.catalogs.file_columns import Column, check_columns
 from provenn.catalogs.type_names import type_named
+from provenn.catalogs.votable_scan import Prolog
 from provenn.errors import BaseFilesError
 
 __all__ = ["votable_columns"]
+
+_BLOCK = 1 << 16
+_END = re.compile(rb"</\s*([\w.-]+:)?VOTABLE\s*>")
 
 _TYPES = {
     "boolean": "boolean",
@@ -28,7 +34,9 @@ _TYPES = {
 }
 
 
-def votable_columns(file: IO[bytes], name: str, options: Mapping[str, str]) -> tuple[tuple[Column, ...], int | None]:
+def votable_columns(
+    file: IO[bytes], name: str, options: Mapping[str, str], size: int | None = None
+) -> tuple[tuple[Column, ...], int | None]:
     """Return the columns of a table in an open VOTable, and how many rows it has if it says so.
 
     Parameters
@@ -39,18 +47,22 @@ def votable_columns(file: IO[bytes], name: str, options: Mapping[str, str]) -> t
         What to call it in errors.
     options
         ``table``: the number of the table, the first being 0, or its ID or name; by default, the first one.
+    size
+        How many bytes the file has, if that is known; then it can seek.
 
     Raises
     ------
     BaseFilesError
-        If there is no such table.
+        If there is no such table, or the file is not complete.
     """
+    if size is not None and not _is_whole(file, size):
+        raise BaseFilesError(f"{name} does not end as a VOTable does", hint="was it copied completely?")
     wanted = options.get("table", "0")
     tables: list[str] = []
     inside = False
     columns: list[Column] = []
     try:
-        for event, element in ET.iterparse(file, events=("start", "end")):  # noqa: S314 - expat bounds entities
+        for event, element in _events(file, name):
             tag = element.tag.rpartition("}")[2]
             if len(tables) == 0 and event == "start" and tag == "VOTABLE":
                 tables.append("")
@@ -67,10 +79,29 @@ def votable_columns(file: IO[bytes], name: str, options: Mapping[str, str]) -> t
                 return check_columns(columns, name), int(rows) if rows else None
             if event == "end" and tag != "DESCRIPTION":
                 element.clear()
-    except (ET.ParseError, ValueError, OSError) as error:
+    except (ET.ParseError, expat.ExpatError, ValueError, OSError) as error:
         raise BaseFilesError(f"{name} cannot be read as VOTable: {error}") from error
     hint = f"there are the tables {', '.join(tables[1:])}" if tables[1:] else ""
     raise BaseFilesError(f"there is no table {wanted} in {name}", hint=hint)
+
+
+def _is_whole(file: IO[bytes], size: int) -> bool:
+    """Tell whether an open file ends as a VOTable does; in encodings of several bytes, take it so."""
+    wide = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    file.seek(max(0, size - _BLOCK))
+    whole = wide or _END.search(file.read(_BLOCK)) is not None
+    file.seek(0)
+    return whole
+
+
+def _events(file: IO[bytes], name: str) -> Iterator[tuple[str, ET.Element]]:
+    """Yield where elements start and end, some bytes at a time."""
+    prolog, parser = Prolog(name), ET.XMLPullParser(("start", "end"))
+    while block := file.read(_BLOCK):
+        prolog.feed(block)
+        parser.feed(block)
+        yield from parser.read_events()  # type: ignore[misc] - what they are depends on what was asked for
+    parser.close()
 
 
 def _column(field: ET.Element, file: str) -> Column:

@@ -118,7 +118,9 @@ def _values(one: FitsColumn, stored: Values, *, alone: bool) -> Any:  # noqa: AN
         return pa.array(stored == ord("T"), mask=(stored != ord("T")) & (stored != ord("F")))
     values = stored.astype(stored.dtype.newbyteorder("="))
     if one.code in "CM":
-        return pa.StructArray.from_arrays([pa.array(values.real.copy()), pa.array(values.imag.copy())], ["re", "im"])
+        missing = pa.array(np.isnan(values.real) & np.isnan(values.imag)) if alone else None
+        pairs = [pa.array(values.real.copy()), pa.array(values.imag.copy())]
+        return pa.StructArray.from_arrays(pairs, ["re", "im"], mask=missing)
     mask = values == one.null if one.null is not None and one.code in "BIJK" else None
     values = _scaled(one, values)
     if alone and values.dtype.kind == "f":

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-__all__ = ["Parts", "Seen"]
+__all__ = ["Parts", "Seen", "list_depth"]
 
 _ROWS = 1 << 16
 
@@ -63,8 +63,12 @@ class Seen:
         Whether one was NULL.
     inner_nulls
         Whether an element of an array was NULL.
+    gaps
+        Whether an array in an array was NULL.
     lengths
-        The shortest and the longest array.
+        The shortest and the longest array, and the same of those in it.
+    total
+        How many values there are in all arrays.
     extremes
         The least and the greatest whole number.
     width
@@ -75,7 +79,9 @@ class Seen:
 
     nulls: bool = False
     inner_nulls: bool = False
-    lengths: tuple[int, int] | None = None
+    gaps: bool = False
+    lengths: tuple[tuple[int, int], ...] = ()
+    total: int = 0
     extremes: tuple[Any, Any] | None = None
     width: int = 0
     ascii: bool = True
@@ -83,18 +89,33 @@ class Seen:
     def look(self, values: Any) -> None:  # noqa: ANN401 - pyarrow has no types
         """Look at some more."""
         self.nulls |= values.null_count > 0
-        kind = values.type
-        if pa.types.is_list(kind):
-            self.lengths = _wider(self.lengths, pc.min_max(pc.list_value_length(values)))
+        kind = values_type = values.type
+        lengths = list(self.lengths)
+        for depth in range(list_depth(kind)):
+            self.gaps |= depth > 0 and values.null_count > 0
+            found = _wider(lengths[depth] if depth < len(lengths) else None, pc.min_max(pc.list_value_length(values)))
+            if found is not None:
+                lengths[depth:] = [found, *lengths[depth + 1 :]]
             values = pc.list_flatten(values)
-            self.inner_nulls |= values.null_count > 0
             kind = values.type
+        if kind != values_type:
+            self.lengths, self.total = tuple(lengths), self.total + len(values)
+            self.inner_nulls |= values.null_count > 0
         if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
             self.extremes = _wider(self.extremes, pc.min_max(values))
         elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
             self.width = max(self.width, pc.max(pc.binary_length(values)).as_py() or 0)
             odd = pc.match_substring_regex(values, "[^\x20-\x7e]")
             self.ascii &= not pc.any(odd, min_count=0).as_py()
+
+
+def list_depth(kind: Any) -> int:  # noqa: ANN401 - pyarrow has no types
+    """Return how many arrays are in one another.
+
+    >>> list_depth(pa.int8()), list_depth(pa.list_(pa.list_(pa.int8())))
+    (0, 2)
+    """
+    return 1 + list_depth(kind.value_type) if pa.types.is_list(kind) else 0
 
 
 def _wider(known: tuple[Any, Any] | None, more: Any) -> tuple[Any, Any] | None:  # noqa: ANN401 - pyarrow has no types

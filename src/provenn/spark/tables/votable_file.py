@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 from provenn.catalogs.schema import Attribute
 from provenn.errors import FormatError
 from provenn.spark.tables.cells import Bytes, cells, numbers, type_name
-from provenn.spark.tables.parts import Parts, Seen
+from provenn.spark.tables.parts import Parts, Seen, list_depth
 
 __all__ = ["write_votable"]
 
@@ -30,15 +31,27 @@ _TYPES = {
     "complex float": "floatComplex",
     "complex double": "doubleComplex",
 }
+_BITS = {"short": 16, "int": 32, "long": 64}
 _LINE = 3 << 14
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """How a column is written: VOTable's type, and how many values there are in a row, ``*`` for any number."""
+    """How a column is written.
+
+    Parameters
+    ----------
+    datatype
+        VOTable's type.
+    size
+        How long arrays are, those in others first; the last may be ``*``, for any length. Empty for single values.
+    null
+        The whole number that stands for an element of an array that is NULL.
+    """
 
     datatype: str
     size: str = ""
+    null: int | None = None
 
 
 def write_votable(parts: Parts, attributes: Sequence[Attribute], stream: Any) -> int:  # noqa: ANN401 - pyarrow has no types
@@ -65,23 +78,49 @@ def write_votable(parts: Parts, attributes: Sequence[Attribute], stream: Any) ->
 
 
 def _column(field: Any, seen: Seen) -> _Column:  # noqa: ANN401 - pyarrow has no types
-    kind, size = field.type, ""
+    kind, depth = field.type, list_depth(field.type)
     if pa.types.is_string(kind):
         return _Column("char" if seen.ascii else "unicodeChar", "*")
-    if pa.types.is_list(kind):
-        shortest, longest = seen.lengths or (0, 0)
-        kind, size = kind.value_type, str(longest) if shortest == longest > 0 and not seen.nulls else "*"
-        if seen.inner_nulls and not pa.types.is_floating(kind) and not pa.types.is_boolean(kind):
-            raise FormatError(
-                f"in a VOTable no element of an array is NULL; some of {field.name} are", hint="write Parquet"
-            )
-    if type_name(kind) not in _TYPES and not (pa.types.is_decimal(kind) and kind.scale == 0 and kind.precision <= 18):
-        what = f"arrays of {kind}" if size else str(kind)
+    for _ in range(depth):
+        kind = kind.value_type
+    datatype = _TYPES.get(type_name(kind))
+    if pa.types.is_decimal(kind) and kind.scale == 0 and min(seen.extremes or (0,)) >= -(2**63):
+        datatype = "long" if max(seen.extremes or (0,)) < 2**63 else None
+    if datatype is None:
+        what = f"arrays of {kind}" if depth else str(kind)
         raise FormatError(
             f"a VOTable cannot hold the column {field.name}, {what}",
             hint=f"write Parquet; or derive it in another type, such as CAST({field.name} AS string)",
         )
-    return _Column(_TYPES.get(type_name(kind), "long"), size)
+    size = _size(field.name, seen, depth) if depth else ""
+    null = _unused(field.name, seen, datatype) if seen.inner_nulls and datatype in _BITS else None
+    return _Column(datatype, size, null)
+
+
+def _size(name: str, seen: Seen, depth: int) -> str:
+    """Return how long arrays are, as VOTable has it."""
+    varies = any(shortest != longest or not longest for shortest, longest in seen.lengths)
+    if depth > 1 and seen.lengths and (seen.gaps or varies):
+        # How to count arrays of arrays is understood in two ways: astropy counts the outer ones, STILTS all values.
+        raise FormatError(
+            f"in a VOTable arrays of arrays have one length; those of {name} have not, or one is NULL or empty",
+            hint="write Parquet",
+        )
+    if depth > 1:
+        return "x".join([str(longest) for _, longest in reversed(seen.lengths)] or ["1"] * (depth - 1) + ["*"])
+    longest = seen.lengths[0][1] if seen.lengths else 0
+    return "*" if varies or longest < 2 else str(longest)  # an array of one value is taken for the value
+
+
+def _unused(name: str, seen: Seen, datatype: str) -> int:
+    """Return a whole number that does not occur, to stand for NULL in arrays."""
+    least, most = map(int, seen.extremes or (0, 0))
+    bound = 2 ** (_BITS[datatype] - 1)
+    if least > -bound:
+        return -bound
+    if most < bound - 1:
+        return bound - 1
+    raise FormatError(f"in a VOTable no number is left to stand for NULL in the column {name}", hint="write Parquet")
 
 
 def _head(columns: Sequence[_Column], attributes: Sequence[Attribute], rows: int) -> str:
@@ -92,6 +131,7 @@ def _head(columns: Sequence[_Column], attributes: Sequence[Attribute], rows: int
         given["xtype"] = "timestamp" if one.type.name.startswith("timestamp") else ""
         said = " ".join(f"{key}={quoteattr(_printable(text))}" for key, text in given.items() if text)
         inside = f"<DESCRIPTION>{escape(_printable(one.description))}</DESCRIPTION>" if one.description else ""
+        inside += f'<VALUES null="{column.null}"/>' if column.null is not None else ""
         fields.append(f"<FIELD {said}>{inside}</FIELD>\n")
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -128,23 +168,31 @@ def _stored(column: _Column, values: Any) -> tuple[Bytes, Any]:  # noqa: ANN401 
         counts = np.array([len(one) for one in texts], np.int64)
         units = counts // 2 if column.datatype == "unicodeChar" else counts
         return _counted(units, np.frombuffer(b"".join(texts), np.uint8), counts)
+    if not column.size:
+        data = cells(_numbers(column, values))
+        return data.ravel(), np.full(len(values), data.shape[1])
+    leaves = values
+    while pa.types.is_list(leaves.type):
+        leaves = pc.list_flatten(leaves)
+    data = cells(_numbers(column, leaves))
+    filler = cells(_numbers(column, pa.nulls(1, leaves.type))).ravel()
+    *within, outer = column.size.split("x")
+    inner = prod(map(int, within))
+    if outer != "*":
+        rows = np.tile(filler, (len(values), inner * int(outer)))
+        there = values.is_valid().to_numpy(zero_copy_only=False)
+        rows[there] = data.reshape(there.sum(), rows.shape[1])
+        return rows.ravel(), np.full(len(values), rows.shape[1])
+    counts = pc.list_value_length(values).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return _counted(counts, data.ravel(), counts * inner * len(filler))
+
+
+def _numbers(column: _Column, values: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.int64())
-    if not column.size:
-        data = cells(_numbers(values))
-        return data.ravel(), np.full(len(values), data.shape[1])
-    counts = pc.list_value_length(values).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    data = cells(_numbers(pc.list_flatten(values)))
-    size = data.shape[1] if len(data) else cells(_numbers(pa.nulls(1, values.type.value_type))).shape[1]
-    if column.size != "*":
-        return data.ravel(), counts * size
-    return _counted(counts, data.ravel(), counts * size)
-
-
-def _numbers(values: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     if values.type == pa.int8():  # VOTable has none with a sign
         values = values.cast(pa.int16())
-    return numbers(values, ord("?") if pa.types.is_boolean(values.type) else 0)
+    return numbers(values, ord("?") if pa.types.is_boolean(values.type) else column.null or 0)
 
 
 def _counted(units: Any, data: Bytes, sizes: Any) -> tuple[Bytes, Any]:  # noqa: ANN401 - arrays of whole numbers

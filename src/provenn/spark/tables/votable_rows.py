@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from provenn.catalogs.file_columns import Column
+from provenn.catalogs.votable_scan import check_votable
 from provenn.errors import BaseFilesError
 from provenn.spark.tables.arrow_types import arrow_type
 
@@ -40,6 +41,8 @@ def votable_rows(file: IO[bytes], columns: Sequence[Column], name: str, wanted: 
     """
     from astropy.io import votable  # noqa: PLC0415 - it takes a while to import
 
+    check_votable(file, name)  # before astropy, which would follow links
+    file.seek(0)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of standards that were broken a little; what matters is raised
@@ -60,6 +63,8 @@ def votable_rows(file: IO[bytes], columns: Sequence[Column], name: str, wanted: 
 
 def _values(values: Any, mask: Any, kind: str) -> Any:  # noqa: ANN401 - NumPy arrays of anything
     wanted = arrow_type(kind)
+    if not kind.startswith("array<"):
+        values, mask = values.reshape(len(values)), mask.reshape(len(values))  # an array of one value is the value
     if kind == "string":
         return pa.array([_plain(one, kind) or None for one in values], wanted)
     if kind.startswith(("array<", "struct<")) or values.dtype.kind == "O":
