@@ -5,7 +5,7 @@
     ProvennError                      everything provenn raises on purpose
     ├── StatementError (ValueError)   a statement that cannot be read; marks the column
     ├── CriterionError (ValueError)   a criterion or an SQL expression that has no meaning; marks the column
-    ├── RegionError (ValueError)      a region of the sky that there is not, or a position that is not known
+    ├── RegionError (ValueError)      a region of the sky that there is not; says why
     ├── LabelError (ValueError)       a label that is unfit, or named twice
     ├── UnknownLabelError (KeyError)  a label that nothing mentions; says what was meant
     ├── HypercubeError (ValueError)   an array that is not a Boolean hypercube
@@ -183,7 +183,7 @@ class CriterionError(ProvennError, ValueError):
 
 
 class RegionError(ProvennError, ValueError):
-    """A region of the sky that there is not, or a position that is not known."""
+    """A region of the sky that there is not: out of range, without extent, or crossing itself."""
 
 
 class LabelError(ProvennError, ValueError):
