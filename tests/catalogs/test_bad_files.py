@@ -65,7 +65,9 @@ def test_a_fits_file_that_is_cut_off_is_refused(tmp_path: Path, part):
             assert Files.at(path).row_count == 100, "nothing that counts is missing"
             continue
         told = refused(path)
-        if part != "first header":
+        if b"END  " in whole[:2880][:place] and part == "first header":
+            assert told.message == "there is no table in stars.fits"  # as many a FITS file
+        else:
             assert told.hint == "was it copied completely?"
 
 

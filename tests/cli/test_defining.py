@@ -121,3 +121,27 @@ def test_without_rebuild_only_the_name_moves(survey: Session, tmp_path):
     survey(f"ingest stars '{tmp_path}/new.csv' -k hip -p star --no-rebuild")
     assert survey.json("show bright")["digest"] == before
     assert len(survey.json("log stars")) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("cut.fits", b"SIMPLE  =                    T", "cut.fits cannot be read as FITS"),
+        ("cut.vot", b"<VOTABLE><RESOURCE><TABLE>", "cut.vot does not end as a VOTable does"),
+        (
+            "sly.vot",
+            b'<!DOCTYPE VOTABLE [<!ENTITY x SYSTEM "file:///etc/passwd">]><VOTABLE>&x;</VOTABLE>',
+            "sly.vot declares a document type",
+        ),
+        ("cut.parquet", b"PAR1", "cut.parquet is not a Parquet file"),
+    ],
+)
+def test_files_that_are_cut_off_or_sly_are_refused_in_words(stars: Session, tmp_path, name, content, problem):
+    """And the name stays where it is."""
+    before = stars.json("show stars")["digest"]
+    (tmp_path / name).write_bytes(content)
+    told = stars.fails(f"ingest stars '{tmp_path / name}' -k hip -p star --rebuild")
+    assert problem in told
+    assert "Traceback" not in told
+    assert len(told.strip().splitlines()) > 1, "there is a hint"
+    assert stars.json("show stars")["digest"] == before

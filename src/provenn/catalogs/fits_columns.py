@@ -185,7 +185,7 @@ def fits_table(file: IO[bytes], name: str, hdu: str | None) -> FitsTable:
             if number and hdu is None:
                 odd = f": what follows its part {number - 1} is no whole header"
                 break  # what follows the last part need not be FITS
-            raise BaseFilesError(f"{name} cannot be read as FITS: {error}", hint=_CUT_OFF if number else "") from error
+            raise BaseFilesError(f"{name} cannot be read as FITS: {error}", hint=_CUT_OFF) from error
         if number == 0 and "SIMPLE" not in header:
             raise BaseFilesError(f"{name} is not a FITS file", hint="say what it is with format=")
         place += length
@@ -202,7 +202,7 @@ def fits_table(file: IO[bytes], name: str, hdu: str | None) -> FitsTable:
         _skip(file, size)
         place, number = place + size, number + 1
     what = "table" if hdu is None else f"part {hdu!r}"
-    hint = _tables(found) or (_CUT_OFF if odd else "")
+    hint = _tables(found) or (_CUT_OFF if odd or number == 0 else "")
     raise BaseFilesError(f"there is no {what} in {name}{odd}", hint=hint)
 
 
