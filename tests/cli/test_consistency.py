@@ -19,7 +19,7 @@ from tests.cli.commands import all_commands
 from tests.cli.test_app import ENVIRONMENT, run
 
 COMMANDS = all_commands()
-WITHOUT_ARCHIVE = {"allow", "example", "table"}
+WITHOUT_ARCHIVE = {"allow", "example", "table", "demo", "samp clients", "samp hub"}
 SHORT = {
     "--archive": "-a",
     "--name": "-n",
