@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import IO
+from typing import IO, Any
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
@@ -94,13 +94,14 @@ def _is_whole(file: IO[bytes], size: int) -> bool:
     return whole
 
 
-def _events(file: IO[bytes], name: str) -> Iterator[tuple[str, ET.Element]]:
+def _events(file: IO[bytes], name: str) -> Iterator[Any]:
     """Yield where elements start and end, some bytes at a time."""
-    prolog, parser = Prolog(name), ET.XMLPullParser(("start", "end"))
+    prolog = Prolog(name)
+    parser: ET.XMLPullParser[Any] = ET.XMLPullParser(("start", "end"))
     while block := file.read(_BLOCK):
         prolog.feed(block)
         parser.feed(block)
-        yield from parser.read_events()  # type: ignore[misc] - what they are depends on what was asked for
+        yield from parser.read_events()
     parser.close()
 
 

@@ -98,22 +98,21 @@ def write_fits(parts: Parts, attributes: Sequence[Attribute], stream: Any) -> in
     wide = sum(one.total for one in seen.values()) * _WIDEST >= 2**31
     columns = [_column(field, seen[field.name], "Q" if wide else "P") for field in parts.schema]
     rows = parts.rows
-    empty = [_stored(one, pa.nulls(0, field.type), 0) for one, field in zip(columns, parts.schema, strict=True)]
-    width = sum(one.shape[1] for one in empty)
-    heap = sum(one.heap * seen[field.name].total for one, field in zip(columns, parts.schema, strict=True))
+    pairs = list(zip(columns, parts.schema, strict=True))
+    width = sum(_stored(column, pa.nulls(0, field.type), 0).shape[1] for column, field in pairs)
+    heap = sum(column.heap * seen[field.name].total for column, field in pairs)
     stream.write(_headers(columns, attributes, (rows, width, heap)))
     place = 0
     for batch in parts.batches():
         stored = []
-        for one, values in zip(columns, batch.columns, strict=True):
-            stored.append(_stored(one, values, place))
-            place += one.heap * len(_leaves(values)) if one.heap else 0
+        for column, values in zip(columns, batch.columns, strict=True):
+            stored.append(_stored(column, values, place))
+            place += column.heap * len(_leaves(values)) if column.heap else 0
         stream.write(np.concatenate(stored, axis=1).tobytes())
-    if heap:
-        for batch in parts.batches():
-            for one, values in zip(columns, batch.columns, strict=True):
-                if one.heap:
-                    stream.write(cells(_numbers(one, _leaves(values))).tobytes())
+    for batch in parts.batches() if heap else ():
+        for column, values in zip(columns, batch.columns, strict=True):
+            if column.heap:
+                stream.write(cells(_numbers(column, _leaves(values))).tobytes())
     stream.write(b"\0" * (-(rows * width + heap) % _RECORD))
     return rows
 

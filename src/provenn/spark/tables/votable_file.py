@@ -115,7 +115,7 @@ def _size(name: str, seen: Seen, depth: int) -> str:
 def _unused(name: str, seen: Seen, datatype: str) -> int:
     """Return a whole number that does not occur, to stand for NULL in arrays."""
     least, most = map(int, seen.extremes or (0, 0))
-    bound = 2 ** (_BITS[datatype] - 1)
+    bound = 1 << (_BITS[datatype] - 1)
     if least > -bound:
         return -bound
     if most < bound - 1:
