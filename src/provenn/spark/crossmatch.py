@@ -97,11 +97,10 @@ def _located(side: Matching, which: str) -> DataFrame:
     placed = side.frame.selectExpr(*names, f"pmod({ra}, 360D) AS {quoted(_RA)}", f"{dec} AS {quoted(_DEC)}")
     there = f"{quoted(_DEC)} BETWEEN -90D AND 90D AND NOT isnan({quoted(_RA)})"
     across, up = f"radians({quoted(_RA)})", f"radians({quoted(_DEC)})"
+    parts = {_X: f"cos({up}) * cos({across})", _Y: f"cos({up}) * sin({across})", _Z: f"sin({up})"}
+    # They are never NULL here; Spark, which would make sure of it by computing them twice, is told so.
     return placed.where(there).selectExpr(
-        "*",
-        f"cos({up}) * cos({across}) AS {quoted(_X + which)}",
-        f"cos({up}) * sin({across}) AS {quoted(_Y + which)}",
-        f"sin({up}) AS {quoted(_Z + which)}",
+        "*", *(f"coalesce({text}, 0D) AS {quoted(name + which)}" for name, text in parts.items())
     )
 
 
@@ -194,5 +193,5 @@ class _Grid:
 def _celled(frame: DataFrame, which: str) -> DataFrame:
     """Return the columns of a frame with the number of the cell, and without what it is made from."""
     made = (_RA, _DEC, _ZONE, _CELLS, _PLACE, _APART)
-    cell = f"{quoted(_ZONE)} * {2**32}L + {quoted(_PLACE)} AS {quoted(_CELL + which)}"
+    cell = f"coalesce({quoted(_ZONE)} * {2**32}L + {quoted(_PLACE)}, -1L) AS {quoted(_CELL + which)}"
     return frame.selectExpr(*(quoted(name) for name in frame.columns if name not in made), cell)
