@@ -122,7 +122,7 @@ def test_no_position_refutes_what_is_claimed_of_neighbours(one, kind, away, angl
     size = min(one.cap.radius, 40.0)
     lon, lat = np.degrees(np.arctan2(y, x)), np.degrees(np.arctan2(z, np.hypot(x, y)))
     ((ra, dec),) = around(lon, lat, np.array([size * away]), np.array([angle]))
-    other = discs(ra, min(89.0, max(-89.0, dec)), max(1e-5, size * scale))[kind]
+    other = discs(ra, min(89.0, max(-89.0, dec)), min(60.0, max(1e-5, size * scale)))[kind]
     check(one, other, np.concatenate([positions(one, random), positions(other, random)]))
 
 

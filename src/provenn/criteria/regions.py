@@ -18,7 +18,7 @@ from provenn.criteria.units import measured
 from provenn.criteria.writing import region_in
 from provenn.errors import FileError, RegionError
 from provenn.logic import Statement, disjoint, subset
-from provenn.sky import Region, apart, is_text, read_call, region_of, within
+from provenn.sky import Region, far_apart, is_text, read_call, region_of, relation
 
 __all__ = ["region_condition", "region_facts"]
 
@@ -79,15 +79,12 @@ def region_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
 
 
 def _placed(labels: Sequence[str], regions: Sequence[Region]) -> Iterable[Statement]:
-    count = len(labels)
-    disjoint_ones, inside = np.zeros((count, count), bool), np.zeros((count, count), bool)
-    for one in range(count):
-        for other in range(one):
-            pair = regions[one], regions[other]
-            if apart(*pair):
-                disjoint_ones[one, other] = disjoint_ones[other, one] = True
-            else:
-                inside[one, other], inside[other, one] = within(*pair), within(*pair[::-1])
+    disjoint_ones = far_apart(regions)
+    inside = np.zeros_like(disjoint_ones)
+    for one, other in np.argwhere(np.tril(~disjoint_ones, -1)):
+        found = relation(regions[one], regions[other])
+        disjoint_ones[one, other] = disjoint_ones[other, one] = found.apart
+        inside[one, other], inside[other, one] = found.within, found.around
     smaller = (inside & ~inside.T).astype(np.float32)
     implied = (smaller @ smaller) > 0
     for one, other in np.argwhere(inside & ~implied):

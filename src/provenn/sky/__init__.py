@@ -6,7 +6,7 @@ from provenn.sky.cones import Cone, cone
 from provenn.sky.mocs import Moc, moc
 from provenn.sky.polygons import Polygon, polygon
 from provenn.sky.region import Region
-from provenn.sky.relations import apart, within
+from provenn.sky.relations import Relation, apart, far_apart, relation, within
 from provenn.sky.sql import region_sql
 
 __all__ = [
@@ -16,15 +16,18 @@ __all__ = [
     "Moc",
     "Polygon",
     "Region",
+    "Relation",
     "apart",
     "box",
     "cone",
     "criterion_on",
+    "far_apart",
     "is_text",
     "moc",
     "polygon",
     "read_call",
     "region_of",
     "region_sql",
+    "relation",
     "within",
 ]

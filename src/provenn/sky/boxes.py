@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -76,11 +75,11 @@ class Box:
             if abs(dec) < 90:
                 nearest = np.where(beside, np.minimum(nearest, np.abs(points.dec - dec)), nearest)
         if not self.around:
-            for ra in (self.ra_from, self.ra_to):
-                # In two arcs, each shorter than half a circle.
-                ends = Points.at(ra, [self.dec_from, (self.dec_from + self.dec_to) / 2, self.dec_to]).vectors
-                for start, end in pairwise(ends):
-                    nearest = np.minimum(nearest, arc_distance(points.vectors, start, end))
+            # Each of the two in two arcs, shorter than half a circle.
+            heights = [self.dec_from, (self.dec_from + self.dec_to) / 2, self.dec_to]
+            left, right = (Points.at(np.full(3, ra), heights).vectors for ra in (self.ra_from, self.ra_to))
+            starts, ends = np.concatenate([left[:2], right[:2]]), np.concatenate([left[1:], right[1:]])
+            nearest = np.minimum(nearest, arc_distance(points.vectors, starts, ends))
         return nearest
 
     def sides(self, cells: Cells) -> Sides:

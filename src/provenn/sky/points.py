@@ -16,6 +16,8 @@ Flags = NDArray[np.bool_]
 MARGIN = 1e-9
 """Degrees that are not relied on: what is nearer to a border may be on either side of it, by rounding."""
 
+_AT_ONCE = 100_000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
@@ -49,14 +51,25 @@ def separation(one: Numbers, other: Numbers) -> Numbers:
     )
 
 
-def arc_distance(vectors: Numbers, start: Numbers, end: Numbers) -> Numbers:
-    """Return the distance in degrees of unit vectors from an arc of a great circle, shorter than half of it."""
-    ends = np.minimum(separation(vectors, start), separation(vectors, end))
-    normal = np.cross(start, end)
-    length = np.linalg.norm(normal)
-    if length == 0:
-        return ends
-    normal = normal / length
+def arc_distance(vectors: Numbers, starts: Numbers, ends: Numbers) -> Numbers:
+    """Return the distance in degrees of unit vectors from the nearest of some arcs of great circles.
+
+    Each arc is shorter than half a circle.
+    """
+    nearest = np.full(len(vectors), np.inf)
+    some = max(1, _AT_ONCE // max(1, len(vectors)))
+    for first in range(0, len(starts), some):
+        arcs = _arc_distances(vectors, starts[first : first + some], ends[first : first + some])
+        nearest = np.minimum(nearest, arcs.min(axis=1))
+    return nearest
+
+
+def _arc_distances(vectors: Numbers, starts: Numbers, ends: Numbers) -> Numbers:
+    """Return the distances of all vectors (rows) from all arcs (columns)."""
+    corners = np.minimum(separation(vectors[:, None], starts), separation(vectors[:, None], ends))
+    normals = np.cross(starts, ends)
+    lengths = np.linalg.norm(normals, axis=1)
+    normals = normals / np.where(lengths, lengths, 1)[:, None]
     # Above the arc: on the inner side of the two planes that cut it off at its ends.
-    above = (vectors @ np.cross(normal, start) >= 0) & (vectors @ np.cross(end, normal) >= 0)
-    return np.where(above, np.degrees(np.arcsin(np.minimum(np.abs(vectors @ normal), 1))), ends)
+    above = (vectors @ np.cross(normals, starts).T >= 0) & (vectors @ np.cross(ends, normals).T >= 0) & (lengths > 0)
+    return np.where(above, np.degrees(np.arcsin(np.minimum(np.abs(vectors @ normals.T), 1))), corners)

@@ -63,11 +63,8 @@ class Polygon:
 
     def from_border(self, points: Points) -> Numbers:
         """Return the distance of points from the sides."""
-        ends = self.plane.vectors
-        nearest = np.full(len(points.ra), np.inf)
-        for start, end in zip(ends, np.roll(ends, -1, axis=0), strict=True):
-            nearest = np.minimum(nearest, arc_distance(points.vectors, start, end))
-        return nearest
+        corners = self.plane.vectors
+        return arc_distance(points.vectors, corners, np.roll(corners, -1, axis=0))
 
     def sides(self, cells: Cells) -> Sides:
         """Return on which side of the border cells are."""

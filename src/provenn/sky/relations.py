@@ -8,75 +8,96 @@ claimed, as for regions that touch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+
+import numpy as np
 
 from provenn.sky.boxes import Box
 from provenn.sky.cells import DEEPEST, all_sky
 from provenn.sky.cones import Cone
 from provenn.sky.points import MARGIN, Flags, separation
-from provenn.sky.region import INSIDE, OUTSIDE, Region, Sides
+from provenn.sky.region import INSIDE, OUTSIDE, Region
 
-__all__ = ["apart", "within"]
+__all__ = ["Relation", "apart", "far_apart", "relation", "within"]
 
 _MOST_CELLS = 4096
 
-_Judge = Callable[[Sides, Sides], Flags]
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What is sure of two regions: that they have no position in common, that one lies in the other."""
+
+    apart: bool = False
+    within: bool = False
+    around: bool = False
 
 
-@lru_cache(maxsize=10_000)
 def apart(one: Region, other: Region) -> bool:
     """Tell whether two regions are sure to have no position in common."""
-    between = float(separation(one.cap.centre, other.cap.centre))
-    if between > one.cap.radius + other.cap.radius + MARGIN:
-        return True
-    if isinstance(one, Cone) and isinstance(other, Cone):
-        return False
-    if isinstance(one, Box) and isinstance(other, Box):
-        return _boxes_apart(one, other)
-    return _decided(
-        one,
-        other,
-        fine=lambda a, b: (a == OUTSIDE) | (b == OUTSIDE),
-        wrong=lambda a, b: (a == INSIDE) & (b == INSIDE),
-    )
+    return relation(one, other).apart
+
+
+def within(one: Region, other: Region) -> bool:
+    """Tell whether one region is sure to lie in another."""
+    return relation(one, other).within
+
+
+def far_apart(regions: Sequence[Region]) -> Flags:
+    """Return which regions (rows) are sure to be apart from which others (columns), by the caps that they lie in."""
+    caps = [one.cap for one in regions]
+    centres, radii = np.array([one.centre for one in caps]), np.array([one.radius for one in caps])
+    return np.asarray(separation(centres[:, None], centres) > radii[:, None] + radii + MARGIN)
 
 
 @lru_cache(maxsize=10_000)
-def within(one: Region, other: Region) -> bool:
-    """Tell whether one region is sure to lie in another."""
+def relation(one: Region, other: Region) -> Relation:
+    """Return what is sure of two regions."""
     if one == other:
-        return True
-    if isinstance(other, Cone):
-        if other.radius == 180:
-            return True
-        between = float(separation(one.cap.centre, other.cap.centre))
-        if between + one.cap.radius < other.radius - MARGIN:
-            return True
-        if isinstance(one, Cone):
-            return False
-    if isinstance(one, Box) and isinstance(other, Box):
-        return _box_within(one, other)
-    return _decided(
-        one,
-        other,
-        fine=lambda a, b: (a == OUTSIDE) | (b == INSIDE),
-        wrong=lambda a, b: (a == INSIDE) & (b == OUTSIDE),
-    )
+        return Relation(within=True, around=True)
+    between = float(separation(one.cap.centre, other.cap.centre))
+    if between > one.cap.radius + other.cap.radius + MARGIN:
+        return Relation(apart=True)
+    match one, other:
+        case Cone(), Cone():
+            gap = other.radius - one.radius
+            whole = max(one.radius, other.radius) == 180
+            inside = between + MARGIN < abs(gap) or whole
+            return Relation(within=inside and gap >= 0, around=inside and gap <= 0)
+        case Box(), Box():
+            return Relation(_boxes_apart(one, other), _box_within(one, other), _box_within(other, one))
+    return _searched(one, other)
 
 
-def _decided(one: Region, other: Region, *, fine: _Judge, wrong: _Judge) -> bool:
+def _searched(one: Region, other: Region) -> Relation:
+    """Return what cells tell; a claim is given up at the first cell that refutes it."""
     cells = all_sky()
-    while True:
-        both = one.sides(cells), other.sides(cells)
-        if wrong(*both).any():
-            return False
-        cells = cells.kept(~fine(*both))
-        if not len(cells):
-            return True
-        if len(cells) > _MOST_CELLS or cells.order == DEEPEST:
-            return False
-        cells = cells.divided()
+    claims = {"apart": True, "within": True, "around": True}
+    while any(claims.values()):
+        first, second = one.sides(cells), other.sides(cells)
+        refuted = {
+            "apart": (first == INSIDE) & (second == INSIDE),
+            "within": (first == INSIDE) & (second == OUTSIDE),
+            "around": (first == OUTSIDE) & (second == INSIDE),
+        }
+        agreed = {
+            "apart": (first == OUTSIDE) | (second == OUTSIDE),
+            "within": (first == OUTSIDE) | (second == INSIDE),
+            "around": (first == INSIDE) | (second == OUTSIDE),
+        }
+        claims = {name: held and not refuted[name].any() for name, held in claims.items()}
+        doubtful = np.zeros(len(cells), bool)
+        for name, held in claims.items():
+            if held:
+                doubtful |= ~agreed[name]
+        if not doubtful.any():
+            return Relation(**claims)
+        # Cells that were dropped agree with every claim that is left.
+        if doubtful.sum() > _MOST_CELLS or cells.order == DEEPEST:
+            return Relation(**{name: held and bool(agreed[name].all()) for name, held in claims.items()})
+        cells = cells.kept(doubtful).divided()
+    return Relation()
 
 
 def _boxes_apart(one: Box, other: Box) -> bool:
