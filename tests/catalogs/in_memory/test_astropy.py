@@ -118,6 +118,10 @@ def test_arrays_of_different_lengths_are_kept():
     found = astropy_table(made)["a"]
     assert [np.ma.getdata(one).tolist() for one in found[::2]] == [[0, 1], []]
     assert found[1].tolist() == [None, 6]
+    assert not made.schema.field("a").nullable
+    some = arrow_table(Table({"s": np.array(["a", None], object), "b": [b"\xe9", b"x"]}))
+    assert some.to_pydict() == {"s": ["a", None], "b": ["é", "x"]}
+    assert some.schema.field("s").nullable
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def _columns(name: str, column: Any, taken: set[str]) -> Iterator[tuple[Any, Any
         values = _values(name, column)
     else:
         raise _refused(name, f"a {kind}", "make columns of its parts")
-    nullable = _is_masked(column) or values.type == pa.null()
+    nullable = _is_masked(column) or values.null_count > 0
     yield pa.field(name, values.type, nullable, _said(column) or None), values
 
 
@@ -152,7 +152,7 @@ def _nested(data: Any, mask: Any) -> Any:  # noqa: ANN401 - NumPy arrays of anyt
     values = _flat(np.ascontiguousarray(data).ravel(), flat_mask)
     for axis in range(data.ndim - 1, 0, -1):
         number = prod(data.shape[:axis])
-        offsets = pa.array(np.arange(number + 1, dtype=np.int32) * data.shape[axis], pa.int32())
+        offsets = pa.array(np.arange(number + 1) * data.shape[axis]).cast(pa.int32())
         gone = None
         if axis == 1 and mask is not None and data[0:1].size:
             gone = pa.array(mask.reshape(number, -1).all(axis=1))
@@ -163,8 +163,7 @@ def _nested(data: Any, mask: Any) -> Any:  # noqa: ANN401 - NumPy arrays of anyt
 def _flat(data: Any, mask: Any) -> Any:  # noqa: ANN401 - NumPy arrays of anything
     kind = data.dtype.kind
     if kind in "SU":
-        texts = [one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in data.tolist()]
-        return pa.array(texts, pa.string(), mask=mask)
+        return pa.array([_text(one) for one in data.tolist()], pa.string(), mask=mask)
     if kind == "c":
         part = pa.float32() if data.dtype.itemsize == 8 else pa.float64()
         pairs = [pa.array(np.ascontiguousarray(one), part) for one in (data.real, data.imag)]
@@ -174,25 +173,31 @@ def _flat(data: Any, mask: Any) -> Any:  # noqa: ANN401 - NumPy arrays of anythi
     return pa.array(data.astype(data.dtype.newbyteorder("=")), mask=mask)
 
 
+def _text(one: str | bytes) -> str:
+    if isinstance(one, str):
+        return one
+    try:
+        return one.decode()
+    except UnicodeDecodeError:
+        return one.decode("latin-1")
+
+
 def _objects(name: str, data: Any, mask: Any) -> Any:  # noqa: ANN401 - NumPy arrays of anything
     """Return a column of objects, if they are all texts, or all arrays of one type and one number of dimensions."""
     cells = [None if gone else one for one, gone in zip(data.tolist(), _gone(data, mask), strict=True)]
     there = [one for one in cells if one is not None]
     if data.ndim == 1 and all(isinstance(one, str) for one in there):
         return pa.array(cells, pa.string())
-    kinds = {(one.dtype.kind, one.ndim) for one in there if isinstance(one, np.ndarray)}
-    if data.ndim != 1 or not all(isinstance(one, np.ndarray) for one in there) or len(kinds) != 1:
+    kinds = {(one.dtype.kind, one.ndim) if isinstance(one, np.ndarray) else None for one in there}
+    kind, dimensions = (kinds.pop() if len(kinds) == 1 else None) or ("O", 0)
+    if data.ndim != 1 or kind not in _KINDS or not dimensions:
         raise _refused(name, "objects of Python", "convert it to numbers, text or arrays of one type")
-    ((kind, dimensions),) = kinds
-    if kind not in _KINDS or dimensions == 0:
-        raise _refused(name, "objects of Python", "convert it to numbers, text or arrays of one type")
-    kinds_there = [_nested(np.ma.getdata(one)[None], None).type.value_type for one in there]
-    wanted = pa.list_(max(kinds_there, key=lambda one: getattr(one, "bit_width", 0) if dimensions == 1 else 0))
-    pieces = [
-        pa.nulls(1, wanted) if one is None else _nested(np.ma.getdata(one)[None], _element_mask(one)).cast(wanted)
-        for one in cells
+    common = np.result_type(*(one.dtype for one in there))
+    made = [
+        None if one is None else _nested(np.ma.getdata(one).astype(common)[None], _element_mask(one)) for one in cells
     ]
-    return pa.concat_arrays(pieces) if pieces else pa.array([], wanted)
+    wanted = next(one.type for one in made if one is not None)
+    return pa.concat_arrays([pa.nulls(1, wanted) if one is None else one for one in made])
 
 
 def _element_mask(cell: Any) -> Any:  # noqa: ANN401 - a NumPy array

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from provenn.catalogs.file_columns import check_columns
+from provenn.catalogs.file_columns import Column, check_columns
+from provenn.catalogs.type_names import type_named
 from provenn.criteria import matching_names
 from provenn.errors import AttributeNotFoundError, BaseFilesError, KeyValuesError
 
@@ -116,14 +117,8 @@ def _plain(table: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
         columns.append(values)
         fields.append(pa.field(field.name, values.type, field.nullable, notes or None))
     made = pa.Table.from_arrays(columns, schema=pa.schema(fields)).combine_chunks()
-    _check_names(made.column_names)
+    check_columns([Column(name, type_named("int"), nullable=True) for name in made.column_names], "the table")
     return made
 
 
 _NOTES = (b"unit", b"units", b"description", b"comment", b"ucd")
-
-
-def _check_names(names: Sequence[str]) -> None:
-    from provenn.catalogs.file_columns import given_columns  # noqa: PLC0415 - names are all that counts of them
-
-    check_columns([column for name in names for column in given_columns({name: "int"})], "the table")
