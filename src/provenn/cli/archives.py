@@ -95,7 +95,7 @@ def is_address(path: str) -> bool:
 
 @contextmanager
 def opened(
-    path: str, as_json: bool = False, *, create: bool = False, spark: str | None = None, store: str | None = None
+    path: str, as_json: bool = False, *, create: bool = False, spark: object | None = None, store: str | None = None
 ) -> Iterator[Archive]:
     """Open the archive that a command is about; errors are told as the command tells its answer.
 

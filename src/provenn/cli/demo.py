@@ -50,9 +50,13 @@ def show_demo(
         from provenn.demo.settling import settled  # noqa: PLC0415
 
         found = settled(folder, offline=offline, stars=stars or STARS, progress=_tell)
-    with opened(str(folder), as_json, create=True, spark=spark) as archive:
-        from provenn.demo.story import told  # noqa: PLC0415 - as above
+    from provenn.demo.story import told  # noqa: PLC0415 - as above
+    from provenn.spark.engine import Engine  # noqa: PLC0415
 
+    with (
+        Engine(spark, brief=True) as engine,
+        opened(str(folder), as_json, create=True, spark=engine.session) as archive,
+    ):
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 120
         screens = told(archive, found, folder, width=width)
         if not as_json:
