@@ -75,3 +75,14 @@ def test_a_stored_region_serves_a_smaller_one_and_an_empty_one_reads_nothing(eng
         assert archive.prove("empty(nothing)").proved
         assert "no data are read" in str(archive.target("nothing", ["vmag"]).plan())
         assert nothing.count() == 0
+
+
+def test_a_long_moc_is_abridged_for_people_and_told_from_another_one(archive, sky):
+    cells = [f"9/{number}" for number in range(0, 6000, 3)]
+    sky.select(moc(" ".join(cells)), name="covered")
+    sky.select(moc(" ".join(cells[:-1])), name="less")
+    assert len(str(archive.describe("covered"))) < 2000
+    proof = archive.prove("less <= covered")
+    assert proof.proved
+    assert len(str(proof)) < 2000
+    assert archive.relate("less", "covered").summary == "subset"

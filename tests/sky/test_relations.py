@@ -94,6 +94,15 @@ def test_boxes_are_compared_by_their_numbers():
     assert not within(box(0, 360, 0, 1), box(10, 9, 0, 1))
 
 
+def test_mocs_are_compared_cell_by_cell_however_many_they_have():
+    cells = [f"9/{number}" for number in range(0, 9000, 3)]
+    assert within(moc(" ".join(cells[1:])), moc(" ".join(cells)))
+    assert not within(moc(" ".join(cells)), moc(" ".join(cells[1:])))
+    assert apart(moc(" ".join(cells[::2])), moc(" ".join(cells[1::2])))
+    assert not apart(moc("9/5"), moc("9/4 10/20-21"))
+    assert apart(moc("9/5"), moc("9/4 10/24"))
+
+
 def test_across_ra_0_and_over_the_poles():
     assert within(cone(0, 0, 1), cone(359, 0, 3))
     assert within(cone(0, 0, 1), box(350, 10, -5, 5))

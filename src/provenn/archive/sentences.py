@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from provenn.catalogs import Catalog
 from provenn.catalogs.catalog import Parameters
+from provenn.sky import abridged
 
 __all__ = ["listed", "sentence", "told"]
 
@@ -40,7 +41,7 @@ def told(kind: str, parameters: Parameters, notes: Parameters, parts: Sequence[s
             rows = "the rows" if notes["row_count"] is None else f"{notes['row_count']} rows"
             return f"{rows} of {notes['location']}"
         case "SelectSources":
-            return f"the sources of {parts[0]} where {' '.join(notes['text'].split())}"
+            return f"the sources of {parts[0]} where {abridged(' '.join(notes['text'].split()))}"
         case "RestrictSources":
             return f"the sources of {parts[0]} that {parts[1]} has too"
         case "ExcludeSources":

@@ -11,6 +11,7 @@ from provenn.catalogs import Catalog
 from provenn.catalogs.cross_match import match_words
 from provenn.criteria import with_names
 from provenn.logic import Explanation, Statement, statement
+from provenn.sky import abridged
 from provenn.store import names
 from provenn.store.catalog_store import get_all, resolve
 from provenn.store.database import Reading
@@ -214,4 +215,5 @@ def _words(reading: Reading, digests: Collection[str]) -> dict[str, str]:
 
 def criterion_words(label: str, attributes: Mapping[str, str]) -> str:
     """Return the label of a criterion as people write it: attributes by name, numbers without the type's suffix."""
-    return _SUFFIXED.sub(lambda found: (found[1] or found[0]).removesuffix(".0"), with_names(label, attributes))
+    text = abridged(with_names(label, attributes))
+    return _SUFFIXED.sub(lambda found: (found[1] or found[0]).removesuffix(".0"), text)

@@ -1,7 +1,7 @@
 """Positions and regions on the sky: as values, as sets known to lie in others, as SQL. Knows no catalogs."""
 
 from provenn.sky.boxes import Box, box
-from provenn.sky.calls import FUNCTIONS, criterion_on, is_text, read_call, region_of
+from provenn.sky.calls import FUNCTIONS, abridged, criterion_on, is_text, read_call, region_of
 from provenn.sky.cones import Cone, cone
 from provenn.sky.mocs import Moc, moc
 from provenn.sky.polygons import Polygon, polygon
@@ -17,6 +17,7 @@ __all__ = [
     "Polygon",
     "Region",
     "Relation",
+    "abridged",
     "apart",
     "box",
     "cone",

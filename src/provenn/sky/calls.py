@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, Protocol
 
 from provenn.sky.boxes import box
@@ -14,7 +15,7 @@ from provenn.sky.polygons import polygon
 from provenn.sky.positions import DEGREES, angle_unit, positions
 from provenn.sky.region import Region
 
-__all__ = ["FUNCTIONS", "criterion_on", "is_text", "read_call", "region_of"]
+__all__ = ["FUNCTIONS", "abridged", "criterion_on", "is_text", "read_call", "region_of"]
 
 FUNCTIONS: dict[str, tuple[int, int | None]] = {
     "in_box": (6, 6),
@@ -95,7 +96,22 @@ _BUILDERS: dict[str, Callable[..., Region]] = {
     "in_moc": moc,
     "in_polygon": _polygon,
 }
+_LONG = re.compile(r"(in_moc\([^']*')([^']{48})([^']{48,})'")
 _PART = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[(),]|[^`'(),]+", re.DOTALL)
+
+
+def abridged(text: str) -> str:
+    """Return a criterion with the cells of long MOCs left out; what stands for them tells one from the other.
+
+    >>> abridged("in_moc(ra, dec, '3/1-4')")
+    "in_moc(ra, dec, '3/1-4')"
+    """
+
+    def short(found: re.Match[str]) -> str:
+        mark = blake2b(found[3].encode(), digest_size=3).hexdigest()
+        return f"{found[1]}{found[2].rpartition(' ')[0]} … {mark}'"
+
+    return _LONG.sub(short, text)
 
 
 @lru_cache(maxsize=10_000)

@@ -68,15 +68,18 @@ class Moc:
 
     def sides(self, cells: Cells) -> Sides:
         """Return which cells it covers, and which it does not touch."""
-        ranges = self.ranges
         size = 1 << (2 * (DEEPEST - cells.order))
         first = cells.numbers() * size
-        # The first range that ends behind the beginning of the cell.
-        found = np.searchsorted(ranges[:, 1], first, side="right")
+        return self.sides_of(first, first + size)
+
+    def sides_of(self, first: Ranges, end: Ranges) -> Sides:
+        """Return the same of ranges of cells of the last order."""
+        ranges = self.ranges
+        found = np.searchsorted(ranges[:, 1], first, side="right")  # the first that ends behind the beginning
         near = ranges[np.minimum(found, len(ranges) - 1)]
         beyond = found == len(ranges)
-        outside = beyond | (near[:, 0] >= first + size)
-        inside = ~beyond & (near[:, 0] <= first) & (near[:, 1] >= first + size)
+        outside = beyond | (near[:, 0] >= end)
+        inside = ~beyond & (near[:, 0] <= first) & (near[:, 1] >= end)
         return np.where(outside, OUTSIDE, np.where(inside, INSIDE, 0)).astype(np.int8)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from provenn.sky.boxes import Box
 from provenn.sky.cells import DEEPEST, all_sky
 from provenn.sky.cones import Cone
+from provenn.sky.mocs import Moc
 from provenn.sky.points import MARGIN, Flags, separation
 from provenn.sky.region import INSIDE, OUTSIDE, Region
 
@@ -67,6 +68,11 @@ def relation(one: Region, other: Region) -> Relation:
             return Relation(within=inside and gap >= 0, around=inside and gap <= 0)
         case Box(), Box():
             return Relation(_boxes_apart(one, other), _box_within(one, other), _box_within(other, one))
+        case Moc(), Moc():
+            first, second = other.sides_of(*one.ranges.T), one.sides_of(*other.ranges.T)
+            return Relation(
+                bool((first == OUTSIDE).all()), bool((first == INSIDE).all()), bool((second == INSIDE).all())
+            )
     return _searched(one, other)
 
 
