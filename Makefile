@@ -73,4 +73,4 @@ lock: $(STAMP) ## regenerate constraints.txt from pyproject.toml
 
 clean: ## remove what the targets above made
 	rm -rf $(VENV) docs/_build .benchmarks .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis \
-	    .screenshots
+	    .screenshots provenn-demo
