@@ -123,7 +123,7 @@ MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}}
 MAY_LOAD |= {name: {"pyarrow"} for name in ("ingest", "gc", "check", "doctor")}
 MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculator", "calculators")}
 MAY_LOAD |= {"exchange export": {"sqlglot"}}
-MAY_LOAD |= {name: {"alembic"} for name in ("migrate", "backup")}  # the steps from format to format
+MAY_LOAD |= {"migrate": {"alembic"}, "backup": {"alembic", "pyarrow"}}  # steps from format to format; data are copied
 
 
 @pytest.fixture(scope="module")
