@@ -1,5 +1,7 @@
 """Regions of the sky in criteria: their text, their meaning as sets, and the facts between them."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -139,3 +141,25 @@ def test_no_position_refutes_what_follows_from_the_facts(some, number):
                 assert (True, False) not in pairs
             if what.entails(disjoint(one.true, other.true)):
                 assert (True, True) not in pairs
+
+
+@given(st.lists(regions, min_size=3, max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_of_many_regions_the_same_is_known_as_of_few(several):
+    """Where there are many, those that are far apart are known to be so by the cells that they lie in."""
+    criteria = [read(called(one)) for one in several]
+    atoms = [atom for one in criteria for atom in one.atoms]
+    few = Knowledge([*order_facts(atoms), *region_facts(atoms)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("provenn.criteria.regions._FEW", 0)
+        many = Knowledge([*order_facts(atoms), *region_facts(atoms)])
+    for one, other in permutations([each.true for each in criteria], 2):
+        assert few.entails(disjoint(one, other)) == many.entails(disjoint(one, other))
+        assert few.entails(subset(one, other)) == many.entails(subset(one, other))
+
+
+def test_a_thousand_regions_give_thousands_of_facts_and_not_half_a_million():
+    random = np.random.default_rng(1)
+    places = zip(random.uniform(0, 360, 1000), random.uniform(-90, 90, 1000), strict=True)
+    atoms = [atom for ra, dec in places for atom in read(f"in_cone(ra, dec, {ra}, {dec}, 0.5)").atoms]
+    assert len(region_facts(atoms)) < 5000

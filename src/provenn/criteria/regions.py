@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-import numpy as np
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 
 from provenn.criteria.atoms import Atom
 from provenn.criteria.conditions import flag
@@ -18,9 +17,13 @@ from provenn.criteria.units import measured
 from provenn.criteria.writing import region_in
 from provenn.errors import FileError, RegionError
 from provenn.logic import Statement, disjoint, subset
-from provenn.sky import Region, far_apart, is_text, read_call, region_of, relation
+from provenn.logic.terms import Term, nothing, term
+from provenn.sky import Region, covering, is_text, meeting, read_call, region_of, relation
 
 __all__ = ["region_condition", "region_facts"]
+
+_FEW = 100
+"""How many regions are compared with all others."""
 
 
 def region_condition(function: str, *arguments: Node) -> Condition:
@@ -65,6 +68,9 @@ def region_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
 
     Regions of one position that have nothing in common are disjoint; one that lies in another is a subset. What
     follows from others of these facts is left out. Regions that touch, or nearly so, are taken to overlap.
+
+    Where there are many regions, most pairs are far apart, and are not listed: instead each region is said to lie in
+    a few cells of HEALPix, and a cell is said by the bits of its number, so that the rest follows.
     """
     by_position: dict[str, dict[str, Region]] = {}
     for atom in atoms:
@@ -72,23 +78,62 @@ def region_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
         if found is not None:
             by_position.setdefault(found[0], {})[atom.label] = found[1]
     facts: list[Statement] = []
-    for regions in by_position.values():
+    for position, regions in by_position.items():
         labels = sorted(regions)
-        facts += _placed(labels, [regions[label] for label in labels])
+        facts += _placed(position, labels, [regions[label] for label in labels])
     return tuple(facts)
 
 
-def _placed(labels: Sequence[str], regions: Sequence[Region]) -> Iterable[Statement]:
-    disjoint_ones = far_apart(regions)
-    inside = np.zeros_like(disjoint_ones)
-    for one, other in np.argwhere(np.tril(~disjoint_ones, -1)):
+def _placed(position: str, labels: Sequence[str], regions: Sequence[Region]) -> Iterator[Statement]:
+    if len(labels) <= _FEW:
+        near: Iterable[tuple[int, int]] = combinations(range(len(labels)), 2)
+    else:
+        coverings = [covering(one) for one in regions]
+        for label, cells in zip(labels, coverings, strict=True):
+            yield subset(label, _in_cells(position, *cells))
+        near = meeting(coverings)
+    apart: list[set[int]] = [set() for _ in labels]
+    around: list[set[int]] = [set() for _ in labels]  # what lies around a region, and is larger
+    for one, other in near:
         found = relation(regions[one], regions[other])
-        disjoint_ones[one, other] = disjoint_ones[other, one] = found.apart
-        inside[one, other], inside[other, one] = found.within, found.around
-    smaller = (inside & ~inside.T).astype(np.float32)
-    implied = (smaller @ smaller) > 0
-    for one, other in np.argwhere(inside & ~implied):
-        yield subset(labels[one], labels[other])
-    implied = (smaller @ disjoint_ones) > 0
-    for one, other in np.argwhere(np.triu(disjoint_ones & ~implied & ~implied.T)):
-        yield disjoint(labels[one], labels[other])
+        if found.apart:
+            apart[one].add(other)
+            apart[other].add(one)
+        elif found.within and found.around:
+            yield from (subset(labels[one], labels[other]), subset(labels[other], labels[one]))
+        elif found.within:
+            around[one].add(other)
+        elif found.around:
+            around[other].add(one)
+    for one, larger in enumerate(around):
+        for other in sorted(larger):
+            if not any(other in around[between] for between in larger):
+                yield subset(labels[one], labels[other])
+        for other in sorted(apart[one]):
+            implied = any(other in apart[each] for each in larger) or any(one in apart[each] for each in around[other])
+            if one < other and not implied:
+                yield disjoint(labels[one], labels[other])
+
+
+def _in_cells(position: str, order: int, numbers: Sequence[int]) -> Term:
+    """Return the set of the sources in some cells of an order, over the bits of their numbers, the first one first."""
+    bits = 4 + 2 * order
+
+    def among(rest: Sequence[int], place: int) -> Term | None:
+        """Return which sources have numbers that go on so from a place; None for all of them."""
+        half = 1 << (bits - place - 1) if place < bits else 0
+        if len(rest) == max(2 * half, 1):
+            return None
+        label = term(f"healpix({position}) bit {place}")
+        parts = []
+        for holds, chosen in (
+            (label, [one - half for one in rest if one >= half]),
+            (~label, [one for one in rest if one < half]),
+        ):
+            if chosen:
+                more = among(chosen, place + 1)
+                parts.append(holds if more is None else holds & more)
+        return parts[0] if len(parts) == 1 else parts[0] | parts[1]
+
+    found = among(numbers, 0)
+    return ~nothing if found is None else found

@@ -3,10 +3,11 @@
 from provenn.sky.boxes import Box, box
 from provenn.sky.calls import FUNCTIONS, abridged, criterion_on, is_text, read_call, region_of
 from provenn.sky.cones import Cone, cone
+from provenn.sky.coverings import covering, meeting
 from provenn.sky.mocs import Moc, moc
 from provenn.sky.polygons import Polygon, polygon
 from provenn.sky.region import Region
-from provenn.sky.relations import Relation, apart, far_apart, relation, within
+from provenn.sky.relations import Relation, apart, relation, within
 from provenn.sky.sql import region_sql
 
 __all__ = [
@@ -21,9 +22,10 @@ __all__ = [
     "apart",
     "box",
     "cone",
+    "covering",
     "criterion_on",
-    "far_apart",
     "is_text",
+    "meeting",
     "moc",
     "polygon",
     "read_call",

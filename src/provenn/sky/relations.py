@@ -8,7 +8,6 @@ claimed, as for regions that touch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -18,10 +17,10 @@ from provenn.sky.boxes import Box
 from provenn.sky.cells import DEEPEST, all_sky
 from provenn.sky.cones import Cone
 from provenn.sky.mocs import Moc
-from provenn.sky.points import MARGIN, Flags, separation
+from provenn.sky.points import MARGIN, separation
 from provenn.sky.region import INSIDE, OUTSIDE, Region
 
-__all__ = ["Relation", "apart", "far_apart", "relation", "within"]
+__all__ = ["Relation", "apart", "relation", "within"]
 
 _MOST_CELLS = 4096
 
@@ -45,14 +44,7 @@ def within(one: Region, other: Region) -> bool:
     return relation(one, other).within
 
 
-def far_apart(regions: Sequence[Region]) -> Flags:
-    """Return which regions (rows) are sure to be apart from which others (columns), by the caps that they lie in."""
-    caps = [one.cap for one in regions]
-    centres, radii = np.array([one.centre for one in caps]), np.array([one.radius for one in caps])
-    return np.asarray(separation(centres[:, None], centres) > radii[:, None] + radii + MARGIN)
-
-
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=100_000)
 def relation(one: Region, other: Region) -> Relation:
     """Return what is sure of two regions."""
     if one == other:
