@@ -223,7 +223,7 @@ class _Reader:
         try:
             made = defined(definition["verb"], options if isinstance(options, dict) else {}, catalogs)
         except ProvennError as error:
-            if definition["verb"] in ("select", "restrict", "exclude", "sample"):
+            if definition["verb"] in ("select", "restrict", "exclude", "sample", "matched"):
                 return self._among(one, catalogs[:1], error.message)
             raise _NotUnderstoodError(error.message) from error
         return Understood(one, made, "exact", "", keyed=True, unique=True)

@@ -7,6 +7,7 @@ estimated: a criterion keeps a third.
 
 from __future__ import annotations
 
+from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene, parts
 from provenn.targets.steps import (
     Calculate,
@@ -14,8 +15,6 @@ from provenn.targets.steps import (
     Concat,
     Derive,
     Exclude,
-    Match,
-    Matched,
     Nothing,
     Restrict,
     Scan,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from provenn.criteria import render
 from provenn.targets.conditions import condition_sql
 from provenn.targets.costs import rows as counted
+from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene
 from provenn.targets.steps import (
     Attributes,
@@ -17,8 +18,6 @@ from provenn.targets.steps import (
     Derive,
     Exclude,
     Fill,
-    Match,
-    Matched,
     Nothing,
     Restrict,
     Scan,

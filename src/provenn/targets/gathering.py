@@ -12,13 +12,12 @@ from collections.abc import Collection, Iterable, Iterator
 from provenn.catalogs import Extent
 from provenn.catalogs.cross_match import match_words
 from provenn.catalogs.extent import everything, intersection, leaf, nothing
+from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene, parts
 from provenn.targets.steps import (
     Attributes,
     Calculate,
     Derive,
-    Match,
-    Matched,
     Select,
     Step,
     Stored,

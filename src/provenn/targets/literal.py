@@ -23,6 +23,7 @@ from provenn.catalogs import (
 from provenn.catalogs.concat_sources import shared_attributes
 from provenn.catalogs.extent import leaf
 from provenn.catalogs.pieces import joined
+from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import condition_of
 from provenn.targets.steps import (
     Calculate,
@@ -30,8 +31,6 @@ from provenn.targets.steps import (
     Concat,
     Derive,
     Exclude,
-    Match,
-    Matched,
     Restrict,
     Scan,
     Select,

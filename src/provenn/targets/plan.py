@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from provenn.catalogs import Attribute, Base, Catalog, Schema
 from provenn.store.fragments import Fragment
 from provenn.targets.costs import rows
+from provenn.targets.match_steps import Match
 from provenn.targets.providers import Provided
 from provenn.targets.rewriting import Applied
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Calculate, Match, Nothing, Scan, Step, Stored, is_key, walk
+from provenn.targets.steps import Calculate, Nothing, Scan, Step, Stored, is_key, walk
 from provenn.targets.wording import DIGESTS, Words
 
 if TYPE_CHECKING:

@@ -15,11 +15,12 @@ from provenn.store.database import Reading
 from provenn.store.fragments import Fragment
 from provenn.targets.known import known_of
 from provenn.targets.literal import literal
+from provenn.targets.match_steps import Match, Matched
 from provenn.targets.plan import Plan
 from provenn.targets.providers import Provided, Providers, brought_together
 from provenn.targets.rewriting import rewritten
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Combine, Concat, Exclude, Fill, Match, Matched, Step, Stored, is_key, walk
+from provenn.targets.steps import Combine, Concat, Exclude, Fill, Step, Stored, is_key, walk
 
 __all__ = ["Missing", "Request", "plan_catalog", "plan_request", "without_fragments"]
 

@@ -10,6 +10,7 @@ from provenn.logic import Statement, equal
 from provenn.logic.statements import Comparison
 from provenn.targets.costs import UNKNOWN, cost, rows
 from provenn.targets.literal import literals
+from provenn.targets.match_steps import Match, Matched
 from provenn.targets.plan import Plan
 from provenn.targets.rewriting import Applied
 from provenn.targets.running import parts_kept
@@ -20,8 +21,6 @@ from provenn.targets.steps import (
     Derive,
     Exclude,
     Fill,
-    Match,
-    Matched,
     Nothing,
     Restrict,
     Scan,

@@ -10,6 +10,7 @@ from provenn.catalogs import Catalog, Extent, cone
 from provenn.catalogs.sample_sources import sample_rule
 from provenn.criteria import with_names
 from provenn.store.knowledge import Origin
+from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene, parts
 from provenn.targets.steps import (
     Attributes,
@@ -19,8 +20,6 @@ from provenn.targets.steps import (
     Derive,
     Exclude,
     Fill,
-    Match,
-    Matched,
     Nothing,
     Restrict,
     Scan,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from provenn.catalogs.extent import intersection
+from provenn.targets.match_steps import Matched
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene, parts
 from provenn.targets.steps import (
@@ -14,7 +15,6 @@ from provenn.targets.steps import (
     Concat,
     Derive,
     Exclude,
-    Matched,
     Restrict,
     Select,
     Step,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from provenn.catalogs.extent import intersection
+from provenn.targets.match_steps import Matched
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene, parts
-from provenn.targets.steps import Combine, Concat, Exclude, Matched, Restrict, Select, Step, condition_reads
+from provenn.targets.steps import Combine, Concat, Exclude, Restrict, Select, Step, condition_reads
 
 __all__ = ["select_early"]
 
