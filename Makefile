@@ -58,10 +58,10 @@ bench: $(STAMP) ## the benchmarks, as ratios in one run
 	    --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
-docs: $(STAMP) ## the documentation, into docs/_build
+docs: $(STAMP) ## the documentation, into docs/_build/html
 	@$(BIN)/python -c 'import furo, myst_parser' 2>/dev/null || $(BIN)/python -m pip install --quiet \
 	    --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
-	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
 golden: $(STAMP) ## regenerate golden files and the pictures in docs/
 	$(BIN)/python -m pytest -q -n auto -m "not campaign" --regenerate
