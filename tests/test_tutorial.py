@@ -23,7 +23,8 @@ def test_the_tutorial_shows_what_it_says(tmp_path: Path, monkeypatch, golden):
     monkeypatch.setenv("PROVENN_USER", "you")
     notebook = nbformat.read(ROOT / PLACE, as_version=4)
     place = {"metadata": {"path": str(tmp_path)}}
-    NotebookClient(notebook, timeout=300, kernel_name="python3", record_timing=False, resources=place).execute()
+    options = {"kernel_name": "python3", "record_timing": False, "coalesce_streams": True}
+    NotebookClient(notebook, timeout=300, resources=place, **options).execute()
     notebook.metadata.pop("language_info", None)
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):

@@ -235,10 +235,11 @@ def test_it_is_what_a_search_through_the_whole_lineage_finds(tmp_path_factory, l
 
 
 def test_the_picture_in_the_documentation(archive, tmp_path, golden):
-    stars = {"id": [1, 2], "vmag": [1.0, 9.0], "plx": [10.0, 2.0]}
+    places = {"ra": [0.0, 1.0], "dec": [0.0, 1.0]}
+    stars = {"id": [1, 2], "vmag": [1.0, 9.0], "plx": [10.0, 2.0], **places}
     hipparcos, tycho = (
         archive.ingest(name, write_parquet(tmp_path / f"{name}.parquet", columns), key="id", population="star")
-        for name, columns in (("hipparcos", stars), ("tycho", {"id": [2, 3], "bt": [9.5, 11.0]}))
+        for name, columns in (("hipparcos", stars), ("tycho", {"id": [2, 3], "bt": [9.5, 11.0], **places}))
     )
     bright = hipparcos.select("vmag < 6", name="bright")
     near = hipparcos.derive(dist_pc="1000 / plx", name="near")
@@ -247,6 +248,7 @@ def test_the_picture_in_the_documentation(archive, tmp_path, golden):
     both.sample(0.1, seed=7, name="tenth")
     seen = tycho.restrict(bright, name="seen")
     seen.concat(tycho.exclude(bright, name="others"), name="survey")
+    hipparcos.crossmatch(tycho, "2 arcsec", name="pairs").matched("left", name="matched")
     pretend_stored(near, ["dist_pc"], 10)
     pretend_stored(both, ["vmag", "plx", "dist_pc"], 11)
     found = archive.neighbourhood("hipparcos", depth=4).picture

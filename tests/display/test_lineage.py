@@ -30,7 +30,7 @@ def paths(group):
 
 def test_every_class_has_a_word_and_a_shape_of_its_own():
     assert set(WORDS) == set(CLASSES)
-    assert len(set(WORDS.values())) == len({outline(kind, 100, 50) for kind in WORDS}) == 10
+    assert len(set(WORDS.values())) == len({outline(kind, 100, 50) for kind in WORDS}) == 12
     assert outline("Unheard", 100, 50)[0] not in {
         outline(kind, 100, 50)[0] for kind in WORDS if kind != "CombineAttributes"
     }

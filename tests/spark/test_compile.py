@@ -128,7 +128,7 @@ def test_another_name_for_a_column_keeps_its_unit(engine, stars):
     derived = DeriveAttributes.of(stars, SqlCalculator.of({"V": "vmag", "bright": "vmag - 1"}))
     frame = compile_catalog(derived, parquet_leaf(engine.session))
     assert frame.schema["V"].metadata == {"unit": "mag", "description": "the vmag"}
-    assert frame.schema["bright"].metadata == {}
+    assert frame.schema["bright"].metadata == {"unit": "mag"}
 
 
 def test_a_combination_has_the_attributes_of_all_members_for_the_sources_of_all(engine, stars, more):
