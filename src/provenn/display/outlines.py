@@ -147,9 +147,9 @@ def _rows(left: float, top: float, right: float, bottom: float, cut: float) -> P
 
 
 def _bow(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
-    """Two that meet: a rectangle with its sides drawn in, and a line down the middle of each half."""
+    """Two that meet: a rectangle with its sides drawn in, and a line beside each."""
     middle = (top + bottom) / 2
-    bars = "".join(f"M{number(x)} {number(top)}V{number(bottom)}" for x in (left + 1.6 * cut, right - 1.6 * cut))
+    bars = "".join(f"M{number(x)} {number(top)}V{number(bottom)}" for x in (left + 0.9 * cut, right - 0.9 * cut))
     return _polygon(
         (left, top), (right, top), (right - cut / 2, middle), (right, bottom), (left, bottom), (left + cut / 2, middle)
     ), bars
