@@ -1,7 +1,6 @@
 """Cross-matching as Spark does it, against brute force, astropy and STILTS."""
 
 import math
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 
 from provenn.spark import crossmatch
 from provenn.spark.crossmatch import Matching, paired
+from tests.programs import program
 
 Sky = tuple[np.ndarray, np.ndarray]
 """Right ascensions and declinations in degrees."""
@@ -188,7 +188,6 @@ def test_astropy_finds_the_same(engine):
     assert (found[0].tolist(), found[1].tolist()) == (near.tolist(), there[near].tolist())
 
 
-@pytest.mark.skipif(shutil.which("stilts") is None, reason="STILTS is not installed")
 @pytest.mark.parametrize("find", ["all", "best1"])
 def test_stilts_finds_the_same(engine, tmp_path: Path, find):
     random = np.random.default_rng(8)
@@ -196,7 +195,7 @@ def test_stilts_finds_the_same(engine, tmp_path: Path, find):
     other[0][:100] = (one[0][:100] + random.normal(0, 1e-3, 100)) % 360
     for name, sky in (("l", one), ("r", other)):
         Table({name: np.arange(300), f"ra{name}": sky[0], f"dec{name}": sky[1]}).write(tmp_path / f"{name}.fits")
-    command = ["stilts", "tmatch2", "matcher=sky", "params=20", f"find={find}", "progress=none"]
+    command = [program("stilts"), "tmatch2", "matcher=sky", "params=20", f"find={find}", "progress=none"]
     command += [f"in1={tmp_path / 'l.fits'}", f"in2={tmp_path / 'r.fits'}", "values1=ral decl", "values2=rar decr"]
     command += [f"out={tmp_path / 'out.fits'}"]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
