@@ -1,15 +1,40 @@
 """Hypothesis strategies for the words of the logic: labels, terms, statements, relationships."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from provenn.logic import Relationship, Statement
 from provenn.logic.statements import And, Comparison, Not, Or, Property
 from provenn.logic.terms import Term, nothing, term
 
-__all__ = ["label_lists", "labels", "relationships", "statements", "terms"]
+__all__ = ["drawn", "label_lists", "labels", "relationships", "statements", "terms"]
+
+
+T = TypeVar("T")
+
+
+def drawn(strategy: st.SearchStrategy[T], number: int, start: int) -> list[T]:
+    """Some examples at once, always the same: for tests that ask Spark about all of them together."""
+    found = []
+
+    @seed(start)
+    @settings(
+        max_examples=number,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def draw(one: T) -> None:
+        found.append(one)
+
+    draw()
+    return found
 
 
 def labels() -> st.SearchStrategy[str]:

@@ -9,12 +9,12 @@ import sys
 from itertools import product
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from provenn.criteria import Attribute, parse_criterion, parse_expression, parse_type, render
 from provenn.criteria.functions import FUNCTIONS
 from provenn.criteria.nodes import Nulls
 from tests.criteria.oracle import TYPES, constants, criteria, rows
+from tests.strategies import drawn
 
 pytestmark = pytest.mark.campaign
 
@@ -56,25 +56,6 @@ def spark():
     session.stop()
 
 
-def drawn(strategy, number: int) -> list:
-    found = []
-
-    @seed(1)
-    @settings(
-        max_examples=number,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(strategy)
-    def draw(one):
-        found.append(one)
-
-    draw()
-    return found
-
-
 @pytest.mark.parametrize(
     "columns",
     [
@@ -84,7 +65,7 @@ def drawn(strategy, number: int) -> list:
     ids=lambda columns: "-".join(columns.values()),
 )
 def test_spark_selects_exactly_the_rows_of_the_true_set(spark, columns):
-    trees = drawn(criteria(*columns.items(), between_columns=len(columns) > 1), 100)
+    trees = drawn(criteria(*columns.items(), between_columns=len(columns) > 1), 100, 1)
     table = list(
         {repr(row): row for tree in trees for row in rows(columns, constants(tree), nullable=True)[:20]}.values()
     )

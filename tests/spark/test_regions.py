@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from astropy.coordinates import Latitude, Longitude
 from cdshealpix import lonlat_to_healpix, nested
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given, settings
 from pyarrow import parquet
 
 from provenn.criteria import Attribute, parse_criterion, parse_type, render
@@ -17,6 +17,7 @@ from provenn.sky.cells import LEAST_POLAR, Cells
 from provenn.sky.sql import cell_key
 from tests.sky.oracle import expected, positions, separations
 from tests.sky.strategies import SPECIAL_DEC, SPECIAL_RA, regions
+from tests.strategies import drawn
 
 SCHEMA = {name: Attribute(name, parse_type("double")) for name in ("ra", "dec")}
 ODD = [
@@ -44,25 +45,6 @@ def sql(region):
     return render(parse_criterion(text(region), SCHEMA), {"ra": "ra", "dec": "dec"})
 
 
-def drawn(strategy, number):
-    found = []
-
-    @seed(3)
-    @settings(
-        max_examples=number,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(strategy)
-    def draw(one):
-        found.append(one)
-
-    draw()
-    return found
-
-
 def asked(engine, region, ra, dec):
     frame = engine.session.createDataFrame(pa.table({"n": range(len(ra)), "ra": pa.array(ra), "dec": pa.array(dec)}))
     rows = frame.selectExpr("n", f"{sql(region)} AS inside").collect()
@@ -75,7 +57,7 @@ def asked(engine, region, ra, dec):
 @pytest.mark.parametrize("number", range(4))
 def test_a_region_holds_what_astropy_and_mocpy_find_in_it(engine, number):
     random = np.random.default_rng(number)
-    some = drawn(regions, 60)[number::4]
+    some = drawn(regions, 60, 3)[number::4]
     points = [positions(one, random) for one in some]
     table = {"n": [], "case": [], "ra": [], "dec": []}
     for case, found in enumerate(points):

@@ -27,17 +27,14 @@ from provenn.catalogs import (
 )
 from provenn.errors import ProvennError
 from provenn.logic import Statement, disjoint, empty, equal, nonempty, overlapping, subset
-from provenn.spark.engine import Engine
 from provenn.targets.literal import literal
-from provenn.targets.rewriting import rewritten
 from provenn.targets.steps import Stored
 from tests.catalogs.samples import base
-from tests.spark.frames import collected, comparable
 from tests.spark.lineages import World, write_base
 from tests.spark.oracle import Oracle
 from tests.targets.samples import plan, scaled, shape
-from tests.targets.scenes import known, needed, scene_of, stored
-from tests.targets.test_equivalence import frame_of
+from tests.targets.scenes import known, stored
+from tests.targets.test_equivalence import check
 
 # Separations between these are all different, and none is near a radius, or near a number in a criterion.
 STARS = {
@@ -153,25 +150,6 @@ def _rounded(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
     return sorted((tuple(map(short, row)) for row in rows), key=repr)
 
 
-def check(engine: Engine, case: tuple[World, list[Catalog], list[Stored], list[Statement]]) -> None:
-    world, requests, fragments, facts = case
-    oracle = Oracle(world.tables)
-    frames, expected = [], []
-    for asked in requests:
-        scene = scene_of(asked, *world.catalogs, fragments=fragments, facts=facts)
-        before = literal(asked)
-        scene.learn(before)
-        after, applied = rewritten(before, needed(asked), scene)
-        for one in applied:
-            assert all(map(scene.holds, one.said)), one.rule
-            assert scene.holds(scene.same(one.before.extent, one.after.extent)), one.rule
-        frames.append(frame_of(engine, scene, after, asked, oracle))
-        expected.append(_rounded(comparable(oracle.table(asked))))
-    found = collected(frames, [one.schema.attributes for one in requests])
-    for asked, rows, right in zip(requests, found, expected, strict=True):
-        assert _rounded(rows) == right, asked
-
-
 @pytest.mark.parametrize(
     "examples", [pytest.param(15, id="quick"), pytest.param(1500, id="campaign", marks=pytest.mark.campaign)]
 )
@@ -179,7 +157,7 @@ def test_the_rewritten_plan_gives_what_the_definition_says(engine, folder, examp
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
     @given(cases(folder))
     def check_one(case):
-        check(engine, case)
+        check(engine, case, _rounded)
 
     check_one()
 
