@@ -128,6 +128,14 @@ def test_sources_without_a_position_are_in_no_pair(engine):
         assert matched(engine, (ra, dec), one, 3600, best=best, spread_left=True)[0].tolist() == [0]
 
 
+@pytest.mark.parametrize("radius", [3600.0, 500_000.0])
+def test_without_a_right_ascension_there_is_no_position_even_at_a_pole_or_where_all_match_all(engine, radius):
+    one, other = ([7.0, None, math.nan], [90.0, 90.0, 89.9999]), ([9.0], [89.9999])
+    for best, spread_left in ((True, False), (False, False), (True, True), (False, True)):
+        assert matched(engine, one, other, radius, best=best, spread_left=spread_left)[0].tolist() == [0]
+        assert matched(engine, other, one, radius, best=best, spread_left=spread_left)[1].tolist() == [0]
+
+
 def test_right_ascension_is_taken_modulo_360(engine):
     one = (np.array([0.0, -0.0, 360.0, 720.0, -360.0, -1e-20, 359.99999999]), np.zeros(7))
     left, right, apart = matched(engine, one, (np.array([0.0]), np.array([0.0])), 0.001, best=False)

@@ -95,7 +95,8 @@ def _located(side: Matching, which: str) -> DataFrame:
     ra, dec = (f"CAST({quoted(name)} AS DOUBLE)" + _factor(unit) for name, unit in (side.ra, side.dec))
     names = [f"{quoted(old)} AS {quoted(new)}" for new, old in side.columns.items()]
     placed = side.frame.selectExpr(*names, f"pmod({ra}, 360D) AS {quoted(_RA)}", f"{dec} AS {quoted(_DEC)}")
-    there = f"{quoted(_DEC)} BETWEEN -90D AND 90D AND NOT isnan({quoted(_RA)})"
+    # Neither NULL nor NaN, which is greater than any number, is at most anything.
+    there = f"{quoted(_DEC)} BETWEEN -90D AND 90D AND {quoted(_RA)} <= 360D"
     across, up = f"radians({quoted(_RA)})", f"radians({quoted(_DEC)})"
     parts = {_X: f"cos({up}) * cos({across})", _Y: f"cos({up}) * sin({across})", _Z: f"sin({up})"}
     # They are never NULL here; Spark, which would make sure of it by computing them twice, is told so.
