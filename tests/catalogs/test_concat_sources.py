@@ -79,6 +79,15 @@ def test_pieces_have_one_type_and_one_unit():
     assert ConcatSources.of(mag, NORTH, overlap="first").schema["vmag"].unit == ""
 
 
+def test_a_unit_may_be_written_in_several_ways():
+    one, other = (base(unit, units={"vmag": unit}) for unit in ("km/s", "km.s-1"))
+    assert ConcatSources.of(one, other, overlap="first").schema["vmag"].unit == "km/s"
+    strange = base("strange", units={"vmag": "furlong"})
+    with pytest.raises(AttributeConflictError, match="in km/s in one member and in furlong in another"):
+        ConcatSources.of(one, strange, overlap="first")
+    assert ConcatSources.of(strange, base("again", units={"vmag": "furlong"}), overlap="first").schema["vmag"].unit
+
+
 def test_bad_input_is_refused():
     with pytest.raises(DefinitionError, match="not of 1"):
         ConcatSources.of(NORTH)

@@ -47,6 +47,12 @@ def test_a_calculator_is_registered_listed_and_preferred(sky):
     assert "does not provide" in sky.fails("prefer z dist")
 
 
+def test_what_a_calculator_derives_may_have_a_unit(sky):
+    sky("calculator speed redshifts_of_stars:redshift --input vmag --output z=double --unit z=km/s")
+    sky("derive stars --calculator speed --name speeds")
+    assert [one["unit"] for one in sky.json("show speeds")["attributes"] if one["name"] == "z"] == ["km/s"]
+
+
 def test_sql_that_cannot_be_read_is_refused_at_once(survey):
     assert "at column 3" in survey.fails("calculator broken --sql 'x=1 +'")
     assert survey("calculators") == "no calculator is registered\n"
@@ -65,6 +71,9 @@ def test_no_calculator_at_first(survey):
         ("calculator one json:no_such --output x=double", "cannot import"),
         ("calculator one json --output x=double", "MODULE:FUNCTION is expected"),
         ("calculator one json:__name__ --output x=double", "is no function"),
+        ("calculator one --sql x=1 --unit x=mag", "--unit is for functions"),
+        ("calculator one json:loads --input a --output x=double --unit y=mag", "units are given to outputs"),
+        ("calculator one json:loads --input a --output x=double --unit mag", "ATTRIBUTE=UNIT"),
     ],
 )
 def test_a_calculator_that_cannot_be_is_refused(survey, typed, told):

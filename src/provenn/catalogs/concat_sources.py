@@ -11,6 +11,7 @@ from provenn.catalogs.catalog import Catalog, Parameters
 from provenn.catalogs.extent import Extent
 from provenn.catalogs.pieces import joined
 from provenn.catalogs.schema import Attribute, Piece, Schema
+from provenn.criteria import same_unit
 from provenn.errors import AttributeConflictError, DefinitionError
 from provenn.logic import Statement, union
 
@@ -143,7 +144,7 @@ def _check(counterparts: Sequence[Attribute]) -> None:
                 f"{first.name} is a {first.type} in one member and a {other.type} in another",
                 hint=f"derive it in one type, as in CAST({first.name} AS {first.type}), under a new name",
             )
-        if first.unit and other.unit and first.unit != other.unit:
+        if first.unit and other.unit and not same_unit(first.unit, other.unit):
             raise AttributeConflictError(
                 f"{first.name} is in {first.unit} in one member and in {other.unit} in another",
                 hint="derive it in one unit, under a new name",

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from provenn.catalogs.digest import content_digest
 from provenn.catalogs.extent import Extent
 from provenn.catalogs.schema import Attribute, Piece, Schema
-from provenn.criteria import Atom, Criterion, parse_criterion
+from provenn.criteria import Atom, Criterion, parse_criterion, same_unit
 from provenn.logic.terms import Op, Term
 
 __all__ = ["expanded", "joined", "member_extents"]
@@ -29,7 +29,7 @@ def joined(pieces: Sequence[Piece]) -> Attribute:
         content_digest("attribute", {"pieces": defined}),
         first.type,
         any(one.nullable for one in attributes),
-        first.unit if all(one.unit == first.unit for one in attributes) else "",
+        first.unit if all(same_unit(one.unit, first.unit) for one in attributes) else "",
         next((one.description for one in attributes if one.description), ""),
         first.ucd if all(one.ucd == first.ucd for one in attributes) else "",
         tuple(pieces),

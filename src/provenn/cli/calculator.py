@@ -38,6 +38,15 @@ def register(
             metavar="ATTRIBUTE=EXPRESSION", help="Instead of a function: SQL. May be repeated.", show_default=False
         ),
     ] = None,
+    units: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--unit",
+            metavar="ATTRIBUTE=UNIT",
+            help="The unit of what the function derives. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     scope: Annotated[
         str, typer.Option(metavar="row|catalog", help="What a result depends on: one source, or all of them.")
     ] = "row",
@@ -51,12 +60,16 @@ def register(
     Try:
 
     - `provenn calculator photo_z sky:photo_z --input g --input r --output z=double`
+    - `provenn calculator speed sky:speed --input pm --input plx --output v=double --unit v=km/s`
     - `provenn calculator colour --sql "colour=g - r"`
     """
     if (function is None) == (not sql):
         raise typer.BadParameter("give either MODULE:FUNCTION or --sql")
     types, expressions = pairs(outputs or (), "ATTRIBUTE=TYPE"), pairs(sql or (), "ATTRIBUTE=EXPRESSION")
-    options: Any = {"inputs": inputs or (), "outputs": types, "scope": scope}
+    measured = pairs(units or (), "ATTRIBUTE=UNIT")
+    if measured and function is None:
+        raise typer.BadParameter("--unit is for functions; that of SQL follows from what it reads")
+    options: Any = {"inputs": inputs or (), "outputs": types, "units": measured, "scope": scope}
     with opened(archive, as_json) as found:
         if function is None:
             found.calculator(name, sql=expressions)

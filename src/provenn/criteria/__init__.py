@@ -5,7 +5,7 @@ from provenn.criteria.criterion import Criterion, Expression, names_in, parse_cr
 from provenn.criteria.regions import region_facts
 from provenn.criteria.schema import Attribute, AttributeLike, matching_names
 from provenn.criteria.types import Type, parse_type
-from provenn.criteria.units import unit_of
+from provenn.criteria.units import same_unit, unit_of
 from provenn.criteria.writing import backquoted, identities_in, with_names
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "parse_type",
     "region_facts",
     "render",
+    "same_unit",
     "unit_of",
     "with_names",
 ]

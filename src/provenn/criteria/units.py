@@ -25,7 +25,7 @@ from provenn.criteria.types import DOUBLE, FLOAT
 from provenn.criteria.writing import PEOPLE, shown, write
 from provenn.errors import did_you_mean
 
-__all__ = ["alike", "beside", "measured", "quantity", "unit_of"]
+__all__ = ["alike", "beside", "measured", "quantity", "same_unit", "unit_of"]
 
 _LONGEST = 100
 _MOST_DIGITS = 15  # of a converted number that is still exact; with more it is a double
@@ -151,6 +151,15 @@ def unit_of(node: Node) -> str:
     if unit is None or unit is _Plain.NUMBER:
         return ""
     return next((text for text in texts if _same(_read(text), unit)), _text(unit))
+
+
+def same_unit(one: str, other: str) -> bool:
+    """Tell whether two texts mean one unit, as km/s and km.s-1 do.
+
+    >>> same_unit("km/s", "km.s-1"), same_unit("mas", "arcsec")
+    (True, False)
+    """
+    return one == other or _same(_read(one), _read(other))
 
 
 def _has_quantity(node: Node) -> bool:
