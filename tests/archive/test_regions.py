@@ -37,6 +37,17 @@ def test_places_prove_subsets_and_disjoint_catalogs(archive, sky):
     assert any(reason.because == "by their places on the sky" for reason in proof.reasons)
 
 
+def test_among_many_regions_a_proof_names_those_that_it_is_about(archive, sky):
+    """That they are apart is known from cells, of which nobody wants to read."""
+    fields = [sky.select(cone(50 + 0.1 * number, 24, 0.01), name=f"field{number}") for number in range(120)]
+    observed = fields[0].concat(*fields[1:])
+    observed.restrict(fields[7], name="seven")
+    reasons = archive.prove("empty(seven & field90)").reasons
+    places = [str(one.statement) for one in reasons if one.because == "by their places on the sky"]
+    assert places == ['disjoint("in_cone(ra, dec, 50.7, 24, 0.01)", "in_cone(ra, dec, 59, 24, 0.01)")']
+    assert len(reasons) == 4, "and what these three catalogs are"
+
+
 def test_a_region_joins_other_criteria(archive, sky):
     sky.select(cone(56.75, 24.12, 1.5)).select("vmag < 5", name="one")
     sky.select("vmag < 6 AND in_cone(ra, dec, 56.75, 24.12, 2)", name="other")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provenn.criteria import Attribute, order_facts, parse_criterion, parse_type, region_facts
+from provenn.criteria import Attribute, order_facts, parse_criterion, parse_type, region_facts, without_cells
 from provenn.errors import CriterionError
 from provenn.logic import Knowledge, disjoint, subset
 from tests.sky.oracle import expected, positions
@@ -156,6 +156,11 @@ def test_of_many_regions_the_same_is_known_as_of_few(several):
     for one, other in permutations([each.true for each in criteria], 2):
         assert few.entails(disjoint(one, other)) == many.entails(disjoint(one, other))
         assert few.entails(subset(one, other)) == many.entails(subset(one, other))
+        reason = many.explain(disjoint(one, other))
+        if reason is not None:
+            readable = without_cells(reason.facts)
+            assert not any(label.startswith("healpix") for fact in readable for label in fact.labels)
+            assert Knowledge(readable).entails(disjoint(one, other))
 
 
 def test_a_thousand_regions_give_thousands_of_facts_and_not_half_a_million():

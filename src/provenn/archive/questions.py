@@ -25,8 +25,7 @@ from provenn.store import populations, proofs
 from provenn.store.catalog_store import entries
 from provenn.store.database import Reading
 from provenn.store.facts import Fact, closed_cone
-from provenn.store.knowledge import Known, knowledge_of
-from provenn.store.proofs import Because
+from provenn.store.knowledge import Because, Known, knowledge_of
 
 __all__ = ["Asked", "Found", "compare", "in_words", "judge", "look_up", "proves", "relate", "summaries"]
 
@@ -183,11 +182,7 @@ def _proved(reading: Reading, known: Known, said: Statement, verdict: Literal["h
     recalled = proofs.recall(reading, said)
     if recalled is not None and recalled.verdict == verdict:
         return Found(said, verdict, recalled.because, is_new=False)
-    explanation = known.knowledge.explain(said if verdict == "holds" else ~said)
-    because = [(fact, known.origin(fact)) for fact in ([] if explanation is None else explanation.facts)]
-    # Who reads a proof wants to know first what the catalogs are.
-    because.sort(key=lambda one: one[1].kind != "definition")
-    return Found(said, verdict, tuple(because))
+    return Found(said, verdict, known.because(said if verdict == "holds" else ~said))
 
 
 def _told(reading: Reading, found: Found, asked: Asked) -> Proof:

@@ -16,8 +16,7 @@ from provenn.store import names
 from provenn.store.catalog_store import get_all, resolve
 from provenn.store.database import Reading
 from provenn.store.facts import Fact, fact
-from provenn.store.knowledge import Origin
-from provenn.store.proofs import Because
+from provenn.store.knowledge import Because, Origin
 
 __all__ = [
     "SHORT",

@@ -2,7 +2,7 @@
 
 from provenn.criteria.atoms import Atom, order_facts
 from provenn.criteria.criterion import Criterion, Expression, names_in, parse_criterion, parse_expression, render
-from provenn.criteria.regions import region_facts
+from provenn.criteria.regions import region_facts, without_cells
 from provenn.criteria.schema import Attribute, AttributeLike, matching_names
 from provenn.criteria.types import Type, parse_type
 from provenn.criteria.units import same_unit, unit_of
@@ -28,4 +28,5 @@ __all__ = [
     "same_unit",
     "unit_of",
     "with_names",
+    "without_cells",
 ]

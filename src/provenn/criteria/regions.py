@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from provenn.criteria.atoms import Atom
@@ -20,10 +20,13 @@ from provenn.logic import Statement, disjoint, subset
 from provenn.logic.terms import Term, nothing, term
 from provenn.sky import Region, covering, is_text, meeting, read_call, region_of, relation
 
-__all__ = ["region_condition", "region_facts"]
+__all__ = ["region_condition", "region_facts", "without_cells"]
 
 _FEW = 100
 """How many regions are compared with all others."""
+
+_CELL = "healpix("
+"""How the labels begin of sets of sources by the cells that they are in; no criterion is written so."""
 
 
 def region_condition(function: str, *arguments: Node) -> Condition:
@@ -77,11 +80,30 @@ def region_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
         found = read_call(atom.term) if atom.cut is not None and atom.label == atom.term else None
         if found is not None:
             by_position.setdefault(found[0], {})[atom.label] = found[1]
-    facts: list[Statement] = []
+    return tuple(_among_themselves(by_position))
+
+
+def without_cells(facts: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Return the facts of a proof for people: not the cells that regions lie in, but how they lie to one another.
+
+    What was proved need not follow from these, as where three regions have nothing in common, but each two of them.
+    """
+    by_position: dict[str, dict[str, Region]] = {}
+    rest = []
+    for fact in facts:
+        labels = [label for label in fact.labels if not label.startswith(_CELL)]
+        found = read_call(labels[0]) if len(labels) < len(fact.labels) else None
+        if found is None:
+            rest.append(fact)
+        else:
+            by_position.setdefault(found[0], {})[labels[0]] = found[1]
+    return (*_among_themselves(by_position), *rest)
+
+
+def _among_themselves(by_position: Mapping[str, Mapping[str, Region]]) -> Iterator[Statement]:
     for position, regions in by_position.items():
         labels = sorted(regions)
-        facts += _placed(position, labels, [regions[label] for label in labels])
-    return tuple(facts)
+        yield from _placed(position, labels, [regions[label] for label in labels])
 
 
 def _placed(position: str, labels: Sequence[str], regions: Sequence[Region]) -> Iterator[Statement]:
@@ -124,7 +146,7 @@ def _in_cells(position: str, order: int, numbers: Sequence[int]) -> Term:
         half = 1 << (bits - place - 1) if place < bits else 0
         if len(rest) == max(2 * half, 1):
             return None
-        label = term(f"healpix({position}) bit {place}")
+        label = term(f"{_CELL}{position}) bit {place}")
         parts = []
         for holds, chosen in (
             (label, [one - half for one in rest if one >= half]),

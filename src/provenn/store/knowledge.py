@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from provenn.catalogs.lineage import facts_of
-from provenn.criteria import Atom, order_facts, region_facts
+from provenn.criteria import Atom, order_facts, region_facts, without_cells
 from provenn.logic import Knowledge, Statement, outside
 from provenn.store.cones import Definition
 from provenn.store.facts import Fact
 
-__all__ = ["Known", "Origin", "knowledge_of"]
+__all__ = ["Because", "Known", "Origin", "knowledge_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,10 @@ class Origin:
     fact: int | None = None
 
 
+Because = tuple[Statement, Origin]
+"""A fact that a proof uses, and where it comes from."""
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What is known, and why.
@@ -50,15 +54,23 @@ class Known:
     knowledge: Knowledge
     origins: tuple[Origin, ...]
 
-    def origin(self, fact: Statement) -> Origin:
-        """Return where one of the facts comes from.
+    def because(self, said: Statement) -> tuple[Because, ...]:
+        """Return why something is so: facts, none of which can be left out, or none at all if it does not follow.
 
-        Raises
-        ------
-        ValueError
-            If it is not one of them.
+        Definitions come first: who reads a proof wants to know what the catalogs are.
         """
-        return self.origins[self.knowledge.facts.index(fact)]
+        explanation = self.knowledge.explain(said)
+        facts = () if explanation is None else explanation.facts
+        readable = without_cells(facts)
+        if readable != facts:
+            shorter = Knowledge(readable, open_universe=False).explain(said)
+            facts = facts if shorter is None else shorter.facts
+        told = ((fact, self._origin(fact)) for fact in facts)
+        return tuple(sorted(told, key=lambda one: one[1].kind != "definition"))
+
+    def _origin(self, fact: Statement) -> Origin:
+        known = self.knowledge.facts
+        return self.origins[known.index(fact)] if fact in known else Origin("sky")
 
 
 def knowledge_of(definitions: Iterable[Definition], facts: Iterable[Fact] = ()) -> Known:

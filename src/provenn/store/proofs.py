@@ -20,16 +20,13 @@ from provenn.errors import CorruptArchiveError
 from provenn.logic import Statement, statement
 from provenn.store.database import Reading, Writing
 from provenn.store.facts import visible
-from provenn.store.knowledge import Origin
+from provenn.store.knowledge import Because, Origin
 from provenn.store.tables import facts, proof_facts, proofs
 from provenn.store.visibility import seen
 
-__all__ = ["Because", "Proof", "is_sound", "keep", "recall"]
+__all__ = ["Proof", "is_sound", "keep", "recall"]
 
 _CATALOG = re.compile(r"[0-9a-f]{64}")
-
-Because = tuple[Statement, Origin]
-"""A fact that a proof uses, and where it comes from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,12 +187,8 @@ def _facts(plan: Plan) -> list[int]:
     known = plan.scene.known
     if not any(origin.fact for origin in known.origins):
         return []
-    found = set()
-    for said in {str(said): said for one in plan.applied for said in one.said}.values():
-        explanation = known.knowledge.explain(said)
-        if explanation is not None:
-            found |= {known.origin(fact).fact for fact in explanation.facts}
-    return sorted(number for number in found if number)
+    said = {str(said): said for one in plan.applied for said in one.said}.values()
+    return sorted({origin.fact for one in said for _, origin in known.because(one) if origin.fact})
 
 
 def _frame(pipeline: Pipeline, plan: Plan, step: Step) -> DataFrame:

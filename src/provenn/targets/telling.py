@@ -65,9 +65,8 @@ class Argument:
     def proof(self) -> tuple[str, ...]:
         """The facts from which the statements follow, a line each, and where they come from. It is looked for now."""
         known, words = self._plan.scene.known, self._plan.words
-        found = [explained for said in self._said if (explained := known.knowledge.explain(said)) is not None]
-        facts = dict.fromkeys(fact for one in found for fact in one.facts)
-        because = sorted(((fact, known.origin(fact)) for fact in facts), key=lambda one: one[1].kind != "definition")
+        facts = dict.fromkeys(each for said in self._said for each in known.because(said))
+        because = sorted(facts, key=lambda one: one[1].kind != "definition")
         return tuple(f"{fact.relabelled(words.word)}  ({words.where_from(origin)})" for fact, origin in because)
 
     def __str__(self) -> str:
