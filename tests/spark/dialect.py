@@ -24,6 +24,14 @@ TYPES = {
 MACROS = """
 CREATE MACRO quotient(a, b) AS CASE WHEN b = 0 THEN NULL ELSE CAST(a AS DOUBLE) / CAST(b AS DOUBLE) END;
 CREATE MACRO remainder(a, b) AS CASE WHEN b = 0 THEN NULL ELSE a % b END;
+CREATE MACRO nowhere(ra, dec) AS NOT (isfinite(ra) AND isfinite(dec) AND abs(dec) <= 90);
+CREATE MACRO in_cone(ra, dec, ra0, dec0, radius) AS CASE
+    WHEN ra IS NULL OR dec IS NULL THEN NULL WHEN nowhere(ra, dec) THEN FALSE
+    ELSE degrees(2 * asin(sqrt(least(1, pow(sin(radians(dec - dec0) / 2), 2)
+        + cos(radians(dec)) * cos(radians(dec0)) * pow(sin(radians(ra - ra0) / 2), 2))))) <= radius END;
+CREATE MACRO in_box(ra, dec, west, east, south, north) AS CASE
+    WHEN ra IS NULL OR dec IS NULL THEN NULL WHEN nowhere(ra, dec) OR dec NOT BETWEEN south AND north THEN FALSE
+    WHEN west <= east THEN ra BETWEEN west AND east ELSE ra >= west OR ra <= east END;
 """
 _NAMED = {exp.Div: "quotient", exp.Mod: "remainder"}
 _OVERFLOWING = (exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs)

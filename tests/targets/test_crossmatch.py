@@ -58,6 +58,14 @@ CRITERIA = (
         "separation < 400 OR y > 2",
         "z < 3 AND k > 1",
     ),
+    *(
+        "in_cone(ra, dec, 10.2, 45.2, 0.15)",
+        "in_cone(ra, dec, 10, 45, 2)",
+        "NOT in_cone(ra, dec, 0, 0, 0.09)",
+        "in_box(ra, dec, 350, 20, -5, 50) AND x > 0",
+        "NOT (in_box(ra, dec, 5, 50, 40, 50) AND x > 1)",
+        "in_cone(raj2000, dej2000, 0, 0, 1) OR y > 4",
+    ),
 )
 RADII = (30.0, 100.0, 299.0, 3000.0, 500_000.0)
 
