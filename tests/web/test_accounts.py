@@ -78,6 +78,21 @@ def test_strangers_cannot_tell_what_exists(everybody):
     assert there.headers["www-authenticate"] == "Bearer"
 
 
+@pytest.mark.parametrize("path", ["/log%0Ain", "/%09login", "/sta%0Atic/a", "/sta%0Dtic/provenn.css"])
+def test_a_path_that_only_resembles_an_open_one_needs_a_token(everybody, path):
+    assert everybody.ask(None, path).status_code == 401
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:/static/?", "127.0.0.1:80/static/?", "127.0.0.1:/login?"])
+def test_a_host_cannot_make_a_page_an_open_one(everybody, host):
+    assert everybody.ask(None, "/api/catalogs", headers={"Host": host}).status_code in {400, 401}
+
+
+def test_logging_in_leads_back_to_a_name_with_odd_characters(everybody):
+    page = everybody.ask(None, "/catalogs/100%25%3F?depth=1")
+    assert 'value="/catalogs/100%25%3F?depth=1"' in page.text
+
+
 def test_the_login_page_and_its_style_are_all_that_strangers_see(everybody):
     page = everybody.ask(None, "/login")
     assert page.status_code == 200

@@ -184,3 +184,10 @@ def test_a_depth_or_direction_that_makes_no_sense_is_refused(reader, query):
         read(answer.text)
     assert reader.get(f"/api/catalogs/bright?{query}").status_code == 422
     assert reader.get("/catalogs/" + "x" * 501).status_code == 422
+
+
+def test_a_page_leads_to_its_json_also_where_a_name_has_odd_characters(client, archive):
+    archive.name(archive["stars"], "100%? #1")
+    page = client.get("/catalogs/100%25%3F%20%231")
+    assert page.status_code == 200
+    assert 'href="/api/catalogs/100%25%3F%20%231"' in page.text

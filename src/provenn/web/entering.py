@@ -5,7 +5,7 @@ Without it nothing is told, not even which pages there are.
 
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from fastapi import Request, Response
 from starlette.concurrency import run_in_threadpool
@@ -87,7 +87,7 @@ class Entrance:
 
     async def _refused(self, request: Request, account: Account | None) -> Response | None:
         """Return the answer to somebody who does not say who they are; who comes with a bad token is taken note of."""
-        path = request.url.path
+        path = request.scope["path"]  # by which it is answered; that of its URL may be another
         if account is not None or path == _OPEN[0] or path.startswith(_OPEN[1]):
             return None
         came = "authorization" in request.headers
@@ -102,12 +102,13 @@ def address_of(request: Request) -> str:
 
 
 def _unknown(request: Request) -> Response:
-    if request.url.path.startswith("/api/"):
+    path = request.scope["path"]
+    if path.startswith("/api/"):
         hint = "send it as: Authorization: Bearer TOKEN"
         refused: Response = failure(request.scope, 401, "this needs a token, and one that is good", hint)
     else:
         query = f"?{request.url.query}" if request.url.query else ""
-        refused = render("login.html", {"next": f"{request.url.path}{query}", "problem": ""}, 401)
+        refused = render("login.html", {"next": f"{quote(path)}{query}", "problem": ""}, 401)
     refused.headers["WWW-Authenticate"] = "Bearer"
     return refused
 

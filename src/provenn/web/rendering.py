@@ -100,7 +100,7 @@ def catalog_url(name: str, digest: str) -> str:
 def _beside(request: Request) -> str:
     """Return the address of the JSON of a page."""
     query = f"?{request.url.query}" if request.url.query else ""
-    return f"/api{quote(request.url.path)}{query}"
+    return "/api" + quote(request.scope["path"]) + query
 
 
 def _with_query(path: str, **values: object) -> str:
