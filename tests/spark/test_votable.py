@@ -1,6 +1,7 @@
 """VOTables as base data."""
 
 import gzip
+import io
 import math
 from pathlib import Path
 
@@ -10,8 +11,10 @@ from astropy.io import votable
 from astropy.table import MaskedColumn, Table
 
 from provenn.catalogs import Base, Files
+from provenn.catalogs.votable_columns import votable_columns
 from provenn.errors import BaseFilesError
 from provenn.spark.reading import read_base
+from provenn.spark.tables.votable_rows import votable_rows
 from provenn.store.folder import DataFolder
 
 TEXT = """<?xml version="1.0"?>
@@ -121,3 +124,81 @@ def test_data_that_are_damaged_are_told_and_nothing_is_left(engine, folder, tmp_
     with pytest.raises(BaseFilesError, match=r"a\.vot\.gz cannot be read as VOTable"):
         read_base(engine, base, folder)
     assert folder.files("converted") == folder.files("_temporary") == ()
+
+
+def read(text: str, wanted: str = "0") -> list[dict]:
+    """Return the rows of a table of a VOTable, without Spark."""
+    columns, _ = votable_columns(io.BytesIO(text.encode()), "a.vot", {"table": wanted}, len(text))
+    return votable_rows(io.BytesIO(text.encode()), columns, "a.vot", wanted).to_pylist()
+
+
+def votable_of(tables: str, version: str = "1.4") -> str:
+    return f'<VOTABLE version="{version}" xmlns="http://www.ivoa.net/xml/VOTable/v1.3"><RESOURCE>{tables}</RESOURCE></VOTABLE>'
+
+
+def table_of(field: str, *cells: str, called: str = "") -> str:
+    rows = "".join(f"<TR><TD>{one}</TD></TR>" for one in cells)
+    return f"<TABLE {called}><FIELD {field}</FIELD><DATA><TABLEDATA>{rows}</TABLEDATA></DATA></TABLE>"
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        "<RESOURCE>{}</RESOURCE>{}",  # astropy lists the inner tables last
+        "{}{}",
+    ],
+)
+def test_tables_are_counted_as_they_come(tables):
+    """Whatever they are called, and in whatever resource: the values are of the table that the columns are of."""
+    first = table_of('name="a" datatype="int">', "1")
+    second = table_of('name="b" datatype="int">', "2", called='name="0"')
+    text = votable_of(tables.format(first, second))
+    assert (read(text), read(text, "1")) == ([{"a": 1}], [{"b": 2}])
+
+
+@pytest.mark.parametrize(
+    ("field", "cells", "values"),
+    [
+        ('datatype="int" arraysize="2"><VALUES null="-9"/>', ["1 -9", "-9 -9", ""], [[1, None], None, None]),
+        ('datatype="int" arraysize="*"><VALUES null="-9"/>', ["1 -9"], [[1, None]]),
+        ('datatype="int" arraysize="2x2"><VALUES null="-9"/>', ["1 -9 3 4"], [[[1, None], [3, 4]]]),
+        ('datatype="double" arraysize="2"><VALUES null="-9"/>', ["1 -9", ""], [[1, None], None]),
+        ('datatype="double" arraysize="*"><VALUES null="-9"/>', ["1 -9"], [[1, None]]),
+        ('datatype="double" arraysize="2">', ["1 2", ""], [[1, 2], None]),
+        ('datatype="boolean" arraysize="2">', ["T ?", ""], [[True, None], None]),
+    ],
+)
+def test_null_in_arrays_is_what_the_table_says(field, cells, values):
+    text = votable_of(table_of(f'name="x" {field}', *cells))
+    assert [row["x"] for row in read(text)] == values
+
+
+def test_nan_in_arrays_stays_nan_and_is_not_null():
+    text = votable_of(table_of('name="x" datatype="double" arraysize="2x2">', "NaN 1 NaN NaN"))
+    ((first, second),) = (row["x"] for row in read(text))
+    assert math.isnan(first[0])
+    assert first[1] == 1
+    assert all(map(math.isnan, second))
+
+
+@pytest.mark.parametrize("version", ["1.1", "1.2", "1.3", "1.5"])
+def test_an_empty_cell_is_null_in_every_version(version):
+    """In old ones, astropy takes 0 for a whole number that is not there."""
+    text = votable_of(table_of('name="x" datatype="int">', "", "5"), version)
+    assert read(text) == [{"x": None}, {"x": 5}]
+
+
+@pytest.mark.parametrize(
+    ("field", "cell"),
+    [
+        ('datatype="char">', "NGC 224"),
+        ('datatype="unicodeChar" arraysize="3">', "NGC 224"),
+        ('datatype="short">', "40000"),
+        ('datatype="int" arraysize="2">', "1 2 3"),
+        ('datatype="int" arraysize="2">', "1"),
+    ],
+)
+def test_values_that_do_not_fit_their_field_are_refused_not_cut(field, cell):
+    text = votable_of(table_of(f'name="x" {field}', cell))
+    with pytest.raises(BaseFilesError, match=r"a\.vot cannot be read as VOTable"):
+        read(text)

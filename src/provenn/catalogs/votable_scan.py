@@ -45,20 +45,22 @@ class Prolog:
         self._over = True
 
 
-def check_votable(file: IO[bytes], name: str) -> None:
-    """Go through a whole VOTable.
+def check_votable(file: IO[bytes], name: str, wanted: str = "0") -> int:
+    """Go through a whole VOTable. Return the number of the first table that has a number, an ID or a name.
 
     Raises
     ------
     BaseFilesError
-        If it is not complete, declares entities, or has data elsewhere.
+        If it is not complete, declares entities, has data elsewhere, or has no such table.
     """
     odd: list[str] = []
+    called: list[set[str | None]] = []
 
     def look(tag: str, given: dict[str, str]) -> None:
         what = tag.rpartition(":")[2]
         if what == "TABLE":
             odd.clear()
+            called.append({str(len(called)), given.get("ID"), given.get("name")})
         elif what == "FIELD" and re.fullmatch(r".*x.*\*", given.get("arraysize", "")):
             odd.append(given.get("name", ""))
         elif what in ("BINARY", "BINARY2") and odd:
@@ -81,6 +83,10 @@ def check_votable(file: IO[bytes], name: str) -> None:
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise BaseFilesError(f"{name} cannot be read as VOTable: {error}", hint="was it copied completely?") from error
+    found = next((number for number, names in enumerate(called) if wanted in names), None)
+    if found is None:
+        raise BaseFilesError(f"there is no table {wanted} in {name}")
+    return found
 
 
 def _parser(name: str, start: Callable[[str, dict[str, str]], None]) -> Any:  # noqa: ANN401 - expat has no types

@@ -5,6 +5,7 @@ NULL is what the table says; of single numbers also NaN, and of texts the empty 
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from typing import IO, Any
@@ -18,6 +19,8 @@ from provenn.errors import BaseFilesError
 from provenn.spark.tables.arrow_types import arrow_type
 
 __all__ = ["votable_rows"]
+
+_OLD = re.compile(rb"""(<(?:[\w.-]+:)?VOTABLE\b[^>]*?\sversion\s*=\s*["'])1\.[0-2](["'])""")
 
 
 def votable_rows(file: IO[bytes], columns: Sequence[Column], name: str, wanted: str) -> Any:  # noqa: ANN401
@@ -40,17 +43,18 @@ def votable_rows(file: IO[bytes], columns: Sequence[Column], name: str, wanted: 
         If it cannot be read.
     """
     from astropy.io import votable  # noqa: PLC0415 - it takes a while to import
+    from astropy.io.votable.exceptions import E02, W46, W51  # noqa: PLC0415
 
-    check_votable(file, name)  # before astropy, which would follow links
+    number = check_votable(file, name, wanted)  # before astropy, which would follow links
     file.seek(0)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of standards that were broken a little; what matters is raised
-            tables = list(votable.parse(file, verify="ignore").iter_tables())
-        numbered = {str(place): one for place, one in enumerate(tables)}
-        named = {key: one for one in reversed(tables) for key in (one.name, one.ID) if key}
-        found = (numbered | named)[wanted]
-    except (ValueError, KeyError, TypeError, OSError, IndexError) as error:
+            warnings.simplefilter("ignore")  # of standards that were broken a little
+            for lost in (W46, W51, E02):  # a text is cut off, a number cut down, an array cut off or filled up
+                warnings.filterwarnings("error", category=lost)
+            parsed = votable.parse(_Emptiable(file), table_number=number, verify="warn")
+        found = next(one for one in parsed.iter_tables() if not one.is_empty())
+    except (ValueError, KeyError, TypeError, OSError, IndexError, W46, W51) as error:
         raise BaseFilesError(f"{name} cannot be read as VOTable: {error}") from error
     rows = found.array
     fields = rows.dtype.names or ()
@@ -71,16 +75,12 @@ def _values(values: Any, mask: Any, kind: str) -> Any:  # noqa: ANN401 - NumPy a
         whole = (
             mask.reshape(len(values), -1).all(axis=1) if len(values) and mask[0].size else np.zeros(len(values), bool)
         )
-        listed = [None if gone and _bare(one) else _plain(one, kind) for one, gone in zip(values, whole, strict=True)]
+        cells = values if values.dtype.kind == "O" else np.ma.array(values, mask=mask)
+        listed = [None if gone else _plain(one, kind) for one, gone in zip(cells, whole, strict=True)]
         return pa.array(listed, wanted)
     if values.dtype.kind == "f":
         mask = mask | np.isnan(values)
     return pa.array(np.ascontiguousarray(values).astype(values.dtype.newbyteorder("=")), mask=mask).cast(wanted)
-
-
-def _bare(one: Any) -> bool:  # noqa: ANN401 - a cell of anything
-    """Tell whether a masked cell holds nothing that is worth keeping; floats in it say NaN themselves."""
-    return np.asarray(one).dtype.kind != "f" or np.isnan(np.asarray(one)).all()
 
 
 def _plain(one: Any, kind: str) -> Any:  # noqa: ANN401 - a cell of anything
@@ -89,10 +89,35 @@ def _plain(one: Any, kind: str) -> Any:  # noqa: ANN401 - a cell of anything
     if kind.startswith("struct<"):
         return {"re": float(np.real(one)), "im": float(np.imag(one))}
     if kind.startswith("array<"):
-        data, gone = np.ma.getdata(one), np.ma.getmaskarray(one)
         inner = kind[len("array<") : -1]
         return [
-            None if np.all(hidden) and np.asarray(each).dtype.kind != "f" else _plain(each, inner)
-            for each, hidden in zip(data, gone, strict=True)
+            None if np.all(hidden) and not _has_nan(each) else _plain(np.ma.array(each, mask=hidden), inner)
+            for each, hidden in zip(np.ma.getdata(one), np.ma.getmaskarray(one), strict=True)
         ]
+    one = np.ma.getdata(one)
     return one.item() if hasattr(one, "item") else one
+
+
+def _has_nan(one: Any) -> bool:  # noqa: ANN401 - a part of an array
+    """Tell whether a part of an array that is masked holds NaN, which astropy masks, and which stays NaN in arrays."""
+    return np.asarray(one).dtype.kind == "f" and bool(np.isnan(one).any())
+
+
+class _Emptiable:
+    """A VOTable in which an empty cell is NULL, as version 1.3 says; in older ones astropy takes 0 for it.
+
+    Parameters
+    ----------
+    file
+        The file, at its beginning.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._begun = False
+
+    def read(self, size: int = -1) -> bytes:
+        """Read some bytes."""
+        block = self._file.read(size)
+        begun, self._begun = self._begun, True
+        return block if begun else _OLD.sub(rb"\g<1>1.3\g<2>", block, count=1)
