@@ -75,6 +75,19 @@ class DatabaseContract:
         with database.reading() as reading:
             assert population_names(reading) == []
 
+    def test_a_text_that_the_database_does_not_hold_is_told_and_nothing_is_written(self, database):
+        def write(odd):
+            with database.writing() as writing:
+                writing.connection.execute(insert(populations), STAR)
+                writing.connection.execute(insert(populations), {**STAR, "name": odd})
+
+        for odd in ("half \ud83d", *(["a\0b"] if database.engine.dialect.name == "postgresql" else [])):
+            with pytest.raises(ArchiveError) as refused:
+                write(odd)
+            assert "sqlalche" not in str(refused.value)
+        with database.reading() as reading:
+            assert population_names(reading) == []
+
     def test_foreign_keys_are_enforced(self, database):
         row = {"name": "bright", "catalog": "0" * 64, "changed_at": datetime.now(UTC), "changed_by": "Ada"}
         with pytest.raises(IntegrityError), database.writing() as writing:

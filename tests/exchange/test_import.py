@@ -198,6 +198,33 @@ def test_runs_with_different_conditions_read_a_dataset_whole(archive):
     assert archive.relate("bright", "six").summary == "unknown"
 
 
+@pytest.mark.parametrize("between", [compare("vmag", "LESS_THAN", 9), None])
+def test_a_run_that_reads_a_dataset_under_several_conditions_reads_it_whole(archive, between):
+    several = (compare("vmag", "LESS_THAN", 6), between, compare("vmag", "LESS_THAN", 6))
+    events = [job("b", [read("stars", one)], [written("bright", "stars")], run="1", state="RUNNING") for one in several]
+    taken(archive, BASE, *events)
+    archive["stars"].select("vmag < 6", name="six")
+    assert archive.relate("bright", "stars").summary == "subset"
+    assert archive.relate("bright", "six").summary == "unknown"
+
+
+@pytest.mark.parametrize("where", ["dataset", "field"])
+def test_a_filter_of_which_nobody_says_the_condition_is_never_exact(archive, where):
+    """Spark tells which columns a filter reads, and not what it asks of them."""
+    deciding = same("stars", "vmag", "INDIRECT", "FILTER")
+    said = {"whole": [deciding]} if where == "dataset" else {"vmag": [same("stars", "vmag"), deciding]}
+    few = dataset("few", STARS, columnLineage=lineage(hip=[same("stars", "hip")], **said))
+    done = taken(archive, BASE, job("f", [read("stars")], [few]), exact=True)
+    assert how(done)["few"] == "inside"
+    assert archive.relate("few", "stars").summary == "subset"
+
+
+def test_a_filter_whose_condition_is_said_may_be_exact(archive):
+    few = written("few", "stars", whole=(same("stars", "vmag", "INDIRECT", "FILTER"),))
+    done = taken(archive, BASE, job("f", [read("stars", compare("vmag", "LESS_THAN", 6))], [few]), exact=True)
+    assert how(done)["few"] == "exact"
+
+
 def test_of_the_start_and_the_end_of_a_run_the_one_that_says_more_counts(archive):
     start = job("b", [read("stars")], [dataset("bright", STARS)], run="1", state="START")
     end = job("b", [read("stars", compare("vmag", "LESS_THAN", 6))], [written("bright", "stars")], run="1")
@@ -276,6 +303,8 @@ def test_a_name_that_is_taken_keeps_everything_out(archive):
         (b'{"job": {"namespace": "n"}}', "event 1 has no job.name"),
         (b'{"job": {"namespace": "n", "name": "j"}, "inputs": 1}', "event 1 has inputs that are no list"),
         (b'{"dataset": {"namespace": "n", "name": ""}}', "event 1 has no dataset.name"),
+        (b'{"dataset": {"namespace": "n", "name": "\\ud800"}}', "event 1 has a text with half a character"),
+        (b'{"dataset": {"namespace": "a\\u0000b", "name": "d"}}', "event 1 has a text with half a character"),
         (b'{"dataset": {"namespace": "n", "name": "d", "facets": [1]}}', "event 1 cannot be read"),
     ],
 )
@@ -308,6 +337,27 @@ def test_nothing_and_arrays_and_events_in_several_lines_are_read(archive):
     assert import_lineage(archive, BytesIO(b'{\n"job": {"namespace": "n", "name": "j"}}')).events == 1
 
 
+def test_a_backslash_is_no_half_character(archive):
+    (only,) = import_lineage(
+        archive, BytesIO(rb'{"dataset": {"namespace": "n", "name": "a\\u0000\ud83d\ude00"}}')
+    ).catalogs
+    assert only.names == ("a\\u0000\N{GRINNING FACE}",)
+
+
+@pytest.mark.parametrize("columns", ["", "Hip bigint, hip bigint", "hip nothing"])
+@pytest.mark.parametrize("options", [{}, STAR])
+def test_columns_that_are_not_said_or_not_fit_keep_nothing_out(archive, columns, options):
+    done = import_lineage(archive, events_file({"dataset": dataset("odd", columns)}, BASE), **options)
+    assert how(done) == {"odd": "base", "stars": "base"}
+
+
+@pytest.mark.parametrize("key", [[["hip"]], [{}], [None], [1], "hip", ["hip", "hip"]])
+def test_a_key_without_meaning_says_nothing(archive, key):
+    odd = dataset("odd", STARS, provenn_population={"population": "odd", "key": key})
+    (only,) = import_lineage(archive, events_file({"dataset": odd})).catalogs
+    assert (only.how, only.missing != "") == ("base", True)
+
+
 @pytest.mark.parametrize("facets", [{"schema": 3}, {"schema": {"fields": [3, {"name": "\n"}]}}, {"columnLineage": 3}])
 def test_facets_without_meaning_say_nothing(archive, facets):
     odd = {**dataset("odd"), "facets": facets}
@@ -328,3 +378,10 @@ def test_a_definition_without_meaning_claims_nothing_exactly(archive, definition
     done = taken(archive, BASE, {"dataset": dataset("odd", STARS, provenn_definition=definition)})
     assert how(done)["odd"] in ("base", "inside")
     assert archive.relate("stars", "odd").summary in ("unknown", "superset")
+
+
+def test_a_definition_of_which_a_part_cannot_be_read_claims_nothing(archive):
+    stars, more = ({"namespace": "warehouse", "name": name} for name in ("stars", "more"))
+    both = dataset("both", STARS, provenn_definition={"verb": "restrict", "of": [stars, 3, more], "options": {}})
+    done = taken(archive, BASE, {"dataset": dataset("more", STARS)}, {"dataset": both})
+    assert how(done)["both"] == "base"

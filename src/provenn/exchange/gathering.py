@@ -13,6 +13,9 @@ __all__ = ["Gathered", "Job", "Known", "gathered"]
 _DEFINING = ("columnLineage", "lineage", "provenn_definition")
 """Facets that say where a dataset comes from: if they differ, it is not known."""
 
+_SEVERAL = object()
+"""In place of a condition: a run reads a dataset under several, so that none of them limits it."""
+
 
 @dataclass(slots=True)
 class Known:
@@ -50,7 +53,7 @@ class Job:
     Attributes
     ----------
     runs
-        For each run, what it reads; of each dataset, the condition that limits it, or None.
+        For each run, what it reads; of each dataset, the condition that limits it, or None if nothing is said of it.
     failed
         Whether a run failed.
     """
@@ -68,19 +71,18 @@ class Job:
         known = self.runs.setdefault(run, {})
         for dataset, said in conditions.items():
             # Events of a run add to each other; within an event, a dataset that is read twice is read by all it says.
-            condition = said[0] if all(one == said[0] for one in said) else None
-            known[dataset] = condition if known.get(dataset) in (None, condition) else None
+            condition = said[0] if all(one == said[0] for one in said) else _SEVERAL
+            known[dataset] = condition if known.get(dataset) in (None, condition) else _SEVERAL
 
     @property
     def inputs(self) -> dict[Dataset, Any]:
         """What all runs read; of each dataset, the condition that all runs have, or None."""
         reading = [one for one in self.runs.values() if one]
         found = dict.fromkeys(dataset for one in reading for dataset in one)
+        said = {dataset: [one.get(dataset) for one in reading] for dataset in found}
         return {
-            dataset: reading[0].get(dataset)
-            if all(one.get(dataset) == reading[0].get(dataset) for one in reading)
-            else None
-            for dataset in found
+            dataset: first if first is not _SEVERAL and all(one == first for one in rest) else None
+            for dataset, (first, *rest) in said.items()
         }
 
 

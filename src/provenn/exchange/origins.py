@@ -20,12 +20,13 @@ class ColumnLineage:
     ----------
     same
         For each column whose values are all taken over unchanged: the columns they are taken from.
-    joined
-        Columns by which datasets are joined.
+    joined, filtering
+        Columns by which datasets are joined, and on which it depends which of their rows are taken.
     """
 
     same: Mapping[str, tuple[Field, ...]]
     joined: frozenset[Field]
+    filtering: frozenset[Field]
 
 
 def column_lineage(facets: Mapping[str, Any]) -> ColumnLineage | None:
@@ -36,16 +37,16 @@ def column_lineage(facets: Mapping[str, Any]) -> ColumnLineage | None:
     fields = said.get("fields") if isinstance(said, dict) else None
     if not isinstance(said, dict) or not isinstance(fields, dict):
         return None
-    same, joined = {}, set(_joined(_read(said.get(whole))))
+    same, deciding = {}, list(_read(said.get(whole)))
     for name, field in fields.items():
         if not isinstance(field, dict):
             continue
         read = list(_read(field.get(inputs), field.get("transformationType")))
-        joined.update(_joined(read))
+        deciding += read
         giving = [(one, kinds) for one, kinds in read if any(kind == "DIRECT" for kind, _ in kinds)]
         if giving and all(kinds == {("DIRECT", "IDENTITY")} for _, kinds in _direct(giving)):
             same[name] = tuple(dict.fromkeys(one for one, _ in giving))
-    return ColumnLineage(same, frozenset(joined))
+    return ColumnLineage(same, _indirect(deciding, "JOIN"), _indirect(deciding, "FILTER"))
 
 
 _Kinds = set[tuple[str, str]]
@@ -74,7 +75,5 @@ def _direct(giving: list[tuple[Field, _Kinds]]) -> Iterator[tuple[Field, _Kinds]
         yield one, {kind for kind in kinds if kind[0] == "DIRECT"}
 
 
-def _joined(read: Iterable[tuple[Field, _Kinds]]) -> Iterator[Field]:
-    for one, kinds in read:
-        if ("INDIRECT", "JOIN") in kinds:
-            yield one
+def _indirect(read: Iterable[tuple[Field, _Kinds]], subtype: str) -> frozenset[Field]:
+    return frozenset(one for one, kinds in read if ("INDIRECT", subtype) in kinds)

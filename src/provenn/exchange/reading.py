@@ -105,9 +105,21 @@ def _whole(start: bytes, file: IO[bytes]) -> Iterator[object]:
 
 def _parsed(content: bytes, number: int) -> object:
     try:
-        return json.loads(content)
+        found = json.loads(content)
     except (ValueError, RecursionError) as error:
         _refuse(number, f"is not JSON: {error}")
+    if b"\\u" in content and _unfit(found):
+        _refuse(number, "has a text with half a character, or with the character 0, which no database holds")
+    return found
+
+
+def _unfit(value: object) -> bool:
+    """Whether there is a text that a database does not take."""
+    try:
+        written = json.dumps(value, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return True
+    return b"\\u0000" in written.replace(rb"\\", b"")
 
 
 def _refuse(number: int, why: str) -> NoReturn:

@@ -7,6 +7,7 @@ it has all of them, nobody says; only ``provenn_definition`` does, or who asks f
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -185,13 +186,12 @@ class _Reader:
                 missing = missing or error.message
         columns = self.columns[one]
         first = next((name for name, column in columns.items() if column.type.scalar), None)
-        files = Files.elsewhere(one.namespace, one.name, one.version, [*columns.values()])
-        if first is None:  # a catalog has a key: this one is made up
-            first = "row"
-            files = Files.elsewhere(one.namespace, one.name, one.version, [Column("row", _STRING, nullable=False)])
         missing = missing or "its key is not known"
-        made = Base.of(files, key=first, population=_printable(str(one)))
-        return Understood(one, made, "base", missing, keyed=False, unique=False)
+        if first is not None:
+            with suppress(ProvennError):
+                return Understood(one, _alone(one, columns.values(), first), "base", missing, keyed=False, unique=False)
+        made_up = Column("row", _STRING, nullable=False)  # a catalog has a key
+        return Understood(one, _alone(one, [made_up], made_up.name), "base", missing, keyed=False, unique=False)
 
     def _external(self, one: Dataset, key: Sequence[str], population: str) -> Base:
         files = Files.elsewhere(one.namespace, one.name, one.version, [*self.columns[one].values()])
@@ -202,7 +202,7 @@ class _Reader:
     def _key(self, one: Dataset) -> tuple[tuple[str, ...], str]:
         """Return the key of a dataset and its population, if they are known: by its facet, or by what the user says."""
         match self.said.datasets[one].facets.get("provenn_population"):
-            case {"population": str(population), "key": [*key]} if all(name in self.columns[one] for name in key):
+            case {"population": str(population), "key": [*key]} if all(name in [*self.columns[one]] for name in key):
                 return tuple(key), population
         if self.assumed.key and all(name in self.columns[one] for name in self.assumed.key):
             return self.assumed.key, self._assumed_population
@@ -213,8 +213,10 @@ class _Reader:
     def _defined(self, one: Dataset, definition: object) -> Understood:
         if not isinstance(definition, dict) or definition.get("verb") not in VERBS:
             raise _NotUnderstoodError("its definition cannot be read")
-        parts = _parts(definition)
-        if not parts or not all(part in self.made for part in parts):
+        parts, given = _parts(definition), definition.get("of")
+        if not parts or not isinstance(given, list) or len(parts) < len(given):
+            raise _NotUnderstoodError("its definition cannot be read")
+        if not all(part in self.made for part in parts):
             raise _NotUnderstoodError("what it is made from is not in the file")
         if not all(self.made[part].unique for part in parts):
             raise _NotUnderstoodError("the key of what it is made from is not known")
@@ -326,6 +328,9 @@ class _Reader:
         limited = {part: self._limited(part, job, whole=True) for part in read}
         if not all(exact for _, exact in limited.values()):
             return None
+        filtered = {(namespace, name) for namespace, name, _ in columns.filtering}
+        if any(job.inputs[part] is None and (part.namespace, part.name) in filtered for part in read):
+            return None  # there is a condition, and nobody says which
         try:
             if len(read) > 1 and not joined:
                 kept = [KeepAttributes.of(limited[part][0], ()) for part in read]
@@ -359,6 +364,12 @@ class _Reader:
         kept = KeepAttributes.of(limited, names)
         renamed = {old: new for old, new in names.items() if old != new}
         return RenameAttributes.of(kept, renamed) if renamed else kept
+
+
+def _alone(one: Dataset, columns: Iterable[Column], key: str) -> Base:
+    """Return a dataset as the only one of its population."""
+    files = Files.elsewhere(one.namespace, one.name, one.version, [*columns])
+    return Base.of(files, key=key, population=_printable(str(one)))
 
 
 def _parts(definition: object) -> tuple[Dataset, ...]:
