@@ -479,6 +479,33 @@ def test_a_fragment_that_leans_on_a_declaration_is_not_used_when_that_is_retract
     assert z.calls() == []
 
 
+def test_nothing_is_learned_from_what_leans_on_a_declaration(archive):
+    """A count is for ever; a declaration may be wrong, as this one is, and is taken back."""
+    fact = archive.declare("stars <= tycho")
+    both = archive["stars"].restrict("tycho").select("mag < 5.5", name="both55")
+    assert both.count() == 55
+    assert facts_about(archive, both) == {}
+    archive.retract(fact.id)
+    assert both.count() == 15
+    assert both.store().fragment.rows == 15
+
+
+def test_what_is_stored_while_a_declaration_holds_leans_on_it_however_it_was_used(archive):
+    """By it, no row of a fragment need be looked at; and what is made from such a result leans on it too."""
+    stars = archive["stars"]
+    early = stars.select("id < 30", name="early30")
+    stars.select("dec < 5", name="low5")
+    early.store()
+    fact = archive.declare("early30 <= low5")
+    narrow = early.select("dec < 5", name="narrow30")
+    assert narrow.store().fragment.rows == 30
+    narrower = narrow.select("mag < 2", name="narrower30")
+    assert fact.id in narrower.store().fragment.facts
+    archive.retract(fact.id)
+    assert narrow.count() == narrow.to_arrow().num_rows == 15
+    assert narrower.count() == narrower.to_arrow().num_rows == 10
+
+
 # --- what goes wrong ---
 
 

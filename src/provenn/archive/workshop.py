@@ -159,13 +159,13 @@ class Workshop:
             return no_rows(plan.schema)
         with recorded(self._database, plan) as run:
             from provenn.spark.arrow import described  # noqa: PLC0415
-            from provenn.targets.running import answered, learned  # noqa: PLC0415 - see above
+            from provenn.targets.running import answered, leaning, learned  # noqa: PLC0415 - see above
 
             run.plan, data = answered(self.pipeline(), plan, replan, keep)
             table = described(self.pipeline().collected(data, limit, lambda frame: frame.toArrow()), data.schema)
             run.rows = table.num_rows
             if plan.catalog is not None:
-                learned(self._database, plan.catalog, table.num_rows)
+                learned(self._database, plan.catalog, table.num_rows, leaning(run.plan))
         return table
 
     def first(self, replan: Callable[[], Plan], number: int) -> pa.Table:
@@ -183,11 +183,12 @@ class Workshop:
         known = 0 if plan.empty else plan.scene.rows.get(plan.before.extent.digest)
         if known is not None:
             return known
-        from provenn.targets.running import learned  # noqa: PLC0415 - see above
+        from provenn.targets.running import leaning, learned, prepared  # noqa: PLC0415 - see above
 
-        rows = self.pipeline().count(self.prepared(plan))
+        plan, data = prepared(self.pipeline(), plan)
+        rows = self.pipeline().count(data)
         if plan.catalog is not None:
-            learned(self._database, plan.catalog, rows)
+            learned(self._database, plan.catalog, rows, leaning(plan))
         return rows
 
     def written(
@@ -199,7 +200,7 @@ class Workshop:
     ) -> Written:
         """Compute data into files."""
         from provenn.spark.writing import write  # noqa: PLC0415 - see above
-        from provenn.targets.running import answered, learned  # noqa: PLC0415
+        from provenn.targets.running import answered, leaning, learned  # noqa: PLC0415
 
         pipeline = self.pipeline()
         plan = replan()
@@ -210,5 +211,5 @@ class Workshop:
                 done = write(pipeline.engine, data.frame, data.schema, path, **options)
             run.rows = done.rows
             if plan.catalog is not None:
-                learned(self._database, plan.catalog, done.rows)
+                learned(self._database, plan.catalog, done.rows, leaning(run.plan))
         return done

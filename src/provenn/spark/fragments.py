@@ -22,6 +22,7 @@ from provenn.spark.progress import Listener, watched
 from provenn.spark.rows import named
 from provenn.store import catalog_store, counts, fragments, pins
 from provenn.store.database import Database, Reading
+from provenn.store.facts import any_declared
 from provenn.store.folder import FRAGMENTS, DataFolder
 from provenn.store.fragments import Fragment
 from provenn.store.parquet import Contents, contents, damage
@@ -106,7 +107,8 @@ def store_fragment(
                 there = _holding(writing, catalog, wanted)  # somebody may have been quicker
                 if there is None:
                     catalog_store.add(writing, catalog)
-                    counts.record(writing, catalog.digest, written.rows)
+                    if not any_declared(writing, facts) or counts.known(writing, [catalog.digest]):
+                        counts.record(writing, catalog.digest, written.rows)
                     return fragments.register(
                         writing,
                         catalog,

@@ -22,6 +22,7 @@ from provenn.store.visibility import Deed, Visibility, is_fact_for, seen, told_d
 __all__ = [
     "Fact",
     "all_facts",
+    "any_declared",
     "closed_cone",
     "fact",
     "fact_digest",
@@ -118,6 +119,15 @@ def facts_about(reading: Reading, digest: str, *, retracted: bool = False) -> tu
     """Return the facts that mention a catalog, by number."""
     mentioning = select(fact_catalogs.c.fact).where(fact_catalogs.c.catalog == digest)
     return tuple(_read(reading, (_FACTS if retracted else _HOLDING).where(facts.c.id.in_(mentioning))))
+
+
+def any_declared(reading: Reading, numbers: Collection[int]) -> bool:
+    """Tell whether some numbers are of facts that people have said, and data have not shown."""
+    found = select(facts.c.id).where(facts.c.origin == "declared")
+    return any(
+        reading.connection.execute(found.where(facts.c.id.in_(batch)).limit(1)).first() is not None
+        for batch in in_batches(numbers)
+    )
 
 
 def visible(reading: Reading, numbers: Collection[int]) -> frozenset[int]:

@@ -17,13 +17,17 @@ _MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A rule that was applied: its name, to which step, what took its place, and why that may be."""
+    """A rule that was applied: its name, to which step, what took its place, and why that may be.
+
+    What it has `said` is told to people; all that it found proved, and may have leaned on, is in `leaned`.
+    """
 
     rule: str
     before: Step
     after: Step
     because: str
     said: tuple[Statement, ...]
+    leaned: tuple[Statement, ...] = ()
 
 
 def rewritten(plan: Step, needed: frozenset[str], scene: Scene) -> tuple[Step, tuple[Applied, ...]]:
@@ -60,9 +64,11 @@ def rewritten(plan: Step, needed: frozenset[str], scene: Scene) -> tuple[Step, t
 def _improved(step: Step, needed: frozenset[str], scene: Scene, applied: list[Applied]) -> Step:
     for _ in range(_MOST):
         for rule in RULES:
+            scene.leaned.clear()
             found = rule(step, needed, scene)
             if found is not None:
-                applied.append(Applied(rule.__name__, step, found.step, found.because, found.said))
+                leaned = tuple(scene.leaned)
+                applied.append(Applied(rule.__name__, step, found.step, found.because, found.said, leaned))
                 step = found.step
                 break
         else:

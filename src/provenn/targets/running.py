@@ -7,7 +7,7 @@ runs that want the same part, one computes it, and the others wait for it (`prov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Literal
 from provenn.catalogs import Base, Catalog, ExcludeSources, cone
 from provenn.catalogs.roots import check_roots
 from provenn.errors import ArchiveBusyError, ContradictionError
-from provenn.logic import empty, equal, nonempty
+from provenn.logic import Knowledge, Statement, empty, equal, nonempty
 from provenn.store import catalog_store, counts, fragments, verifications
 from provenn.store.database import Database, Writing
+from provenn.store.facts import any_declared
 from provenn.store.fragments import Fragment
 from provenn.store.observations import observe
 from provenn.targets.execution import executed
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from provenn.spark.pipeline import Pipeline, Prepared
 
-__all__ = ["Keep", "Part", "Replan", "answered", "learned", "parts_kept", "prepared", "sound", "store_part"]
+__all__ = ["Keep", "Part", "Replan", "answered", "leaning", "learned", "parts_kept", "prepared", "sound", "store_part"]
 
 Keep = Literal["always", "worthwhile", "never"]
 """Which results are kept: all; those for which a calculator in Python was called; none."""
@@ -168,6 +169,7 @@ def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragme
         if not mine:
             return None
         frame = named(_frame(pipeline, plan, part.step), held)
+        facts = leaning(plan)
         stored = store_fragment(
             pipeline.engine,
             pipeline.database,
@@ -175,20 +177,24 @@ def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragme
             part.catalog,
             frame,
             identities=[identity for identity, _ in held],
-            facts=_facts(plan),
+            facts=facts,
             listener=pipeline.listener,
         )
-    learned(pipeline.database, part.catalog, stored.rows)
+    learned(pipeline.database, part.catalog, stored.rows, facts)
     return stored
 
 
-def _facts(plan: Plan) -> list[int]:
-    """Return the numbers of the declared and observed facts on which a plan leans."""
+def leaning(plan: Plan) -> list[int]:
+    """Return the numbers of the declared and observed facts on which a plan leans, and on which what it reads does."""
+    found = {fact for one in plan.fragments for fact in one.facts}
     known = plan.scene.known
-    if not any(origin.fact for origin in known.origins):
-        return []
-    said = {str(said): said for one in plan.applied for said in one.said}.values()
-    return sorted({origin.fact for one in said for _, origin in known.because(one) if origin.fact})
+    if any(origin.fact for origin in known.origins):
+        facts = zip(known.knowledge.facts, known.origins, strict=True)
+        defined = Knowledge((said for said, origin in facts if not origin.fact), open_universe=False)
+        proved = {str(said): said for one in plan.applied for said in (*one.said, *one.leaned)}
+        said = [one for one in proved.values() if not defined.entails(one)]
+        found |= {origin.fact for one in said for _, origin in known.because(one) if origin.fact}
+    return sorted(found)
 
 
 def _frame(pipeline: Pipeline, plan: Plan, step: Step) -> DataFrame:
@@ -207,17 +213,29 @@ def _frame(pipeline: Pipeline, plan: Plan, step: Step) -> DataFrame:
         return executed(step, plan.needed, plan.scene, pipeline.engine.session, read)
 
 
-def learned(database: Database, catalog: Catalog, rows: int) -> None:
+def learned(database: Database, catalog: Catalog, rows: int, facts: Collection[int] = ()) -> None:
     """Take note of how many sources a catalog has, and of what follows: it is empty or not, or equal to another one.
 
     A catalog that lies inside another one and has as many sources is equal to it. Keys are unique, as was verified.
+    Nothing is learned from what leans on a declaration: that may be wrong, and taken back.
+
+    Parameters
+    ----------
+    database
+        Where it is noted.
+    catalog
+        The catalog.
+    rows
+        How many sources were seen.
+    facts
+        The numbers of the facts on which that leans.
     """
     if database.read_only:
         return
     # What is seen of a set is told of the first catalog that was defined by it: others only add attributes.
     catalog = next(one for one in cone(catalog) if one.extent == catalog.extent)
     with suppress(ArchiveBusyError), database.writing() as writing:
-        if counts.known(writing, [catalog.digest]):
+        if counts.known(writing, [catalog.digest]) or any_declared(writing, facts):
             return
         catalog_store.add(writing, catalog)
         counts.record(writing, catalog.digest, rows)
@@ -239,6 +257,12 @@ def _equal_by_count(writing: Writing, catalog: Catalog, rows: int) -> None:
     for one in alike:
         if scene.holds(scene.same(catalog.extent, one.extent)):
             continue
-        if scene.lies_in(catalog.extent, one.extent) or scene.lies_in(one.extent, catalog.extent):
+        either = (scene.inside(catalog.extent, one.extent), scene.inside(one.extent, catalog.extent))
+        if any(scene.holds(said) and not _is_declared(scene, said) for said in either):
             reason = f"one lies in the other, and both have {rows:,} sources"
             observe(writing, equal(catalog.digest, one.digest), reason)
+
+
+def _is_declared(scene: Scene, said: Statement) -> bool:
+    """Whether the proof of a statement leans on what people have said."""
+    return any(origin.kind == "declared" for _, origin in scene.known.because(said))

@@ -34,6 +34,8 @@ class Scene:
         How many sources extents have, by digest, where that was counted.
     estimates, costs
         What `provenn.targets.costs` has found so far, by the signatures of steps.
+    leaned
+        The statements that were asked for, and proved, since somebody has cleared it.
     """
 
     known: Known
@@ -42,6 +44,7 @@ class Scene:
     rows: Mapping[str, int] = field(default_factory=dict)
     estimates: dict[int, tuple[float, bool]] = field(default_factory=dict, repr=False)
     costs: dict[tuple[int, frozenset[str]], float] = field(default_factory=dict, repr=False)
+    leaned: list[Statement] = field(default_factory=list, repr=False)
     _called: dict[str, str] = field(default_factory=dict, repr=False)
     _proved: dict[str, bool] = field(default_factory=dict, repr=False)
     _definitions: dict[str, Derive | Calculate] = field(default_factory=dict, repr=False)
@@ -101,6 +104,8 @@ class Scene:
         text = str(said)
         if text not in self._proved:
             self._proved[text] = self.known.knowledge.entails(said)
+        if self._proved[text]:
+            self.leaned.append(said)
         return self._proved[text]
 
     def lies_in(self, one: Extent, other: Extent) -> bool:
