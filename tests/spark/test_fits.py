@@ -1,6 +1,7 @@
 """FITS tables as base data: what astropy wrote and what the standard allows arrives in Spark."""
 
 import gzip
+import io
 import math
 import threading
 from decimal import Decimal
@@ -12,6 +13,7 @@ from astropy.io import fits
 from astropy.table import MaskedColumn, Table
 
 from provenn.catalogs import Base, Files
+from provenn.catalogs.fits_columns import fits_table
 from provenn.errors import BaseFilesError, FilesChangedError, StoreError
 from provenn.spark.keys import verify_key
 from provenn.spark.reading import read_base
@@ -221,3 +223,35 @@ def test_a_store_without_room_is_told_and_nothing_is_left(engine, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match="a file is where a folder should be"):
         read_base(engine, Base.of(files, key="id", population="star"), DataFolder.of(tmp_path / "file" / "data"))
+
+
+def read(stored: bytes) -> list[dict]:
+    """Return the rows of the first table, without Spark."""
+    table = fits_table(io.BytesIO(stored), "a.fits", None)
+    return [row for batch in fits_rows.fits_batches(io.BytesIO(stored), table, "a.fits") for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("form", "stored", "scaling", "value"),
+    [
+        ("E", np.float32(1.5), (0.1, 1e9), 1.5 * 0.1 + 1e9),  # what the type of the column is too narrow for
+        ("I", 2, (1, 32768.5), 32770.5),  # nearly what says that there is no sign
+        ("C", 1 + 2j, (2, 1), {"re": 3, "im": 4}),
+        ("M", 1 + 2j, (2, 0), {"re": 2, "im": 4}),
+    ],
+)
+def test_scaled_numbers_are_doubles_whatever_is_stored(tmp_path, form, stored, scaling, value):
+    scale, zero = scaling
+    path = saved(tmp_path / "a.fits", hdu(fits.Column("x", form, array=[stored]), XSCAL1=scale, XZERO1=zero))
+    assert read(path.read_bytes().replace(b"XSCAL1", b"TSCAL1").replace(b"XZERO1", b"TZERO1")) == [{"x": value}]
+
+
+def test_arrays_of_variable_length_that_take_no_place_are_empty(tmp_path):
+    path = saved(tmp_path / "a.fits", hdu(fits.Column("x", "J", array=[1]), fits.Column("y", "0J", array=[[]])))
+    assert read(path.read_bytes().replace(b"'0J ", b"'0PJ")) == [{"x": 1, "y": []}]
+
+
+def test_a_table_of_text_may_write_plus_and_blanks_before_text(tmp_path):
+    columns = [fits.Column("n", "A5", ascii=True, array=["   +7"]), fits.Column("s", "A5", ascii=True, array=["  ab"])]
+    path = saved(tmp_path / "a.fits", fits.TableHDU.from_columns(columns))
+    assert read(path.read_bytes().replace(b"TFORM1  = 'A5", b"TFORM1  = 'I5")) == [{"n": 7, "s": "  ab"}]

@@ -82,7 +82,9 @@ class FitsColumn:
         """Spark's name of its type."""
         kind = _TYPES[self.code]
         if self.code in "BIJKED" and (self.scale, self.zero) != (1, 0):
-            kind = _UNSIGNED.get((self.code, int(self.zero)), "double") if self.scale == 1 else "double"
+            kind = _UNSIGNED.get((self.code, self.zero), "double") if self.scale == 1 else "double"
+        elif self.code in "CM" and (self.scale, self.zero) != (1, 0):
+            kind = _TYPES["M"]
         depth = 1 if self.variable and self.code != "A" else len(self.dims)
         return "array<" * depth + kind + ">" * depth
 
@@ -247,7 +249,7 @@ def _table(header: Any, name: str, place: int, *, text: bool) -> FitsTable:  # n
 def _size(one: FitsColumn) -> int:
     """Return how many bytes a column of a binary table has in a row."""
     if one.variable:
-        return (0 if one.repeat == 0 else 1) * _SIZES[one.variable]
+        return _SIZES[one.variable]
     return -(-one.repeat // 8) if one.code == "X" else one.repeat * _SIZES[one.code]
 
 
@@ -288,9 +290,9 @@ def _binary_column(header: Any, number: int, name: str) -> FitsColumn:  # noqa: 
     match = _BINARY.fullmatch(form)
     if match is None:
         raise BaseFilesError(f"the column {said['name']} of {name} has an unknown format {form!r}")
-    if match[5]:
-        return FitsColumn(code=match[6], repeat=int(match[4] or 1), variable=match[5], **said)
-    repeat, code = int(match[1] or 1), match[2]
+    if match[5] and match[4] != "0":  # otherwise it takes no place in a row, and holds nothing
+        return FitsColumn(code=match[6], repeat=1, variable=match[5], **said)
+    repeat, code = int(match[1] or match[4] or 1), match[2] or match[6]
     axes = tuple(map(int, re.findall(r"\d+", str(header.get(f"TDIM{number}", "")))))
     dims = tuple(reversed(axes)) if prod(axes or (-1,)) == repeat else (repeat,)
     if code == "A":

@@ -118,6 +118,7 @@ def _values(one: FitsColumn, stored: Values, *, alone: bool) -> Any:  # noqa: AN
         return pa.array(stored == ord("T"), mask=(stored != ord("T")) & (stored != ord("F")))
     values = stored.astype(stored.dtype.newbyteorder("="))
     if one.code in "CM":
+        values = _scaled(one, values)
         missing = pa.array(np.isnan(values.real) & np.isnan(values.imag)) if alone else None
         pairs = [pa.array(values.real.copy()), pa.array(values.imag.copy())]
         return pa.StructArray.from_arrays(pairs, ["re", "im"], mask=missing)
@@ -140,7 +141,8 @@ def _scaled(one: FitsColumn, values: Values) -> Values:
         return values.view(np.uint64) ^ np.uint64(2**63)
     if kind in ("int", "bigint"):
         return values.astype(np.int64) + int(one.zero)
-    return values * float(one.scale) + float(one.zero)
+    wide = values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+    return wide * float(one.scale) + float(one.zero)
 
 
 def _text(stored: Values) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -182,9 +184,10 @@ def _variable(one: FitsColumn, stored: Values, file: IO[bytes], table: FitsTable
 
 def _from_text(one: FitsColumn, stored: Values) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Decode values that are written as text."""
-    texts = pc.utf8_trim_whitespace(pc.replace_substring(_text(stored), pattern="\x00", replacement=""))
-    if one.code == "A":
-        return pc.if_else(pc.equal(texts, str(one.null)), None, texts) if one.null else texts
+    texts = pc.replace_substring(_text(stored), pattern="\x00", replacement="")
+    if one.code == "A":  # blanks before it belong to it
+        return pc.if_else(pc.equal(pc.utf8_trim_whitespace(texts), str(one.null)), None, texts) if one.null else texts
+    texts = pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), pattern=r"^\+", replacement="")
     texts = pc.if_else(pc.or_(pc.equal(texts, str(one.null)), pc.equal(texts, "")), None, texts)
     if one.code == "D":
         texts = pc.replace_substring_regex(texts, pattern="[dD]", replacement="E")
