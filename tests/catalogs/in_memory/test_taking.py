@@ -34,6 +34,14 @@ def test_categories_moments_and_missing_values_of_pandas():
     assert made.schema.metadata is None
 
 
+def test_moments_that_the_clock_shows_twice_stay_two():
+    """In Berlin it was 02:30 twice on that day."""
+    moments = pd.to_datetime(["2024-10-27T00:30:00.123456789", "2024-10-27T01:30:00.123456789"], utc=True)
+    made = arrow_table(pd.DataFrame({"t": moments.tz_convert("Europe/Berlin")}))
+    assert str(made["t"].type) == "timestamp[us, tz=Europe/Berlin]"
+    assert [one.astimezone(dt.UTC).hour for one in made["t"].to_pylist()] == [0, 1]
+
+
 def test_arrow_keeps_types_and_what_is_said_of_fields():
     said = {"unit": "mag", "ucd": "phot.mag", "PARQUET:field_id": "3"}
     field = pa.field("v", pa.float16(), nullable=False, metadata=said)

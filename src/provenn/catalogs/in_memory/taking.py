@@ -110,7 +110,9 @@ def _plain(table: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
         if pa.types.is_dictionary(values.type):
             values = values.cast(values.type.value_type)
         if pa.types.is_timestamp(values.type) and values.type.unit == "ns":
-            values = pc.floor_temporal(values, unit="microsecond").cast(pa.timestamp("us", values.type.tz))
+            # In UTC, where every moment has a time of its own: in autumn, two of them have one in Berlin.
+            utc = values.cast(pa.timestamp("ns", values.type.tz and "UTC"))
+            values = pc.floor_temporal(utc, unit="microsecond").cast(pa.timestamp("us", values.type.tz))
         if values.type == pa.float16():
             values = values.cast(pa.float32())
         notes = {key: text for key, text in (field.metadata or {}).items() if key in _NOTES}
