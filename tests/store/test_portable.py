@@ -4,6 +4,7 @@ import gzip
 import json
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
 
@@ -22,7 +23,7 @@ from provenn.errors import (
     UnknownCatalogError,
 )
 from provenn.logic import disjoint, empty, nonempty, subset
-from provenn.store import calculators, catalog_store, names
+from provenn.store import calculators, catalog_store, names, projects
 from provenn.store.bases import last_seen
 from provenn.store.database import open_database
 from provenn.store.declarations import declare, retract
@@ -34,6 +35,7 @@ from provenn.store.portable import KINDS, LONGEST
 from provenn.store.tables import catalogs, metadata
 from provenn.store.tables import facts as fact_rows
 from provenn.store.tables import names as name_rows
+from provenn.store.visibility import Deed, told_deeds
 from tests.catalogs.samples import base, lineages
 
 STARS = base()
@@ -258,6 +260,71 @@ def test_what_is_private_stays_so(filled, new):
             ("ada", "private", None)
         }
         assert set(reading.connection.execute(select(fact_rows.c["visibility", "project"]))) == {("project", "survey")}
+
+
+def confined(database, who):
+    return replace(database, who=who, viewer=who)
+
+
+def test_who_is_confined_reaches_nothing_by_a_digest_that_he_may_not_see(new):
+    """He neither names it, nor makes something from it, nor says something of it: for him there is no such catalog."""
+    database, elsewhere = new("ada"), new("ada")
+    for one in (database, elsewhere):
+        with one.writing() as writing:
+            catalog_store.add(writing, STARS if one is database else SLIM)
+            names.assign(writing, "stars", STARS.digest, "public")
+    with database.writing() as writing:
+        catalog_store.add(writing, BRIGHT)
+    with elsewhere.writing() as writing:
+        names.assign(writing, "mine", BRIGHT.digest, "public")
+        declare(writing, nonempty(BRIGHT.digest), "")
+    lines = lines_of(exported(elsewhere))
+    held = [one for one in lines if one.get("definition", {}).get("digest") == STARS.digest]
+    slim, name, fact = (
+        next(one for one in lines if one.get(kind, {}).get(key) == value)
+        for kind, key, value in (
+            ("definition", "digest", SLIM.digest),
+            ("name", "name", "mine"),
+            ("fact", "statement", str(nonempty(BRIGHT.digest))),
+        )
+    )
+    for one in (slim, name, fact):
+        with pytest.raises(FileError, match="there is no catalog"):
+            imported(confined(database, "ben"), packed([lines[0], *held, one, lines[-1]]))
+    with confined(database, "ben").reading() as reading:
+        assert catalog_store.count(reading) == 1
+
+
+def test_who_is_confined_cannot_have_had_a_name_before(new):
+    """Else he would be told what others did with what he names, as if they had shared it with him."""
+    database, elsewhere = new("ada"), new("ben")
+    with database.writing() as writing:
+        catalog_store.add(writing, BRIGHT)
+        done = Deed(BRIGHT.digest, "ada", writing.when)
+    with elsewhere.writing() as writing:
+        catalog_store.add(writing, BRIGHT)
+        names.assign(writing, "mine", BRIGHT.digest, "public")
+    lines = lines_of(exported(elsewhere))
+    for one in lines:
+        for change in one.get("name", {}).get("history", ()):
+            change[1] = "2000-01-01T00:00:00+00:00"
+    imported(confined(database, "ben"), packed(lines))
+    with confined(database, "ben").reading() as reading:
+        assert names.find(reading, "mine") == BRIGHT.digest
+        assert names.log(reading, "mine")[0].at >= done.at
+        assert told_deeds(reading, {done}) == frozenset()
+
+
+def test_a_fact_of_two_projects_comes_for_both(new):
+    database, other = new("ada"), new()
+    with database.writing() as writing:
+        catalog_store.add(writing, BRIGHT)
+        for project in ("north", "south"):
+            projects.create(writing, project)
+            declare(writing, nonempty(BRIGHT.digest), "", visibility="project", project=project)
+    imported(other, exported(database))
+    with other.reading() as reading:
+        assert [one.project for one in all_facts(reading)] == ["north", "south"]
 
 
 def test_a_preference_that_differs_stays_and_is_told(filled, new):

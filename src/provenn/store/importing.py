@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from typing import Any, BinaryIO
 
-from sqlalchemy import Table, delete, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Table, delete, insert, select, tuple_, update
 
 from provenn.catalogs import Base, Catalog
 from provenn.catalogs.calculators import calculator_from
@@ -35,7 +35,7 @@ from provenn.store.tables import (
     names,
     preferences,
 )
-from provenn.store.visibility import check_visibility
+from provenn.store.visibility import check_visibility, seen
 
 __all__ = ["Imported", "import_archive"]
 
@@ -127,7 +127,8 @@ def _held(writing: Writing, digests: Collection[str]) -> set[str]:
 
 
 def _require_held(taking: _Import, line: Line, digests: Collection[str]) -> None:
-    missing = set(digests) - _held(taking.writing, digests)
+    """Refuse digests of catalogs that there are not, as far as who imports may know."""
+    missing = set(digests) - seen(taking.writing, _held(taking.writing, digests))
     if missing:
         raise line.wrong(f"there is no catalog {min(missing)[:64]!r}")
 
@@ -259,6 +260,8 @@ def _take_names(taking: _Import, lines: Sequence[Line]) -> int:
             last = changes[-1] if changes else None
             if last is None or last["catalog"] != digest:
                 raise line.wrong("its history does not end where it is")
+            if taking.writing.viewer is not None:
+                last["at"] = taking.writing.when  # since when a name is there decides what its owner may know
             row = {"name": name, "catalog": digest, "changed_at": last["at"], "changed_by": last["by"]}
             execute(insert(names), row | _whose(taking, line, line.content))
         if changes:
@@ -320,7 +323,7 @@ def _take_fact(taking: _Import, line: Line) -> bool:
         "project": project,
     }
     same = select(*facts.c["id", "retracted_at"]).where(facts.c.digest == row["digest"], facts.c.declared_at == at)
-    found = writing.connection.execute(same).first()
+    found = writing.connection.execute(same.where(*_shown_to_the_same(row))).first()
     if found is not None:
         if gone is None or found.retracted_at is not None:
             return False
@@ -340,11 +343,15 @@ def _take_fact(taking: _Import, line: Line) -> bool:
 
 def _is_held(taking: _Import, row: dict[str, Any]) -> bool:
     """Whether the same is held true for the same origin already, and is seen by the same."""
-    same = [facts.c[key] == row[key] for key in ("statement", "origin", "visibility")]
+    same = [*(facts.c[key] == row[key] for key in ("statement", "origin")), *_shown_to_the_same(row)]
     if row["visibility"] != "public":
         same += [facts.c.declared_by == row["declared_by"]]
     query = select(facts.c.id).where(*same, facts.c.retracted_at.is_(None)).limit(1)
     return taking.writing.connection.scalar(query) is not None
+
+
+def _shown_to_the_same(row: dict[str, Any]) -> list[ColumnElement[bool]]:
+    return [facts.c[key].is_not_distinct_from(row[key]) for key in ("visibility", "project")]
 
 
 def _retraction(taking: _Import, line: Line) -> dict[str, Any] | None:
