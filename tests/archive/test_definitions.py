@@ -3,6 +3,7 @@
 import pytest
 
 from provenn.errors import AttributeConflictError, CatalogNameError, DefinitionError, FilesChangedError
+from provenn.store.search import search
 from tests.archive.samples import NAN, STARS, dump, write_parquet
 
 NEWER = STARS | {"vmag": [1.5, 5.9, 6.0, 11.0, 12.0, NAN]}
@@ -152,6 +153,14 @@ def test_a_retraction_that_leaves_a_concatenation_without_its_reason_is_told(hal
     assert "warning: the members of both are not known to be disjoint any more" in str(halves["bright"])
     halves.declare("disjoint(north, south)")
     assert halves.unproved() == []
+
+
+def test_however_many_concatenations_there_are_all_that_lack_their_reason_are_told(halves, monkeypatch):
+    monkeypatch.setitem(search.__kwdefaults__, "most", 1)  # rather than to make a thousand
+    fact = halves.declare("disjoint(north, south)")
+    made = [halves["north"].concat("south"), halves["south"].concat("north")]
+    halves.retract(fact.id)
+    assert {one.digest for one in halves.unproved()} == {one.digest for one in made}
 
 
 def test_a_rebuilt_concatenation_must_be_disjoint_again(halves, tmp_path):

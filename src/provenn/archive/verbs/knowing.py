@@ -135,7 +135,8 @@ class Knowing(Held):
     def unproved(self) -> list[Catalog]:
         """Return the concatenations that need their members to be disjoint, if that is not known any more."""
         with self._database.reading() as reading:
-            digests = [one.digest for one in search.search(reading, Filter(kind="ConcatSources"))]
+            which = Filter(kind="ConcatSources")
+            digests = [one.digest for one in search.search(reading, which, most=search.matches(reading, which))]
             made = catalog_store.get_all(reading, digests) if digests else {}
             return [self._handle(one) for one in definitions.disjointly_concatenated(reading, made.values())]
 
