@@ -36,7 +36,12 @@ _TYPES = {
     "M": "struct<re:double,im:double>",
 }
 _SIZES = dict(zip("LXBIJKAEDCMPQ", (1, 1, 1, 2, 4, 8, 1, 4, 8, 8, 16, 8, 16), strict=True))
-_UNSIGNED = {("B", -128): "tinyint", ("I", 2**15): "int", ("J", 2**31): "bigint", ("K", 2**63): "decimal(20,0)"}
+_UNSIGNED: dict[tuple[str, float], str] = {
+    ("B", -128): "tinyint",
+    ("I", 2**15): "int",
+    ("J", 2**31): "bigint",
+    ("K", 2**63): "decimal(20,0)",
+}
 """How FITS says that whole numbers have a sign, or none: by what is to be added to them."""
 
 
