@@ -293,3 +293,11 @@ print(json.dumps([before, "astropy" in sys.modules]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == [False, True]
+
+
+def test_an_exponent_is_a_number():
+    assert canonical("pow(plx, 200 `%`) > 4") == canonical("pow(plx, 2) > 4")
+    assert canonical("pow(2 mas, 200 `%`) < 4 `mas2`") == canonical("pow(2 mas, 2) < 4 `mas2`")
+    for text in ("pow(plx, 2 mas) > 4", "pow(10, 0.4 `1/mmag` * vmag) > 4"):
+        with pytest.raises(CriterionError, match=r"pow\(\), which takes a number without a unit"):
+            canonical(text)

@@ -46,7 +46,7 @@ _GIVEN = {  # the unit of what a function gives, whatever it takes
     "unix_micros": "us",
 }
 _TAKEN = {**dict.fromkeys([*_OF_ANGLES, "degrees"], "rad"), "radians": "deg"}
-_ANY = frozenset(["rint", "signum", "sqrt", "cbrt", "pow"])  # functions that take any unit
+_ANY = frozenset(["rint", "signum", "sqrt", "cbrt"])  # functions that take any unit
 
 
 class _Plain(Enum):
@@ -119,7 +119,8 @@ def beside(operator: str, left: Node, right: Node) -> tuple[Node, Node]:
 def measured(name: str, arguments: Sequence[Node]) -> list[Node]:
     """Return the arguments of a function, with quantities in the unit that it takes.
 
-    Functions of angles take radians, regions of the sky degrees; what takes a number takes no other unit.
+    Functions of angles take radians, regions of the sky degrees; what takes a number, such as an exponent, takes no
+    other unit.
     """
     if name in ("atan2", "hypot", "nanvl"):
         return alike(arguments)
@@ -128,8 +129,9 @@ def measured(name: str, arguments: Sequence[Node]) -> list[Node]:
     text = _TAKEN.get(name, "deg" if name.startswith("in_") else "")
     taken = _read(text)
     wanted = f"{name}(), which takes {text or 'a number without a unit'}"
-    fitted = []
-    for node in arguments:
+    free = 1 if name == "pow" else 0  # what is raised to a power may have any unit
+    fitted = list(arguments[:free])
+    for node in arguments[free:]:
         unit = _unit(node)
         if _reads(node) and _has_quantity(node) and not _same(unit, taken):
             problem = f"{_which(node, unit)}, does not go with {wanted}"
