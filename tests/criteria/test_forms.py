@@ -2,6 +2,7 @@
 
 import pytest
 
+from provenn.criteria import render
 from tests.criteria.proofs import apart, criterion, inside, same
 
 
@@ -118,6 +119,32 @@ def test_nan_is_the_largest_number_and_zero_has_no_sign(one, other):
 )
 def test_constants_are_compared_in_the_type_in_which_spark_compares(one, other):
     assert same(one, other)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n_obs = CAST('1e2' AS INT)",
+        "n_obs <= CAST('1.5e1' AS BIGINT)",
+        "n_obs = CAST('\u0661\u0662' AS INT)",
+        "vmag = CAST('\u0661\u0662' AS DOUBLE)",
+        "at < CAST('2020-01-01 12:00Z' AS TIMESTAMP)",
+        "at < CAST('2020-01-01 12:00+01:00' AS TIMESTAMP)",
+        "at < CAST('2020-01-01T' AS TIMESTAMP)",
+        "at < CAST('2020-01-01 \u0661\u0662:00:00' AS TIMESTAMP)",
+    ],
+)
+def test_a_string_that_spark_casts_to_null_is_not_taken_for_a_value(text):
+    """Spark says what comes of it, when it runs."""
+    assert "TRY_CAST('" in render(criterion(text), {"star.n_obs": "n_obs", "star.vmag": "vmag", "star.at": "at"})
+
+
+@pytest.mark.parametrize("operator", ["<", "<=", "=", "<>", ">=", ">"])
+@pytest.mark.parametrize("day", ["DATE '-5000000-01-01'", "DATE '+5000000-01-01'"])
+def test_a_date_that_is_no_timestamp_is_null_beside_one(operator, day):
+    """Spark reads no timestamp so far away, and would fail on the text of one."""
+    assert criterion(f"at {operator} {day}").canonical == "NULL"
+    assert criterion(f"CAST({day} AS TIMESTAMP_NTZ) IS NULL").canonical == "TRUE"
 
 
 def test_strings_are_ordered_by_their_code_points():

@@ -66,6 +66,7 @@ from tests.criteria.proofs import SCHEMA, criterion
         ("name = 'it''s'", "side by side", r"\'"),
         ("name LIKE name", "pattern between quotes", ""),
         (r"name LIKE 'a\\b'", "escape", ""),
+        ("name LIKE 'a' ESCAPE '😀'", "one character", ""),  # two, to Java
         ("name LIKE ANY ('a', 'b')", "one pattern", "OR"),
         ("name RLIKE '('", "regular expression", ""),
         ("name = 'a' COLLATE UTF8_LCASE", "collation", "lower"),
@@ -73,6 +74,7 @@ from tests.criteria.proofs import SCHEMA, criterion
         ("vmag < :limit", "parameter", "value"),
         ("n_obs < 300Y", "300 is not a tinyint", ""),
         ("vmag < 1e999", "too large", ""),
+        ("at < TIMESTAMP '2020-01-01 12:00Z'", "not a timestamp", "yyyy-mm-dd hh:mm:ss"),
         ("vmag BETWEEN SYMMETRIC 1 AND 2", "not known here", ""),
         ("vmag IN ()", "list of values", ""),
         ("abs(1, 2) < 5", "abs() takes 1 argument, not 2", ""),

@@ -21,7 +21,7 @@ from provenn.criteria.types import BIGINT, DOUBLE, FLOAT, INT, INTEGRAL, STRING,
 __all__ = ["evaluate", "parse_constant", "read_number"]
 
 _LONGEST_NUMBER = 1000
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operators.add,
     "-": operators.sub,
@@ -65,6 +65,8 @@ def parse_constant(text: str, kind: Type) -> Key | None:
         return double_key(float(text))
     if kind == FLOAT:
         return float_key(nearest_float(Decimal(text)))
+    if kind in INTEGRAL and "e" in text.lower():
+        return None  # CAST('1e2' AS int) is NULL
     exact = Fraction(text) * 10**kind.scale
     return _fitting(exact.numerator, kind) if exact.denominator == 1 else None
 
@@ -99,7 +101,7 @@ def _cast(constant: Constant, kind: Type) -> Constant | None:
         return None if parsed is None else Constant(kind, parsed)
     convert = monotone(source, kind)
     if convert:
-        return Constant(kind, convert(key))
+        return Constant(kind, _fitting(convert(key), kind))  # dates go further than timestamps
     exact = source in INTEGRAL or source.name == "decimal"
     if exact and kind in INTEGRAL:
         return Constant(kind, _fitting(int(number(source, key)), kind))

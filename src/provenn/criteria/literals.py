@@ -25,8 +25,8 @@ from provenn.criteria.types import (
 __all__ = ["date_key", "literal", "quoted", "timestamp_key"]
 
 _SUFFIX = {TINYINT: "Y", SMALLINT: "S", INT: "", BIGINT: "L", FLOAT: "F", DOUBLE: "D"}
-_DATE = re.compile(r"[+-]?\d{4,7}-\d\d-\d\d")
-_TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(Z|[+-]\d\d:\d\d)?")
+_DATE = re.compile(r"[+-]?\d{4,7}-\d\d-\d\d", re.ASCII)
+_TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?(Z|[+-]\d\d:\d\d)?)?", re.ASCII)
 
 
 def date_key(text: str) -> int | None:
@@ -45,16 +45,16 @@ def date_key(text: str) -> int | None:
 
 
 def timestamp_key(text: str, *, zoned: bool = True) -> int | None:
-    """Return the microseconds since 1970, in UTC, of ``yyyy-mm-dd[ hh:mm[:ss[.ffffff]][zone]]``, or None.
+    """Return the microseconds since 1970, in UTC, of ``yyyy-mm-dd[ hh:mm[:ss[.ffffff][zone]]]``, or None.
 
-    The zone is ``Z`` or ``+hh:mm``, and only allowed where `zoned`.
+    The zone is ``Z`` or ``+hh:mm``, and only allowed where `zoned`; Spark reads none behind a minute.
 
     >>> timestamp_key("1970-01-01 01:00:00+01:00"), timestamp_key("1970-01-02")
     (0, 86400000000)
     """
-    day, _, time = text.replace("T", " ").partition(" ")
+    day, between, time = text.replace("T", " ").partition(" ")
     days = date_key(day)
-    found = _TIME.fullmatch(time or "00:00")
+    found = _TIME.fullmatch(time if between else "00:00")
     if days is None or found is None or (found[5] and not zoned):
         return None
     hour, minute, second = (int(part or 0) for part in found.groups()[:3])

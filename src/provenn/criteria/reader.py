@@ -190,7 +190,7 @@ class _Reader:
     def pattern(self, tree: exp.Expr, escape: exp.Expr | None = None) -> Condition:
         if type(tree) not in _PATTERNS or isinstance(tree.expression, exp.Any | exp.All):
             raise Refusal("LIKE takes one pattern", "join several by OR, or use RLIKE 'one|other'")
-        if escape is not None and not (escape.is_string and len(escape.name) == 1):
+        if escape is not None and not (escape.is_string and len(escape.name) == 1 and escape.name <= "\uffff"):
             raise Refusal("ESCAPE takes one character between quotes")
         found = pattern_match(
             _PATTERNS[type(tree)],
