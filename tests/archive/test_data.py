@@ -65,6 +65,16 @@ def test_all_ways_to_have_a_base_agree_with_its_file(survey, tmp_path):
     assert repr(rows(parquet.read_table(tmp_path / "stars.parquet"))) == expected
 
 
+def test_whole_numbers_that_no_double_holds_come_through_beside_null(survey, tmp_path):
+    large = 2**62 + 1
+    content = {"hip": [1, 2], "gaia": pa.array([large, None], pa.int64()), "near": pa.array([7, None], pa.int64())}
+    ids = survey.ingest("ids", write_parquet(tmp_path / "ids.parquet", content), key="hip", population="star")
+    for frame in (ids.to_pandas(), ids.head()):
+        found = frame.sort_values("hip")
+        assert (found["gaia"].tolist()[0], found["gaia"].isna().tolist()) == (large, [False, True])
+        assert str(found["near"].dtype) == "float64"
+
+
 def test_a_selection_and_a_derivation_are_computed(survey):
     assert [row["hip"] for row in rows(survey["bright"].to_arrow())] == [1, 2], "NaN is not below 6, and NULL neither"
     assert survey["bright"].count() == 2

@@ -23,6 +23,9 @@ __all__ = ["LIMIT", "Data"]
 LIMIT = 2 * 10**9
 """How many bytes are brought into this process unless more are asked for."""
 
+_LARGEST_WHOLE = 2**53
+"""Up to here a double holds every whole number."""
+
 
 class Data(ABC):
     """Something whose data can be computed."""
@@ -66,8 +69,11 @@ class Data(ABC):
         return self._workshop().collected(self.plan, self._keep, limit)
 
     def to_pandas(self, *, limit: int | None = LIMIT) -> pd.DataFrame:
-        """Compute the data, as a data frame of pandas in this process; `to_arrow` says what else there is to know."""
-        return self.to_arrow(limit=limit).to_pandas()
+        """Compute the data, as a data frame of pandas in this process; `to_arrow` says what else there is to know.
+
+        NULL is NaN in a column of numbers; only one of whole numbers that doubles would not hold is ``Int64`` then.
+        """
+        return _frame(self.to_arrow(limit=limit))
 
     def to_astropy(self, *, quantities: bool = False, limit: int | None = LIMIT) -> Table:
         """Compute the data, as a table of astropy in this process; `to_arrow` says what else there is to know.
@@ -87,7 +93,7 @@ class Data(ABC):
 
     def head(self, number: int = 10) -> pd.DataFrame:
         """Compute a few sources, whichever come first. Nothing of them is kept."""
-        return self._workshop().first(self.plan, number).to_pandas()
+        return _frame(self._workshop().first(self.plan, number))
 
     def write(
         self,
@@ -115,3 +121,18 @@ class Data(ABC):
         """
         options: dict[str, Any] = {"format": format, "partition_by": partition_by, "single": single}
         return self._workshop().written(self.plan, self._keep, path, overwrite=overwrite, **options)
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    """Return a data frame of pandas, which would make doubles of whole numbers beside NULLs."""
+    import pandas as pd  # noqa: PLC0415 - they take a while to import
+    import pyarrow as pa  # noqa: PLC0415
+    from pyarrow import compute  # noqa: PLC0415
+
+    frame = table.to_pandas()
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if field.type == pa.int64() and column.null_count:
+            least, most = (one.as_py() or 0 for one in compute.min_max(column).values())
+            if max(-least, most) > _LARGEST_WHOLE:
+                frame[field.name] = column.to_pandas(types_mapper=lambda _: pd.Int64Dtype())
+    return frame

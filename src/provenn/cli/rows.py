@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import json
+from base64 import b64encode
+from datetime import date, time, timedelta
+from decimal import Decimal
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from provenn.cli.output import write_text
@@ -25,9 +28,38 @@ def write_rows(rows: pd.DataFrame) -> None:
 
 
 def rows_data(rows: pd.DataFrame) -> dict[str, Any]:
-    """Return rows for programs. What JSON has no word for (NaN, infinity) is null; times are written as ISO 8601."""
-    told = json.loads(rows.to_json(orient="split", index=False, date_format="iso", double_precision=15))
-    return {"columns": told["columns"], "rows": told["data"]}
+    """Return rows for programs. What JSON has no word for (NaN, infinity) is null; times are written as ISO 8601.
+
+    Numbers are those that were computed, to the last digit; but of a decimal with digits after the point, the nearest
+    double. Bytes are written in base64.
+    """
+    columns = [[_plain(value) for value in rows[name].tolist()] for name in rows.columns]
+    return {"columns": [str(name) for name in rows.columns], "rows": [list(row) for row in zip(*columns, strict=True)]}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a table holds, and JSON
+    import pandas as pd  # noqa: PLC0415 - only where there are data
+
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if isfinite(value) else None
+        case dict():
+            return {str(key): _plain(one) for key, one in value.items()}
+        case list() | tuple():
+            return [_plain(one) for one in value]
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case bytes():
+            return b64encode(value).decode()
+    if value is pd.NA or value is pd.NaT:
+        return None
+    if isinstance(value, timedelta):
+        return pd.Timedelta(value).isoformat()
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)
 
 
 def write_written(done: Written) -> None:
