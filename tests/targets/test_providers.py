@@ -328,6 +328,49 @@ def test_a_criterion_on_what_not_all_sources_have_leaves_the_others_out(archive,
     assert words(plan.after).count("scan") == 2
 
 
+@pytest.mark.parametrize("missing", ["error", "null"])
+@pytest.mark.parametrize(
+    "where", ["vmag < 3 OR bt > 1", "bt IS NULL", "coalesce(bt, 0) < 1", "NOT (bt > 1 AND vmag > 3)"]
+)
+def test_a_criterion_that_sources_without_what_it_reads_may_fulfil_loses_none_unasked(
+    archive, stars, tycho, where, missing
+):
+    with pytest.raises(NotCoveredError, match="proved to have bt") as caught:
+        archive.target("stars", ["vmag"], where=where, missing=missing)
+    assert isinstance(caught.value.world, World)
+    dropped = archive.target("stars", ["vmag"], where=where, missing="drop").plan()
+    assert dropped.catalog.extent == stars.combine(tycho).select(where).definition.extent
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "bt > 1 AND vmag < 3",
+        "NOT (bt > 1)",
+        "bt + vmag < 3",
+        "bt > 1 OR bt < 0",
+        "(vmag < 3 OR bt > 1) AND bt IS NOT NULL",
+    ],
+)
+def test_a_criterion_that_no_source_without_what_it_reads_fulfils_leaves_these_out(archive, stars, tycho, where):
+    plan = archive.target("stars", ["vmag"], where=where).plan()
+    assert plan.catalog.extent == stars.combine(tycho).select(where).definition.extent
+
+
+def test_the_key_is_had_by_any_name_that_it_has_somewhere(archive, stars, tmp_path):
+    """It is the same attribute, so that all sources have it; no other catalog need be looked at."""
+    others = [
+        archive.ingest(f"other{n}", write_parquet(tmp_path / f"{n}.parquet", {"nr": [n]}), key="nr", population="star")
+        for n in range(5)
+    ]
+    for one in (stars, stars.select("vmag < 3"), stars.rename(hip="id")):
+        plan = archive.target(one, ["nr", "vmag"]).plan()
+        assert plan.schema.names == ("nr", "vmag")
+        assert words(plan.after).count("scan") == 1
+        assert plan.catalog.extent == one.definition.extent
+    assert archive.target(others[0], ["hip"]).plan().schema.names == ("hip",)
+
+
 # --- changed calculators ---
 
 

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from provenn.catalogs import Attribute, Base, Catalog, CombineAttributes, KeepAttributes, SelectSources, cone
-from provenn.criteria import names_in
+from provenn.catalogs import Attribute, Base, Catalog, CombineAttributes, KeepAttributes, Schema, SelectSources, cone
+from provenn.criteria import backquoted, names_in, order_facts, parse_criterion
 from provenn.errors import NotCoveredError, TargetError
+from provenn.logic import Knowledge, subset
 from provenn.store import catalog_store, counts, fragments, verifications
 from provenn.store.database import Reading
 from provenn.store.fragments import Fragment
@@ -83,7 +84,7 @@ def plan_request(reading: Reading, request: Request) -> Plan:
 
 def _plan_request(reading: Reading, request: Request) -> Plan:
     providers = Providers(reading, request.sources)
-    sources = _sources(request, providers)
+    sources, deciding = _sources(request, providers)
     provided = [providers.named(name) for name in dict.fromkeys(request.attributes)]
     others = [one for one in provided if one.provider is not request.sources]
     _check_names(request, provided)
@@ -95,6 +96,7 @@ def _plan_request(reading: Reading, request: Request) -> Plan:
     extra = (sources, *(one.provider for one in others))
     asked = _Asked(what, catalog, literal(catalog), columns, tuple(provided), created, extra)
     scene = _scene(reading, asked)
+    _check_deciding(scene, request, sources, deciding)
     uncovered = [one for one in others if not scene.lies_in(sources.extent, one.provider.extent)]
     if uncovered and request.missing == "error":
         raise _not_covered(scene, sources, uncovered[0], request)
@@ -115,17 +117,52 @@ def _deep_enough(what: str) -> Iterator[None]:
         ) from None
 
 
-def _sources(request: Request, providers: Providers) -> Catalog:
-    """Return the sources that are asked for, as a catalog."""
+def _sources(request: Request, providers: Providers) -> tuple[Catalog, list[Provided]]:
+    """Return the sources that are asked for, as a catalog, and what others provide of what the criterion reads."""
     if request.where is None or not request.where.strip():
-        return request.sources
+        return request.sources, []
     others = [one for one in map(providers.named, names_in(request.where)) if one.provider is not request.sources]
     if not others:
-        return SelectSources.of(request.sources, request.where)
+        return SelectSources.of(request.sources, request.where), []
     more = brought_together((one.provider, one.attribute.identity, one.name) for one in others)
     assert more is not None, "there are others"  # noqa: S101 - for the type checker
     more = KeepAttributes.of(more, [one.name for one in others])
-    return SelectSources.of(CombineAttributes.of(request.sources, more), request.where)
+    return SelectSources.of(CombineAttributes.of(request.sources, more), request.where), others
+
+
+def _check_deciding(scene: Scene, request: Request, sources: Catalog, deciding: Sequence[Provided]) -> None:
+    """Make sure that sources which do not have what the criterion reads may be left out: it is not true for them.
+
+    Raises
+    ------
+    NotCoveredError
+        If it may be true for a source without that, and such sources are not to be dropped.
+    """
+    by_provider: dict[Catalog, list[str]] = {}
+    for one in deciding:
+        by_provider.setdefault(one.provider, []).append(one.name)
+    for provider, names in by_provider.items():
+        if request.missing == "drop" or scene.lies_in(request.sources.extent, provider.extent):
+            continue
+        where = request.where or ""
+        if not _needs(where, sources.dependencies[0].schema, names):
+            said = scene.inside(request.sources.extent, provider.extent)
+            raise NotCoveredError(
+                names[0],
+                f"not all sources of {request.called or request.sources.digest[:12]} are proved to have {names[0]}, "
+                f"and one that has it not may fulfil {' '.join(where.split())}",
+                scene.known.knowledge.counterexample(said),
+                hint=f"declare that they have it, if they do; or leave the others out: AND {backquoted(names[0])} "
+                'IS NOT NULL, or missing="drop"',
+            )
+
+
+def _needs(where: str, schema: Schema, names: Sequence[str]) -> bool:
+    """Whether a criterion is not true for a source that has none of some attributes."""
+    known = {**schema, **{name: replace(schema[name], nullable=True) for name in names}}
+    criterion = parse_criterion(where, known)
+    one = parse_criterion(" OR ".join(f"{backquoted(name)} IS NOT NULL" for name in names), known)
+    return Knowledge(order_facts([*criterion.atoms, *one.atoms])).entails(subset(criterion.true, one.true))
 
 
 def _combined(sources: Catalog, others: Sequence[Provided], names: Sequence[str]) -> Catalog:

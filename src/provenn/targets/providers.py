@@ -124,7 +124,7 @@ class Providers:
         if len(by_identity) > 1:
             raise self._ambiguous(name, by_identity)
         ((identity, one),) = by_identity.items()
-        provider = self._of_identity(identity)
+        provider = self._with_key(identity, name) if is_key(identity) else self._of_identity(identity)
         held = next(each for each in provider.schema.attributes if each.identity == identity)
         return Provided(name, held, provider, f"defined by {self._called(one.catalog)}")
 
@@ -202,6 +202,10 @@ class Providers:
 
     def _provider(self, identity: str) -> Catalog:
         return self.sources if is_key(identity) else self._of_identity(identity)
+
+    def _with_key(self, identity: str, name: str) -> Catalog:
+        """Return the sources, with a part of their key under another name: they have it, whoever calls it so."""
+        return RenameAttributes.of(self.sources, {self.sources.schema.by_identity[identity].name: name})
 
     def _known_or_new(self, made: Catalog, definers: Iterable[Catalog]) -> Catalog:
         for one in definers:
