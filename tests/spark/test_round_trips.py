@@ -249,3 +249,22 @@ def test_what_stilts_writes_is_read(tmp_path, form):
     found, told = astropy_reads(tmp_path / "c.fits")
     assert told == said
     assert_same(found, table)
+
+
+@pytest.mark.parametrize("form", ["fits", "vot"])
+@pytest.mark.parametrize("rows", [0, 1])
+@pytest.mark.parametrize("leaf", [pa.int16(), pa.float64(), pa.bool_(), pa.string()])
+def test_columns_in_which_no_array_is_seen_are_written_and_read(tmp_path, form, rows, leaf):
+    """Of their lengths nothing is known: there are no rows, or all arrays of arrays are NULL."""
+    if form == "vot" and leaf == pa.string():
+        pytest.skip("VOTables have no arrays of text")
+    table = pa.table({"x": pa.nulls(rows, pa.list_(pa.list_(leaf)))})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    parts = Parts(fs.LocalFileSystem(), [str(tmp_path / "a.parquet")], table.schema)
+    attributes = [Attribute("x", "x", parse_type("string"), nullable=True)]
+    with (tmp_path / f"a.{form}").open("wb") as stream:
+        assert (write_fits if form == "fits" else write_votable)(parts, attributes, stream) == rows
+    found = converted(Files.at(tmp_path / f"a.{form}"), DataFolder.of(tmp_path / "data"))
+    again = parquet.read_table(found.removeprefix("file://"))
+    assert again.schema.field("x").type == table.schema.field("x").type
+    assert again["x"].to_pylist() in ([None] * rows, [[]] * rows)  # FITS cannot tell them apart

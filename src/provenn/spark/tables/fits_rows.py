@@ -84,7 +84,8 @@ def _stored(one: FitsColumn) -> Any:  # noqa: ANN401 - what NumPy takes for a ty
     if one.variable:
         return (_POINTERS[one.variable], (2,))
     if one.code == "A":
-        return (f"S{one.repeat // max(1, prod(one.dims))}", one.dims)
+        number = prod(one.dims)
+        return (f"S{one.repeat // number if number else 1}", one.dims)  # NumPy has no arrays of no texts of no length
     if one.code == "X":
         return (_CODES["X"], (-(-one.repeat // 8),))
     return (_CODES[one.code], one.dims)

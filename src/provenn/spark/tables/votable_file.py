@@ -107,7 +107,7 @@ def _size(name: str, seen: Seen, depth: int) -> str:
             hint="write Parquet",
         )
     if depth > 1:
-        return "x".join([str(longest) for _, longest in reversed(seen.lengths)] or ["1"] * (depth - 1) + ["*"])
+        return "x".join([str(longest) for _, longest in reversed(seen.lengths)] or ["1"] * depth)
     longest = seen.lengths[0][1] if seen.lengths else 0
     return "*" if varies or longest < 2 else str(longest)  # an array of one value is taken for the value
 
