@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 from prov.model import ProvDocument
+from typer.testing import CliRunner
 
+from provenn.cli import app
 from tests.cli.archive_session import Session
 from tests.exchange.pipelines import dataset, events_file, job, lineage, same
 
@@ -28,6 +30,14 @@ def test_prov_is_written_to_the_standard_output(survey: Session):
     text = survey("exchange export both --format prov-json -o -")
     assert ProvDocument.deserialize(content=text, format="json").get_records()
     assert survey.run("exchange export both -o - --json").exit_code == 2
+
+
+def test_lineage_is_utf_8_whatever_the_terminal_is(survey: Session):
+    survey("name br\N{LATIN SMALL LETTER E WITH ACUTE}f bright")
+    for format_ in ("prov-xml", "prov-n", "openlineage"):
+        typed = ["exchange", "export", "bright", "--format", format_, "-o", "-", "-a", str(survey.folder)]
+        written = CliRunner(charset="latin-1").invoke(app, typed).stdout_bytes
+        assert "br\N{LATIN SMALL LETTER E WITH ACUTE}f" in written.decode("utf-8").replace("\\u00e9", "\u00e9")
 
 
 def test_pipelines_of_others_are_asked_questions(survey: Session, tmp_path: Path):

@@ -16,6 +16,7 @@ from provenn.errors import (
     ReadOnlyArchiveError,
 )
 from provenn.store.database import open_database
+from provenn.store.facts import fact
 from provenn.store.tables import VERSION_TABLE, metadata, names, populations
 
 STAR = {"name": "star", "key": "[]"}
@@ -87,6 +88,14 @@ class DatabaseContract:
             assert "sqlalche" not in str(refused.value)
         with database.reading() as reading:
             assert population_names(reading) == []
+
+    def test_a_number_that_no_database_holds_is_told(self, database):
+        def look(number):
+            with database.reading() as reading:
+                return fact(reading, number)
+
+        with pytest.raises(ArchiveError):
+            look(10**20)
 
     def test_foreign_keys_are_enforced(self, database):
         row = {"name": "bright", "catalog": "0" * 64, "changed_at": datetime.now(UTC), "changed_by": "Ada"}

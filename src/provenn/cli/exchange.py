@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Literal
 
@@ -64,6 +65,8 @@ def export_lineage(
         from provenn.exchange import export_lineage as export  # noqa: PLC0415 - other commands start without it
 
         if output == _STANDARD:
+            if isinstance(sys.stdout, TextIOWrapper):
+                sys.stdout.reconfigure(encoding="utf-8")  # as these formats are, whatever the terminal is
             export(found, sys.stdout, catalog, format=format_, namespace=namespace)
             return
         check_place(output, overwrite=overwrite)

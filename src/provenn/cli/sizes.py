@@ -1,6 +1,7 @@
 """Sizes in bytes, as people write them."""
 
 import re
+from decimal import Decimal
 
 import typer
 
@@ -15,11 +16,13 @@ def parse_size(text: str) -> int:
 
     >>> parse_size("10GB"), parse_size("1.5 MiB"), parse_size("0")
     (10000000000, 1572864, 0)
+    >>> parse_size("9" * 400) > 2**64
+    True
     """
     found = _SIZE.fullmatch(text.strip())
     if found is None or (found[3] and not found[2]):
         raise typer.BadParameter(f"a size such as 10GB or 500 MiB is expected, not {text!r}")
-    size: int = round(float(found[1]) * (1024 if found[3] else 1000) ** _UNITS[found[2].lower()])
+    size: int = round(Decimal(found[1]) * (1024 if found[3] else 1000) ** _UNITS[found[2].lower()])
     return size
 
 

@@ -114,7 +114,7 @@ class Database:
         ArchiveBusyError
             If another process writes for too long.
         ArchiveError
-            If the database fails, now or at the end, or cannot hold a text. Then nothing is written.
+            If the database fails, now or at the end, or cannot hold a text or number. Then nothing is written.
         """
         if self.read_only:
             raise ReadOnlyArchiveError(f"the archive {self.place} can only be read", hint="copy it, or ask its owner")
@@ -130,8 +130,8 @@ class Database:
                     yield connection
         except IntegrityError:
             raise  # no failure of the database: what was to be written is wrong
-        except DataError as error:
-            said = str(error.orig).split("\n")[0]
+        except (DataError, OverflowError) as error:
+            said = str(error.orig if isinstance(error, DataError) else error).split("\n")[0]
             raise ArchiveError(f"the archive cannot hold what is said: {said}") from error
         except UnicodeEncodeError as error:
             said = ascii(error.object[error.start : error.end])
