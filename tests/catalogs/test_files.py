@@ -282,6 +282,17 @@ def test_without_a_header_the_schema_names_the_columns(tmp_path: Path):
         csv(tmp_path, "1,2\n", schema={"hip": "bigint"}, options={"header": False})
 
 
+@pytest.mark.parametrize("text", ["12345678901234567891\n1\n", "+9007199254740993\nnan\n", "-99999999999999999999\n"])
+def test_whole_numbers_that_a_double_would_round_are_not_taken_for_doubles_unasked(tmp_path: Path, text: str):
+    """Two identifiers would become one."""
+    with pytest.raises(BaseFilesError, match="more digits than a double keeps"):
+        csv(tmp_path, f"hip\n{text}")
+    for kind in ("decimal(20,0)", "string", "double"):
+        if "nan" not in text or kind != "decimal(20,0)":
+            assert shape(csv(tmp_path, f"hip\n{text}", schema={"hip": kind})) == {"hip": kind}
+    assert shape(csv(tmp_path, f"hip\n{text}0.5\n")) == {"hip": "double"}  # what is measured is rounded anyway
+
+
 def test_compressed_csv_is_csv(tmp_path: Path):
     with pa.output_stream(str(tmp_path / "stars.csv.gz")) as stream:
         stream.write(b"hip,vmag\n1,2.5\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from provenn.catalogs.file_columns import Column, check_columns
@@ -18,6 +18,7 @@ DEFAULT_OPTIONS = {"header": "true", "escape": '"'}
 """A quote within quotes is doubled, as RFC 4180 has it and nearly all write it; Spark would expect a backslash."""
 
 _BLOCK = 1 << 20
+_DIGITS = 15  # that every double keeps
 _FRACTIONS = ("float", "double")
 _SPELLINGS = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), r"[+-]?\d+"),
@@ -77,8 +78,11 @@ def csv_columns(
         name,
     )
     needed: dict[str, str] = {}
-    for column, values in zip(columns, texts, strict=True):
-        for value in sorted(values - {"", options.get("nullvalue", ""), *(options.get(one, "") for one in _SPECIAL)}):
+    for column, texts_of in zip(columns, texts, strict=True):
+        values = sorted(texts_of - {"", options.get("nullvalue", ""), *(options.get(one, "") for one in _SPECIAL)})
+        if column.name not in schema and column.type.name == "double":
+            _check_digits(column.name, values, name)
+        for value in values:
             if _readable(column.type, _stripped(value, *blanks)):
                 continue
             option = next((one for one, spelling in _SPECIAL.items() if re.fullmatch(spelling, value)), None)
@@ -116,6 +120,17 @@ def _first_block(beginning: bytes, options: Mapping[str, str]) -> tuple[Any, lis
         batch = next(iter(reader), None)
     texts = [set(column.unique().to_pylist()) for column in batch.columns] if batch else [set()] * len(seen)
     return seen, texts
+
+
+def _check_digits(column: str, values: Sequence[str], name: str) -> None:
+    """Refuse whole numbers, as of an identifier, that were taken for doubles because no integer type holds them."""
+    numbers = [one.strip() for one in values if not any(re.fullmatch(each, one) for each in _SPECIAL.values())]
+    long = [one for one in numbers if len(one.lstrip("+-0")) > _DIGITS]
+    if long and all(re.fullmatch(r"[+-]?\d+", one) for one in numbers):
+        raise BaseFilesError(
+            f"{name}: {long[0]} in the column {column} has more digits than a double keeps",
+            hint=f'say what it is: schema={{"{column}": "decimal(20,0)"}}, or "string", or "double" all the same',
+        )
 
 
 def _readable(kind: Type, text: str) -> bool:
