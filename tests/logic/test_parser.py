@@ -1,5 +1,7 @@
 """Statements from text: what is read, and what is refused."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 
@@ -95,6 +97,17 @@ def test_the_marked_column_of_a_long_statement_stays_in_sight():
     _, shown, mark = caught.value.message.splitlines()
     assert len(shown) < 120
     assert shown[mark.index("^")] == "+"
+
+
+@pytest.mark.parametrize("join", [" and A <= ", " or A <= ", " <= "])
+def test_long_chains_of_statements_are_read_in_linear_time(join):
+    def seconds(length: int) -> float:
+        text = "A <= " + join.join(["B"] * length)
+        begin = process_time()
+        assert len(statement(text).parts) == length
+        return process_time() - begin
+
+    assert seconds(30_000) < 40 * seconds(3_000)  # a hundred times it would be, if it grew with the square
 
 
 def test_long_chains_and_deep_parentheses_are_read_without_recursion():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
 from provenn.errors import StatementError
@@ -55,12 +55,13 @@ class _Operand:
     """A value on the stack, and where it began. A bare comparison remembers its right side, for chaining.
 
     A set is a postfix program under construction: joining two extends the left one in place, so that a long chain
-    is read in linear time.
+    is read in linear time. So are the links of a chained comparison, of which the value is the first.
     """
 
     value: list[str | Op] | Statement
     column: int
     chained: Term | None = None
+    links: list[Statement] = field(default_factory=list)
     depth: int = 0
 
 
@@ -159,7 +160,11 @@ class _Parser:
     def close(self, token: _Token) -> bool:
         """Take a token after an operand; tell whether an operand is expected next."""
         match token:
-            case _Token("name", "and" | "or") | _Token("compare") | _Token("symbol", "&" | "|" | "^" | "-"):
+            case _Token("name", "and" | "or"):
+                self.reduce(_BINDS[token.value] + 1)  # all that one connective joins is joined at once
+                self.operators.append(token)
+                return True
+            case _Token("compare") | _Token("symbol", "&" | "|" | "^" | "-"):
                 self.reduce(_BINDS["compare" if token.kind == "compare" else token.value])
                 self.operators.append(token)
                 return True
@@ -201,6 +206,8 @@ class _Parser:
         bracket = self.operators.pop()
         if not self.operators or self.operators[-1].value not in _PROPERTIES:
             (inside,) = arguments
+            if inside.links:
+                self.as_statement(inside)
             self.operands.append(_Operand(inside.value, bracket.column, depth=inside.depth))
             return
         prop = self.operators.pop()
@@ -220,6 +227,12 @@ class _Parser:
             self.operators.pop()
             if token.value in _UNARY:
                 self.operands.append(self.applied(token, self.operands.pop()))
+            elif token.value in ("and", "or"):
+                parts = [self.operands.pop(), self.operands.pop()]
+                while self.operators and self.operators[-1].value == token.value:
+                    self.operators.pop()
+                    parts.append(self.operands.pop())
+                self.operands.append(self.connected(token, parts[::-1]))
             else:
                 right = self.operands.pop()
                 self.operands.append(self.joined(token, self.operands.pop(), right))
@@ -230,16 +243,18 @@ class _Parser:
             return _Operand(operand.value, token.column)
         return self.deeper(Not(self.as_statement(operand)), token.column, operand)
 
+    def connected(self, token: _Token, parts: list[_Operand]) -> _Operand:
+        join = And if token.value == "and" else Or
+        return self.deeper(join.of(*map(self.as_statement, parts)), parts[0].column, *parts)
+
     def joined(self, token: _Token, left: _Operand, right: _Operand) -> _Operand:
         column = left.column
-        if token.value in ("and", "or"):
-            join = And if token.value == "and" else Or
-            return self.deeper(join.of(self.as_statement(left), self.as_statement(right)), column, left, right)
         if token.kind == "compare":
             side = self.as_term(right)
             if left.chained is not None:
-                link = Comparison(token.value, left.chained, side)
-                return _Operand(And.of(self.as_statement(left), link), column, chained=side, depth=1)
+                left.links.append(Comparison(token.value, left.chained, side))
+                left.chained = side
+                return left
             return _Operand(Comparison(token.value, self.as_term(left), side), column, chained=side)
         postfix = self.as_postfix(left)
         postfix.extend(self.as_postfix(right))
@@ -264,4 +279,6 @@ class _Parser:
     def as_statement(self, operand: _Operand) -> Statement:
         if not isinstance(operand.value, Statement):
             self.fail("a set alone says nothing: compare it, or write nonempty(…)", operand.column)
+        if operand.links:
+            operand.value, operand.links, operand.depth = And((operand.value, *operand.links)), [], 1
         return operand.value
