@@ -101,6 +101,13 @@ def test_the_place_is_marked():
     )
 
 
+def test_half_a_character_is_no_text_and_the_error_can_be_shown():
+    with pytest.raises(CriterionError, match="this is no text") as caught:
+        criterion("name = 'a\udcff'")
+    assert caught.value.column == 9
+    assert str(caught.value).encode()
+
+
 def test_a_name_is_found_exactly_or_by_case_or_not_at_all():
     double = parse_type("double")
     schema = {"Vmag": Attribute("a", double), "vmag": Attribute("b", double), "Plx": Attribute("c", double)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
@@ -24,6 +26,7 @@ _MOST_STEPS = 20
 _FREE_STEPS = 1000
 
 
+_HALF = re.compile("[\ud800-\udfff]")
 _QUANTITY = "quantity"
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 
@@ -86,6 +89,9 @@ def parse(text: str) -> exp.Expr:
             f"{text[:60]}…",
             hint="to take sources that are listed somewhere, ingest the list, and restrict() to it",
         )
+    if not text.isascii() and (half := _HALF.search(text)):
+        hint = "texts are of whole characters, as in UTF-8"
+        raise CriterionError("this is no text", _HALF.sub("?", text), half.start(), hint=hint)
     dialect = Spark()
     try:
         tokens = dialect.tokenize(text)
