@@ -28,7 +28,7 @@ from provenn.store.bases import last_seen
 from provenn.store.database import open_database
 from provenn.store.declarations import declare, retract
 from provenn.store.exporting import export_archive
-from provenn.store.facts import all_facts, whole_population
+from provenn.store.facts import all_facts, fact, whole_population
 from provenn.store.importing import import_archive
 from provenn.store.knowledge import knowledge_of
 from provenn.store.portable import KINDS, LONGEST
@@ -313,6 +313,39 @@ def test_who_is_confined_cannot_have_had_a_name_before(new):
         assert names.find(reading, "mine") == BRIGHT.digest
         assert names.log(reading, "mine")[0].at >= done.at
         assert told_deeds(reading, {done}) == frozenset()
+
+
+@pytest.mark.parametrize("who", ["ada", "ben"])
+def test_a_private_fact_that_contradicts_what_comes_is_suspended(who, new):
+    """Whoever imports it: else nothing could be proved to its owner any more."""
+    database, elsewhere = new("ada"), new("ben")
+    for one in (database, elsewhere):
+        with one.writing() as writing:
+            catalog_store.add(writing, BRIGHT, SLIM)
+            names.assign(writing, "bright", BRIGHT.digest, "public")
+            names.assign(writing, "slim", SLIM.digest, "public")
+    with database.writing() as writing:
+        mine = declare(writing, empty(BRIGHT.digest), "", visibility="private")
+    with elsewhere.writing() as writing:
+        declare(writing, nonempty(SLIM.digest), "")
+    imported(replace(database, who=who), exported(elsewhere))
+    with database.reading() as reading:
+        told = fact(reading, mine.id)
+        assert (told.holds, "suspended" in (told.retracted_reason or "")) == (False, True)
+        assert knowledge_of(*whole_population(reading, "star")).knowledge.entails(nonempty(BRIGHT.digest))
+
+
+def test_a_private_fact_that_nothing_contradicts_stays_when_others_come(new):
+    database, elsewhere = new("ada"), new("ben")
+    with database.writing() as writing:
+        catalog_store.add(writing, BRIGHT, FAINT)
+        mine = declare(writing, empty(FAINT.digest), "", visibility="private")
+    with elsewhere.writing() as writing:
+        catalog_store.add(writing, BRIGHT)
+        declare(writing, nonempty(BRIGHT.digest), "")
+    imported(database, exported(elsewhere))
+    with database.reading() as reading:
+        assert fact(reading, mine.id).holds
 
 
 def test_a_fact_of_two_projects_comes_for_both(new):

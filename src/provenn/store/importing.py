@@ -18,7 +18,7 @@ from provenn.logic import statement
 from provenn.store import catalog_store
 from provenn.store.cones import cone, in_batches
 from provenn.store.database import Writing
-from provenn.store.declarations import retract
+from provenn.store.declarations import retract, suspend
 from provenn.store.facts import closed_cone, fact_digest
 from provenn.store.knowledge import knowledge_of
 from provenn.store.names import check_name
@@ -35,7 +35,7 @@ from provenn.store.tables import (
     names,
     preferences,
 )
-from provenn.store.visibility import check_visibility, seen
+from provenn.store.visibility import as_seen_by, check_visibility, seen
 
 __all__ = ["Imported", "import_archive"]
 
@@ -114,6 +114,7 @@ def import_archive(writing: Writing, file: BinaryIO, name: str, *, prefix: str =
             new[kind] += came
             there[kind] += len(batch) - came
     _require_consistent(taking)
+    _suspend_hidden(taking)
     return Imported(new, there, tuple(taking.kept))
 
 
@@ -374,7 +375,7 @@ def _require_one_population(taking: _Import, line: Line, labels: Collection[str]
 
 
 def _require_consistent(taking: _Import) -> None:
-    """Refuse facts for everybody that contradict each other. What is private and contradicts them rests."""
+    """Refuse facts for everybody that contradict each other."""
     if not taking.labels:
         return
     definitions, known = closed_cone(taking.everything, taking.labels)
@@ -382,6 +383,26 @@ def _require_consistent(taking: _Import) -> None:
     conflict = knowledge_of(definitions, [one for one in known if one.id in public]).knowledge.conflict()
     if conflict is not None:
         raise ContradictionError(conflict)
+
+
+def _suspend_hidden(taking: _Import) -> None:
+    """Suspend facts that not everybody sees, where to their owner they contradict what came, as `declare` does."""
+    writing, table = taking.writing, facts.c
+    query = select(table.id, table.declared_by).where(table.visibility != "public", table.retracted_at.is_(None))
+    hidden = {row.id: row.declared_by for row in writing.connection.execute(query)} if taking.labels else {}
+    for person in sorted(set(hidden.values())):
+        view = as_seen_by(writing, person)
+        labels = seen(view, taking.labels)
+        while labels:
+            definitions, known = closed_cone(view, labels)
+            conflict = knowledge_of(definitions, known).knowledge.conflict()
+            against = frozenset() if conflict is None else frozenset(conflict.facts)
+            own = [one for one in known if hidden.get(one.id) == person and one.statement in against]
+            doubted = [one for one in own if one.origin == "declared"] or own
+            if not doubted:
+                break
+            for one in doubted:
+                suspend(writing, one.id, "suspended: contradicted by what was imported")
 
 
 # -- calculators -----------------------------------------------------------------------------------------------------
