@@ -101,6 +101,19 @@ def test_the_place_is_marked():
     )
 
 
+@pytest.mark.parametrize("pattern", ["(?P<n>a)", "a{,3}", "a{", "{", "[a]{x}", "(?a)b", "(?iL)b"])
+def test_a_regular_expression_that_python_alone_reads_is_refused(pattern):
+    with pytest.raises(CriterionError, match="Java and Python both"):
+        criterion(f"name RLIKE '{pattern}'")
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a{2}", "a{2,}b{2,3}", "[a{]", "[^]{]", r"\\{", r"[\\]{]", "(?i)a", "}", "[a[b]]", "(?!P)"]
+)
+def test_a_regular_expression_that_java_reads_too_is_not_refused(pattern):
+    assert criterion(f"name RLIKE '{pattern}'").canonical == f"`star.name` RLIKE '{pattern}'"
+
+
 def test_half_a_character_is_no_text_and_the_error_can_be_shown():
     with pytest.raises(CriterionError, match="this is no text") as caught:
         criterion("name = 'a\udcff'")

@@ -31,6 +31,10 @@ __all__ = [
 _MIRROR = {"<": ">", "<=": ">=", "=": "=", "<>": "<>", ">=": "<=", ">": "<"}
 _MEANT = {"<": [0], "<=": [0, 1], "=": [1], "<>": [0, 2], ">=": [1, 2], ">": [2]}
 _HEAVIEST = 1_000
+# The parts of a regular expression; the last is what Python takes for a character, or for its own, and Java refuses.
+_REGULAR = re.compile(
+    r"\\N\{[^}]*\}|\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|\{\d+(?:,\d*)?\}|(\(\?P|\(\?[imsux]*[aL]|\{)", re.DOTALL
+)
 
 
 def as_node(condition: Condition) -> Node:
@@ -164,11 +168,15 @@ def pattern_match(operator: str, value: Node, pattern: Node, escape: str | None 
 
 def _check_regular(pattern: str) -> None:
     """Refuse what Spark would fail on. Java and Python agree on nearly all; on the rest there is no telling."""
+    problem = "not a regular expression that Java and Python both read"
     try:
         with warnings.catch_warnings(action="ignore"):
             re.compile(pattern)
     except re.error as error:
-        raise Refusal(f"{pattern!r} is not a regular expression that Java and Python both read: {error}") from None
+        raise Refusal(f"{pattern!r} is {problem}: {error}") from None
+    foreign = next(filter(None, _REGULAR.findall(pattern)), None)
+    if foreign:
+        raise Refusal(f"{pattern!r} is {problem}: {foreign}", "a brace that is meant as such has a backslash before it")
 
 
 def _like_syntax(escape: str) -> str:
