@@ -110,6 +110,14 @@ def test_times_in_utc_are_moments_to_the_microsecond():
     assert back.mask.tolist() == [False, True]
 
 
+def test_half_a_complex_number_is_no_number():
+    halves = [{"re": 1.0, "im": None}, {"re": 2.0, "im": 3.0}, None]
+    found = astropy_table(pa.table({"c": pa.array(halves, pa.struct({"re": pa.float64(), "im": pa.float64()}))}))["c"]
+    assert np.isnan(found[0].imag)
+    assert found[1] == 2 + 3j
+    assert found.mask.tolist() == [False, False, True]
+
+
 def test_arrays_of_different_lengths_are_kept():
     cells = np.empty(3, object)
     cells[:] = [np.arange(2, dtype="i4"), np.ma.array([5, 6], mask=[True, False]), np.zeros(0, "i4")]

@@ -72,7 +72,7 @@ def _cells(values: Any) -> tuple[Any, Any]:  # noqa: ANN401 - as above
         wanted = np.complex64 if kind[0].type == pa.float32() else np.complex128
         made = np.zeros(len(values), wanted)
         made.real, made.imag = (
-            pc.struct_field(values, one).fill_null(0).to_numpy(zero_copy_only=False) for one in ("re", "im")
+            pc.struct_field(values, one).fill_null(np.nan).to_numpy(zero_copy_only=False) for one in ("re", "im")
         )
         return made, mask
     if pa.types.is_decimal(kind) and kind.scale == 0:

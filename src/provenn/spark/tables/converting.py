@@ -19,6 +19,9 @@ __all__ = ["CONVERTIBLE", "converted"]
 
 CONVERTIBLE = ("fits", "votable")
 
+_READ = "converted 2"
+"""How files are read now. It is counted up when that changes, so that what was read otherwise is not used."""
+
 
 def converted(files: Files, folder: DataFolder) -> str:
     """Return the address of Parquet that holds the rows of files, made now if it is not there.
@@ -33,7 +36,7 @@ def converted(files: Files, folder: DataFolder) -> str:
         If there is no place for it.
     """
     identity, _ = files.to_json()
-    parts = (CONVERTED, files.digest, f"{content_digest('converted', identity)}.parquet")
+    parts = (CONVERTED, files.digest, f"{content_digest(_READ, identity)}.parquet")
     with folder.reached(*parts) as (filesystem, path):
         if filesystem.get_file_info(path).is_file:
             return folder.at(*parts)
