@@ -15,6 +15,7 @@ from provenn.errors import (
     EngineError,
     FilesChangedError,
     StoreError,
+    TargetError,
     TooLargeError,
 )
 from provenn.spark.progress import Progress
@@ -61,6 +62,10 @@ def test_all_ways_to_have_a_base_agree_with_its_file(survey, tmp_path):
     assert len(stars.head(2)) == 2
     assert len(stars.head()) == 6
     assert stars.head(0).columns.tolist() == list(STARS)
+    assert len(stars.head(10**12)) == 6
+    for number in (-1, 1.5, "all"):
+        with pytest.raises(TargetError, match="is no number of sources"):
+            stars.head(number)
     assert stars.write(tmp_path / "stars.parquet").rows == 6
     assert repr(rows(parquet.read_table(tmp_path / "stars.parquet"))) == expected
 

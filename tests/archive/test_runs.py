@@ -7,6 +7,7 @@ import pytest
 
 from provenn.archive import Ran
 from provenn.archive.runs import recorded
+from provenn.errors import ArchiveBusyError
 from provenn.store import attributes, runs
 from tests.cli.archive_session import Session
 
@@ -52,6 +53,17 @@ def test_a_run_is_told_by_names_with_what_it_saved(archive, stars):
     )
     assert archive.runs("bright") == [ran]
     assert archive.runs("stars") == []
+
+
+def test_a_result_is_not_lost_because_nobody_can_take_note_of_it(archive, stars, monkeypatch):
+    def busy(*_: object, **__: object) -> None:
+        raise ArchiveBusyError("the archive is busy")
+
+    with recorded(archive._database, plan(stars)) as run:
+        monkeypatch.setattr(runs, "end", busy)
+        run.rows = 10
+    (ran,) = archive.runs()
+    assert ran.rows is None
 
 
 def test_attributes_that_no_catalog_of_the_archive_has_are_told_by_name(archive, stars):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from operator import index
 from os import PathLike
 from typing import TYPE_CHECKING, Any
+
+from provenn.errors import TargetError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,8 +95,20 @@ class Data(ABC):
         return astropy_table(self.to_arrow(limit=limit), quantities=quantities)
 
     def head(self, number: int = 10) -> pd.DataFrame:
-        """Compute a few sources, whichever come first. Nothing of them is kept."""
-        return _frame(self._workshop().first(self.plan, number))
+        """Compute a few sources, whichever come first. Nothing of them is kept.
+
+        Raises
+        ------
+        TargetError
+            If that is no number of sources.
+        """
+        try:
+            most = index(number)
+        except TypeError:
+            most = -1
+        if most < 0:
+            raise TargetError(f"{number!r} is no number of sources", hint="head(10)")
+        return _frame(self._workshop().first(self.plan, most))
 
     def write(
         self,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, Literal
 
 from provenn.archive.words import SHORT
+from provenn.errors import ArchiveBusyError
 from provenn.store import attributes, names, runs
 from provenn.store.database import Database, Reading
 from provenn.store.runs import Outcome, Run
@@ -102,7 +103,8 @@ def recorded(database: Database, plan: Plan) -> Iterator[Recorder]:
         plan = run.plan
         asked = {one.identity: one.name for one in plan.columns if one.identity in plan.needed}
         held = {identity for one in plan.fragments for identity in one.identities}
-        with database.writing() as writing:
+        # What was computed is not lost for the lack of a note of it.
+        with suppress(ArchiveBusyError), database.writing() as writing:
             runs.end(
                 writing,
                 number,

@@ -175,7 +175,8 @@ class Workshop:
             from provenn.spark.arrow import no_rows  # noqa: PLC0415 - see above
 
             return no_rows(plan.schema)
-        return self.pipeline().collected(self.prepared(plan), None, lambda frame: frame.limit(number).toArrow())
+        most = min(number, 2**31 - 1)  # Spark counts so far
+        return self.pipeline().collected(self.prepared(plan), None, lambda frame: frame.limit(most).toArrow())
 
     def count(self, replan: Callable[[], Plan]) -> int:
         """Count sources, unless it is known how many there are."""

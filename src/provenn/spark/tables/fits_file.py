@@ -163,7 +163,7 @@ def _values(field: Any, kind: Any, seen: Seen, dims: tuple[int, ...] | None) -> 
     if code is None:
         raise FormatError(
             f"FITS cannot hold the column {field.name}, of the type {field.type}",
-            hint=f"{_ELSEWHERE}; or derive it in another type, such as CAST({field.name} AS double)",
+            hint=f"write Parquet; or derive it in another type, such as CAST({field.name} AS double)",
         )
     if code in "BIJK" and missing:
         made = _nullable(field.name, kind, seen)
@@ -206,7 +206,9 @@ def _long(name: str, seen: Seen, missing: bool) -> _Column:
         null = _unused(seen, bounds) if missing else None
         if bounds[0] <= least and most <= bounds[1] and (null is not None or not missing):
             return _Column("K", zero=zero, null=null)
-    raise FormatError(f"the column {name} holds whole numbers of more than 64 bits, which FITS cannot", hint=_ELSEWHERE)
+    raise FormatError(
+        f"the column {name} holds whole numbers of more than 64 bits, which FITS cannot", hint="write Parquet"
+    )
 
 
 def _unused(seen: Seen, bounds: tuple[int, int]) -> int | None:
