@@ -123,22 +123,6 @@ def test_values_become_names_of_folders(engine, frame, tmp_path):
         write(engine, some, schema_of(some), tmp_path / "o.csv", partition_by=["byte"], single=True)
 
 
-@pytest.mark.parametrize("lost", ["", "__HIVE_DEFAULT_PARTITION__"])
-@pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_texts_that_folders_cannot_tell_from_null_are_refused(engine, tmp_path, kind, lost):
-    made = engine.session.createDataFrame([(1, "a/b=%"), (2, "007"), (3, None)], "id bigint, text string")
-    write(engine, made, schema_of(made), tmp_path / "fine", format=kind, partition_by=["text"])
-    assert {one.name for one in (tmp_path / "fine").iterdir()} == {
-        "text=a%2Fb%3D%25",
-        "text=007",
-        "text=__HIVE_DEFAULT_PARTITION__",
-    }
-    bad = made.fillna({"text": lost})
-    with pytest.raises(RunError, match="a text of text cannot be the name of a folder: it would be read as NULL"):
-        write(engine, bad, schema_of(bad), tmp_path / "bad", format=kind, partition_by=["text"])
-    assert not (tmp_path / "bad").exists()
-
-
 def test_arrays_maps_structs_and_odd_names(engine, tmp_path):
     made = engine.session.sql(
         "SELECT 1L AS id, array(1.5D, NULL) AS `a.b`, map('k', 1) AS `c d`, named_struct('X y', 1L) AS `e``f`, 2 AS ID"

@@ -128,7 +128,7 @@ class Data(ABC):
         format
             ``"parquet"``, ``"csv"``, ``"fits"`` or ``"votable"``, if the suffix does not tell.
         partition_by
-            Attributes by whose values the files are put into folders; none may be an empty text.
+            Attributes by whose values the files are put into folders.
         single
             Whether to write one file rather than a folder with many. By default, one file if the path has a suffix.
         overwrite

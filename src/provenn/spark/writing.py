@@ -110,7 +110,7 @@ def write(
     format
         One of `FORMATS`; by default the suffix tells.
     partition_by
-        Attributes whose values become names of folders, ``year=2026``. An empty text cannot: it would be NULL.
+        Attributes whose values become names of folders, ``year=2026``.
     single
         Whether to write one file; by default if the path has the suffix of one, and nothing becomes folders.
     overwrite
@@ -258,7 +258,7 @@ def _written(job: _Job) -> int:
     """Write, and return how many rows."""
     text = {"csv": _csv_text, "parquet": _no_text}.get(job.format, _iso_text)
     frame = as_schema(job.frame, job.schema.attributes)
-    frame = frame.select(*(_folder(one) if one in job.folders else text(one) for one in job.schema.attributes))
+    frame = frame.select(*(text(one) for one in job.schema.attributes))
     counted = Observation("rows")
     if job.format == "csv":
         frame = frame.observe(counted, sql.count(sql.lit(1)).alias("rows"))
@@ -278,15 +278,6 @@ def _written(job: _Job) -> int:
 
 def _no_text(one: Attribute) -> Column:
     return column(one.name)
-
-
-def _folder(one: Attribute) -> Column:
-    """Return a value that becomes the name of a folder; a text that would be read again as NULL fails."""
-    if one.type != STRING:
-        return column(one.name)
-    refused = sql.raise_error(sql.lit(f"a text of {one.name} cannot be the name of a folder: it would be read as NULL"))
-    lost = column(one.name).isin("", "__HIVE_DEFAULT_PARTITION__")
-    return sql.when(lost, refused.cast("string")).otherwise(column(one.name)).alias(one.name)
 
 
 def _csv_text(one: Attribute) -> Column:
