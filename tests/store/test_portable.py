@@ -335,6 +335,24 @@ def test_a_private_fact_that_contradicts_what_comes_is_suspended(who, new):
         assert knowledge_of(*whole_population(reading, "star")).knowledge.entails(nonempty(BRIGHT.digest))
 
 
+def test_who_is_confined_is_not_told_of_facts_about_catalogs_that_he_does_not_see(new):
+    """Not even that they contradict what he imports: their owner finds them suspended, as after a declaration."""
+    database, elsewhere = new("ada"), new("ben")
+    for one in (database, elsewhere):
+        with one.writing() as writing:
+            catalog_store.add(writing, STARS)
+            names.assign(writing, "stars", STARS.digest, "public")
+    with database.writing() as writing:
+        catalog_store.add(writing, BRIGHT)
+        hidden = [declare(writing, said, "") for said in (subset(STARS.digest, BRIGHT.digest), empty(BRIGHT.digest))]
+    with elsewhere.writing() as writing:
+        declare(writing, nonempty(STARS.digest), "")
+    imported(confined(database, "ben"), exported(elsewhere))
+    with database.reading() as reading:
+        assert not all(fact(reading, one.id).holds for one in hidden)
+        assert knowledge_of(*whole_population(reading, "star")).knowledge.entails(nonempty(STARS.digest))
+
+
 def test_a_private_fact_that_nothing_contradicts_stays_when_others_come(new):
     database, elsewhere = new("ada"), new("ben")
     with database.writing() as writing:

@@ -113,8 +113,8 @@ def import_archive(writing: Writing, file: BinaryIO, name: str, *, prefix: str =
             came = _TAKING[kind](taking, batch)
             new[kind] += came
             there[kind] += len(batch) - came
-    _require_consistent(taking)
-    _suspend_hidden(taking)
+    if taking.labels:
+        _suspend_hidden(taking, _consistent(taking))
     return Imported(new, there, tuple(taking.kept))
 
 
@@ -374,22 +374,28 @@ def _require_one_population(taking: _Import, line: Line, labels: Collection[str]
         raise line.wrong("it compares catalogs of different populations")
 
 
-def _require_consistent(taking: _Import) -> None:
-    """Refuse facts for everybody that contradict each other."""
-    if not taking.labels:
-        return
-    definitions, known = closed_cone(taking.everything, taking.labels)
-    public = set(taking.writing.connection.scalars(select(facts.c.id).where(facts.c.visibility == "public")))
+def _consistent(taking: _Import) -> set[int]:
+    """Refuse facts for everybody that contradict each other, as far as who imports may know.
+
+    Returns
+    -------
+    set of int
+        The numbers of these facts.
+    """
+    definitions, known = closed_cone(taking.writing, taking.labels)
+    query = select(facts.c.id).where(facts.c.visibility == "public")
+    public = set(taking.writing.connection.scalars(query)).intersection(one.id for one in known)
     conflict = knowledge_of(definitions, [one for one in known if one.id in public]).knowledge.conflict()
     if conflict is not None:
         raise ContradictionError(conflict)
+    return public
 
 
-def _suspend_hidden(taking: _Import) -> None:
-    """Suspend facts that not everybody sees, where to their owner they contradict what came, as `declare` does."""
+def _suspend_hidden(taking: _Import, public: Collection[int]) -> None:
+    """Suspend other facts than these, where to their owner they contradict what came, as `declare` does."""
     writing, table = taking.writing, facts.c
-    query = select(table.id, table.declared_by).where(table.visibility != "public", table.retracted_at.is_(None))
-    hidden = {row.id: row.declared_by for row in writing.connection.execute(query)} if taking.labels else {}
+    query = select(table.id, table.declared_by).where(table.retracted_at.is_(None))
+    hidden = {row.id: row.declared_by for row in writing.connection.execute(query) if row.id not in public}
     for person in sorted(set(hidden.values())):
         view = as_seen_by(writing, person)
         labels = seen(view, taking.labels)
