@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from threading import Thread
 
 import pyarrow as pa
 import pytest
@@ -51,6 +52,26 @@ def test_the_same_table_is_the_same_catalog_and_one_file(archive, place):
 def test_tables_that_differ_only_in_the_order_of_values_are_two(archive):
     """Their statistics, sizes and types are the same, so that a footer without more would be the same, too."""
     assert ingest(archive, "a", table(0.5, 1.5, 2.5, 3.5)) != ingest(archive, "b", table(0.5, 2.5, 1.5, 3.5))
+
+
+def test_a_table_that_is_given_again_while_it_is_deleted_is_there(archive, monkeypatch):
+    """Who gives it finds it there, or writes it once more; but does not rely on what is about to go."""
+    database, folder = archive._database, archive._workshop.folder
+    with keeping(database, folder, table(7.5)):
+        pass
+    remove, others = DataFolder.remove, []
+
+    def slowly(self, *parts):
+        if parts[0].startswith(GIVEN) and not others:
+            others.append(Thread(target=ingest, args=(archive, "again", table(7.5))))
+            others[0].start()
+            others[0].join(0.5)
+        remove(self, *parts)
+
+    monkeypatch.setattr(DataFolder, "remove", slowly)
+    assert len(collect_garbage(database, folder, age=timedelta(0)).deleted) == 1
+    others[0].join()
+    assert kept(folder, archive["again"].definition.files).columns
 
 
 def test_it_is_not_garbage_unless_nothing_refers_to_it(archive, place):

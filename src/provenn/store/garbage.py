@@ -127,8 +127,13 @@ def collect_garbage(
         leases.forget_expired(writing)
         for one in plan.dropped:
             fragments.drop(writing, one.fragment.id, one.reason)
+        # Who gives the same table again waits for this transaction, and finds that it is gone.
+        given = {place for place in plan.deleted if place.startswith(f"{GIVEN}/")}
+        for place in given:
+            folder.remove(place)
     for place in plan.deleted:
-        folder.remove(place)
+        if place not in given:
+            folder.remove(place)
     with database.writing() as writing:
         for number in finished:
             fragments.removed(writing, number)
