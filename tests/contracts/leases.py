@@ -3,13 +3,14 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import select, update
 
 from provenn.catalogs import SelectSources
-from provenn.store import catalog_store, clock, leases
+from provenn.store import catalog_store, clock, leases, names
 from provenn.store.database import open_database
 from provenn.store.folder import DataFolder
 from provenn.store.garbage import collect_garbage
@@ -55,6 +56,20 @@ class LeasesContract:
         take(database, "z")
         with database.reading() as reading:
             assert catalog_store.get(reading, BRIGHT.digest) == BRIGHT
+
+    def test_who_defines_what_another_one_computes_privately_neither_learns_of_it_nor_waits(self, database):
+        ada, bob = (replace(database, who=one, viewer=one) for one in ("Ada", "Bob"))
+        with bob.writing() as writing:
+            catalog_store.add(writing, BRIGHT)
+        first = take(ada, "z")
+        assert live(bob, "z") == []
+        second = take(bob, "z")
+        assert second is not None
+        assert [one.holder for one in live(ada, "z")] == [first]
+        with ada.writing() as writing:
+            names.assign(writing, "bright", BRIGHT.digest, "public")
+        assert {one.holder for one in live(bob, "z")} == {first, second}
+        assert take(bob, "z") is None
 
     def test_who_fails_lets_it_go(self, database):
         with pytest.raises(ZeroDivisionError), leases.renewed(database, take(database, "z")):

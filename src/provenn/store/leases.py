@@ -21,6 +21,7 @@ from provenn.store import catalog_store, clock, holding
 from provenn.store.database import Database, Reading, Writing
 from provenn.store.processes import is_gone, new_holder
 from provenn.store.tables import leases
+from provenn.store.visibility import Deed, told_deeds
 
 __all__ = ["LIFETIME", "Lease", "forget_expired", "live", "renewed", "take"]
 
@@ -51,10 +52,16 @@ class Lease:
 
 
 def live(reading: Reading, identities: Collection[str]) -> list[Lease]:
-    """Return the leases of at least one of some attributes that have not expired, the oldest first."""
+    """Return the leases of at least one of some attributes that have not expired, the oldest first.
+
+    Those of which the viewer may not know are left out: what will be stored is not for him either.
+    """
     query = select(leases).where(leases.c.expires_at > clock.now(reading.connection))
-    rows = reading.connection.execute(query.order_by(leases.c.taken_at, leases.c.holder))
-    found = [Lease(row.holder, row.catalog, frozenset(json.loads(row.identities)), row.by) for row in rows]
+    rows = reading.connection.execute(query.order_by(leases.c.taken_at, leases.c.holder)).all()
+    deeds = [Deed(row.catalog, row.by, row.taken_at) for row in rows]
+    told = told_deeds(reading, deeds)
+    known = (row for row, deed in zip(rows, deeds, strict=True) if deed in told)
+    found = [Lease(row.holder, row.catalog, frozenset(json.loads(row.identities)), row.by) for row in known]
     return [one for one in found if not (one.identities.isdisjoint(identities) or is_gone(one.holder))]
 
 
@@ -84,7 +91,7 @@ def take(
     Returns
     -------
     str or None
-        None if somebody else has the lease of one of the attributes.
+        None if somebody else has the lease of one of the attributes, as far as who writes may know.
     """
     forget_expired(writing)
     if any(one.holder not in beside for one in live(writing, {*kept, *computed})):
