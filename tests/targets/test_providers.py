@@ -114,6 +114,20 @@ def test_what_another_catalog_defines_is_found_by_name(archive, stars):
     assert renamed != near
 
 
+def test_one_attribute_is_found_by_several_names_at_once(archive, stars):
+    """A calculator may read one attribute twice, and who asks for it by two names gets both."""
+    stars.rename(vmag="v", name="short")
+    stars.rename(vmag="magnitude", name="long")
+    archive.calculator("none", sql={"none": "magnitude - v"})
+    options = {"outputs": {"twice": "double"}, "parameters": {"output": "twice", "factor": 2.0}}
+    archive.calculator("twice", functions.scaled, inputs=["v", "magnitude"], **options)
+    names = ["none", "twice", "v", "magnitude"]
+    plan = archive.target("stars", names).plan()
+    assert plan.schema.names == ("hip", *names)
+    assert provided(plan, "v") == provided(plan, "magnitude") == stars.schema["vmag"].identity
+    assert words(plan.after).count("scan") == 1
+
+
 def test_several_attributes_by_one_name_are_an_error_that_lists_who_has_them(archive, stars):
     stars.derive(d="vmag * 2", name="one")
     stars.derive(d="plx * 2", name="other")

@@ -7,7 +7,7 @@ is computed of it is for the plan to decide.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -146,7 +146,7 @@ class Providers:
             return False
         if self._calculator_of(identity) in calculators:
             return True
-        return any(self._leans_on(one, calculators) for one in _reads(provider, identity))
+        return any(self._leans_on(one, calculators) for one in _reads(provider, identity).values())
 
     def _covering(self, by_identity: Mapping[str, attributes.Defined]) -> dict[str, attributes.Defined]:
         """Return those that all sources are proved to have."""
@@ -191,7 +191,7 @@ class Providers:
         if isinstance(first.calculation, PythonCalculator) and first.calculation.scope == "catalog":
             return first
         wanted = _reads(first, identity)
-        parent = brought_together((self._provider(each), each, name) for each, name in wanted.items())
+        parent = brought_together((self._provider(each), each, name) for name, each in wanted.items())
         if parent is None or parent.extent == first.parent.extent:
             return first
         try:
@@ -226,11 +226,8 @@ class Providers:
             calculator = providing(self.reading, name)
         except CalculatorError as error:
             raise self._missing(name, chain, error) from error
-        wanted: dict[str, str] = {}
-        for each in _inputs(calculator):
-            found = self.named(each, (*chain, name))
-            wanted[found.attribute.identity] = each
-        parent = brought_together((self._provider(each), each, as_name) for each, as_name in wanted.items())
+        found = {each: self.named(each, (*chain, name)).attribute.identity for each in _inputs(calculator)}
+        parent = brought_together((self._provider(each), each, as_name) for as_name, each in found.items())
         if parent is None:
             parent = self.sources
         made = DeriveAttributes.of(parent, calculator)
@@ -269,24 +266,26 @@ def brought_together(wanted: Iterable[tuple[Catalog, str, str]]) -> Catalog | No
     """
     by_provider: dict[Catalog, dict[str, str]] = {}
     for provider, identity, name in wanted:
-        by_provider.setdefault(provider, {})[identity] = name
-    if not by_provider:
-        return None
-    alone = len(by_provider) == 1
-    parts = [_with_names(one, names, alone) for one, names in by_provider.items()]
-    return parts[0] if alone else CombineAttributes.of(*parts)
+        by_provider.setdefault(provider, {})[name] = identity
+    if len(by_provider) == 1:
+        ((provider, names),) = by_provider.items()
+        found = {name: provider.schema.matching(name) for name in names}
+        if all(found[name] and found[name][0].identity == identity for name, identity in names.items()):
+            return provider
+    parts = [part for provider, names in by_provider.items() for part in _with_names(provider, names)]
+    return CombineAttributes.of(*parts) if len(parts) > 1 else parts[0] if parts else None
 
 
-def _with_names(provider: Catalog, names: Mapping[str, str], alone: bool) -> Catalog:
-    """Return a catalog with attributes under given names; if it does not stand alone, with no others."""
-    held = {identity: provider.schema.by_identity[identity].name for identity in names}
-    if alone and all(
-        (found := provider.schema.matching(name)) and found[0].identity == identity for identity, name in names.items()
-    ):
-        return provider
-    kept = KeepAttributes.of(provider, held.values())
-    changed = {held[identity]: name for identity, name in names.items() if held[identity] != name}
-    return RenameAttributes.of(kept, changed) if changed else kept
+def _with_names(provider: Catalog, names: Mapping[str, str]) -> Iterator[Catalog]:
+    """Yield catalogs with attributes under given names, and no others: one for each further name of an attribute."""
+    rest = dict(names)
+    while rest:
+        first = {identity: name for name, identity in reversed(rest.items())}
+        held = {identity: provider.schema.by_identity[identity].name for identity in first}
+        kept = KeepAttributes.of(provider, held.values())
+        changed = {held[identity]: name for identity, name in first.items() if held[identity] != name}
+        yield RenameAttributes.of(kept, changed) if changed else kept
+        rest = {name: identity for name, identity in rest.items() if first[identity] != name}
 
 
 def _inputs(calculator: Calculator) -> tuple[str, ...]:
@@ -298,13 +297,13 @@ def _inputs(calculator: Calculator) -> tuple[str, ...]:
 
 
 def _reads(catalog: DeriveAttributes, identity: str) -> dict[str, str]:
-    """Return what an attribute is derived from: identities, and what the parent calls them."""
+    """Return what an attribute is derived from: what the parent calls it, and its identity."""
     calculation, schema = catalog.calculation, catalog.parent.schema
     if isinstance(calculation, PythonCalculator):
-        return {schema[name].identity: name for name in calculation.inputs}
+        return {name: schema[name].identity for name in calculation.inputs}
     names = _names(catalog)
     name = next(one.name for one in catalog.schema.attributes if one.identity == identity and one.name in names)
-    return {each: schema.by_identity[each].name for each in calculation.parsed(schema)[name].reads}
+    return {schema.by_identity[each].name: each for each in calculation.parsed(schema)[name].reads}
 
 
 def _names(catalog: DeriveAttributes) -> tuple[str, ...]:
