@@ -160,6 +160,19 @@ def test_the_matched_sources_of_parts_of_a_match():
         MatchedSources.of(PAIRS, "middle")
 
 
+def test_the_two_sides_of_a_catalog_matched_with_itself_are_two_sets():
+    """In the pairs with ``hip < hip_2``, those on the left are others than those on the right."""
+    pairs = CrossMatch.of(STARS, STARS, 2, matches="all")
+    half = SelectSources.of(pairs, "hip < hip_2")
+    left, right = MatchedSources.of(half, "left"), MatchedSources.of(half, "right")
+    assert left.extent != right.extent
+    assert match_words(right.atoms()[0].label) == (
+        "on the right of such a pair within 2 arcsec of",
+        STARS.extent.digest,
+    )
+    assert MatchedSources.of(pairs, "left").extent == MatchedSources.of(pairs, "right").extent
+
+
 def test_what_is_stored_is_checked_when_it_is_read():
     """Nobody can give a match a meaning that the class would not."""
     good, notes = dict(PAIRS.parameters()), PAIRS.notes()
@@ -182,7 +195,7 @@ def test_sets_of_matches_in_words():
     near, paired = (MatchedSources.of(one, "left") for one in (PAIRS, SelectSources.of(PAIRS, "separation < 1")))
     other = GALAXIES.extent.digest
     assert match_words(near.atoms()[0].label) == ("within 2 arcsec of", other)
-    assert match_words(paired.atoms()[0].label) == ("in such a pair within 2 arcsec of", other)
+    assert match_words(paired.atoms()[0].label) == ("on the left of such a pair within 2 arcsec of", other)
     assert match_words(PAIRS.extent.label or "") == ("best pairs within 2 arcsec", None)
     every = CrossMatch.of(STARS, GALAXIES, 0.001, matches="all")
     assert match_words(every.extent.label or "") == ("pairs within 0.001 arcsec", None)

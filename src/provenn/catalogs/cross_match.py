@@ -289,7 +289,8 @@ def match_words(label: str) -> tuple[str, str | None] | None:
         case "near":
             return f"{within} of", near and near[1]
         case "paired":
-            return f"in such a pair {within} of", near and near[1]
+            side = "left" if label.startswith("paired(left,") else "right"
+            return f"on the {side} of such a pair {within} of", near and near[1]
         case "best pairs":
             return f"best pairs {within}", None
     return f"pairs {within}", None

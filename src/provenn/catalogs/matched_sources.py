@@ -121,8 +121,10 @@ def _atoms(parameters: Parameters) -> tuple[Atom, ...]:
     near = match_atom(parameters["near"], parameters["radius"])
     if parameters["pairs"] is None:
         return (near,)
-    # The text of the other term is in this one: a term is longer than those it leans on.
-    return match_atom(f"paired({parameters['pairs']}, {near.term})", parameters["radius"], near.label), near
+    # The text of the other term is in this one: a term is longer than those it leans on. The side tells apart the two
+    # of a catalog matched with itself, which lie near the same.
+    text = f"paired({parameters['side']}, {parameters['pairs']}, {near.term})"
+    return match_atom(text, parameters["radius"], near.label), near
 
 
 def _match(pairs: Catalog) -> CrossMatch:
