@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from provenn.catalogs import SelectSources
 from provenn.store import catalog_store, clock, leases, names
@@ -101,6 +101,29 @@ class LeasesContract:
             time.sleep(2)
             assert take(database, "z") is None
         assert take(database, "z") is not None
+
+    def test_who_slept_until_it_was_forgotten_has_it_again_and_lets_it_go(self, database, monkeypatch):
+        monkeypatch.setattr(leases, "LIFETIME", timedelta(seconds=1))
+
+        def until(happens):
+            end = time.monotonic() + 30
+            while not happens():
+                assert time.monotonic() < end
+                time.sleep(0.02)
+
+        def held():
+            with database.reading() as reading:
+                return [(row.holder, row.expires_at) for row in reading.connection.execute(select(rows))]
+
+        holder = take(database, "z")
+        before = held()
+        with leases.renewed(database, holder):
+            until(lambda: held() != before)
+            with database.writing() as writing:
+                writing.connection.execute(delete(rows))
+            until(held)
+            assert [one for one, _ in held()] == [holder]
+        assert held() == []
 
     def test_what_expired_is_cleaned_away_and_what_lives_is_not(self, database, tmp_path):
         take(database, "old")

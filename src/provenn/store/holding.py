@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
-from sqlalchemy import Table, delete, select, update
+from sqlalchemy import Table, delete, insert, select, update
 
 from provenn.errors import ArchiveError
 from provenn.store.database import Database, Writing
@@ -21,14 +21,22 @@ __all__ = ["forget_expired", "new_holder", "renewed"]
 
 @contextmanager
 def renewed(database: Database, table: Table, holder: str, lifetime: timedelta) -> Iterator[None]:
-    """Renew what somebody holds while the body runs, and then let it go."""
+    """Renew what somebody holds while the body runs, and then let it go.
+
+    A process that was asleep until others forgot what it holds, such as on a laptop, holds it again.
+    """
     mine, done = table.c.holder == holder, threading.Event()
 
     def renew() -> None:
+        held: list[dict[str, object]] = []
         while not done.wait(lifetime.total_seconds() / 4):
             with suppress(ArchiveError), database.writing() as writing:  # the next time may do, within its lifetime
                 expires = {"expires_at": writing.when + lifetime}
-                writing.connection.execute(update(table).where(mine).values(expires))
+                if writing.connection.execute(update(table).where(mine).values(expires)).rowcount:
+                    there = writing.connection.execute(select(table).where(mine)).mappings()
+                    held = held or [dict(row) for row in there]
+                elif held:
+                    writing.connection.execute(insert(table), [row | expires for row in held])
 
     thread = threading.Thread(target=renew, name=f"renewing {holder}", daemon=True)
     thread.start()
