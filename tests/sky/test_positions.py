@@ -1,10 +1,14 @@
 """Which attributes tell where a source is."""
 
+import io
+import re
 from dataclasses import dataclass
 
 import pytest
+from astropy.table import Table
 
 from provenn.errors import AttributeNotFoundError, DefinitionError
+from provenn.sky import criterion_on
 from provenn.sky.positions import DEGREES, angle_unit, positions
 
 
@@ -76,3 +80,23 @@ def test_units_of_angles():
     assert DEGREES["rad"] == 180 / 3.141592653589793
     with pytest.raises(DefinitionError, match="mag"):
         angle_unit(Attribute("ra", unit="mag"))
+
+
+def test_hours_as_astropy_writes_them_to_a_votable():
+    written = io.BytesIO()
+    Table({"ra": [1.0]}, units={"ra": "hourangle"}).write(written, format="votable")
+    (unit,) = re.findall(rb'unit="([^"]*)"', written.getvalue())
+    assert angle_unit(Attribute("ra", unit=unit.decode())) == "hourangle"
+
+
+def test_who_gives_another_unit_is_told_all_that_are_understood():
+    with pytest.raises(DefinitionError) as failed:
+        angle_unit(Attribute("ra", unit="mag"))
+    assert all(word in failed.value.hint for word in ("degrees", "radians", "hours", "arcmin", "arcsec", "mas"))
+
+
+@pytest.mark.parametrize("what", [None, 3, ("ra", 1)])
+def test_what_is_neither_text_nor_region_is_refused(what):
+    with pytest.raises(DefinitionError, match="is no criterion") as failed:
+        criterion_on(what, schema("ra", "dec"))
+    assert "provenn.sky" in failed.value.hint

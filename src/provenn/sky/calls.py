@@ -8,6 +8,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Protocol
 
+from provenn.errors import DefinitionError
 from provenn.sky.boxes import box
 from provenn.sky.cones import cone
 from provenn.sky.mocs import moc
@@ -48,10 +49,12 @@ def criterion_on(region: Region, schema: Mapping[str, Named]) -> str:
     Raises
     ------
     DefinitionError
-        If it is not known which attributes hold the position, or their unit is no angle.
+        If it is no region, it is not known which attributes hold the position, or their unit is no angle.
     AttributeNotFoundError
         If an attribute that `region` is on is not there.
     """
+    if not hasattr(region, "on"):
+        raise DefinitionError(f"{region!r} is no criterion", hint="give a text in SQL, or a region of provenn.sky")
     coordinates = [_in_degrees(one) for one in positions(schema, region.on)]
     constants = [f"'{one}'" if isinstance(one, str) else repr(one).removesuffix(".0") for one in region.constants]
     return f"{region.function}({', '.join([*coordinates, *constants])})"

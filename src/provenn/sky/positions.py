@@ -22,7 +22,7 @@ DEGREES = {
 _SAME = {
     **dict.fromkeys(("", "degree", "degrees", "°"), "deg"),
     **dict.fromkeys(("radian", "radians"), "rad"),
-    **dict.fromkeys(("h", "hr", "hour", "hours", "hourangle"), "hourangle"),
+    **dict.fromkeys(("h", "hr", "hour", "hours", "15deg", "15 deg"), "hourangle"),  # as astropy writes it to VOTables
     **dict.fromkeys(("arcminute", "arcminutes", "'"), "arcmin"),
     **dict.fromkeys(("arcsecond", "arcseconds", "as", '"'), "arcsec"),
     "milliarcsecond": "mas",
@@ -91,7 +91,10 @@ def angle_unit(attribute: _Attribute) -> str:
     """
     unit = _SAME.get(attribute.unit.strip().lower(), attribute.unit.strip().lower())
     if unit not in DEGREES:
-        raise DefinitionError(f"a position in {attribute.unit} is not understood", hint="degrees and radians are")
+        raise DefinitionError(
+            f"a position in {attribute.unit} is not understood",
+            hint="degrees, radians, hours, arcmin, arcsec and mas are",
+        )
     return unit
 
 
