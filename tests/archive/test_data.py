@@ -109,6 +109,24 @@ def test_a_file_that_is_there_is_only_replaced_if_that_is_meant(survey, tmp_path
     assert parquet.read_table(path).num_rows == 2
 
 
+def test_neither_the_archive_nor_what_is_read_is_ever_replaced(spark, tmp_path):
+    (tmp_path / "base").mkdir()
+    file = write_parquet(tmp_path / "base" / "stars.parquet")
+    with provenn.open(tmp_path / "survey", spark=spark, progress=False) as archive:
+        bright = archive.ingest("stars", file, key="hip", population="star").select("vmag < 6")
+        for place in ("survey", "survey/provenn.sqlite", "survey/store", "survey/store/bright", "."):
+            with pytest.raises(StoreError, match="the archive itself"):
+                bright.write(tmp_path / place, format="parquet", overwrite=True)
+        for place in ("base", "base/stars.parquet"):
+            with pytest.raises(StoreError, match="which would be replaced"):
+                bright.write(tmp_path / place, format="parquet", overwrite=True)
+        several = archive.ingest("several", file.parent, key="hip", population="star")
+        with pytest.raises(StoreError, match="which would be replaced"):
+            several.write(file, overwrite=True)
+        assert bright.write(tmp_path / "base" / "bright.parquet").rows == 2
+        assert archive["stars"].count() == 6
+
+
 def test_what_is_stored_is_listed_and_used(survey):
     near = survey["near"]
     stored = near.store(attributes=["dist_pc"])

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 from provenn.archive.runs import recorded
-from provenn.catalogs import Base, Files
+from provenn.catalogs import Base, Files, cone
 from provenn.catalogs.roots import Roots
-from provenn.errors import ArchiveError
+from provenn.errors import ArchiveError, StoreError
 from provenn.store.database import Database
 from provenn.store.folder import DataFolder
 
@@ -205,6 +206,7 @@ class Workshop:
 
         pipeline = self.pipeline()
         plan = replan()
+        self._check_place(path, plan)
         with recorded(self._database, plan) as run:
             run.plan, data = answered(pipeline, plan, replan, keep)
             with pipeline.pinned(data):  # write itself shows progress and tells failures
@@ -214,3 +216,18 @@ class Workshop:
             if plan.catalog is not None:
                 learned(self._database, plan.catalog, done.rows, leaning(run.plan))
         return done
+
+    def _check_place(self, path: str | PathLike[str], plan: Plan) -> None:
+        """Make sure that what is written replaces neither the archive nor the files that it is read from."""
+        target = DataFolder.of(path)
+        if not target.local:
+            return
+        place = Path(target.location).resolve()
+        archive = [Path(one).resolve() for one in (self._database.place, self.folder.location) if "://" not in one]
+        if any(one.is_relative_to(place) or place.is_relative_to(one) for one in archive):
+            raise StoreError(f"the archive itself is kept at {place}", hint="choose another place")
+        bases = plan.bases if plan.catalog is None else [one for one in cone(plan.catalog) if isinstance(one, Base)]
+        read = (Path(base.files.location).resolve() for base in bases if Path(base.files.location).is_absolute())
+        for one in read if place.exists() else ():
+            if one.is_relative_to(place) or place.is_relative_to(one):
+                raise StoreError(f"{plan.what} is read from {one}, which would be replaced", hint="choose another name")
