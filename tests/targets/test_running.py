@@ -1,14 +1,12 @@
-"""Answers from a real Spark: who is called for what, what is kept and used again, what is learned, what goes wrong."""
+"""Answers from a real Spark: who is called for what, what is kept and used again, what goes wrong."""
 
 import importlib
-import itertools
 import os
 import shutil
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,76 +14,13 @@ import pytest
 from pyarrow import parquet
 
 import provenn
-from provenn.archive.target import Target
 from provenn.errors import CalculationError
 from provenn.store import runs
 from provenn.store.runs import Run
-from provenn.targets.steps import walk
 from tests.targets import calls
+from tests.targets.sixty_stars import NUMBER, STARS, Calculated, N, archive, words, z
 
-N = 60
-NUMBER = itertools.count(1)
-STARS = {
-    "id": list(range(N)),
-    "x": [None if n == 7 else float("nan") if n == 8 else n / 2 for n in range(N)],
-    "mag": [n / 10 for n in range(N)],
-    "dec": [float(n % 10) for n in range(N)],
-}
-
-
-@pytest.fixture(scope="module")
-def archive(engine, tmp_path_factory) -> Iterator[provenn.Archive]:
-    """An archive of sixty stars, on the Spark of all tests."""
-    folder = tmp_path_factory.mktemp("running")
-    parquet.write_table(pa.table(STARS), folder / "stars.parquet")
-    others = {"id": [*range(40, N), 1000], "bt": [n / 10 for n in range(21)]}
-    parquet.write_table(pa.table(others), folder / "tycho.parquet")
-    session = engine.session  # whose Java the archive shares
-    with provenn.open(folder / "survey", spark=session.sparkContext.master, progress=False, who="ada") as opened:
-        opened.ingest("stars", folder / "stars.parquet", key="id", population="star")
-        opened.ingest("tycho", folder / "tycho.parquet", key="id", population="star")
-        yield opened
-
-
-class Calculated:
-    """An attribute that nobody has yet, by a calculator that writes down for whom it is called.
-
-    Parameters
-    ----------
-    archive
-        Where it is registered.
-    log
-        Where it writes.
-    """
-
-    def __init__(self, archive: provenn.Archive, log: Path) -> None:
-        self.archive = archive
-        self.log = log
-        self.name = f"z{next(NUMBER)}"
-        self.calculator = archive.calculator(
-            self.name,
-            calls.doubled,
-            inputs=["id", "x"],
-            outputs={self.name: "double"},
-            parameters={"output": self.name, "log": str(log)},
-        )
-        self._seen = calls.called(log)
-
-    def calls(self) -> list[int]:
-        """For which sources it was called since somebody asked for it last; each as often as it was."""
-        now = calls.called(self.log)
-        new = now - self._seen
-        self._seen = now
-        return sorted(new.elements())
-
-    def ask(self, where: str | None = None, *more: str, **options: str) -> Target:
-        """Ask for it."""
-        return self.archive.target("stars", [self.name, *more], where=where, **options)
-
-
-@pytest.fixture
-def z(archive, tmp_path_factory) -> Calculated:
-    return Calculated(archive, tmp_path_factory.mktemp("log"))
+__all__ = ["archive", "z"]
 
 
 def values(table: pa.Table, name: str) -> dict[int, float | None]:
@@ -108,10 +43,6 @@ def physical(frame) -> str:
 def latest_run(archive: provenn.Archive) -> Run:
     with archive._database.reading() as reading:
         return runs.recent(reading, 1)[0]
-
-
-def words(target) -> list[str]:
-    return [one.word for one in walk(target.plan().after)]
 
 
 # --- who is called ---
@@ -408,102 +339,6 @@ def test_values_that_are_missing_are_null_and_never_kept(archive, z):
     assert "bt" not in held
     dropped = archive.target("stars", [name], missing="drop").to_arrow()
     assert sorted(dropped.column("id").to_pylist()) == list(range(40, N))
-
-
-# --- what is learned ---
-
-
-def facts_about(archive: provenn.Archive, catalog: provenn.Catalog) -> dict[str, str]:
-    return {str(one.statement): one.origin for one in archive.facts(catalog)}
-
-
-def test_counts_become_facts(archive):
-    stars = archive["stars"]
-    nobody = stars.select("mag > 100", name="nobody")
-    somebody = stars.select("mag > 5.85", name="somebody")
-    assert nobody.count() == 0
-    assert somebody.count() == 1
-    assert facts_about(archive, nobody) == {"empty(nobody)": "observed"}
-    assert facts_about(archive, somebody)["nonempty(somebody)"] == "observed"
-    asked = archive.target("nobody", ["mag", "dec"])
-    assert asked.plan().empty, "later plans use it"
-    assert archive.target(nobody.select("dec > 1"), ["mag"]).plan().empty
-    assert asked.to_arrow().num_rows == 0
-    assert archive.prove("somebody <= nobody").verdict == "fails"
-
-
-def test_a_part_with_as_many_sources_is_equal_and_joins_vanish(archive):
-    """All stars are brighter than 50: that was counted, not known before."""
-    stars = archive["stars"]
-    bright = stars.select("mag < 50", name="bright50")
-    restricted = archive["tycho"].restrict(stars).restrict(bright)
-    assert words(archive.target(restricted, ["bt"])).count("restrict") >= 1
-    joined = len(words(archive.target(restricted, ["bt"])))
-    assert archive.relate("bright50", "stars").summary != "equal"
-    assert bright.count() == N
-    assert facts_about(archive, bright)["bright50 == stars"] == "observed"
-    assert archive.relate("bright50", "stars").summary == "equal"
-    after = archive.target(restricted, ["bt"])
-    assert len(words(after)) < joined
-    assert words(after).count("restrict") == 1
-    assert sorted(after.to_arrow().column("id").to_pylist()) == list(range(40, N))
-
-
-def test_a_part_of_a_part_with_as_many_sources_is_equal_to_the_whole(archive):
-    inner = archive["tycho"].select("bt < 60").select("bt < 50", name="inner50")
-    assert inner.count() == 21
-    assert facts_about(archive, inner)["inner50 == tycho"] == "observed"
-    assert archive.relate(archive["tycho"].select("bt < 60"), "tycho").summary == "equal", "and so is what lies between"
-
-
-def test_an_observation_that_contradicts_a_declaration_suspends_it(archive):
-    doubtful = archive["stars"].select("dec > 200", name="doubtful")
-    declared = archive.declare("nonempty(doubtful)", reason="hope")
-    assert doubtful.count() == 0
-    assert facts_about(archive, doubtful) == {"empty(doubtful)": "observed"}
-    (suspended,) = [one for one in archive.facts(doubtful, retracted=True) if one.id == declared.id]
-    assert suspended.retracted_at is not None
-    assert "suspended" in suspended.retracted_reason
-
-
-def test_a_fragment_that_leans_on_a_declaration_is_not_used_when_that_is_retracted(archive, z):
-    """That all of Tycho are stars was declared, and the plan leans on it; it is not so, and taken back."""
-    fact = archive.declare("tycho <= stars")
-    archive.target(archive["tycho"].restrict("stars"), ["bt"], keep="always").to_arrow()
-    leaning = [one for one in archive.fragments() if fact.id in one.fragment.facts]
-    assert len(leaning) == 1
-    archive.retract(fact.id)
-    assert all(one.fragment.id != leaning[0].fragment.id for one in archive.fragments() if not one.unusable)
-    found = archive.target(archive["tycho"].restrict("stars"), ["bt"]).to_arrow()
-    assert sorted(found.column("id").to_pylist()) == list(range(40, N))
-    assert z.calls() == []
-
-
-def test_nothing_is_learned_from_what_leans_on_a_declaration(archive):
-    """A count is for ever; a declaration may be wrong, as this one is, and is taken back."""
-    fact = archive.declare("stars <= tycho")
-    both = archive["stars"].restrict("tycho").select("mag < 5.5", name="both55")
-    assert both.count() == 55
-    assert facts_about(archive, both) == {}
-    archive.retract(fact.id)
-    assert both.count() == 15
-    assert both.store().fragment.rows == 15
-
-
-def test_what_is_stored_while_a_declaration_holds_leans_on_it_however_it_was_used(archive):
-    """By it, no row of a fragment need be looked at; and what is made from such a result leans on it too."""
-    stars = archive["stars"]
-    early = stars.select("id < 30", name="early30")
-    stars.select("dec < 5", name="low5")
-    early.store()
-    fact = archive.declare("early30 <= low5")
-    narrow = early.select("dec < 5", name="narrow30")
-    assert narrow.store().fragment.rows == 30
-    narrower = narrow.select("mag < 2", name="narrower30")
-    assert fact.id in narrower.store().fragment.facts
-    archive.retract(fact.id)
-    assert narrow.count() == narrow.to_arrow().num_rows == 15
-    assert narrower.count() == narrower.to_arrow().num_rows == 10
 
 
 # --- what goes wrong ---

@@ -1,0 +1,99 @@
+"""What is learned from what a real Spark counts: facts, and what they lean on."""
+
+import provenn
+from tests.targets.sixty_stars import N, archive, words, z
+
+__all__ = ["archive", "z"]
+
+
+def facts_about(archive: provenn.Archive, catalog: provenn.Catalog) -> dict[str, str]:
+    return {str(one.statement): one.origin for one in archive.facts(catalog)}
+
+
+def test_counts_become_facts(archive):
+    stars = archive["stars"]
+    nobody = stars.select("mag > 100", name="nobody")
+    somebody = stars.select("mag > 5.85", name="somebody")
+    assert nobody.count() == 0
+    assert somebody.count() == 1
+    assert facts_about(archive, nobody) == {"empty(nobody)": "observed"}
+    assert facts_about(archive, somebody)["nonempty(somebody)"] == "observed"
+    asked = archive.target("nobody", ["mag", "dec"])
+    assert asked.plan().empty, "later plans use it"
+    assert archive.target(nobody.select("dec > 1"), ["mag"]).plan().empty
+    assert asked.to_arrow().num_rows == 0
+    assert archive.prove("somebody <= nobody").verdict == "fails"
+
+
+def test_a_part_with_as_many_sources_is_equal_and_joins_vanish(archive):
+    """All stars are brighter than 50: that was counted, not known before."""
+    stars = archive["stars"]
+    bright = stars.select("mag < 50", name="bright50")
+    restricted = archive["tycho"].restrict(stars).restrict(bright)
+    assert words(archive.target(restricted, ["bt"])).count("restrict") >= 1
+    joined = len(words(archive.target(restricted, ["bt"])))
+    assert archive.relate("bright50", "stars").summary != "equal"
+    assert bright.count() == N
+    assert facts_about(archive, bright)["bright50 == stars"] == "observed"
+    assert archive.relate("bright50", "stars").summary == "equal"
+    after = archive.target(restricted, ["bt"])
+    assert len(words(after)) < joined
+    assert words(after).count("restrict") == 1
+    assert sorted(after.to_arrow().column("id").to_pylist()) == list(range(40, N))
+
+
+def test_a_part_of_a_part_with_as_many_sources_is_equal_to_the_whole(archive):
+    inner = archive["tycho"].select("bt < 60").select("bt < 50", name="inner50")
+    assert inner.count() == 21
+    assert facts_about(archive, inner)["inner50 == tycho"] == "observed"
+    assert archive.relate(archive["tycho"].select("bt < 60"), "tycho").summary == "equal", "and so is what lies between"
+
+
+def test_an_observation_that_contradicts_a_declaration_suspends_it(archive):
+    doubtful = archive["stars"].select("dec > 200", name="doubtful")
+    declared = archive.declare("nonempty(doubtful)", reason="hope")
+    assert doubtful.count() == 0
+    assert facts_about(archive, doubtful) == {"empty(doubtful)": "observed"}
+    (suspended,) = [one for one in archive.facts(doubtful, retracted=True) if one.id == declared.id]
+    assert suspended.retracted_at is not None
+    assert "suspended" in suspended.retracted_reason
+
+
+def test_a_fragment_that_leans_on_a_declaration_is_not_used_when_that_is_retracted(archive, z):
+    """That all of Tycho are stars was declared, and the plan leans on it; it is not so, and taken back."""
+    fact = archive.declare("tycho <= stars")
+    archive.target(archive["tycho"].restrict("stars"), ["bt"], keep="always").to_arrow()
+    leaning = [one for one in archive.fragments() if fact.id in one.fragment.facts]
+    assert len(leaning) == 1
+    archive.retract(fact.id)
+    assert all(one.fragment.id != leaning[0].fragment.id for one in archive.fragments() if not one.unusable)
+    found = archive.target(archive["tycho"].restrict("stars"), ["bt"]).to_arrow()
+    assert sorted(found.column("id").to_pylist()) == list(range(40, N))
+    assert z.calls() == []
+
+
+def test_nothing_is_learned_from_what_leans_on_a_declaration(archive):
+    """A count is for ever; a declaration may be wrong, as this one is, and is taken back."""
+    fact = archive.declare("stars <= tycho")
+    both = archive["stars"].restrict("tycho").select("mag < 5.5", name="both55")
+    assert both.count() == 55
+    assert facts_about(archive, both) == {}
+    archive.retract(fact.id)
+    assert both.count() == 15
+    assert both.store().fragment.rows == 15
+
+
+def test_what_is_stored_while_a_declaration_holds_leans_on_it_however_it_was_used(archive):
+    """By it, no row of a fragment need be looked at; and what is made from such a result leans on it too."""
+    stars = archive["stars"]
+    early = stars.select("id < 30", name="early30")
+    stars.select("dec < 5", name="low5")
+    early.store()
+    fact = archive.declare("early30 <= low5")
+    narrow = early.select("dec < 5", name="narrow30")
+    assert narrow.store().fragment.rows == 30
+    narrower = narrow.select("mag < 2", name="narrower30")
+    assert fact.id in narrower.store().fragment.facts
+    archive.retract(fact.id)
+    assert narrow.count() == narrow.to_arrow().num_rows == 15
+    assert narrower.count() == narrower.to_arrow().num_rows == 10
