@@ -210,11 +210,23 @@ def test_files_that_come_or_go_are_noticed_by_name(tmp_path: Path):
         files.check()
 
 
-def test_a_csv_file_is_known_by_size_time_and_edges(tmp_path: Path):
+def test_a_file_whose_time_alone_changed_is_the_same(tmp_path: Path):
+    path = tmp_path / "stars.csv"
+    path.write_text("hip,vmag\n1,2\n")
+    files = Files.at(path)
+    path.rename(tmp_path / "moved.csv")
+    moved = files.moved(tmp_path / "moved.csv")
+    os.utime(moved.location, ns=(1, 1))
+    moved.check()
+    assert moved.digest == files.digest
+
+
+def test_a_csv_file_whose_metadata_are_trusted_is_known_by_size_time_and_edges(tmp_path: Path):
     path = tmp_path / "stars.csv"
     middle = "1,2\n" * 100_000
     path.write_text(f"hip,vmag\n{middle}")
-    files = Files.at(path)
+    files = Files.at(path, trust="metadata")
+    assert (files.basis, Files.at(path).basis) == ("metadata", "content")
     time = path.stat().st_mtime_ns
     path.rename(tmp_path / "moved.csv")
     moved = files.moved(tmp_path / "moved.csv")
@@ -227,6 +239,15 @@ def test_a_csv_file_is_known_by_size_time_and_edges(tmp_path: Path):
     os.utime(moved.location, ns=(time, time))
     with pytest.raises(FilesChangedError):
         moved.check()
+
+
+def test_of_files_with_the_same_content_the_one_that_went_is_named(tmp_path: Path):
+    for name in "ab":
+        write(tmp_path / f"{name}.parquet")
+    files = Files.at(tmp_path)
+    (tmp_path / "b.parquet").unlink()
+    with pytest.raises(FilesMissingError, match=r"missing from"):
+        files.check()
 
 
 # --- CSV ---
@@ -357,8 +378,10 @@ def test_what_is_not_there_is_told_with_what_may_have_been_meant(tmp_path: Path)
 
 def test_what_is_not_parquet_or_not_only_is_refused(tmp_path: Path):
     (tmp_path / "a.parquet").write_text("hip,vmag\n")
-    with pytest.raises(BaseFilesError, match=r"a\.parquet is not a Parquet file"):
+    with pytest.raises(BaseFilesError, match=r"a\.parquet cannot be read as Parquet"):
         Files.at(tmp_path / "a.parquet")
+    with pytest.raises(BaseFilesError, match=r"a\.parquet is not a Parquet file"):
+        Files.at(tmp_path / "a.parquet", trust="metadata")
     (tmp_path / "a.parquet").write_bytes(b"PAR1" + b"\0" * 20 + b"\x10\0\0\0PAR1")
     with pytest.raises(BaseFilesError, match="cannot be read as Parquet"):
         Files.at(tmp_path / "a.parquet")

@@ -73,7 +73,8 @@ def parquet_columns(file: IO[bytes], name: str) -> tuple[tuple[Column, ...], int
         noted = _spark_notes(opened.metadata.metadata or {})
         physical = _physical_types(opened)
     except (pa.ArrowException, OSError) as error:
-        raise BaseFilesError(f"{name} cannot be read as Parquet: {error}") from error
+        hint = "if it is no Parquet, say what it is with format="
+        raise BaseFilesError(f"{name} cannot be read as Parquet: {error}", hint=hint) from error
     columns = []
     for field in fields:
         said = noted.get(field.name, {}) | {

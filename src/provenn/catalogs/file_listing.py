@@ -16,6 +16,7 @@ from provenn.errors import BaseFilesError, FilesMissingError, did_you_mean
 
 __all__ = ["File", "absolute", "listed"]
 
+_OBJECT_STORES = ("s3", "gcs", "abfs")
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -44,6 +45,22 @@ class File:
     address: str
     _path: str = field(repr=False)
     _filesystem: Any = field(repr=False, compare=False)  # pyarrow has no types
+
+    @property
+    def local_path(self) -> str | None:
+        """Its path, if it is on a disk of this machine or on one that is mounted here; otherwise None."""
+        return self._path if self._filesystem.type_name == "local" else None
+
+    def store_notes(self) -> dict[str, str]:
+        """Return what an object store says of it, by lower-case name: etag, version and others; nothing elsewhere."""
+        if self._filesystem.type_name not in _OBJECT_STORES:
+            return {}
+        try:
+            with self._filesystem.open_input_file(self._path) as opened:
+                notes = opened.metadata() or {}
+        except OSError as error:
+            raise BaseFilesError(f"{self.name} cannot be opened: {error}") from error
+        return {key.lower(): value.decode("utf-8", "replace") for key, value in notes.items()}
 
     @contextmanager
     def open(self, *, decompressed: bool = False) -> Iterator[IO[bytes]]:

@@ -10,15 +10,17 @@ from typing import Any, Self
 
 from provenn.catalogs.csv_columns import DEFAULT_OPTIONS, csv_columns
 from provenn.catalogs.digest import content_digest
+from provenn.catalogs.file_changes import changed_files, current_contents, current_fingerprints
 from provenn.catalogs.file_columns import Column, check_columns, given_columns, parquet_columns
 from provenn.catalogs.file_listing import File, absolute, listed
-from provenn.catalogs.fingerprints import fingerprint
+from provenn.catalogs.fingerprints import Basis, Trust, basis_of, fingerprints
 from provenn.catalogs.fits_columns import fits_columns
+from provenn.catalogs.hashing import HashMemory, ReadingProgress
 from provenn.catalogs.hats import hats_at
 from provenn.catalogs.type_names import type_named
 from provenn.catalogs.votable_columns import votable_columns
 from provenn.criteria import Type, parse_type
-from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
+from provenn.errors import BaseFilesError
 
 __all__ = ["EXTERNAL", "GIVEN", "TABLE", "Files"]
 
@@ -66,6 +68,11 @@ class Files:
         Those of the files then, by their paths below the location.
     row_count
         How many rows there are, if metadata tell.
+    contents
+        Of files that an archive of format 0005 or older ingested: fingerprints made from all bytes, by the same paths,
+        once the files were read. From then on they tell whether a file changed.
+    was_late
+        Whether files may have changed unnoticed after they were ingested and before `contents` was made.
     """
 
     format: str
@@ -76,6 +83,8 @@ class Files:
     location: str
     fingerprints: tuple[tuple[str, str], ...] = field(repr=False)
     row_count: int | None
+    contents: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    was_late: bool = False
 
     @classmethod
     def at(
@@ -85,8 +94,11 @@ class Files:
         format: str | None = None,  # noqa: A002 - Spark's word
         schema: Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
+        trust: Trust | None = None,
+        memory: HashMemory | None = None,
+        progress: ReadingProgress | None = None,
     ) -> Self:
-        """Look at files, but not at their data.
+        """Look at files: read all bytes for the fingerprints, and the columns from metadata or first lines.
 
         Parameters
         ----------
@@ -99,6 +111,11 @@ class Files:
             formats other than Parquet and CSV it is needed. Parquet needs none.
         options
             Spark's options to read the files.
+        trust
+            What fingerprints are made from: by default all bytes, or what an object store vouches for; "content" reads
+            all bytes from object stores, too; "metadata" reads sizes, times and footers alone.
+        memory, progress
+            As for `provenn.catalogs.hashing.hash_files`.
 
         Raises
         ------
@@ -121,7 +138,7 @@ class Files:
         found = listed(place)
         known = format.lower() if format else _format(found)
         settled = _options(known, options or {})
-        prints = {one.name: fingerprint(one, known) for one in found}
+        prints = fingerprints(found, known, trust, memory, progress)
         # Names are no part of the identity, so nothing may depend on their order.
         found.sort(key=lambda one: prints[one.name])
         columns, row_count, needed = _looked_at(found, known, settled, schema)
@@ -155,10 +172,30 @@ class Files:
         digest = content_digest("external", [namespace, name, version])
         return cls(EXTERNAL, (), check_columns(columns, location), (), digest, location, (), None)
 
-    def check(self) -> None:
+    @property
+    def basis(self) -> Basis | None:
+        """What the fingerprints were made from that tell whether a file changed; None if there are none."""
+        return basis_of(text for _, text in self.contents or self.fingerprints)
+
+    @property
+    def content(self) -> str:
+        """The digest of what the files hold, as far as that is known; nothing if only an older archive has seen them.
+
+        What was found in the data, such as that a key is unique, belongs to this digest.
+        """
+        if self.contents:
+            return _digest(dict(self.contents))
+        return "" if self.basis == "unverified" else self.digest
+
+    def check(self, memory: HashMemory | None = None, progress: ReadingProgress | None = None) -> None:
         """Make sure that the files are what they were.
 
         Of a table of Spark's catalog only Spark can tell, and of one that was given only the archive's store.
+
+        Parameters
+        ----------
+        memory, progress
+            As for `provenn.catalogs.hashing.hash_files`. Without a memory, all bytes are read again.
 
         Raises
         ------
@@ -176,24 +213,32 @@ class Files:
                 f"the data of {self.location} are kept by others: only its lineage is known here",
                 hint="questions about it can be asked; to compute with it, ingest its data as a catalog",
             )
-        now = _fingerprints(self.location, self.format)
-        if _digest(now) == self.digest:
-            return
-        before = dict(self.fingerprints)
-        there, then = set(now.values()), set(before.values())
-        changed = sorted(name for name in now if now[name] not in then)
-        missing = sorted(name for name in before if before[name] not in there)
-        if missing and not changed:
-            raise FilesMissingError(f"{_some(missing)} missing from {self.location}", hint=_MISSING_HINT)
-        raise FilesChangedError(
-            f"{_some(changed or list(now))} in {self.location} changed since it was ingested", hint=_CHANGED_HINT
-        )
+        before = dict(self.contents or self.fingerprints)
+        expected = self.content or self.digest
+        now = current_fingerprints(self, memory, progress)
+        if _digest(now) != expected and memory is not None:  # the memory may be wrong, the files are not
+            now = current_fingerprints(self, None, progress)
+        if _digest(now) != expected:
+            raise changed_files(self.location, before, now)
+
+    def with_contents(self, memory: HashMemory | None = None, progress: ReadingProgress | None = None) -> Self:
+        """Return files that an older archive ingested, known from now on by all their bytes.
+
+        Raises
+        ------
+        FilesMissingError, FilesChangedError
+            If they are not what they were when they were ingested, as far as the old fingerprints tell.
+        """
+        self.check()
+        contents = current_contents(self, memory, progress)
+        self.check()  # the bytes that were read are those of the files that were ingested, not of others
+        return replace(self, contents=tuple(sorted(contents.items())))
 
     def agrees(self) -> bool:
         """Whether the fingerprints are those of which the digest was made."""
         return _digest(dict(self.fingerprints)) == self.digest
 
-    def moved(self, location: str | PathLike[str]) -> Self:
+    def moved(self, location: str | PathLike[str], memory: HashMemory | None = None) -> Self:
         """Return the same files, at another place.
 
         Raises
@@ -210,8 +255,20 @@ class Files:
         place = absolute(location)
         hats = hats_at(place) if self.format == "parquet" else None
         there = replace(self, location=hats.files if hats else place)
-        there.check()
-        return replace(there, fingerprints=tuple(sorted(_fingerprints(there.location, self.format).items())))
+        there.check(memory)
+        now = current_fingerprints(there, memory)
+        if not self.contents:
+            return replace(there, fingerprints=tuple(sorted(now.items())))
+        return there.known_as(now)
+
+    def known_as(self, contents: Mapping[str, str]) -> Self:
+        """Return files that an older archive ingested with other names: by name, the fingerprints of all bytes."""
+        old = dict(self.fingerprints)
+        waiting: dict[str, list[str]] = {}
+        for name, text in self.contents:
+            waiting.setdefault(text, []).append(old[name])
+        named = {name: waiting[text].pop() for name, text in contents.items()}
+        return replace(self, fingerprints=tuple(sorted(named.items())), contents=tuple(sorted(contents.items())))
 
     def to_json(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what is identity and what is not, as JSON."""
@@ -230,6 +287,8 @@ class Files:
             "descriptions": {one.name: one.description for one in self.columns if one.description},
             "ucds": {one.name: one.ucd for one in self.columns if one.ucd},
         }
+        if self.contents:
+            notes |= {"contents": dict(self.contents), "was_late": str(self.was_late).lower()}
         return identity, notes
 
     @classmethod
@@ -248,34 +307,13 @@ class Files:
             notes["location"],
             tuple(sorted(notes["fingerprints"].items())),
             notes["row_count"],
+            tuple(sorted(notes.get("contents", {}).items())),
+            notes.get("was_late") == "true",
         )
-
-
-_MISSING_HINT = "put it back where it was; or say where it is now, which changes no catalog"
-_CHANGED_HINT = "bring back the old files; or ingest them again, as a new version, and rebuild on it what is wanted"
-
-
-def _fingerprints(location: str, format: str) -> dict[str, str]:  # noqa: A002 - Spark's word
-    """Return the fingerprints of files of which there were fingerprints before."""
-    try:
-        files = listed(location)
-    except FilesMissingError as error:
-        raise FilesMissingError(error.message, hint=_MISSING_HINT) from error
-    prints = {}
-    for one in files:
-        try:
-            prints[one.name] = fingerprint(one, format)
-        except BaseFilesError:
-            prints[one.name] = ""  # it was a file of this format once
-    return prints
 
 
 def _digest(prints: Mapping[str, str]) -> str:
     return content_digest("files", sorted(prints.values()))
-
-
-def _some(names: Sequence[str]) -> str:
-    return f"{names[0]} is" if len(names) == 1 else f"{names[0]} and {len(names) - 1} more are"
 
 
 def _format(files: Sequence[File]) -> str:
