@@ -84,11 +84,13 @@ def description_card(told: Description) -> Card:
         ("sources", told.sources),
         ("one row is", f"{told.population}, known by {listed(told.key)}"),
         ("made from", listed(told.made_from)),
+        ("files known by", told.known_by),
         ("names", listed(told.names) or "none"),
         ("since", f"{told.created_at:%Y-%m-%d %H:%M} UTC, by {told.created_by}"),
         ("digest", told.digest),
     )
     warnings = tuple(f"the members of {one} are not known to be disjoint any more" for one in told.unproved)
+    warnings += tuple(f"taken on trust: {line}" for line in told.caveats)
     return Card(told.name, f"{told.kind} of {told.population}", told.is_what, rows, tables, warnings)
 
 

@@ -73,12 +73,18 @@ class Comparison:
     regions: tuple[RegionKnown, ...]
     relations: tuple[Relation, ...]
 
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What the answer takes on trust of base files, a sentence each."""
+        return tuple(dict.fromkeys(line for one in self.relations for line in one.caveats))
+
     def venn_svg(self, *, inline: bool = False) -> str:
         """Draw what is known of each region; `inline` takes the colours of the page it is put in."""
         return venn_states_svg(self.names, [one.state for one in self.regions], inline=inline)
 
     def __str__(self) -> str:
-        return "\n".join([*(one.words for one in self.relations), *(f"  {one}" for one in self.regions)])
+        lines = (*self.regions, *self.caveats)
+        return "\n".join([*(one.words for one in self.relations), *(f"  {one}" for one in lines)])
 
     def _repr_html_(self) -> str:
         from provenn.display.catalog import Card, Table, card_html  # noqa: PLC0415 - only a notebook needs it
@@ -93,6 +99,7 @@ class Comparison:
                 what="; ".join(one.words for one in self.relations),
                 rows=tuple((one.words, one.says) for one in self.regions),
                 tables=(Table("reasons", ("what", "fact", "because"), reasons),),
+                warnings=self.caveats,
                 picture=self.venn_svg(inline=True),
             )
         )

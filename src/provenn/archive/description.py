@@ -9,7 +9,8 @@ from datetime import datetime
 from provenn.archive.definitions import disjointly_concatenated
 from provenn.archive.sentences import listed, sentence
 from provenn.archive.words import Vocabulary
-from provenn.catalogs import Attribute, Catalog, Extent, cone
+from provenn.catalogs import Attribute, Base, Catalog, Extent, cone
+from provenn.catalogs.caveats import basis_words, caveats_of
 from provenn.logic import Statement
 from provenn.store import facts
 from provenn.store.catalog_store import entries
@@ -50,6 +51,10 @@ class Description:
         What was declared or observed about it.
     unproved
         Concatenations in its lineage whose members are not known to be disjoint any more.
+    known_by
+        Of a base catalog: what tells whether its files are what they were.
+    caveats
+        What every answer about it takes on trust of base files, a sentence each.
     created_at, created_by
         When it was defined first, and by whom.
     """
@@ -67,6 +72,8 @@ class Description:
     says: tuple[Statement, ...]
     facts: tuple[Fact, ...]
     unproved: tuple[str, ...]
+    known_by: str
+    caveats: tuple[str, ...]
     created_at: datetime
     created_by: str
 
@@ -78,6 +85,8 @@ class Description:
         yield f"  one row is   {self.population}, known by {listed(self.key)}"
         yield f"  sources      {self.sources}"
         yield f"  class        {self.kind}" + (f", made from {listed(self.made_from)}" if self.made_from else "")
+        if self.known_by:
+            yield f"  files        known by {self.known_by}"
         yield f"  names        {', '.join(self.names) or 'none'}"
         yield f"  digest       {self.digest}"
         yield f"  since        {self.created_at:%Y-%m-%d %H:%M} UTC, by {self.created_by}"
@@ -91,6 +100,7 @@ class Description:
             yield from (f"    {_fact_words(fact)}" for fact in self.facts)
         for name in self.unproved:
             yield f"  warning: the members of {name} are not known to be disjoint any more"
+        yield from (f"  taken on trust: {line}" for line in self.caveats)
 
     def _repr_html_(self) -> str | None:
         from provenn.archive import cards  # noqa: PLC0415 - only a notebook needs it
@@ -132,6 +142,8 @@ def described(reading: Reading, catalog: Catalog, asked: dict[str, str]) -> Desc
         says=tuple(map(vocabulary.said, catalog.facts())),
         facts=tuple(vocabulary.told(one) for one in about),
         unproved=tuple(word(one.digest) for one in unproved),
+        known_by=basis_words(catalog.files) if isinstance(catalog, Base) else "",
+        caveats=caveats_of([catalog], word),
         created_at=entry.created_at,
         created_by=entry.created_by,
     )

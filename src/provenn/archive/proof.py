@@ -26,12 +26,15 @@ class Proof:
     world
         If it is unknown: a possible world in which it is false, reduced to the catalogs asked about; None if the
         budget ran out.
+    caveats
+        What the answer takes on trust of base files, a sentence each.
     """
 
     statement: Statement
     verdict: Literal["holds", "fails", "unknown"]
     reasons: tuple[Reason, ...] = ()
     world: World | None = None
+    caveats: tuple[str, ...] = ()
 
     @property
     def proved(self) -> bool:
@@ -50,11 +53,11 @@ class Proof:
         return Explanation(tuple(one.statement for one in self.reasons), open_universe=False, conclusion=conclusion)
 
     def __str__(self) -> str:
-        return f"{self.statement}: {self.verdict}" + "".join(f"\n  {reason}" for reason in self.reasons)
+        return f"{self.statement}: {self.verdict}" + "".join(f"\n  {line}" for line in (*self.reasons, *self.caveats))
 
     def _repr_html_(self) -> str:
         from provenn.display.catalog import proof_html  # noqa: PLC0415 - only a notebook needs it
 
         reasons = [(str(one.statement), one.because) for one in self.reasons]
         world = "" if self.world is None else self.world._repr_html_()
-        return proof_html(str(self.statement), self.verdict, reasons, world)
+        return proof_html(str(self.statement), self.verdict, reasons, world, self.caveats)

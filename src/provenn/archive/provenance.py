@@ -9,6 +9,7 @@ from datetime import datetime
 from provenn.archive.words import Vocabulary, in_names
 from provenn.catalogs import Base, Catalog, DeriveAttributes, PythonCalculator, cone
 from provenn.catalogs.calculators import Expressions
+from provenn.catalogs.caveats import basis_words
 from provenn.store import bases, facts, verifications
 from provenn.store.database import Reading
 from provenn.store.facts import Fact
@@ -30,6 +31,8 @@ class BaseFiles:
         How many; rows are None if nobody has counted them.
     fingerprint
         The digest of all that tells whether they are still the same.
+    known_by
+        What that is made from, in words.
     key
         The columns that identify a source.
     verified
@@ -45,6 +48,7 @@ class BaseFiles:
     files: int
     rows: int | None
     fingerprint: str
+    known_by: str
     key: tuple[str, ...]
     verified: bool
     seen_at: datetime
@@ -127,6 +131,7 @@ def _base_files(reading: Reading, found: list[Base], vocabulary: Vocabulary) -> 
             len(one.files.fingerprints),
             verified.get(one.digest, seen[one.digest].row_count),
             one.files.digest,
+            basis_words(one.files),
             one.key,
             one.digest in verified,
             seen[one.digest].seen_at,

@@ -98,6 +98,7 @@ def compare(reading: Reading, digests: Sequence[str], asked: Asked) -> tuple[Com
             hypercubes if len(pairs) == 1 else hypercubes.on(word(left), word(right)),
             None if said is None else vocabulary.said(said),
             () if found is None else vocabulary.reasons(reading, found.because),
+            vocabulary.caveats(reading, (left, right), () if found is None else found.because),
         )
         for (left, right), (summary, said), found in zip(pairs, summaries, proved, strict=True)
     )
@@ -166,7 +167,8 @@ def judge(
         ran_out = budget is not None and monotonic() - start >= budget
         world = None if ran_out else known.knowledge.counterexample(said)
         vocabulary = Vocabulary.of(reading, said.labels, asked)
-        return Proof(vocabulary.said(said), "unknown", world=world and _reduced(world, said, vocabulary)), []
+        shown = world and _reduced(world, said, vocabulary)
+        return Proof(vocabulary.said(said), "unknown", (), shown, vocabulary.caveats(reading, said.labels)), []
     found = _proved(reading, known, said, "holds" if verdict == "holds" else "fails")
     return _told(reading, found, asked), [] if given else [found]
 
@@ -187,7 +189,9 @@ def _proved(reading: Reading, known: Known, said: Statement, verdict: Literal["h
 
 def _told(reading: Reading, found: Found, asked: Asked) -> Proof:
     vocabulary = Vocabulary.of(reading, found.said.labels, asked, (fact for fact, _ in found.because))
-    return Proof(vocabulary.said(found.said), found.verdict, vocabulary.reasons(reading, found.because))
+    reasons = vocabulary.reasons(reading, found.because)
+    caveats = vocabulary.caveats(reading, found.said.labels, found.because)
+    return Proof(vocabulary.said(found.said), found.verdict, reasons, caveats=caveats)
 
 
 def _reduced(world: World, said: Statement, vocabulary: Vocabulary) -> World:

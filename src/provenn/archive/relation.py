@@ -50,6 +50,8 @@ class Relation:
         The summary as a statement; None if unknown.
     reasons
         The facts that prove it; none of them can be left out.
+    caveats
+        What the answer takes on trust of base files, a sentence each.
     """
 
     left: str
@@ -58,6 +60,7 @@ class Relation:
     hypercubes: Relationship
     statement: Statement | None = None
     reasons: tuple[Reason, ...] = ()
+    caveats: tuple[str, ...] = ()
 
     @property
     def why(self) -> Explanation | None:
@@ -73,10 +76,10 @@ class Relation:
         return f"{self.left} {WORDS[self.summary]} {self.right}"
 
     def __str__(self) -> str:
-        return self.words + "".join(f"\n  {one}" for one in self.reasons)
+        return self.words + "".join(f"\n  {one}" for one in (*self.reasons, *self.caveats))
 
     def _repr_html_(self) -> str:
         from provenn.display.catalog import relation_html  # noqa: PLC0415 - only a notebook needs it
 
         reasons = [(str(one.statement), one.because) for one in self.reasons]
-        return relation_html(self.words, reasons, self.hypercubes._repr_html_())
+        return relation_html(self.words, reasons, self.hypercubes._repr_html_(), self.caveats)

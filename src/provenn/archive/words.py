@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 from provenn.archive.sentences import sentence
 from provenn.catalogs import Catalog
+from provenn.catalogs.caveats import caveat_words
 from provenn.catalogs.cross_match import match_words
 from provenn.criteria import with_names
 from provenn.logic import Explanation, Statement, statement
 from provenn.sky import abridged
-from provenn.store import names
+from provenn.store import bases, names
 from provenn.store.catalog_store import get_all, resolve
 from provenn.store.database import Reading
 from provenn.store.facts import Fact, fact
@@ -154,6 +155,23 @@ class Vocabulary:
         return tuple(
             Reason(self.said(said), self._origin(reading, origin), self._mentioned(said)) for said, origin in because
         )
+
+    def caveats(self, reading: Reading, digests: Iterable[str], because: Iterable[Because] = ()) -> tuple[str, ...]:
+        """Return what an answer takes on trust of base files, a sentence each.
+
+        Parameters
+        ----------
+        reading
+            The transaction.
+        digests
+            The catalogs that it speaks of.
+        because
+            The facts that it follows from. The catalogs that they mention count as well.
+        """
+        labels = (label for said, _ in because for label in said.labels if _DIGEST.fullmatch(label))
+        found = bases.caveats(reading, list(dict.fromkeys([*digests, *labels])))
+        words = dict(self.words) | _words(reading, [digest for digest in found if digest not in self.words])
+        return tuple(caveat_words(words[digest], caveat) for digest, caveat in found.items())
 
     def _mentioned(self, said: Statement) -> tuple[tuple[str, str], ...]:
         return tuple((self.word(label), label) for label in said.labels if _DIGEST.fullmatch(label))

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
+from provenn.archive.ingesting import find_old_base
+from provenn.archive.reading_progress import reading_progress
 from provenn.archive.runs import recorded
 from provenn.catalogs import Base, Files, cone
-from provenn.catalogs.roots import Roots
+from provenn.catalogs.files import EXTERNAL, GIVEN, TABLE
+from provenn.catalogs.fingerprints import Trust
+from provenn.catalogs.roots import Roots, check_roots
 from provenn.errors import ArchiveError, StoreError
+from provenn.store.base_files import check_base, read_contents
 from provenn.store.database import Database
+from provenn.store.facts import fact
+from provenn.store.file_memory import FileMemory
 from provenn.store.folder import DataFolder
+from provenn.store.given import kept
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -127,11 +135,57 @@ class Workshop:
             self._pipeline.engine.close()
             self._pipeline = None
 
-    def table(self, name: str) -> Files:
+    # -- base files ----------------------------------------------------------------------------------------------
+
+    def files(self, location: str | PathLike[str], **options: Any) -> Files:  # noqa: ANN401 - those of Files.at
+        """Look at files, as the base of a catalog; `options` are those of `Files.at`."""
+        with reading_progress(f"reading {fspath(location)}", self._progress) as progress:
+            return Files.at(location, **options, memory=FileMemory(self._database), progress=progress)
+
+    def table(self, name: str, trust: Trust | None = None) -> Files:
         """Look at a table of Spark's catalog, as the base of a catalog."""
         from provenn.spark.tables.catalog_tables import table_files  # noqa: PLC0415 - see above
 
-        return table_files(self.pipeline().engine, name)
+        return table_files(self.pipeline().engine, name, trust, FileMemory(self._database))
+
+    def old_base(self, base: Base, name: str) -> Base | None:
+        """Return the base catalog that an older archive has of the files of a new one, or None; see `find_old_base`."""
+        return find_old_base(
+            self._database, self._folder, base, name, in_old_terms=self._in_old_terms, read=self.read_contents
+        )
+
+    def _in_old_terms(self, files: Files) -> Files:
+        if files.format == TABLE:
+            from provenn.spark.tables.catalog_tables import old_table_fingerprints  # noqa: PLC0415 - see above
+
+            return files.in_old_terms(old_table_fingerprints(self.pipeline().engine, files.location))
+        if files.format == GIVEN:
+            return files.in_old_terms(dict(kept(self.folder, files).in_old_terms().fingerprints))
+        return files.in_old_terms()
+
+    def read_contents(self, base: Base) -> Base:
+        """Return a base catalog that is known by all its bytes; an old one is read now, and its contents recorded."""
+        if base.files.format == TABLE:
+            from provenn.spark.base_checks import known_by_content  # noqa: PLC0415 - see above
+
+            return known_by_content(self.pipeline().engine, self._database, self.folder, base)
+        with reading_progress(f"reading {base.files.location}", self._progress) as progress:
+            return read_contents(self._database, self._folder, base, progress)
+
+    def check_bases(self, bases: Iterable[Base]) -> None:
+        """Make sure that what base catalogs are read from is what it was; Spark is started only for its own tables.
+
+        Raises
+        ------
+        FilesMissingError, FilesChangedError
+            If it is not.
+        """
+        for base in bases:
+            if base.files.format == TABLE:
+                self.pipeline().check((base,))
+                continue
+            check_roots((base,), self._roots)
+            check_base(self._database, self._folder, base)
 
     def keeping(self, table: pa.Table) -> AbstractContextManager[Files]:
         """Keep a table that was in memory, as the base of a catalog that is defined in the body."""
@@ -157,6 +211,7 @@ class Workshop:
         if plan.empty:
             from provenn.spark.arrow import no_rows  # noqa: PLC0415 - see above
 
+            self._check_remembered(plan)
             return no_rows(plan.schema)
         with recorded(self._database, plan) as run:
             from provenn.spark.arrow import described  # noqa: PLC0415
@@ -175,15 +230,20 @@ class Workshop:
         if plan.empty:
             from provenn.spark.arrow import no_rows  # noqa: PLC0415 - see above
 
+            self._check_remembered(plan)
             return no_rows(plan.schema)
         most = min(number, 2**31 - 1)  # Spark counts so far
         return self.pipeline().collected(self.prepared(plan), None, lambda frame: frame.limit(most).toArrow())
 
     def count(self, replan: Callable[[], Plan]) -> int:
-        """Count sources, unless it is known how many there are."""
+        """Count sources, unless it is known how many there are.
+
+        What is known is told where reading the same sources would give them, and otherwise the same is raised.
+        """
         plan = replan()
         known = 0 if plan.empty else plan.scene.rows.get(plan.before.extent.digest)
         if known is not None:
+            self._check_remembered(plan)
             return known
         from provenn.targets.running import leaning, learned, prepared  # noqa: PLC0415 - see above
 
@@ -192,6 +252,24 @@ class Workshop:
         if plan.catalog is not None:
             learned(self._database, plan.catalog, rows, leaning(plan))
         return rows
+
+    def _check_remembered(self, plan: Plan) -> None:
+        """Make sure that what was seen in data before may be told now: the base files are what they were.
+
+        Those files count that reading the sources would read. If nothing would be read, because data showed that there
+        are no such sources, all files of the lineage count. What follows from definitions and declarations alone does
+        not depend on files.
+        """
+        bases = plan.bases
+        if plan.empty:
+            from provenn.targets.running import leaning  # noqa: PLC0415 - see above
+
+            with self._database.reading() as reading:
+                seen = any(fact(reading, number).origin == "observed" for number in leaning(plan))
+            lineage = cone(*plan.scene.catalogs) if plan.catalog is None else cone(plan.catalog)
+            found = (one for one in lineage if isinstance(one, Base) and one.files.format != EXTERNAL)
+            bases = tuple(found) if seen else ()
+        self.check_bases(bases)
 
     def written(
         self,
@@ -207,6 +285,8 @@ class Workshop:
         pipeline = self.pipeline()
         plan = replan()
         self._check_place(path, plan)
+        if plan.empty:
+            self._check_remembered(plan)
         with recorded(self._database, plan) as run:
             run.plan, data = answered(pipeline, plan, replan, keep)
             with pipeline.pinned(data):  # write itself shows progress and tells failures

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from provenn.catalogs.file_listing import File, listed
-from provenn.catalogs.fingerprints import content_fingerprints, fingerprints, old_fingerprint
+from provenn.catalogs.fingerprints import fingerprints, old_fingerprint
 from provenn.catalogs.hashing import HashMemory, ReadingProgress
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
 
 if TYPE_CHECKING:
     from provenn.catalogs.files import Files
 
-__all__ = ["changed_files", "current_contents", "current_fingerprints"]
+__all__ = ["changed_files", "current_contents", "current_fingerprints", "old_fingerprints"]
 
 _MISSING_HINT = "put it back where it was; or say where it is now, which changes no catalog"
 _CHANGED_HINT = "bring back the old files; or ingest them again, as a new version, and rebuild on it what is wanted"
@@ -35,7 +35,7 @@ def current_fingerprints(
         case "metadata":
             return _each(found, lambda file: fingerprints([file], files.format, "metadata")[file.name])
         case "unverified":
-            return _each(found, lambda file: old_fingerprint(file, files.format))
+            return old_fingerprints(files)
         case basis:
             return fingerprints(found, files.format, "content" if basis == "content" else None, memory, progress)
 
@@ -43,8 +43,13 @@ def current_fingerprints(
 def current_contents(
     files: Files, memory: HashMemory | None = None, progress: ReadingProgress | None = None
 ) -> dict[str, str]:
-    """Return fingerprints made from all bytes of files, by name."""
-    return content_fingerprints(_listed(files.location), memory, progress)
+    """Return fingerprints of files that show every change, by name."""
+    return fingerprints(_listed(files.location), files.format, None, memory, progress)
+
+
+def old_fingerprints(files: Files) -> dict[str, str]:
+    """Return the fingerprints that an archive of format 0005 or older has of files, by name."""
+    return _each(_listed(files.location), lambda file: old_fingerprint(file, files.format))
 
 
 def changed_files(location: str, before: Mapping[str, str], now: Mapping[str, str]) -> BaseFilesError:

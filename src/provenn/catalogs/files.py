@@ -10,10 +10,10 @@ from typing import Any, Self
 
 from provenn.catalogs.csv_columns import DEFAULT_OPTIONS, csv_columns
 from provenn.catalogs.digest import content_digest
-from provenn.catalogs.file_changes import changed_files, current_contents, current_fingerprints
+from provenn.catalogs.file_changes import changed_files, current_contents, current_fingerprints, old_fingerprints
 from provenn.catalogs.file_columns import Column, check_columns, given_columns, parquet_columns
 from provenn.catalogs.file_listing import File, absolute, listed
-from provenn.catalogs.fingerprints import Basis, Trust, basis_of, fingerprints
+from provenn.catalogs.fingerprints import Basis, Caveat, Trust, basis_of, fingerprints
 from provenn.catalogs.fits_columns import fits_columns
 from provenn.catalogs.hashing import HashMemory, ReadingProgress
 from provenn.catalogs.hats import hats_at
@@ -178,6 +178,18 @@ class Files:
         return basis_of(text for _, text in self.contents or self.fingerprints)
 
     @property
+    def is_old(self) -> bool:
+        """Whether an archive of format 0005 or older ingested the files, so that their identity is in metadata."""
+        return basis_of(text for _, text in self.fingerprints) == "unverified"
+
+    @property
+    def caveat(self) -> Caveat | None:
+        """What is taken on trust of the files by everything that rests on them; None if nothing is."""
+        if self.was_late:
+            return "late"
+        return self.basis if self.basis in ("metadata", "unverified") else None
+
+    @property
     def content(self) -> str:
         """The digest of what the files hold, as far as that is known; nothing if only an older archive has seen them.
 
@@ -233,6 +245,12 @@ class Files:
         contents = current_contents(self, memory, progress)
         self.check()  # the bytes that were read are those of the files that were ingested, not of others
         return replace(self, contents=tuple(sorted(contents.items())))
+
+    def in_old_terms(self, prints: Mapping[str, str] | None = None) -> Self:
+        """Return the files as an archive of format 0005 or older would know them, by these fingerprints if given."""
+        known = old_fingerprints(self) if prints is None else prints
+        digest = content_digest("table", sorted(known.items())) if self.format == TABLE else _digest(known)
+        return replace(self, digest=digest, fingerprints=tuple(sorted(known.items())))
 
     def agrees(self) -> bool:
         """Whether the fingerprints are those of which the digest was made."""

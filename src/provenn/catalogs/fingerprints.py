@@ -8,8 +8,8 @@
 64 digits alone      the same, of an archive of format 0005 or older
 ==================== ==================================================================================
 
-The name of a file and its folder are no part of it, so that a file may be moved; the address of an object in a store is,
-as its ETag means nothing for other objects. Values that are read from the names of folders are part of all of them.
+The name of a file and its folder are no part of it, so that a file may be moved; but the address of an object in a
+store is, as its ETag means nothing for other objects. Values that the names of folders give are part of all of them.
 """
 
 from __future__ import annotations
@@ -24,13 +24,17 @@ from provenn.catalogs.file_listing import File
 from provenn.catalogs.hashing import HashMemory, ReadingProgress, hash_files
 from provenn.errors import BaseFilesError
 
-__all__ = ["ROWS", "Basis", "Trust", "basis_of", "content_fingerprints", "fingerprints", "old_fingerprint"]
+__all__ = ["ROWS", "Basis", "Caveat", "Trust", "basis_of", "fingerprints", "old_fingerprint"]
 
 Trust = Literal["content", "metadata"]
 """What a user says of files: that all bytes are to be read wherever they lie; or that metadata alone are trusted."""
 
 Basis = Literal["content", "store", "metadata", "unverified"]
 """What fingerprints were made from; "unverified" are those of older archives, which nobody has asked to trust."""
+
+Caveat = Literal["metadata", "unverified", "late"]
+"""What is taken on trust of files: that their metadata show every change, as the user says; the same, as nobody has
+read all bytes yet; or that nothing changed between when an older version ingested them and when they were read."""
 
 _EDGE = 64 * 1024
 _AT_ONCE = 16
@@ -86,15 +90,8 @@ def fingerprints(
         return {file.name: _METADATA + old_fingerprint(file, format) for file in files}
     vouched = {} if trust == "content" else _vouched(files)
     rest = [file for file in files if file.name not in vouched]
-    return vouched | content_fingerprints(rest, memory, progress)
-
-
-def content_fingerprints(
-    files: Sequence[File], memory: HashMemory | None = None, progress: ReadingProgress | None = None
-) -> dict[str, str]:
-    """Return fingerprints made from all bytes of files, by name."""
-    digests = hash_files(files, memory, progress)
-    return {file.name: f"{_CONTENT}{digests[file.name]}{_partitions(file)}" for file in files}
+    digests = hash_files(rest, memory, progress)
+    return vouched | {file.name: f"{_CONTENT}{digests[file.name]}{_partitions(file)}" for file in rest}
 
 
 def _partitions(file: File) -> str:

@@ -152,7 +152,7 @@ def write_catalog(catalog: Catalog, name: str | None, as_json: bool) -> None:
     if as_json:
         write_json(catalog_data(told))
     else:
-        write_text(f"{told.name}: {told.is_what}")
+        write_text("\n".join([f"{told.name}: {told.is_what}", *caveat_lines(told.caveats)]))
 
 
 def catalog_data(told: Description) -> dict[str, Any]:
@@ -181,6 +181,8 @@ def catalog_data(told: Description) -> dict[str, Any]:
         "definition": [str(said) for said in told.says],
         "facts": [fact_data(fact) for fact in told.facts],
         "unproved": list(told.unproved),
+        "known_by": told.known_by or None,
+        "caveats": list(told.caveats),
         "created_at": told.created_at.isoformat(),
         "created_by": told.created_by,
     }
@@ -208,6 +210,11 @@ def reason_lines(reasons: Iterable[Reason]) -> list[str]:
     facts = [(str(one.statement), one.because) for one in reasons]
     width = min(48, max((len(said) for said, _ in facts), default=0))
     return [f"  {said:{width}}   {because}" for said, because in facts]
+
+
+def caveat_lines(caveats: Iterable[str]) -> list[str]:
+    """Return what an answer takes on trust, a sentence a line."""
+    return [f"taken on trust: {line}" for line in caveats]
 
 
 def reason_data(reasons: Iterable[Reason]) -> list[dict[str, str]]:

@@ -52,6 +52,7 @@ def plan_data(plan: Plan) -> dict[str, Any]:
         "fragments": [one.id for one in plan.fragments],
         "calculators": [one.calculator.function for one in plan.calculations],
         "created": [one.digest for one in plan.created],
+        "caveats": list(plan.caveats),
         "notes": {heading.lower(): list(lines) for heading, lines in told.notes},
     }
 

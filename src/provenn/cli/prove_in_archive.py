@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from provenn.archive import Proof
-from provenn.cli.archives import reason_data, reason_lines
+from provenn.cli.archives import caveat_lines, reason_data, reason_lines
 from provenn.display import world_svg, world_text
 from provenn.display.figure import above, document, shortened, words
 from provenn.display.markup import visible
@@ -35,6 +35,7 @@ def data(found: Proof) -> dict[str, Any]:
         "answer": _SAYS[found.verdict],
         "reason": _reason(found),
         "explanation": None if found.verdict == "unknown" else {"facts": reason_data(found.reasons)},
+        "caveats": list(found.caveats),
         "world": world and {"regions": sorted((sorted(region) for region in world.regions), key=lambda r: (len(r), r))},
     }
 
@@ -62,7 +63,8 @@ def _reason(found: Proof) -> str:
 def _lines(found: Proof) -> list[str]:
     reason = _reason(found)
     sentence = f"{reason[:1].upper()}{reason[1:]}"
+    caveats = caveat_lines(found.caveats)
     if found.verdict == "unknown":
-        return [f"{sentence}."]
+        return [f"{sentence}.", *caveats]
     lines = reason_lines(found.reasons)
-    return [f"{sentence}, because", *lines] if lines else [f"{sentence}, whatever the sets are."]
+    return [*([f"{sentence}, because", *lines] if lines else [f"{sentence}, whatever the sets are."]), *caveats]

@@ -88,7 +88,13 @@ def card_html(card: Card) -> str:
     return _block(parts)
 
 
-def proof_html(statement: str, verdict: str, reasons: Sequence[tuple[str, str]], world: str = "") -> str:
+def proof_html(
+    statement: str,
+    verdict: str,
+    reasons: Sequence[tuple[str, str]],
+    world: str = "",
+    caveats: Sequence[str] = (),
+) -> str:
     """Return whether a statement holds, and why.
 
     Parameters
@@ -101,15 +107,18 @@ def proof_html(statement: str, verdict: str, reasons: Sequence[tuple[str, str]],
         The facts that prove it, or its opposite: what each says, and where it comes from.
     world
         A possible world in which it is false, as HTML of this package; may be empty.
+    caveats
+        What the answer takes on trust, a sentence each.
     """
     said = element("p", _code(statement), element("strong", _VERDICTS[verdict]))
     more = [] if not world else [render(element("p", "It is false in this world, which the facts allow."))]
-    return _block([render(said), *_chain(reasons), *more, world])
+    return _block([render(said), *_chain(reasons), *_notes(caveats), *more, world])
 
 
-def relation_html(words: str, reasons: Sequence[tuple[str, str]], hypercubes: str) -> str:
-    """Return how two catalogs relate: in words, why, and all that is possible, as HTML of this package."""
-    return _block([render(element("p", element("strong", shortened(words, _LONGEST)))), *_chain(reasons), hypercubes])
+def relation_html(words: str, reasons: Sequence[tuple[str, str]], hypercubes: str, caveats: Sequence[str] = ()) -> str:
+    """Return how two catalogs relate: in words, why, what is taken on trust, and all that is possible, as HTML."""
+    said = render(element("p", element("strong", shortened(words, _LONGEST))))
+    return _block([said, *_chain(reasons), *_notes(caveats), hypercubes])
 
 
 def reason_html(statement: str, because: str) -> str:
@@ -129,6 +138,10 @@ def _chain(reasons: Sequence[tuple[str, str]]) -> list[str]:
     items = [element("li", _code(said), _because(because)) for said, because in reasons[:_MOST_ROWS]]
     items += [element("li", line) for line in _more(len(items), len(reasons))]
     return [render(element("p", "because")), render(element("ol", *items))]
+
+
+def _notes(caveats: Sequence[str]) -> list[str]:
+    return [render(element("p", shortened(line, _LONGEST))) for line in caveats]
 
 
 def _code(statement: str) -> Element:

@@ -16,6 +16,7 @@ from pyspark.sql.types import StructType
 from provenn.catalogs import Base, Catalog, cone
 from provenn.catalogs.schema import Attribute
 from provenn.errors import AttributeNotFoundError, KeyValuesError, ProvennError, StoreError
+from provenn.spark.base_checks import check_bases
 from provenn.spark.engine import Engine
 from provenn.spark.failures import told
 from provenn.spark.progress import Listener, watched
@@ -93,7 +94,7 @@ def store_fragment(
     what = f"storing {', '.join(one.name for one, _ in columns)} of {catalog.digest[:12]}"
     with pins.holding(database, place, "/".join(target)):
         try:
-            _check(bases)
+            check_bases(engine, database, folder, bases)
             started = monotonic()
             with told(what), watched(engine, what, listener):
                 _write(frame, columns, folder, temporary)
@@ -101,7 +102,7 @@ def store_fragment(
             _require(folder, place)
             written = contents(folder, place, len(catalog.schema.key))
             _check_keys(catalog, written)
-            _check(bases)
+            check_bases(engine, database, folder, bases)
             place = folder.below(folder.publish(temporary, *target))
             with database.writing() as writing:
                 there = _holding(writing, catalog, wanted)  # somebody may have been quicker
@@ -253,11 +254,6 @@ def _spark_path(folder: DataFolder, address: str, *, glob: bool = False) -> str:
     """Return an address so that Spark means the same by it as pyarrow, whatever is in it."""
     path = re.sub(r"([\\*?\[\]{}])", r"\\\1", address) if glob else address
     return f"file:{path}" if folder.local else path
-
-
-def _check(bases: Iterable[Base]) -> None:
-    for one in bases:
-        one.files.check()
 
 
 def _check_keys(catalog: Catalog, written: Contents) -> None:

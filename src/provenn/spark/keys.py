@@ -7,6 +7,7 @@ from pyspark.sql import functions as sql
 
 from provenn.catalogs.base import Base
 from provenn.catalogs.file_listing import listed
+from provenn.catalogs.hashing import HashMemory
 from provenn.criteria.types import INTEGRAL
 from provenn.errors import KeyValuesError
 from provenn.spark.columns import column, quoted
@@ -22,7 +23,7 @@ _DENSE = 16
 """How many whole numbers there may be for every row, so that a bit for each is cheaper than to compare them."""
 
 
-def verify_key(engine: Engine, base: Base, folder: DataFolder) -> int:
+def verify_key(engine: Engine, base: Base, folder: DataFolder, memory: HashMemory | None = None) -> int:
     """Read the keys of a base catalog, and nothing else, and make sure that they identify its sources.
 
     Keys are equal as they are in joins: NaN equals NaN, and -0.0 equals 0.0.
@@ -39,7 +40,7 @@ def verify_key(engine: Engine, base: Base, folder: DataFolder) -> int:
     FilesMissingError, FilesChangedError
         If the files are not what they were.
     """
-    keys = read_base(engine, base, folder).select(*map(column, base.key))
+    keys = read_base(engine, base, folder, memory).select(*map(column, base.key))
     missing = sql.greatest(*(column(name).isNull() for name in base.key), sql.lit(False))
     counted = _bits(keys, base.key[0], missing) if _is_dense(base) else _groups(keys, base.key, missing)
     totals = counted.agg(*(sql.sum(name) for name in counted.columns)).collect()[0]

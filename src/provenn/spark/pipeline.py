@@ -10,9 +10,9 @@ from typing import TypeVar
 from pyspark.sql import DataFrame
 
 from provenn.catalogs import Base, Catalog, CrossMatch, Schema, cone
-from provenn.catalogs.files import GIVEN, TABLE
 from provenn.catalogs.roots import Roots, check_roots
 from provenn.errors import TooLargeError
+from provenn.spark.base_checks import check_bases, known_by_content
 from provenn.spark.columns import column
 from provenn.spark.compile import compile_catalog
 from provenn.spark.engine import Engine
@@ -20,12 +20,12 @@ from provenn.spark.failures import told
 from provenn.spark.keys import verify_key
 from provenn.spark.progress import Listener, watched
 from provenn.spark.reading import read_base
-from provenn.spark.tables.catalog_tables import check_table
 from provenn.store import fragments, verifications
+from provenn.store.base_files import with_recorded
 from provenn.store.database import Database
+from provenn.store.file_memory import FileMemory
 from provenn.store.folder import DataFolder
 from provenn.store.fragments import Fragment
-from provenn.store.given import kept
 
 __all__ = ["Pipeline", "Prepared"]
 
@@ -96,7 +96,7 @@ class Pipeline:
     def read(self, base: Base) -> DataFrame:
         """Return the rows of a base catalog; its key is to be verified before."""
         check_roots((base,), self.roots)
-        return read_base(self.engine, base, self.folder)
+        return read_base(self.engine, with_recorded(self.database, base), self.folder, FileMemory(self.database))
 
     def verify(self, bases: Sequence[Base]) -> dict[str, int]:
         """Make sure that the keys of base catalogs identify sources, where that was not seen before; count the rows.
@@ -109,6 +109,8 @@ class Pipeline:
             If files lie where they may not be read.
         """
         check_roots(bases, self.roots)
+        for base in bases:
+            known_by_content(self.engine, self.database, self.folder, base)
         with self.database.reading() as reading:
             known = verifications.verified(reading, [base.digest for base in bases])
         for base in bases:
@@ -131,7 +133,7 @@ class Pipeline:
         check_roots((base,), self.roots)
         what = f"verifying the key {', '.join(base.key)} of {base.files.location}"
         with self._watched(what, (base,)):
-            return verify_key(self.engine, base, self.folder)
+            return verify_key(self.engine, with_recorded(self.database, base), self.folder, FileMemory(self.database))
 
     @contextmanager
     def running(self, prepared: Prepared) -> Iterator[None]:
@@ -167,11 +169,7 @@ class Pipeline:
         """
         for base in bases:
             check_roots((base,), self.roots)
-            base.files.check()
-            if base.files.format == GIVEN:
-                kept(self.folder, base.files).check()
-            if base.files.format == TABLE:
-                check_table(self.engine, base.files)
+            check_bases(self.engine, self.database, self.folder, (base,))
 
     @contextmanager
     def _watched(self, what: str, bases: Sequence[Base]) -> Iterator[None]:

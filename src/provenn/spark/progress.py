@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
@@ -62,6 +62,10 @@ class Progress:
     rows: int | None
     elapsed: float
     remaining: float | None
+
+    def finished(self) -> Progress:
+        """Return the progress that says that nothing remains."""
+        return replace(self, remaining=0.0)
 
 
 Listener = Callable[[Progress], None]

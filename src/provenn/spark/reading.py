@@ -16,6 +16,7 @@ from provenn.catalogs.file_columns import Column as FileColumn
 from provenn.catalogs.file_columns import nanosecond_columns
 from provenn.catalogs.file_listing import File, listed
 from provenn.catalogs.files import GIVEN, TABLE, Files
+from provenn.catalogs.hashing import HashMemory
 from provenn.catalogs.schema import Attribute
 from provenn.errors import BaseFilesError
 from provenn.spark.columns import NOTES, column, quoted, said
@@ -37,7 +38,7 @@ _CSV = {
 _DEFAULTS: Mapping[str, Mapping[str, str]] = {"csv": _CSV, "json": {"mode": "FAILFAST"}, "xml": {"mode": "FAILFAST"}}
 
 
-def read_base(engine: Engine, base: Base, folder: DataFolder) -> DataFrame:
+def read_base(engine: Engine, base: Base, folder: DataFolder, memory: HashMemory | None = None) -> DataFrame:
     """Return the rows of a base catalog: columns by name, order and type of its schema, with units as metadata.
 
     Parameters
@@ -48,6 +49,8 @@ def read_base(engine: Engine, base: Base, folder: DataFolder) -> DataFrame:
         The catalog.
     folder
         Where tables that were ingested from memory are kept, and files that Spark cannot read, once converted.
+    memory
+        A memory of digests of files; without one, all bytes are read to see whether they are what they were.
 
     Raises
     ------
@@ -57,12 +60,12 @@ def read_base(engine: Engine, base: Base, folder: DataFolder) -> DataFrame:
         If they cannot be converted.
     """
     files = base.files if base.files.format != GIVEN else kept(folder, base.files)
-    files.check()
+    files.check(memory)
     if files.format == TABLE:
-        check_table(engine, files)
+        check_table(engine, files, memory)
         frame = engine.session.table(files.location)
     elif files.format in CONVERTIBLE:
-        frame = engine.session.read.schema(_struct(files.columns)).parquet(converted(files, folder))
+        frame = engine.session.read.schema(_struct(files.columns)).parquet(converted(files, folder, memory))
     else:
         frame = _read_files(engine, files)
     return as_schema(frame, base.schema.attributes)

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import insert, select, update
 
 from provenn.catalogs.base import Base
-from provenn.catalogs.digest import canonical_json
+from provenn.catalogs.digest import canonical_json, content_digest
+from provenn.catalogs.fingerprints import Caveat
 from provenn.errors import CorruptArchiveError, UnknownCatalogError
 from provenn.store import wordings
-from provenn.store.cones import in_batches
+from provenn.store.cones import cone, in_batches
 from provenn.store.database import Reading, Writing
-from provenn.store.tables import bases, catalogs
+from provenn.store.tables import bases, catalogs, verifications
 
-__all__ = ["Seen", "all_last_seen", "files_digests", "first_seen", "last_seen", "seen_again"]
+__all__ = [
+    "Seen",
+    "all_last_seen",
+    "caveats",
+    "files_digests",
+    "first_seen",
+    "last_seen",
+    "record_contents",
+    "recorded",
+    "seen_again",
+    "verification_digest",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +67,18 @@ def all_last_seen(reading: Reading, digests: Collection[str]) -> dict[str, Seen]
     }
 
 
+def caveats(reading: Reading, digests: Collection[str]) -> dict[str, Caveat]:
+    """Return what is taken on trust of the files of base catalogs in the lineages of some catalogs, by digest.
+
+    Base catalogs of which nothing is taken on trust are left out.
+    """
+    query = select(bases.c.catalog, bases.c.caveat).where(bases.c.caveat != "")
+    trusted: dict[str, Caveat] = dict(reading.connection.execute(query).tuples().all())
+    if not trusted or not digests:
+        return {}
+    return {one.digest: trusted[one.digest] for one in cone(reading, digests) if one.digest in trusted}
+
+
 def files_digests(reading: Reading) -> frozenset[str]:
     """Return the digests of the files of all base catalogs.
 
@@ -87,8 +111,49 @@ def seen_again(writing: Writing, base: Base) -> None:
         If the archive does not hold it.
     """
     last_seen(writing, base.digest)
+    _change(writing, base, _place(writing, base))
+
+
+def recorded(reading: Reading, base: Base) -> Base:
+    """Return a base catalog with the contents that the archive has recorded of its files, wherever they lie.
+
+    Only base catalogs that an archive of format 0005 or older made have any. One that the archive does not hold, or of
+    whose files no contents are recorded, is returned as it is.
+    """
+    row = select(catalogs.c.notes).where(catalogs.c.digest == base.digest)
+    notes = reading.connection.scalar(row)
+    found = {} if notes is None else json.loads(notes)
+    if not found.get("contents"):
+        return base
+    contents = tuple(sorted(found["contents"].items()))
+    return replace(base, files=replace(base.files, contents=contents, was_late=found.get("was_late") == "true"))
+
+
+def record_contents(writing: Writing, base: Base) -> None:
+    """Record the contents of files that an archive of format 0005 or older ingested, read now for the first time.
+
+    What was verified before stays verified only where the files cannot have changed between.
+    """
+    if recorded(writing, base).files.contents:  # somebody was quicker
+        return
+    files = base.files
+    _change(writing, base, {"content": files.content, "caveat": files.caveat or ""})
+    before = verifications.c.base == base.digest
+    rows = writing.connection.execute(select(verifications.c.rows, verifications.c.verified_by).where(before)).all()
+    for count, person in rows if not files.was_late else ():
+        digest = verification_digest(base.digest, count, files.content)
+        row = update(verifications).where(before, verifications.c.verified_by == person)
+        writing.connection.execute(row.values(content=files.content, digest=digest))
+
+
+def verification_digest(base: str, rows: int, content: str) -> str:
+    """Return the digest by which a verification of a key that was changed is recognised."""
+    return content_digest("verification", [base, rows, *([content] if content else [])])
+
+
+def _change(writing: Writing, base: Base, values: dict[str, object]) -> None:
     execute = writing.connection.execute
-    execute(update(bases).where(bases.c.catalog == base.digest).values(_place(writing, base)))
+    execute(update(bases).where(bases.c.catalog == base.digest).values(values))
     notes = canonical_json(base.notes())
     execute(update(catalogs).where(catalogs.c.digest == base.digest).values(notes=notes))
     wordings.change(writing, base)
@@ -100,4 +165,6 @@ def _place(writing: Writing, base: Base) -> dict[str, object]:
         "row_count": base.files.row_count,
         "seen_at": writing.when,
         "seen_by": writing.who,
+        "content": base.files.content,
+        "caveat": base.files.caveat or "",
     }

@@ -16,7 +16,16 @@ from provenn.store.bases import files_digests
 from provenn.store.database import Database, Reading, Writing
 from provenn.store.folder import DataFolder
 from provenn.store.fragments import Fragment, all_fragments, pinned
-from provenn.store.tables import fragment_attributes, fragment_facts, fragments, leases, metadata, pins, settings
+from provenn.store.tables import (
+    file_hashes,
+    fragment_attributes,
+    fragment_facts,
+    fragments,
+    leases,
+    metadata,
+    pins,
+    settings,
+)
 
 __all__ = ["Copied", "Told", "copy_archive"]
 
@@ -24,8 +33,8 @@ Told = Callable[[int, int], None]
 """Who is told of the progress: how many rows are copied, and how many there are."""
 
 _AT_ONCE = 1000
-_TABLES = tuple(one for one in metadata.sorted_tables if one not in (pins, leases))
-"""All but what only processes that run now need."""
+_TABLES = tuple(one for one in metadata.sorted_tables if one not in (pins, leases, file_hashes))
+"""All but what only processes that run now need, and what is known of the disks of this machine."""
 
 _FRAGMENT = {
     fragments: fragments.c.id,

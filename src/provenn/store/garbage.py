@@ -10,6 +10,7 @@ from provenn.catalogs.files import GIVEN
 from provenn.store import clock, fragments, leases, pins
 from provenn.store.bases import files_digests
 from provenn.store.database import Database, Reading
+from provenn.store.file_memory import forget_old
 from provenn.store.folder import CONVERTED, FRAGMENTS, TEMPORARY, DataFolder, Entry
 from provenn.store.fragments import Fragment
 
@@ -125,6 +126,7 @@ def collect_garbage(
         plan, finished = _plan(writing, found, limit, age, writing.when)
         pins.forget_expired(writing)
         leases.forget_expired(writing)
+        forget_old(writing)
         for one in plan.dropped:
             fragments.drop(writing, one.fragment.id, one.reason)
         # Who gives the same table again waits for this transaction, and finds that it is gone.

@@ -57,7 +57,7 @@ def problems(
             ("tokens", token_problems(reading)),
             ("fragments", fragment_problems(reading, folder, sound, deep=deep, told=told)),
             ("store", leftovers(reading, folder)),
-            ("base files", base_files(sound, folder, told)),
+            ("base files", base_files(database, reading, sound, folder, deep=deep, told=told)),
         )
         for where, look in looks:
             told(where, 0, 0)

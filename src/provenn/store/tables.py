@@ -40,6 +40,7 @@ __all__ = [
     "fact_bases",
     "fact_catalogs",
     "facts",
+    "file_hashes",
     "fragment_attributes",
     "fragment_facts",
     "fragments",
@@ -62,7 +63,7 @@ __all__ = [
     "wordings",
 ]
 
-VERSION = "0005"
+VERSION = "0006"
 """The revision of the newest migration, which makes the tables as they are here."""
 
 VERSION_TABLE = "provenn_version"
@@ -151,6 +152,20 @@ bases = Table(
     Column("row_count", BigInteger),
     Column("seen_at", Moment, nullable=False),
     Column("seen_by", Text, nullable=False),
+    # The digest of what the files hold, and what is taken on trust of them, as `Files.content` and `.caveat` say.
+    Column("content", Text, nullable=False, server_default=""),
+    Column("caveat", Text, nullable=False, server_default=""),
+)
+
+file_hashes = Table(
+    "file_hashes",
+    metadata,
+    Column("machine", Text, primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("digest", _Digest, nullable=False),
+    Column("stamp", Text, nullable=False),
+    Column("started", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 names = Table(
@@ -330,6 +345,7 @@ verifications = Table(
     Column("verified_at", Moment, nullable=False),
     Column("verified_by", Text, primary_key=True),
     Column("digest", _Digest, nullable=False),
+    Column("content", Text, nullable=False, server_default=""),
 )
 
 runs = Table(

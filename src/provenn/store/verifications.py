@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import insert, select
+from sqlalchemy import delete, insert, select
 
-from provenn.catalogs.digest import content_digest
 from provenn.errors import CorruptArchiveError
 from provenn.logic import empty, nonempty
+from provenn.store.bases import verification_digest
 from provenn.store.cones import cone, in_batches
 from provenn.store.database import Reading, Writing
 from provenn.store.observations import Observed, observe
-from provenn.store.tables import verifications
+from provenn.store.tables import bases, verifications
 from provenn.store.visibility import Deed, told_deeds
 
-__all__ = ["record", "verification_digest", "verified"]
+__all__ = ["record", "verified"]
 
 
 def record(writing: Writing, base: str, rows: int) -> Observed:
@@ -32,10 +32,12 @@ def record(writing: Writing, base: str, rows: int) -> Observed:
     """
     before = verified(writing, [base]).get(base)
     if before is None:
-        row = {"base": base, "rows": rows, "digest": verification_digest(base, rows)}
-        writing.connection.execute(
-            insert(verifications), {**row, "verified_at": writing.when, "verified_by": writing.who}
-        )
+        execute, table = writing.connection.execute, verifications.c
+        content = execute(select(bases.c.content).where(bases.c.catalog == base)).scalar_one()
+        # What was verified of other contents, before the files were known by all their bytes, is not so any more.
+        execute(delete(verifications).where(table.base == base, table.content != content))
+        row = {"base": base, "rows": rows, "content": content, "digest": verification_digest(base, rows, content)}
+        execute(insert(verifications), {**row, "verified_at": writing.when, "verified_by": writing.who})
     elif before != rows:
         raise CorruptArchiveError(f"the base catalog {base} had {before} rows, and now {rows}")
     (definition,) = (one for one in cone(writing, [base]) if one.digest == base)
@@ -45,8 +47,11 @@ def record(writing: Writing, base: str, rows: int) -> Observed:
     return observe(writing, nonempty(base) if rows else empty(base), reason)
 
 
-def verified(reading: Reading, bases: Collection[str]) -> dict[str, int]:
+def verified(reading: Reading, digests: Collection[str]) -> dict[str, int]:
     """Return the rows of those base catalogs whose keys were verified, as far as the viewer may know, by digest.
+
+    A verification belongs to the content of the files that were read for it. It counts while that is what is known of
+    the base catalog.
 
     Raises
     ------
@@ -54,16 +59,12 @@ def verified(reading: Reading, bases: Collection[str]) -> dict[str, int]:
         If a row is not what was written.
     """
     table = verifications.c
-    query = select(table.base, table.rows, table.digest, table.verified_by, table.verified_at)
+    query = select(table.base, table.rows, table.content, table.digest, table.verified_by, table.verified_at)
+    query = query.join(bases, (bases.c.catalog == table.base) & (bases.c.content == table.content))
     found: dict[Deed, int] = {}
-    for batch in in_batches(bases):
-        for base, rows, digest, who, at in reading.connection.execute(query.where(table.base.in_(batch))):
-            if verification_digest(base, rows) != digest:
+    for batch in in_batches(digests):
+        for base, rows, content, digest, who, at in reading.connection.execute(query.where(table.base.in_(batch))):
+            if verification_digest(base, rows, content) != digest:
                 raise CorruptArchiveError(f"the verification of the base {base} was changed after it was written")
             found[Deed(base, who, at)] = rows
     return {one.catalog: found[one] for one in told_deeds(reading, found.keys())}
-
-
-def verification_digest(base: str, rows: int) -> str:
-    """Return the digest by which a verification that was changed is recognised."""
-    return content_digest("verification", [base, rows])

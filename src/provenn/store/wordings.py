@@ -12,7 +12,7 @@ from provenn.store.tables import wordings
 
 __all__ = ["change", "index", "with_text", "wording"]
 
-_NOT_WORDS = frozenset({"fingerprints"})
+_NOT_WORDS = frozenset({"fingerprints", "contents", "was_late"})
 
 
 def index(reading: Reading, catalogs: Iterable[Catalog]) -> None:
@@ -36,9 +36,11 @@ def change(writing: Writing, catalog: Catalog) -> None:
 def _texts(notes: Parameters) -> Iterator[str]:
     """Yield the texts in notes, and what they are of, such as the name of an attribute and its description."""
     for key, value in notes.items():
+        if key in _NOT_WORDS:
+            continue
         if isinstance(value, str):
             yield value
-        elif isinstance(value, dict) and key not in _NOT_WORDS:
+        elif isinstance(value, dict):
             yield from (text for pair in value.items() for text in pair)
 
 

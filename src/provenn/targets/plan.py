@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from provenn.catalogs import Attribute, Base, Catalog, Schema
+from provenn.catalogs.caveats import caveats_of
 from provenn.store.fragments import Fragment
 from provenn.targets.costs import rows
 from provenn.targets.match_steps import Match
@@ -103,6 +104,14 @@ class Plan:
     def calculations(self) -> tuple[Calculate, ...]:
         """The calculators that will be called."""
         return tuple(one for one in walk(self.after) if isinstance(one, Calculate))
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What the result takes on trust of base files, a sentence each."""
+        asked = [one.provider for one in self.provided] if self.catalog is None else [self.catalog]
+        read = {one.id for one in self.fragments}
+        stored = [one.catalog for one in self.scene.fragments if one.fragment.id in read]
+        return caveats_of([*asked, *stored], self.words.word)
 
     # -- showing -------------------------------------------------------------------------------------------------
 

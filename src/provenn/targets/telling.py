@@ -110,6 +110,7 @@ def picture(plan: Plan) -> PlanPicture:
         "Created": tuple(_created(plan)),
         "Kept": tuple(_kept(plan)),
         "Chosen": tuple(_chosen(plan)),
+        "Taken on trust": plan.caveats,
     }
     names = listed([one.name for one in plan.columns if not is_key(one.identity)]) or "the key"
     return PlanPicture(

@@ -20,6 +20,7 @@ from provenn.catalogs import (
     cone,
 )
 from provenn.catalogs.calculators import Expressions
+from provenn.catalogs.caveats import basis_words
 
 __all__ = ["Parameter", "definers", "parameters"]
 
@@ -42,6 +43,7 @@ def _said(catalog: Catalog) -> Iterator[tuple[str, str]]:
         case Base(files=files):
             yield "files", files.location
             yield "how many", str(len(files.fingerprints))
+            yield "known by", basis_words(files)
             yield "format", files.format
             yield "options", ", ".join(f"{name}={value}" for name, value in files.options)
             yield "rows", "" if files.row_count is None else f"{files.row_count:,}"

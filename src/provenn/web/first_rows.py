@@ -58,7 +58,7 @@ def _tables(path: Path, format: str, most: int) -> Iterator[Any]:  # noqa: A002 
         from provenn.spark.tables.votable_rows import votable_rows  # noqa: PLC0415
 
         with path.open("rb") as stream:
-            yield votable_rows(stream, Files.at(path, format="votable").columns, path.name, "0")
+            yield votable_rows(stream, Files.at(path, format="votable", trust="metadata").columns, path.name, "0")
 
 
 def _text(value: object) -> str | None:

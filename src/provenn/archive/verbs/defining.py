@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 from provenn.archive import definitions
 from provenn.archive.handle import Catalog
 from provenn.archive.verbs.held import Held
 from provenn.catalogs import Base, Files
 from provenn.catalogs import Catalog as Definition
+from provenn.catalogs.fingerprints import Trust
 from provenn.errors import BaseFilesError
 from provenn.store import bases, catalog_store, names, populations, verifications
 
@@ -44,8 +45,12 @@ class Defining(Held):
         options: Mapping[str, Any] | None = None,
         rebuild: bool | None = None,
         verify: bool = False,
+        trust: Trust | None = None,
     ) -> Catalog:
-        """Define a catalog on files, of which only metadata are read; or on a table in memory, which is kept.
+        """Define a catalog on files, or on a table in memory, which is kept.
+
+        A catalog is what its files hold: all their bytes are read now, and read again when they may have changed. Of
+        objects in a store, what the store vouches for suffices.
 
         Parameters
         ----------
@@ -72,15 +77,22 @@ class Defining(Held):
         verify
             Whether to read all keys now and make sure that none is NULL or occurs twice. Otherwise that is done when
             data are first computed from them.
+        trust
+            What tells whether files are the same. By default all bytes, or the ETag and version that an object store
+            gives. ``"content"``: all bytes, of objects in stores as well. ``"metadata"``: size and footer of Parquet,
+            size, time and both ends of other files, without reading the rest. Not every change shows in these, so that
+            every answer that rests on such files says so.
         """
+        if trust not in (None, *get_args(Trust)):
+            raise BaseFilesError(f"files cannot be trusted by {trust!r}", hint='trust="content" or trust="metadata"')
         if not isinstance(path, str | PathLike):
-            table = _taken(path, key, format, schema, options)
+            table = _taken(path, key, format, schema, options, trust)
             with self._workshop.keeping(table) as files:
                 return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify)
         if format == "table":
-            files = self._workshop.table(str(path))
+            files = self._workshop.table(str(path), trust)
         else:
-            files = Files.at(path, format=format, schema=schema, options=options)
+            files = self._workshop.files(path, format=format, schema=schema, options=options, trust=trust)
         return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify)
 
     def _ingested(
@@ -96,6 +108,8 @@ class Defining(Held):
         with self._database.reading() as reading:
             known = populations.population(reading, population)
         base = Base.of(files, key=key, population=known or population)
+        if files.basis != "metadata":
+            base = self._workshop.old_base(base, name) or base
         rows = self._workshop.key_rows(base) if verify else None
         with self._database.writing() as writing:
             earlier = names.find(writing, name)
@@ -132,7 +146,7 @@ def _taken(table: object, key: str | Sequence[str], *others: object) -> pa.Table
     if any(one is not None for one in others):
         raise BaseFilesError(
             "a table in memory has types of its own",
-            hint="leave out format=, schema= and options=; use keep and rename",
+            hint="leave out format=, schema=, options= and trust=; use keep and rename",
         )
     from provenn.catalogs.in_memory import arrow_table, check_given_key  # noqa: PLC0415 - few tables come from memory
 

@@ -15,6 +15,7 @@ from provenn.cli.checks.places import writable
 from provenn.cli.sizes import size_text
 from provenn.errors import ProvennError
 from provenn.store import catalog_store, fragments
+from provenn.store.base_files import check_base
 from provenn.store.database import Database, Reading, open_database
 from provenn.store.folder import DataFolder
 from provenn.store.tables import VERSION, bases, names
@@ -50,7 +51,7 @@ def archive_looks(where: Path | str) -> Iterator[tuple[str, Look]]:
     with database:
         yield "database", partial(_database, database, where)
         yield "store", partial(_store, database, where)
-        yield "base files", partial(_base_files, database)
+        yield "base files", partial(_base_files, database, where)
 
 
 def _database(database: Database, where: Path | str) -> Finding:
@@ -119,13 +120,14 @@ def _remote(folder: DataFolder, used: str) -> Finding:
     return Finding("ok", f"{folder.location}, {used}{'' if there else '; it is not there yet'}")
 
 
-def _base_files(database: Database) -> Finding:
+def _base_files(database: Database, where: Path | str) -> Finding:
     """Look at the files of base catalogs that have a name: those of older versions may well be gone."""
     with database.reading() as reading:
         query = select(bases.c.catalog, names.c.name).join(names, names.c.catalog == bases.c.catalog)
         rows = reading.connection.execute(query.order_by(bases.c.seen_at.desc(), names.c.name))
         named = {row.catalog: row.name for row in rows}
         found = catalog_store.get_all(reading, [*named][:_MOST_BASES])
+    folder = data_folder(database, where)
     looked, files, wrong = 0, 0, []
     for digest, base in found.items():
         if not isinstance(base, Base) or base.files.format == EXTERNAL:
@@ -134,7 +136,7 @@ def _base_files(database: Database) -> Finding:
             continue
         looked, files = looked + 1, files + len(base.files.fingerprints)
         try:
-            base.files.check()
+            check_base(database, folder, base)
         except ProvennError as error:
             wrong.append((named[digest], error))
     if not named:

@@ -13,30 +13,42 @@ from provenn.catalogs.digest import content_digest
 from provenn.catalogs.file_listing import File, listed
 from provenn.catalogs.files import Files
 from provenn.catalogs.fits_columns import fits_table
+from provenn.catalogs.hashing import HashMemory
 from provenn.store.folder import CONVERTED, DataFolder
 
 __all__ = ["CONVERTIBLE", "converted"]
 
 CONVERTIBLE = ("fits", "votable")
 
-_READ = "converted 2"
+_READ = "converted 3"
 """How files are read now. It is counted up when that changes, so that what was read otherwise is not used."""
 
 
-def converted(files: Files, folder: DataFolder) -> str:
+def converted(files: Files, folder: DataFolder, memory: HashMemory | None = None) -> str:
     """Return the address of Parquet that holds the rows of files, made now if it is not there.
 
     It appears at once and complete. Where two processes convert the same files, either result will do.
 
+    Parameters
+    ----------
+    files
+        The files.
+    folder
+        The archive's data folder.
+    memory
+        A memory of digests of files.
+
     Raises
     ------
+    FilesMissingError, FilesChangedError
+        If the files change meanwhile.
     BaseFilesError
         If the files cannot be read.
     StoreError
         If there is no place for it.
     """
     identity, _ = files.to_json()
-    parts = (CONVERTED, files.digest, f"{content_digest(_READ, identity)}.parquet")
+    parts = (CONVERTED, files.digest, f"{content_digest(_READ, {**identity, 'content': files.content})}.parquet")
     with folder.reached(*parts) as (filesystem, path):
         if filesystem.get_file_info(path).is_file:
             return folder.at(*parts)
@@ -44,6 +56,7 @@ def converted(files: Files, folder: DataFolder) -> str:
     try:
         with folder.reached(folder.below(temporary)) as (filesystem, place):
             _write(files, filesystem, place)
+            files.check(memory)  # what is kept is of the files that were asked for, not of what replaced them meanwhile
             filesystem.create_dir(path.rpartition("/")[0])
             filesystem.move(place, path)
     except BaseException:

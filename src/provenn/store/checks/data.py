@@ -10,13 +10,13 @@ from sqlalchemy import select, update
 from provenn.catalogs.base import Base
 from provenn.catalogs.catalog import Catalog
 from provenn.catalogs.files import GIVEN
-from provenn.errors import ProvennError, StoreError
-from provenn.store import clock, fragments, garbage
+from provenn.errors import FilesChangedError, ProvennError, StoreError
+from provenn.store import clock, fragments, garbage, names
+from provenn.store.base_files import check_base, read_contents
 from provenn.store.checks import Problem, Progress, no_progress
-from provenn.store.database import Reading, Writing
+from provenn.store.database import Database, Reading, Writing
 from provenn.store.folder import DataFolder
 from provenn.store.fragments import Fragment
-from provenn.store.given import kept
 from provenn.store.parquet import contents, damage
 from provenn.store.tables import fragments as fragment_rows
 
@@ -115,32 +115,36 @@ def leftovers(reading: Reading, folder: DataFolder | None) -> Iterator[Problem]:
 
 
 def base_files(
-    sound: Mapping[str, Catalog], folder: DataFolder | None = None, told: Progress = no_progress
+    database: Database,
+    reading: Reading,
+    sound: Mapping[str, Catalog],
+    folder: DataFolder | None = None,
+    *,
+    deep: bool = False,
+    told: Progress = no_progress,
 ) -> Iterator[Problem]:
-    """Look at the files of base catalogs.
+    """Look at the files of base catalogs, with `deep` at every byte; those of old archives are read then.
 
-    They are not part of the archive, so nothing is damaged; but for tables that were ingested from memory, which only
-    the store has.
+    Files that are missing, or that changed and whose catalog has no name any more, are only remarked on: they are not
+    part of the archive. Tables that were ingested from memory are.
     """
     every = [one for one in sound.values() if isinstance(one, Base)]
+    named = names.names_of(reading, [one.digest for one in every])
     for number, one in enumerate(every):
         told("base files", number, len(every))
-        if one.files.format == GIVEN:
-            yield from _given_problems(one, folder)
-            continue
+
+        def tell(done: int, total: int, where: str = one.files.location) -> None:
+            told(f"MB of {where}", done // 10**6, total // 10**6)
+
+        called = named.get(one.digest, ())
+        where = f"catalog {one.digest}" + (f" ({', '.join(called)})" if called else "")
         try:
-            one.files.check()
+            if deep:
+                read_contents(database, folder, one, tell)
+            check_base(database, folder, one, deep=deep, progress=tell)
         except ProvennError as error:
-            yield Problem(f"catalog {one.digest}", error.message, "remark", "none")
-
-
-def _given_problems(one: Base, folder: DataFolder | None) -> Iterator[Problem]:
-    if folder is None:
-        return
-    try:
-        kept(folder, one.files).check()
-    except ProvennError as error:
-        yield Problem(f"catalog {one.digest}", error.message)
+            is_damage = one.files.format == GIVEN or (deep and bool(called) and isinstance(error, FilesChangedError))
+            yield Problem(where, error.message) if is_damage else Problem(where, error.message, "remark", "none")
 
 
 # --- mending ---

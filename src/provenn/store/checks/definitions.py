@@ -144,13 +144,13 @@ class Definitions:
                 yield Problem(f"population {one.name}", f"its key is not {key}", remedy="index", mend=mend)
 
     def _bases(self, reading: Reading) -> Iterator[Problem]:
-        query = select(bases.c.catalog, bases.c.location, bases.c.row_count)
-        there = {digest: (location, rows) for digest, location, rows in reading.connection.execute(query)}
+        query = select(bases.c.catalog, bases.c.location, bases.c.row_count, bases.c.content, bases.c.caveat)
+        there = {digest: said for digest, *said in reading.connection.execute(query)}
         for digest, one in self.sound.items():
             if not isinstance(one, Base):
                 continue
-            if there.get(digest) != (one.files.location, one.files.row_count):
-                what = "where its files were last seen is not what its notes say"
+            if there.get(digest) != list(_place(one).values()):
+                what = "what is recorded of its files is not what its notes say"
                 yield Problem(_where(digest), what, remedy="index", mend=partial(_new_place, one))
             if one.files.format != TABLE and one.files.fingerprints and not one.files.agrees():
                 what = "which of its files changed cannot be told any more; ingesting them again mends it"
@@ -229,8 +229,15 @@ def _new_index(one: Catalog, writing: Writing) -> None:
     attributes.index(writing, [one])
 
 
+def _place(one: Base) -> dict[str, Any]:
+    """Return what the table of base catalogs says of one, but for when and by whom it was seen."""
+    files = one.files
+    caveat = files.caveat or ""
+    return {"location": files.location, "row_count": files.row_count, "content": files.content, "caveat": caveat}
+
+
 def _new_place(one: Base, writing: Writing) -> None:
-    place = {"location": one.files.location, "row_count": one.files.row_count}
+    place = _place(one)
     row = bases.c.catalog == one.digest
     if not writing.connection.execute(update(bases).where(row).values(place)).rowcount:
         seen = {"seen_at": writing.when, "seen_by": writing.who}

@@ -9,10 +9,11 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, get_args
 
-from sqlalchemy import Table, delete, select
+from sqlalchemy import Table, Text, delete, literal, select
 
 from provenn.catalogs.catalog import Catalog
 from provenn.store import calculators, clock
+from provenn.store.bases import verification_digest
 from provenn.store.checks import Problem
 from provenn.store.counts import count_digest
 from provenn.store.database import Reading, Writing
@@ -20,7 +21,6 @@ from provenn.store.processes import is_gone
 from provenn.store.runs import Outcome
 from provenn.store.tables import attributes, counts, leases, pins, preferences, runs, tokens, verifications
 from provenn.store.tables import calculators as calculator_rows
-from provenn.store.verifications import verification_digest
 
 __all__ = ["calculator_problems", "count_problems", "held_problems", "run_problems", "token_problems"]
 
@@ -34,13 +34,16 @@ _ROLES = ("reader", "author", "admin")
 def count_problems(reading: Reading, sound: Mapping[str, Catalog]) -> Iterator[Problem]:
     """Look at how many rows catalogs have, and at verified keys."""
     known: dict[str, tuple[int, str]] = {}
-    for table, column, what, digest_of in (
-        (verifications, verifications.c.base, "the verification of", verification_digest),
-        (counts, counts.c.catalog, "the count of", count_digest),
+    verified, counted = verifications.c, counts.c
+    for table, column, what, content in (
+        (verifications, verified.base, "the verification of", verified.content),
+        (counts, counted.catalog, "the count of", literal(None, Text)),
     ):
-        for catalog, rows, digest in reading.connection.execute(select(column, table.c.rows, table.c.digest)):
+        query = select(column, table.c.rows, content, table.c.digest)
+        for catalog, rows, held, digest in reading.connection.execute(query):
             where, mend = f"{what} {catalog}", partial(_forget, table, column == catalog)
-            if digest_of(catalog, rows) != digest:
+            made = count_digest(catalog, rows) if held is None else verification_digest(catalog, rows, held)
+            if made != digest:
                 yield Problem(where, "it was changed after it was written", remedy="forget", mend=mend)
                 continue
             extent = sound[catalog].extent.digest if catalog in sound else catalog

@@ -226,7 +226,8 @@ def show_catalog(archive: Held, which: Which, *, depth: Depth = 2, direction: Di
         fragments=tuple(_piece(each) for each in archive.fragments(one, dropped=True)),
         says=tuple(map(str, told.says)),
         facts=tuple(_told(each) for each in archive.facts(one, retracted=True)),
-        warnings=tuple(f"the members of {name} are not known to be disjoint any more" for name in told.unproved),
+        warnings=tuple(f"the members of {name} are not known to be disjoint any more" for name in told.unproved)
+        + tuple(f"taken on trust: {line}" for line in told.caveats),
         history=tuple(_history(archive, name) for name in told.names),
     )
 

@@ -52,11 +52,12 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """How two catalogs relate, and the facts that prove it."""
+    """How two catalogs relate, the facts that prove it, and what is taken on trust of base files."""
 
     words: str
     summary: str
     reasons: tuple[Because, ...]
+    caveats: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,8 @@ class Answer:
     sets, world
         If it is unknown: the sets in it, and the regions in which something is, in a possible world in which it is
         false, each as the sets it lies in.
+    caveats
+        What is taken on trust of base files, a sentence each.
     """
 
     statement: Said
@@ -110,6 +113,7 @@ class Answer:
     reasons: tuple[Because, ...]
     sets: tuple[str, ...]
     world: tuple[tuple[str, ...], ...] | None
+    caveats: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +181,7 @@ def _compared(archive: Archive, which: list[str]) -> Compared:
         str(found.hypercubes.kind),
         len(found.hypercubes),
         tuple(tuple(map(bool, one.ravel())) for one in islice(found.hypercubes.arrays(), _DRAWN)),
-        tuple(Pair(one.words, one.summary, because(one.reasons)) for one in found.relations),
+        tuple(Pair(one.words, one.summary, because(one.reasons), one.caveats) for one in found.relations),
     )
 
 
@@ -193,6 +197,7 @@ def _answer(archive: Archive, ask: str) -> Answer:
         because(found.reasons),
         sets,
         None if regions is None else tuple(map(tuple, regions)),
+        found.caveats,
     )
 
 

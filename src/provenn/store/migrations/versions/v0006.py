@@ -1,0 +1,61 @@
+"""What the files of base catalogs hold: digests of all bytes, and a memory of digests of files."""
+
+from alembic import op
+from sqlalchemy import BigInteger, Column, Connection, String, Text
+
+from provenn.store.migrations.losing import lost
+
+__all__ = ["down_revision", "downgrade", "losses", "revision", "upgrade"]
+
+revision = "0006"
+down_revision = "0005"
+
+
+def upgrade() -> None:
+    """Make the new table and columns. All base files are unverified until they are read."""
+    with op.batch_alter_table("bases") as bases:
+        bases.add_column(Column("content", Text, nullable=False, server_default=""))
+        bases.add_column(Column("caveat", Text, nullable=False, server_default=""))
+    with op.batch_alter_table("verifications") as verifications:
+        verifications.add_column(Column("content", Text, nullable=False, server_default=""))
+    # A dataset that others keep has no fingerprints. Quotes in names are escaped in JSON, so nothing else looks so.
+    op.execute(
+        "UPDATE bases SET caveat = 'unverified' WHERE catalog IN "
+        """(SELECT digest FROM catalogs WHERE notes LIKE '%"fingerprints":{"%')"""
+    )
+    op.create_table(
+        "file_hashes",
+        Column("machine", Text, primary_key=True),
+        Column("path", Text, primary_key=True),
+        Column("digest", String(64), nullable=False),
+        Column("stamp", Text, nullable=False),
+        Column("started", BigInteger, nullable=False),
+        sqlite_with_rowid=False,
+    )
+
+
+def downgrade() -> None:
+    """Drop what was made. The notes of catalogs stay: an older version does not read what they say of contents."""
+    op.drop_table("file_hashes")
+    op.drop_column("verifications", "content")
+    for name in ("caveat", "content"):
+        op.drop_column("bases", name)
+
+
+def losses(connection: Connection) -> list[str]:
+    """Return what a downgrade forgets, in words."""
+    new = " OR ".join(f"notes LIKE '%\":\"{kind}:%'" for kind in ("blake3", "store", "metadata", "rows"))
+    return [
+        *lost(
+            connection,
+            "catalogs",
+            "base catalog with fingerprints that older versions do not know: they take its files for changed",
+            f"kind = 'Base' AND ({new})",
+        ),
+        *lost(
+            connection,
+            "verifications",
+            "verified key: it would not be known which content of the files was verified",
+            "content <> ''",
+        ),
+    ]
