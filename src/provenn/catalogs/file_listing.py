@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote
 
+from provenn.catalogs.lakehouses import refuse_lakehouses
 from provenn.errors import BaseFilesError, FilesMissingError, did_you_mean
 
 __all__ = ["File", "absolute", "listed"]
@@ -90,7 +91,7 @@ def listed(location: str) -> list[File]:
     FilesMissingError
         If there are none.
     BaseFilesError
-        If the location cannot be looked at.
+        If the location cannot be looked at, or the files belong to a table of Delta, Iceberg or Hudi.
     """
     import pyarrow as pa  # noqa: PLC0415 - it takes a while to import, and only files need it
     from pyarrow import fs  # noqa: PLC0415
@@ -99,6 +100,7 @@ def listed(location: str) -> list[File]:
         filesystem, path = fs.FileSystem.from_uri(location)
         info = filesystem.get_file_info(path)
         if info.type == fs.FileType.File:
+            refuse_lakehouses(filesystem, path.rpartition("/")[0], [path], ())
             return [_file(info, path.rpartition("/")[2], filesystem, location)]
         if info.type == fs.FileType.Directory:
             root, pattern = path, re.compile(".*", re.DOTALL)
@@ -112,15 +114,18 @@ def listed(location: str) -> list[File]:
     if pattern is None:
         raise FilesMissingError(f"there is nothing at {location}", hint=_nearby(location))
     start = len(root.rstrip("/")) + 1
-    files = [
-        _file(one, one.path[start:], filesystem, location, folders=info.type == fs.FileType.Directory)
+    chosen = [
+        one
         for one in inside
         if one.type == fs.FileType.File
         and not re.search(r"(^|/)[_.]", one.path[start:])
         and pattern.fullmatch(one.path[start:])
     ]
-    if not files:
+    refuse_lakehouses(filesystem, root, [one.path for one in chosen], (one.path for one in inside))
+    if not chosen:
         raise FilesMissingError(f"there are no files at {location}")
+    folders = info.type == fs.FileType.Directory
+    files = [_file(one, one.path[start:], filesystem, location, folders=folders) for one in chosen]
     return sorted(files, key=lambda one: one.name)
 
 
