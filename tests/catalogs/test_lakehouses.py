@@ -1,6 +1,5 @@
 """Tables of Delta, Iceberg and Hudi are refused, from wherever one looks at their files: some of these are deleted."""
 
-import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -57,7 +56,7 @@ def lake(request, tmp_path_factory) -> tuple[str, Path]:
 
 def one_file(table: Path) -> Path:
     """A file of a table that holds rows."""
-    return sorted(path for path in table.rglob("*.parquet") if "_delta_log" not in path.parts)[0]
+    return min(path for path in table.rglob("*.parquet") if "_delta_log" not in path.parts)
 
 
 PLACES = {
@@ -93,7 +92,7 @@ def test_links_to_a_table_are_refused_as_well(lake, tmp_path):
 
 def test_plain_files_beside_a_table_are_no_part_of_it(lake, tmp_path):
     _, table = lake
-    os.symlink(table, tmp_path / "table")
+    (tmp_path / "table").symlink_to(table)
     parquet.write_table(OLD, tmp_path / "plain.parquet")
     (tmp_path / "metadata").mkdir()
     (tmp_path / "metadata" / "plain.metadata.json").write_text("{}")

@@ -17,7 +17,6 @@ from provenn.catalogs import SelectSources, SqlCalculator
 from provenn.errors import ArchiveNotFoundError, ArchiveVersionError
 from provenn.logic import nonempty
 from provenn.store import attributes, audit, calculators, catalog_store, fragments, names, runs, settings
-from provenn.store.bases import first_seen
 from provenn.store.database import Writing, open_database
 from provenn.store.declarations import declare
 from provenn.store.engines import WRITING
@@ -25,7 +24,7 @@ from provenn.store.facts import all_facts
 from provenn.store.folder import StoredFile
 from provenn.store.migrations import configuration, formats, migrate, upgrade
 from provenn.store.search import Filter, search
-from provenn.store.tables import VERSION, VERSION_TABLE, catalogs, dependencies, metadata, populations, schemas
+from provenn.store.tables import VERSION, VERSION_TABLE, bases, catalogs, dependencies, metadata, populations, schemas
 from provenn.store.tables import names as name_rows
 from provenn.store.visibility import as_seen_by
 from tests.catalogs.samples import base
@@ -122,13 +121,14 @@ class MigrationContract:
                 connection.execute(insert(catalogs), rows)
                 link = {"catalog": BRIGHT.digest, "position": 0, "dependency": STARS.digest}
                 connection.execute(insert(dependencies), link)
-                first_seen(writing, STARS)
+                seen = {"location": STARS.files.location, "seen_at": writing.when, "seen_by": "Ada"}
+                connection.execute(insert(bases), {"catalog": STARS.digest, **seen})
                 named = {"name": "bright", "catalog": BRIGHT.digest, "changed_at": writing.when, "changed_by": "Grace"}
                 connection.execute(insert(name_rows), named)
         with open_database(place) as opened, opened.reading() as reading:
             assert catalog_store.get(reading, names.find(reading, "bright")) == BRIGHT
             assert {one.digest for one in search(reading, Filter(attribute="vmag"))} == {STARS.digest, BRIGHT.digest}
-            if version < VERSION:  # what was there belongs to who wrote it, and everybody sees it
+            if version < "0005":  # what was there belongs to who wrote it, and everybody sees it
                 assert [(one.owner, one.visibility) for one in names.listing(reading)] == [("Grace", "public")]
                 seen = search(as_seen_by(reading, "Bob"), Filter())
                 assert [(one.digest, one.created_by) for one in seen] == [(BRIGHT.digest, "Grace")]

@@ -12,6 +12,7 @@ from provenn.catalogs.extent import Extent, leaf
 from provenn.catalogs.file_columns import Column
 from provenn.catalogs.files import Files
 from provenn.catalogs.population import Population
+from provenn.catalogs.row_keys import with_row_key
 from provenn.catalogs.schema import Attribute, Schema
 from provenn.catalogs.type_names import type_named
 from provenn.criteria import matching_names
@@ -42,7 +43,7 @@ class Base(Catalog):
     files: Files
 
     @classmethod
-    def of(cls, files: Files, *, key: str | Sequence[str], population: str | Population) -> Self:
+    def of(cls, files: Files, *, key: str | Sequence[str] | None, population: str | Population) -> Self:
         """Take files for a catalog.
 
         Parameters
@@ -50,7 +51,8 @@ class Base(Catalog):
         files
             The files.
         key
-            The column or columns that identify a source.
+            The column or columns that identify a source. None if there are none: a source is a row of a file then,
+            known by what the file holds and the place of the row (`provenn.catalogs.row_keys`).
         population
             What one row is. A name alone makes a population with the key's types as they are in the files.
 
@@ -61,6 +63,9 @@ class Base(Catalog):
         KeyColumnsError
             If the columns cannot be the key of the population.
         """
+        if key is None:
+            files = with_row_key(files)
+            key = files.row_key
         columns = {one.name: one for one in files.columns}
         chosen = [_column(name, columns) for name in ([key] if isinstance(key, str) else key)]
         for one in chosen:

@@ -73,6 +73,9 @@ class Files:
         once the files were read. From then on they tell whether a file changed.
     was_late
         Whether files may have changed unnoticed after they were ingested and before `contents` was made.
+    row_key
+        Of files without a key of their own: the last two columns, which are not in the files, and tell the file and the
+        place of each row; see `provenn.catalogs.row_keys`.
     """
 
     format: str
@@ -85,6 +88,12 @@ class Files:
     row_count: int | None
     contents: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     was_late: bool = False
+    row_key: tuple[str, ...] = ()
+
+    @property
+    def own_columns(self) -> tuple[Column, ...]:
+        """The columns that are in the files, or in the names of their folders."""
+        return self.columns[: len(self.columns) - len(self.row_key)]
 
     @classmethod
     def at(
@@ -248,13 +257,12 @@ class Files:
 
     def in_old_terms(self, prints: Mapping[str, str] | None = None) -> Self:
         """Return the files as an archive of format 0005 or older would know them, by these fingerprints if given."""
-        known = old_fingerprints(self) if prints is None else prints
-        digest = content_digest("table", sorted(known.items())) if self.format == TABLE else _digest(known)
-        return replace(self, digest=digest, fingerprints=tuple(sorted(known.items())))
+        known = tuple(sorted((old_fingerprints(self) if prints is None else prints).items()))
+        return replace(self, digest=_whole_digest(self.format, known), fingerprints=known)
 
     def agrees(self) -> bool:
         """Whether the fingerprints are those of which the digest was made."""
-        return _digest(dict(self.fingerprints)) == self.digest
+        return _whole_digest(self.format, self.fingerprints) == self.digest
 
     def moved(self, location: str | PathLike[str], memory: HashMemory | None = None) -> Self:
         """Return the same files, at another place.
@@ -297,6 +305,8 @@ class Files:
             "partitions": list(self.partitions),
             "files": self.digest,
         }
+        if self.row_key:
+            identity["row_key"] = list(self.row_key)
         notes = {
             "location": self.location,
             "fingerprints": dict(self.fingerprints),
@@ -313,7 +323,7 @@ class Files:
     def from_json(cls, identity: Mapping[str, Any], notes: Mapping[str, Any]) -> Self:
         """Read them from JSON."""
         said = (notes["units"], notes["descriptions"], notes.get("ucds", {}))  # there were no UCDs once
-        return cls(
+        made = cls(
             identity["format"],
             tuple(sorted(identity["options"].items())),
             tuple(
@@ -325,9 +335,17 @@ class Files:
             notes["location"],
             tuple(sorted(notes["fingerprints"].items())),
             notes["row_count"],
-            tuple(sorted(notes.get("contents", {}).items())),
-            notes.get("was_late") == "true",
+            row_key=tuple(identity.get("row_key", ())),
         )
+        contents = tuple(sorted(notes.get("contents", {}).items()))
+        if not contents or not made.is_old or not made.agrees():
+            return made  # where the digest tells what files hold, nothing else does
+        return replace(made, contents=contents, was_late=notes.get("was_late") == "true")
+
+
+def _whole_digest(format: str, prints: Sequence[tuple[str, str]]) -> str:  # noqa: A002 - Spark's word
+    """Return the digest of fingerprints: of those of a table of Spark's catalog, names are part."""
+    return content_digest("table", sorted(prints)) if format == TABLE else _digest(dict(prints))
 
 
 def _digest(prints: Mapping[str, str]) -> str:

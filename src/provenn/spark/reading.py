@@ -5,22 +5,25 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 from pyspark.sql.types import DataType, StructField, StructType
 
 from provenn.catalogs.base import Base
+from provenn.catalogs.file_changes import current_fingerprints
 from provenn.catalogs.file_columns import Column as FileColumn
 from provenn.catalogs.file_columns import nanosecond_columns
 from provenn.catalogs.file_listing import File, listed
 from provenn.catalogs.files import GIVEN, TABLE, Files
 from provenn.catalogs.hashing import HashMemory
+from provenn.catalogs.row_keys import file_keys
 from provenn.catalogs.schema import Attribute
 from provenn.errors import BaseFilesError
 from provenn.spark.columns import NOTES, column, quoted, said
 from provenn.spark.engine import Engine
+from provenn.spark.row_keys import add_row_index, count_rows
 from provenn.spark.tables.catalog_tables import check_table
 from provenn.spark.tables.converting import CONVERTIBLE, converted
 from provenn.store.folder import DataFolder
@@ -61,13 +64,16 @@ def read_base(engine: Engine, base: Base, folder: DataFolder, memory: HashMemory
     """
     files = base.files if base.files.format != GIVEN else kept(folder, base.files)
     files.check(memory)
+    keys = file_keys(files, current_fingerprints(files, memory)) if files.row_key else {}
     if files.format == TABLE:
         check_table(engine, files, memory)
         frame = engine.session.table(files.location)
-    elif files.format in CONVERTIBLE:
-        frame = engine.session.read.schema(_struct(files.columns)).parquet(converted(files, folder, memory))
+    elif files.format in CONVERTIBLE or (files.row_key and files.format != "parquet"):
+        numbered = partial(_write_numbered, engine, files, keys)
+        place = converted(files, folder, memory, keys=keys, write_parts=numbered)
+        frame = engine.session.read.schema(_struct(files.columns)).parquet(place)
     else:
-        frame = _read_files(engine, files)
+        frame = _read_files(engine, files, keys)
     return as_schema(frame, base.schema.attributes)
 
 
@@ -99,13 +105,20 @@ def _column(field: StructField, one: Attribute) -> Column | None:
 # --- files ---
 
 
-def _read_files(engine: Engine, files: Files) -> DataFrame:
+def _write_numbered(engine: Engine, files: Files, keys: Mapping[str, str], place: str) -> None:
+    """Write the rows of files in a format in which Spark does not tell the places of rows, with these."""
+    group = listed(files.location)
+    frame = count_rows(engine, _plain_frame(engine, files, group, frozenset()), files, group, keys)
+    frame.write.parquet(address(place))
+
+
+def _read_files(engine: Engine, files: Files, keys: Mapping[str, str]) -> DataFrame:
     """Read the very files that were checked, by name; not whatever a glob finds by now."""
     groups: dict[frozenset[str], list[File]] = defaultdict(list)
     moments = files.format == "parquet" and any(one.type.name.startswith("timestamp") for one in files.columns)
     for file in listed(files.location):
         groups[_nanoseconds(file) if moments else frozenset()].append(file)
-    frames = [_read_group(engine, files, group, nanoseconds) for nanoseconds, group in groups.items()]
+    frames = [_read_group(engine, files, group, nanoseconds, keys) for nanoseconds, group in groups.items()]
     return reduce(DataFrame.unionByName, frames)
 
 
@@ -114,10 +127,17 @@ def _nanoseconds(file: File) -> frozenset[str]:
         return nanosecond_columns(opened)
 
 
-def _read_group(engine: Engine, files: Files, group: Sequence[File], nanoseconds: frozenset[str]) -> DataFrame:
+def _read_group(
+    engine: Engine, files: Files, group: Sequence[File], nanoseconds: frozenset[str], keys: Mapping[str, str]
+) -> DataFrame:
+    frame = _plain_frame(engine, files, group, nanoseconds)
+    return add_row_index(engine, frame, files, group, keys) if keys else frame
+
+
+def _plain_frame(engine: Engine, files: Files, group: Sequence[File], nanoseconds: frozenset[str]) -> DataFrame:
     types = dict.fromkeys(nanoseconds, "bigint")
-    unreadable = [one for one in files.columns if not _spark_has(str(one.type))]
-    struct = _struct([one for one in files.columns if one not in unreadable], types)
+    unreadable = [one for one in files.own_columns if not _spark_has(str(one.type))]
+    struct = _struct([one for one in files.own_columns if one not in unreadable], types)
     options = {**_DEFAULTS.get(files.format, {}), **dict(files.options)}
     if files.partitions:
         options["basePath"] = address(group[0].address.removesuffix(group[0].name))
@@ -126,8 +146,8 @@ def _read_group(engine: Engine, files: Files, group: Sequence[File], nanoseconds
     if not nanoseconds and not unreadable:
         return frame
     others = {one.name: _refused(one) for one in unreadable}
-    others |= {one.name: _microseconds(one) for one in files.columns if one.name in nanoseconds}
-    return frame.select(*(others.get(one.name, column(one.name)) for one in files.columns))
+    others |= {one.name: _microseconds(one) for one in files.own_columns if one.name in nanoseconds}
+    return frame.select(*(others.get(one.name, column(one.name)) for one in files.own_columns))
 
 
 def address(location: str, *, literal: bool = False) -> str:

@@ -73,7 +73,7 @@ def caveats(reading: Reading, digests: Collection[str]) -> dict[str, Caveat]:
     Base catalogs of which nothing is taken on trust are left out.
     """
     query = select(bases.c.catalog, bases.c.caveat).where(bases.c.caveat != "")
-    trusted: dict[str, Caveat] = dict(reading.connection.execute(query).tuples().all())
+    trusted: dict[str, Caveat] = dict(reading.connection.execute(query).all())
     if not trusted or not digests:
         return {}
     return {one.digest: trusted[one.digest] for one in cone(reading, digests) if one.digest in trusted}

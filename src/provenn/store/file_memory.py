@@ -7,17 +7,18 @@ import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import astuple
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sqlalchemy import delete, insert, select
 
+from provenn.catalogs.digest import content_digest
 from provenn.catalogs.hashing import Hashed, Stamp
 from provenn.errors import ProvennError
 from provenn.store.cones import in_batches
 from provenn.store.database import Database, Writing
 from provenn.store.tables import file_hashes
 
-__all__ = ["FileMemory", "forget_old"]
+__all__ = ["FileMemory", "forget_old", "is_sound"]
 
 _MOST = 200_000
 _OLD = 180 * 24 * 3600 * 10**9
@@ -53,13 +54,13 @@ class FileMemory:
         missing = [path for path in paths if path not in found and _can_be_kept(path)]
         if missing:
             table = file_hashes.c
-            query = select(table.path, table.digest, table.stamp, table.started)
-            query = query.where(table.machine == platform.node())
+            query = select(file_hashes).where(table.machine == platform.node())
             with self._database.reading() as reading:
                 for batch in in_batches(missing):
-                    for path, digest, stamp, started in reading.connection.execute(query.where(table.path.in_(batch))):
-                        with suppress(TypeError, ValueError):  # a row that nobody has written is none
-                            found[path] = Hashed(digest, Stamp(*map(int, stamp.split())), started)
+                    for row in reading.connection.execute(query.where(table.path.in_(batch))):
+                        if is_sound(row):
+                            stamp = Stamp(*map(int, row.stamp.split()))
+                            found[row.path] = Hashed(row.digest, stamp, row.started)
             self._hold(found)
         return found
 
@@ -82,17 +83,18 @@ def _replace(writing: Writing, hashed: Mapping[str, Hashed]) -> None:
     machine, table = platform.node(), file_hashes.c
     for batch in in_batches(hashed):
         writing.connection.execute(delete(file_hashes).where(table.machine == machine, table.path.in_(batch)))
-        rows = [
-            {
-                "machine": machine,
-                "path": path,
-                "digest": hashed[path].digest,
-                "stamp": " ".join(map(str, astuple(hashed[path].stamp))),
-                "started": hashed[path].started,
-            }
-            for path in batch
-        ]
-        writing.connection.execute(insert(file_hashes), rows)
+        writing.connection.execute(insert(file_hashes), [_row(machine, path, hashed[path]) for path in batch])
+
+
+def _row(machine: str, path: str, hashed: Hashed) -> dict[str, Any]:
+    stamp = " ".join(map(str, astuple(hashed.stamp)))
+    values = {"machine": machine, "path": path, "digest": hashed.digest, "stamp": stamp, "started": hashed.started}
+    return values | {"content": content_digest("file hash", [machine, path, hashed.digest, stamp, hashed.started])}
+
+
+def is_sound(row: Any) -> bool:  # noqa: ANN401 - a row
+    """Tell whether a row of the memory is what was written."""
+    return bool(content_digest("file hash", list(row)[:-1]) == row.content)
 
 
 def forget_old(writing: Writing) -> None:

@@ -14,6 +14,7 @@ from provenn.store.checks.records import (
     calculator_problems,
     count_problems,
     held_problems,
+    memory_problems,
     run_problems,
     token_problems,
 )
@@ -51,6 +52,7 @@ def problems(
             ("facts", fact_problems(reading, sound)),
             ("proofs", proof_problems(reading, deep=deep)),
             ("counts", count_problems(reading, sound)),
+            ("hashes of files", memory_problems(reading)),
             ("calculators", calculator_problems(reading)),
             ("runs", run_problems(reading)),
             ("pins and leases", held_problems(reading)),

@@ -165,6 +165,7 @@ file_hashes = Table(
     Column("digest", _Digest, nullable=False),
     Column("stamp", Text, nullable=False),
     Column("started", BigInteger, nullable=False),
+    Column("content", _Digest, nullable=False),
     sqlite_with_rowid=False,
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy import delete, insert, select
 
-from provenn.errors import CorruptArchiveError
+from provenn.errors import CorruptArchiveError, UnknownCatalogError
 from provenn.logic import empty, nonempty
 from provenn.store.bases import verification_digest
 from provenn.store.cones import cone, in_batches
@@ -33,7 +33,9 @@ def record(writing: Writing, base: str, rows: int) -> Observed:
     before = verified(writing, [base]).get(base)
     if before is None:
         execute, table = writing.connection.execute, verifications.c
-        content = execute(select(bases.c.content).where(bases.c.catalog == base)).scalar_one()
+        content = execute(select(bases.c.content).where(bases.c.catalog == base)).scalar()
+        if content is None:
+            raise UnknownCatalogError(f"the archive holds no base catalog {base}")
         # What was verified of other contents, before the files were known by all their bytes, is not so any more.
         execute(delete(verifications).where(table.base == base, table.content != content))
         row = {"base": base, "rows": rows, "content": content, "digest": verification_digest(base, rows, content)}

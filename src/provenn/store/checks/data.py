@@ -136,15 +136,15 @@ def base_files(
         def tell(done: int, total: int, where: str = one.files.location) -> None:
             told(f"MB of {where}", done // 10**6, total // 10**6)
 
-        called = named.get(one.digest, ())
-        where = f"catalog {one.digest}" + (f" ({', '.join(called)})" if called else "")
+        called, where = named.get(one.digest, ()), f"catalog {one.digest}"
         try:
             if deep:
                 read_contents(database, folder, one, tell)
             check_base(database, folder, one, deep=deep, progress=tell)
         except ProvennError as error:
             is_damage = one.files.format == GIVEN or (deep and bool(called) and isinstance(error, FilesChangedError))
-            yield Problem(where, error.message) if is_damage else Problem(where, error.message, "remark", "none")
+            what = f"{', '.join(called)}: {error.message}" if called else error.message
+            yield Problem(where, what) if is_damage else Problem(where, what, "remark", "none")
 
 
 # --- mending ---

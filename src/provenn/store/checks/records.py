@@ -17,12 +17,20 @@ from provenn.store.bases import verification_digest
 from provenn.store.checks import Problem
 from provenn.store.counts import count_digest
 from provenn.store.database import Reading, Writing
+from provenn.store.file_memory import is_sound
 from provenn.store.processes import is_gone
 from provenn.store.runs import Outcome
-from provenn.store.tables import attributes, counts, leases, pins, preferences, runs, tokens, verifications
+from provenn.store.tables import attributes, counts, file_hashes, leases, pins, preferences, runs, tokens, verifications
 from provenn.store.tables import calculators as calculator_rows
 
-__all__ = ["calculator_problems", "count_problems", "held_problems", "run_problems", "token_problems"]
+__all__ = [
+    "calculator_problems",
+    "count_problems",
+    "held_problems",
+    "memory_problems",
+    "run_problems",
+    "token_problems",
+]
 
 _LONGEST = timedelta(days=1)
 """Nothing is held for longer than this without being renewed."""
@@ -51,6 +59,15 @@ def count_problems(reading: Reading, sound: Mapping[str, Catalog]) -> Iterator[P
             if before != rows:
                 told = f"{rows:,} rows, and {other[:12]} {before:,}, which has the same sources"
                 yield Problem(where, told, remedy="forget", mend=mend)
+
+
+def memory_problems(reading: Reading) -> Iterator[Problem]:
+    """Look at what is remembered of files."""
+    for row in reading.connection.execute(select(file_hashes)):
+        if not is_sound(row):
+            which = (file_hashes.c.machine == row.machine) & (file_hashes.c.path == row.path)
+            mend = partial(_forget, file_hashes, which)
+            yield Problem(f"the hash of {row.path}", "it was changed after it was written", remedy="forget", mend=mend)
 
 
 def calculator_problems(reading: Reading) -> Iterator[Problem]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, select, update
 
-from provenn.catalogs import Base
+from provenn.catalogs import Base, Catalog
 from provenn.catalogs.lineage import restore
 from provenn.store import catalog_store
 from provenn.store.importing.taking import Import, held, insert_missing, require_held
@@ -38,11 +38,21 @@ def take_definitions(taking: Import, lines: Sequence[Line]) -> int:
                 raise line.wrong("its digest is not that of what it says")
         taking.made[digest] = catalog
     there = held(taking.writing, new)
+    for digest in there:
+        _require_same_contents(taking, new[digest], taking.made[digest])
     fresh = {digest: line for digest, line in new.items() if digest not in there}
     catalog_store.add(taking.everything, *(taking.made[digest] for digest in fresh))
     _record_creation(taking, fresh.values())
     _record_definers(taking, lines, fresh)
     return len(fresh)
+
+
+def _require_same_contents(taking: Import, line: Line, catalog: Catalog) -> None:
+    """Refuse a base catalog of an older format whose files hold something else here: its digest does not tell."""
+    if isinstance(catalog, Base) and catalog.files.contents:
+        query = select(bases.c.content).where(bases.c.catalog == catalog.digest)
+        if taking.writing.connection.scalar(query) not in ("", catalog.files.content):
+            raise line.wrong("the files of this base catalog hold something else here; ingest them again")
 
 
 def _remember(taking: Import, new: Collection[str]) -> None:

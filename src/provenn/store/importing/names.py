@@ -65,7 +65,8 @@ def _changes(taking: Import, line: Line, name: str) -> list[dict[str, Any]]:
     with line.readable("history"):
         for digest, at, by, owner, visibility, project in line.several("history"):
             owned = whose(taking, line, {"owner": owner, "visibility": visibility, "project": project})
-            said = {"name": name, "catalog": digest, "at": moment(at), "by": taking.by(plain_text(by))}
+            held = None if digest is None else plain_text(digest)
+            said = {"name": name, "catalog": held, "at": moment(at), "by": taking.by(plain_text(by))}
             changes.append(said | owned)
     require_held(taking, line, {one["catalog"] for one in changes if one["catalog"] is not None})
     return changes

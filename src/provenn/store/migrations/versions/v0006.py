@@ -30,6 +30,7 @@ def upgrade() -> None:
         Column("digest", String(64), nullable=False),
         Column("stamp", Text, nullable=False),
         Column("started", BigInteger, nullable=False),
+        Column("content", String(64), nullable=False),
         sqlite_with_rowid=False,
     )
 
