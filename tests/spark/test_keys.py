@@ -1,6 +1,9 @@
 """Keys are verified: how many rows there are, and what is told of keys that are NULL or occur twice."""
 
 import math
+import os
+from contextlib import suppress
+from uuid import uuid4
 
 import pyarrow as pa
 import pytest
@@ -9,8 +12,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from typer.testing import CliRunner
 
+import provenn
 from provenn import cli
-from provenn.catalogs import Base, Files
+from provenn.catalogs import Base, Files, key_values
 from provenn.errors import FilesChangedError, KeyValuesError
 from provenn.spark import keys
 from provenn.spark.keys import verify_key
@@ -121,3 +125,79 @@ def test_ingest_verifies_the_key_at_once_if_asked(engine, tmp_path, monkeypatch)
     assert run(cli.app, [*words, "row"]).exit_code == 0
     facts = run(cli.app, ["facts"]).output
     assert "2 rows read: the key row is unique and never NULL" in " ".join(facts.split())
+
+
+# --- how often keys are read ---
+
+
+def rows_read(engine, work) -> int:
+    """How many rows Spark reads from files while it does some work."""
+    context, tag = engine.session.sparkContext, uuid4().hex
+    context.addJobTag(tag)
+    try:
+        work()
+    finally:
+        context.removeJobTag(tag)
+    store = context._jsc.sc().statusStore()
+    every = store.jobsList(None)
+    jobs = [every.apply(number) for number in range(every.size())]
+    mine = [job.stageIds() for job in jobs if tag in job.jobTags().mkString(",")]
+    stages = {ids.apply(number) for ids in mine for number in range(ids.size())}
+    return sum(store.lastStageAttempt(stage).inputRecords() for stage in stages)
+
+
+@pytest.mark.skipif("PROVENN_TEST_SPARK" in os.environ, reason="Connect tells nothing of its stages")
+@pytest.mark.parametrize("kind", [pa.string(), pa.int64()], ids=["groups", "bits"])
+def test_keys_are_read_once_and_bad_ones_once_as_well(engine, tmp_path, kind):
+    def base_of(values: list[int]) -> Base:
+        table = pa.table({"hip": pa.array(values, pa.int64()).cast(kind)})
+        parquet.write_table(table, tmp_path / "a.parquet", row_group_size=1_000)
+        return Base.of(Files.at(tmp_path / "a.parquet"), key="hip", population=f"star {kind}")
+
+    def verify(base: Base) -> None:
+        with suppress(KeyValuesError):
+            verify_key(engine, base, DataFolder.of(tmp_path / "data"))
+
+    assert rows_read(engine, lambda: verify(base_of(list(range(10_000))))) == 10_000
+    doubled = [*range(9_999), 5_000]
+    again = 0 if kind == pa.string() else 2_000  # of whole numbers, those around what occurs twice: two row groups
+    assert rows_read(engine, lambda: verify(base_of(doubled))) == 10_000 + again
+
+
+def test_most_bad_keys_are_found_before_spark_starts(tmp_path, monkeypatch):
+    """The first million rows are enough for keys that are none; and for the others, the sample finds nothing wrong."""
+    monkeypatch.setattr(key_values, "_SAMPLE", 1_000)
+    for name, values in (("a", list(range(900))), ("b", [7, *range(900, 1_500)])):
+        parquet.write_table(pa.table({"hip": values}), tmp_path / f"{name}.parquet")
+    with provenn.open(tmp_path / "survey", spark="nowhere", progress=False) as archive:
+        with pytest.raises(KeyValuesError, match=r"among the first 1 501 rows, 1 occur more than once: 7 \(2 times\)"):
+            archive.ingest("stars", tmp_path, key="hip", population="star")
+        monkeypatch.setattr(key_values, "_SAMPLE", 900)
+        assert archive.ingest("stars", tmp_path / "*.parquet", key="hip", population="star")
+
+
+@pytest.mark.parametrize(
+    ("columns", "key", "problem"),
+    [
+        ({"hip": [1, None, None]}, "hip", "2 of 3 rows have none: it is NULL"),
+        ({"hip": [1.5, math.nan, math.nan]}, "hip", r"1 occur more than once: nan \(2 times\)"),
+        ({"night": [1, 1], "hip": ["a", "a"]}, ["night", "hip"], r"\(1, a\) \(2 times\)"),
+        ({"hip": [True, True, False]}, "hip", r"True \(2 times\)"),
+    ],
+)
+def test_the_first_look_says_what_is_wrong(tmp_path, columns, key, problem):
+    parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
+    base = Base.of(Files.at(tmp_path / "a.parquet"), key=key, population="star")
+    with pytest.raises(KeyValuesError, match=problem):
+        key_values.check_first_keys(base, base.files)
+
+
+def test_the_first_look_reads_values_from_names_of_folders(tmp_path):
+    for year in (2025, 2026):
+        (tmp_path / f"year={year}").mkdir()
+        parquet.write_table(pa.table({"hip": [1, 2]}), tmp_path / f"year={year}" / f"{year}.parquet")
+    good = Base.of(Files.at(tmp_path), key=["hip", "year"], population="star")
+    key_values.check_first_keys(good, good.files)
+    bad = Base.of(Files.at(tmp_path), key=["hip"], population="star")
+    with pytest.raises(KeyValuesError, match="2 occur more than once"):
+        key_values.check_first_keys(bad, bad.files)

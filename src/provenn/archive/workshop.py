@@ -16,6 +16,7 @@ from provenn.archive.runs import recorded
 from provenn.catalogs import Base, Files, cone
 from provenn.catalogs.files import EXTERNAL, GIVEN, TABLE
 from provenn.catalogs.fingerprints import Trust
+from provenn.catalogs.key_values import check_first_keys
 from provenn.catalogs.roots import Roots, check_roots
 from provenn.errors import ArchiveError, StoreError
 from provenn.store.base_files import check_base, read_contents
@@ -171,6 +172,10 @@ class Workshop:
             return known_by_content(self.pipeline().engine, self._database, self.folder, base)
         with reading_progress(f"reading {base.files.location}", self._progress) as progress:
             return read_contents(self._database, self._folder, base, progress)
+
+    def check_first_keys(self, base: Base) -> None:
+        """Make sure that the first keys of a base catalog identify sources, without Spark; see `check_first_keys`."""
+        check_first_keys(base, kept(self.folder, base.files) if base.files.format == GIVEN else base.files)
 
     def check_bases(self, bases: Iterable[Base]) -> None:
         """Make sure that what base catalogs are read from is what it was; Spark is started only for its own tables.

@@ -1,6 +1,6 @@
 """``provenn ingest``: a catalog on files."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -20,9 +20,21 @@ def ingest(
     ],
     *,
     key: Annotated[
-        list[str],
-        typer.Option("--key", "-k", metavar="COLUMN", help="A column that identifies a source. May be repeated."),
-    ],
+        list[str] | None,
+        typer.Option(
+            "--key",
+            "-k",
+            metavar="COLUMN",
+            help="A column that identifies a source. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    no_key: Annotated[
+        bool,
+        typer.Option(
+            "--no-key", help="No column identifies a source: a source is a row of a file, by what the file holds."
+        ),
+    ] = False,
     population: Annotated[
         str, typer.Option("--population", "-p", metavar="WORD", help="What one row is: star, galaxy, visit.")
     ],
@@ -66,12 +78,22 @@ def ingest(
             "first used.",
         ),
     ] = False,
+    trust: Annotated[
+        Literal["content", "metadata"] | None,
+        typer.Option(
+            metavar="WHAT",
+            help="What tells whether files are the same: content reads all bytes, also from object stores; metadata "
+            "reads size, time and footer alone, and every answer says so. By default all bytes, or the ETags of "
+            "an object store.",
+            show_default=False,
+        ),
+    ] = None,
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
     """Define a catalog on files: Parquet, CSV, FITS, VOTable, or whatever Spark can read.
 
-    Only metadata are read: columns, types, the number of rows. If the files change later, that is noticed when their
+    All bytes are read once: a catalog is what its files hold. If the files change later, that is noticed when their
     data are used, and another ingest under the same name makes a new version.
 
     Try:
@@ -80,18 +102,26 @@ def ingest(
     - `provenn ingest names "names/*.csv" -k hip -p star --schema hip=bigint`
     - `provenn ingest gaia gaia.fits -k source_id -p star --option hdu=2 --verify`
     - `provenn ingest stars survey.stars --format table -k hip -p star`
+    - `provenn ingest detections "night*.csv" --no-key -p detection`
     """
+    if bool(key) == no_key:
+        raise typer.BadParameter(
+            "name the columns that identify a source: --key COLUMN; or say that there are none: --no-key"
+            if no_key is False
+            else "--no-key says that no column identifies a source, and --key names one"
+        )
     types, options = pairs(schema or (), "COLUMN=TYPE"), pairs(option or (), "KEY=VALUE")
     with opened(archive, as_json) as found:
         made = found.ingest(
             name,
             path,
-            key=key,
+            key=key or None,
             population=population,
             format=format_,
             schema=types or None,
             options=options or None,
             rebuild=rebuild,
             verify=verify,
+            trust=trust,
         )
         write_catalog(made, name, as_json)

@@ -8,8 +8,8 @@ from pyspark.sql import functions as sql
 from provenn.catalogs.base import Base
 from provenn.catalogs.file_listing import listed
 from provenn.catalogs.hashing import HashMemory
+from provenn.catalogs.key_values import KeyCount, key_error
 from provenn.criteria.types import INTEGRAL
-from provenn.errors import KeyValuesError
 from provenn.spark.columns import column, quoted
 from provenn.spark.engine import Engine
 from provenn.spark.reading import read_base
@@ -18,7 +18,7 @@ from provenn.store.folder import DataFolder
 __all__ = ["verify_key"]
 
 _SOME = 5
-_ROWS = "\x1frows"  # no attribute is called so: names can be printed
+_ROWS, _NULLS, _DISTINCT = "\x1frows", "\x1frows NULL", "\x1frows distinct"  # no attribute is called so
 _DENSE = 16
 """How many whole numbers there may be for every row, so that a bit for each is cheaper than to compare them."""
 
@@ -26,7 +26,8 @@ _DENSE = 16
 def verify_key(engine: Engine, base: Base, folder: DataFolder, memory: HashMemory | None = None) -> int:
     """Read the keys of a base catalog, and nothing else, and make sure that they identify its sources.
 
-    Keys are equal as they are in joins: NaN equals NaN, and -0.0 equals 0.0.
+    Keys are equal as they are in joins: NaN equals NaN, and -0.0 equals 0.0. Keys are read once. Only where whole
+    numbers lie close together and do not identify sources, those around the ones that occur twice are read again.
 
     Returns
     -------
@@ -41,38 +42,59 @@ def verify_key(engine: Engine, base: Base, folder: DataFolder, memory: HashMemor
         If the files are not what they were.
     """
     keys = read_base(engine, base, folder, memory).select(*map(column, base.key))
+    if base.files.row_key:  # no two rows have the same file and the same place in it
+        return keys.count()
     missing = sql.greatest(*(column(name).isNull() for name in base.key), sql.lit(False))
-    counted = _bits(keys, base.key[0], missing) if _is_dense(base) else _groups(keys, base.key, missing)
-    totals = counted.agg(*(sql.sum(name) for name in counted.columns)).collect()[0]
-    rows, nulls, distinct = (total or 0 for total in totals)
-    if nulls or distinct != rows:
-        raise _problem(base, keys, missing, rows, nulls)
-    return int(rows)
+    count = _count_bits(keys, base.key[0], missing) if _is_dense(base) else _count_groups(keys, base.key, missing)
+    if count.nulls or count.repeated:
+        raise key_error(base, count)
+    return count.rows
 
 
-def _groups(keys: DataFrame, names: tuple[str, ...], missing: Column) -> DataFrame:
-    """Return how many rows, NULLs and different keys there are, key by key.
+def _count_groups(keys: DataFrame, names: tuple[str, ...], missing: Column) -> KeyCount:
+    """Count keys, one by one, and find those that occur most often; all in one job, which reads keys once.
 
     Rows are brought together before they are counted: a key occurs once, so that counting first would save nothing.
+    Both questions are asked of rows that were brought together in the same way, which Spark does once for both.
     """
     columns = [column(name) for name in names]
     grouped = keys.repartition(*columns).groupBy(*columns).agg(sql.count("*").alias(_ROWS))
-    rows = sql.col(_ROWS)
-    return grouped.select(
-        rows, sql.when(missing, rows).otherwise(0).alias(f"{_ROWS} NULL"), sql.lit(1).alias(f"{_ROWS} distinct")
+    rows, once = sql.col(_ROWS), sql.lit(0).cast("bigint")
+    repeated = ~missing & (rows > 1)
+    totals = grouped.agg(
+        sql.sum(rows).alias(_ROWS),
+        sql.sum(sql.when(missing, rows).otherwise(once)).alias(_NULLS),
+        sql.count_if(repeated).alias(_DISTINCT),
     )
+    most = grouped.where(repeated).orderBy(rows.desc(), *columns).limit(_SOME)
+    told = totals.select(*(sql.lit(None).cast(kind).alias(name) for name, kind in keys.dtypes), *totals.columns)
+    found = told.unionByName(most, allowMissingColumns=True).collect()
+    (whole,) = (row for row in found if row[_DISTINCT] is not None)
+    some = [(tuple(row)[: len(names)], row[_ROWS]) for row in found if row[_DISTINCT] is None]
+    return KeyCount(whole[_ROWS] or 0, whole[_NULLS] or 0, whole[_DISTINCT] or 0, some)
 
 
-def _bits(keys: DataFrame, name: str, missing: Column) -> DataFrame:
-    """Return the same for a key of whole numbers, 64 of them at a time."""
+def _count_bits(keys: DataFrame, name: str, missing: Column) -> KeyCount:
+    """Count keys that are whole numbers, 64 of them at a time."""
     number = quoted(name)
-    grouped = keys.groupBy(sql.expr(f"shiftright({number}, 6)")).agg(
+    block = sql.expr(f"shiftright({number}, 6)")
+    grouped = keys.groupBy(block.alias("block")).agg(
         sql.count("*").alias(_ROWS),
-        sql.count_if(missing).alias(f"{_ROWS} NULL"),
-        sql.expr(f"bit_or(shiftleft(1L, CAST({number} & 63 AS INT)))").alias("bits"),
+        sql.count_if(missing).alias(_NULLS),
+        sql.bit_count(sql.expr(f"bit_or(shiftleft(1L, CAST({number} & 63 AS INT)))")).alias(_DISTINCT),
     )
-    # All the bits of NULL are NULL: not a key that differs from others.
-    return grouped.select(_ROWS, f"{_ROWS} NULL", sql.bit_count("bits").alias(f"{_ROWS} distinct"))
+    surplus = sql.col(_ROWS) - sql.col(_NULLS) - sql.coalesce(sql.col(_DISTINCT), sql.lit(0))  # of NULL, bits are NULL
+    row = grouped.agg(
+        sql.sum(_ROWS),
+        sql.sum(_NULLS),
+        sql.min(sql.when(surplus > 0, sql.col("block"))),
+        sql.max(sql.when(surplus > 0, sql.col("block"))),
+    ).collect()[0]
+    rows, nulls, first, last = row
+    if first is None:
+        return KeyCount(rows or 0, nulls or 0, 0)
+    around = _count_groups(keys.where(column(name).between(first << 6, (last << 6) + 63)), (name,), missing)
+    return KeyCount(rows, nulls, around.repeated, around.examples)
 
 
 def _is_dense(base: Base) -> bool:
@@ -94,29 +116,3 @@ def _is_dense(base: Base) -> bool:
             highest.append(int(found.max))
             rows += group.num_rows
     return bool(rows) and max(highest) - min(lowest) < _DENSE * rows
-
-
-def _problem(base: Base, keys: DataFrame, missing: Column, rows: int, nulls: int) -> KeyValuesError:
-    """Look again, for what is wrong."""
-    columns = [column(name) for name in base.key]
-    repeated = keys.where(~missing).groupBy(*columns).agg(sql.count("*").alias(_ROWS)).where(sql.col(_ROWS) > 1)
-    number = repeated.count()
-    some = repeated.orderBy(sql.col(_ROWS).desc(), *columns).limit(_SOME).collect()
-    what = []
-    if nulls:
-        what.append(f"{_counted(nulls)} of {_counted(rows)} rows have none: it is NULL")
-    if number:
-        shown = ", ".join(f"{_shown(row[:-1])} ({_counted(row[-1])} times)" for row in some)
-        what.append(f"{_counted(number)} occur more than once: {shown}{' …' * (number > len(some))}")
-    return KeyValuesError(
-        f"the key {', '.join(base.key)} of {base.files.location} does not identify sources; " + "; ".join(what),
-        hint="is another column the key, or several together? Or take such rows out of the files; then ingest again",
-    )
-
-
-def _counted(number: int) -> str:
-    return f"{number:_}".replace("_", " ")
-
-
-def _shown(values: tuple[object, ...]) -> str:
-    return str(values[0]) if len(values) == 1 else f"({', '.join(map(str, values))})"

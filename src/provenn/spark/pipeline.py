@@ -10,6 +10,8 @@ from typing import TypeVar
 from pyspark.sql import DataFrame
 
 from provenn.catalogs import Base, Catalog, CrossMatch, Schema, cone
+from provenn.catalogs.files import GIVEN
+from provenn.catalogs.key_values import check_first_keys
 from provenn.catalogs.roots import Roots, check_roots
 from provenn.errors import TooLargeError
 from provenn.spark.base_checks import check_bases, known_by_content
@@ -26,6 +28,7 @@ from provenn.store.database import Database
 from provenn.store.file_memory import FileMemory
 from provenn.store.folder import DataFolder
 from provenn.store.fragments import Fragment
+from provenn.store.given import kept
 
 __all__ = ["Pipeline", "Prepared"]
 
@@ -131,6 +134,7 @@ class Pipeline:
             If a key is NULL or occurs twice.
         """
         check_roots((base,), self.roots)
+        check_first_keys(base, kept(self.folder, base.files) if base.files.format == GIVEN else base.files)
         what = f"verifying the key {', '.join(base.key)} of {base.files.location}"
         with self._watched(what, (base,)):
             return verify_key(self.engine, with_recorded(self.database, base), self.folder, FileMemory(self.database))

@@ -38,7 +38,7 @@ class Defining(Held):
         name: str,
         path: str | PathLike[str] | Table | pd.DataFrame | SupportsArrow,
         *,
-        key: str | Sequence[str],
+        key: str | Sequence[str] | None,
         population: str,
         format: str | None = None,  # noqa: A002 - Spark's word for it
         schema: Mapping[str, str] | None = None,
@@ -61,7 +61,8 @@ class Defining(Held):
             table of Spark's catalog, for which Spark is started. A folder in HATS is read by what it says of itself.
             Or a table of astropy, pandas or Arrow: it is written into the archive's store, once.
         key
-            The columns that identify a source.
+            The columns that identify a source. None if no column does: then a source is a row of a file, known by what
+            the file holds and the place of the row in it. A file that is corrected has other sources.
         population
             What one row is: star, galaxy, visit.
         format
@@ -99,7 +100,7 @@ class Defining(Held):
         self,
         name: str,
         files: Files,
-        key: str | Sequence[str],
+        key: str | Sequence[str] | None,
         population: str,
         *,
         rebuild: bool | None,
@@ -108,6 +109,7 @@ class Defining(Held):
         with self._database.reading() as reading:
             known = populations.population(reading, population)
         base = Base.of(files, key=key, population=known or population)
+        self._workshop.check_first_keys(base)
         if files.basis != "metadata":
             base = self._workshop.old_base(base, name) or base
         rows = self._workshop.key_rows(base) if verify else None
@@ -141,7 +143,7 @@ class Defining(Held):
         return self.define(made, name)
 
 
-def _taken(table: object, key: str | Sequence[str], *others: object) -> pa.Table:
+def _taken(table: object, key: str | Sequence[str] | None, *others: object) -> pa.Table:
     """Return a table in memory as Arrow, if it can be the base of a catalog; nothing is written yet."""
     if any(one is not None for one in others):
         raise BaseFilesError(
@@ -151,5 +153,6 @@ def _taken(table: object, key: str | Sequence[str], *others: object) -> pa.Table
     from provenn.catalogs.in_memory import arrow_table, check_given_key  # noqa: PLC0415 - few tables come from memory
 
     made = arrow_table(table)
-    check_given_key(made, key)
+    if key is not None:
+        check_given_key(made, key)
     return made
