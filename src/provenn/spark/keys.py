@@ -55,22 +55,23 @@ def _count_groups(keys: DataFrame, names: tuple[str, ...], missing: Column) -> K
     """Count keys, one by one, and find those that occur most often; all in one job, which reads keys once.
 
     Rows are brought together before they are counted: a key occurs once, so that counting first would save nothing.
-    Both questions are asked of rows that were brought together in the same way, which Spark does once for both.
+    Both questions are asked of rows that were brought together in the same way, which Spark does once for both; so
+    neither may have a condition on the key alone, with which Spark would read fewer rows for one of them.
     """
     columns = [column(name) for name in names]
     grouped = keys.repartition(*columns).groupBy(*columns).agg(sql.count("*").alias(_ROWS))
     rows, once = sql.col(_ROWS), sql.lit(0).cast("bigint")
-    repeated = ~missing & (rows > 1)
     totals = grouped.agg(
         sql.sum(rows).alias(_ROWS),
         sql.sum(sql.when(missing, rows).otherwise(once)).alias(_NULLS),
-        sql.count_if(repeated).alias(_DISTINCT),
+        sql.count_if(~missing & (rows > 1)).alias(_DISTINCT),
     )
-    most = grouped.where(repeated).orderBy(rows.desc(), *columns).limit(_SOME)
+    most = grouped.where(rows > 1).orderBy(missing, rows.desc(), *columns).limit(_SOME)
     told = totals.select(*(sql.lit(None).cast(kind).alias(name) for name, kind in keys.dtypes), *totals.columns)
     found = told.unionByName(most, allowMissingColumns=True).collect()
     (whole,) = (row for row in found if row[_DISTINCT] is not None)
     some = [(tuple(row)[: len(names)], row[_ROWS]) for row in found if row[_DISTINCT] is None]
+    some = [(values, times) for values, times in some if None not in values]
     return KeyCount(whole[_ROWS] or 0, whole[_NULLS] or 0, whole[_DISTINCT] or 0, some)
 
 
