@@ -134,7 +134,7 @@ def hash_files(
             path = paths[file.name]
             if path is None:
                 with _naming(file), file.open() as opened:
-                    digests[file.name] = _hash(opened, file.size, tell)
+                    digests[file.name] = _hash(file, opened, file.size, tell)
             else:
                 fresh[path] = _hash_local(file, path, tell)
                 digests[file.name] = fresh[path].digest
@@ -154,15 +154,17 @@ def _hash_local(file: File, path: str, tell: Callable[[int], None]) -> Hashed:
     started = time.time_ns()
     with _naming(file), open(path, "rb", buffering=0) as opened:  # noqa: PTH123 - see above
         before = Stamp.of(os.fstat(opened.fileno()))
-        digest = _hash(opened, before.size, tell)
+        digest = _hash(file, opened, before.size, tell)
         if Stamp.of(os.fstat(opened.fileno())) != before:
-            raise FilesChangedError(
-                f"{file.name} changed while it was read", hint="try again when nothing writes to it any more"
-            )
+            raise _changed(file)
     return Hashed(digest, before, started)
 
 
-def _hash(opened: Any, size: int, tell: Callable[[int], None]) -> str:  # noqa: ANN401 - a file of Python or of pyarrow
+def _changed(file: File) -> FilesChangedError:
+    return FilesChangedError(f"{file.name} changed while it was read", hint="try again when nothing writes to it")
+
+
+def _hash(file: File, opened: Any, size: int, tell: Callable[[int], None]) -> str:  # noqa: ANN401 - of Python or pyarrow
     """Read and hash.
 
     The file is not mapped into memory: if another program cuts a mapped file short, the system ends this one.
@@ -174,6 +176,8 @@ def _hash(opened: Any, size: int, tell: Callable[[int], None]) -> str:  # noqa: 
     for chunk in _chunks(opened, size):
         hasher.update(chunk)
         done += len(chunk)
+        if done > size:
+            raise _changed(file)
         tell(done)
     return hasher.hexdigest()
 
