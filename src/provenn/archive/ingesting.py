@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import select
 
 from provenn.catalogs import Base, Files
 from provenn.errors import ProvennError, UnknownCatalogError
@@ -14,7 +14,8 @@ from provenn.store import catalog_store, names
 from provenn.store.base_files import check_base
 from provenn.store.database import Database
 from provenn.store.folder import DataFolder
-from provenn.store.tables import bases, catalogs
+from provenn.store.tables import bases
+from provenn.store.visibility import seen
 
 __all__ = ["find_old_base"]
 
@@ -46,7 +47,10 @@ def find_old_base(
     read
         Reads the contents of the files of an old base catalog, and records them.
     """
-    if not _has_old_bases(database):
+    known = _with_contents(database, base)
+    if known is not None:
+        return _seen_at(known, base)
+    if not _has_unread_bases(database):
         return None
     old = replace(base, files=in_old_terms(base.files))
     with database.reading() as reading:
@@ -54,26 +58,43 @@ def find_old_base(
             found = catalog_store.get(reading, old.digest)
         except UnknownCatalogError:
             return None
-        named = names.find(reading, name) == old.digest
-    assert isinstance(found, Base), "its digest is that of a base"  # noqa: S101 - for the type checker
-    there = replace(
-        found, files=replace(found.files, location=base.files.location, fingerprints=old.files.fingerprints)
-    )
-    if not found.files.contents:
-        if found.files.location == base.files.location:
-            return read(there)
-        if not _is_there(database, folder, found):
-            return read(there) if named else None
-        found = read(found)
-    contents = dict(base.files.fingerprints)
-    if Counter(text for _, text in found.files.contents) != Counter(contents.values()):
+        is_named = names.find(reading, name) == old.digest
+    if not isinstance(found, Base) or found.files.basis != "unverified":
         return None
-    return replace(there, files=replace(there.files, contents=base.files.fingerprints, was_late=found.files.was_late))
+    if found.files.location != base.files.location and _is_there(database, folder, found):
+        known = read(found)
+        return _seen_at(known, base) if known.files.content == base.files.content else None
+    if found.files.location == base.files.location or is_named:
+        place = replace(found.files, location=base.files.location, fingerprints=old.files.fingerprints)
+        return read(replace(found, files=place))
+    return None
 
 
-def _has_old_bases(database: Database) -> bool:
-    old = or_(bases.c.caveat == "unverified", catalogs.c.notes.contains('"contents":{"', autoescape=True))
-    query = select(bases.c.catalog).join(catalogs, catalogs.c.digest == bases.c.catalog).where(old).limit(1)
+def _with_contents(database: Database, base: Base) -> Base | None:
+    """Return the old base catalog whose files were read, and hold what those of a new one with its definition hold."""
+    wanted = _definition(base)
+    query = select(bases.c.catalog).where(bases.c.content == base.files.content, bases.c.catalog != base.digest)
+    with database.reading() as reading:
+        for digest in seen(reading, reading.connection.scalars(query).all()):
+            found = catalog_store.get(reading, digest)
+            if isinstance(found, Base) and found.files.is_old and _definition(found) == wanted:
+                return found
+    return None
+
+
+def _definition(base: Base) -> dict[str, Any]:
+    """Return all that a definition says but for the digest of the files."""
+    return {key: value for key, value in base.parameters().items() if key != "files"}
+
+
+def _seen_at(known: Base, base: Base) -> Base:
+    """Return an old base catalog whose files lie where those of a new one do, and hold the same."""
+    place = replace(known.files, location=base.files.location)
+    return replace(known, files=place.known_as(dict(base.files.fingerprints)))
+
+
+def _has_unread_bases(database: Database) -> bool:
+    query = select(bases.c.catalog).where(bases.c.caveat == "unverified").limit(1)
     with database.reading() as reading:
         return reading.connection.execute(query).first() is not None
 

@@ -205,7 +205,7 @@ class Files:
         What was found in the data, such as that a key is unique, belongs to this digest.
         """
         if self.contents:
-            return _digest(dict(self.contents))
+            return _whole_digest(self.format, self.contents)
         return "" if self.basis == "unverified" else self.digest
 
     def check(self, memory: HashMemory | None = None, progress: ReadingProgress | None = None) -> None:

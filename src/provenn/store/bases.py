@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import insert, select, update
 
@@ -120,13 +121,17 @@ def recorded(reading: Reading, base: Base) -> Base:
     Only base catalogs that an archive of format 0005 or older made have any. One that the archive does not hold, or of
     whose files no contents are recorded, is returned as it is.
     """
-    row = select(catalogs.c.notes).where(catalogs.c.digest == base.digest)
-    notes = reading.connection.scalar(row)
-    found = {} if notes is None else json.loads(notes)
-    if not found.get("contents"):
+    notes = _notes(reading, base.digest)
+    if not notes.get("contents"):
         return base
-    contents = tuple(sorted(found["contents"].items()))
-    return replace(base, files=replace(base.files, contents=contents, was_late=found.get("was_late") == "true"))
+    contents = tuple(sorted(notes["contents"].items()))
+    return replace(base, files=replace(base.files, contents=contents, was_late=notes.get("was_late") == "true"))
+
+
+def _notes(reading: Reading, digest: str) -> dict[str, Any]:
+    text = reading.connection.scalar(select(catalogs.c.notes).where(catalogs.c.digest == digest))
+    found: dict[str, Any] = {} if text is None else json.loads(text)
+    return found
 
 
 def record_contents(writing: Writing, base: Base) -> None:
@@ -134,7 +139,7 @@ def record_contents(writing: Writing, base: Base) -> None:
 
     What was verified before stays verified only where the files cannot have changed between.
     """
-    if recorded(writing, base).files.contents:  # somebody was quicker
+    if _notes(writing, base.digest).get("contents"):  # somebody was quicker
         return
     files = base.files
     _change(writing, base, {"content": files.content, "caveat": files.caveat or ""})
