@@ -163,8 +163,8 @@ def test_search_finds_by_name_and_by_wording_the_newest_first(archive, stars):
 # --- what is not read ---
 
 
-def test_no_row_is_read_and_pyspark_is_not_imported(archive, tmp_path, monkeypatch):
-    """Whatever could read data fails; the metadata are enough for everything."""
+def test_no_row_is_read_but_the_first_keys_and_pyspark_is_not_imported(archive, tmp_path, monkeypatch):
+    """Whatever could read data fails, but for what looks at the first keys; the rest knows enough without."""
     file = write_parquet(tmp_path / "stars.parquet")
     (tmp_path / "more").mkdir()
     write_parquet(tmp_path / "more" / "stars.parquet", more=[1] * 6)
@@ -183,7 +183,11 @@ def test_no_row_is_read_and_pyspark_is_not_imported(archive, tmp_path, monkeypat
             monkeypatch.setattr(reader, method, forbidden)
 
     class Metadata(parquet.ParquetFile):
-        read = read_row_group = read_row_groups = iter_batches = scan_contents = forbidden
+        read = read_row_group = read_row_groups = scan_contents = forbidden
+
+        def iter_batches(self, batch_size, columns):
+            assert columns == ["hip"], "the key"
+            return super().iter_batches(batch_size, columns=columns)
 
     monkeypatch.setattr(parquet, "ParquetFile", Metadata)
     stars = archive.ingest("stars", file, key="hip", population="star")

@@ -124,6 +124,7 @@ def test_neither_the_archive_nor_what_is_read_is_ever_replaced(spark, tmp_path):
         with pytest.raises(StoreError, match="which would be replaced"):
             several.write(file, overwrite=True)
         assert bright.write(tmp_path / "base" / "bright.parquet").rows == 2
+        (tmp_path / "base" / "bright.parquet").unlink()  # it belongs to several
         assert archive["stars"].count() == 6
 
 
