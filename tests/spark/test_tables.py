@@ -1,13 +1,19 @@
 """Tables of Spark's catalog as base data: what is known of them, and that changes are noticed."""
 
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from provenn.catalogs import Base, Files
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
 from provenn.spark.keys import verify_key
 from provenn.spark.reading import read_base
-from provenn.spark.tables import table_files
+from provenn.spark.tables.catalog_tables import check_table, old_table_fingerprints, table_contents, table_files
 from provenn.store.folder import DataFolder
+from tests.archive.corrections import rewrite_in_place
 
 
 @pytest.fixture
@@ -89,3 +95,77 @@ def test_files_alone_cannot_look_at_a_table(engine, sql):
     files.check()
     with pytest.raises(BaseFilesError, match="ingest it again under its new name"):
         files.moved("survey.u")
+
+
+def only_file(engine, name: str) -> Path:
+    (address,) = engine.session.table(name).inputFiles()
+    return Path(unquote(urlsplit(address).path))
+
+
+def test_a_file_of_a_table_that_is_corrected_in_place_is_noticed(engine, sql, folder):
+    sql("CREATE TABLE survey.t USING parquet AS SELECT id AS hip, rand(1) AS x FROM range(0, 1000, 1, 1)")
+    base = base_of(table_files(engine, "survey.t"))
+    assert base.files.basis == "content"
+    path = only_file(engine, "survey.t")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    rewrite_in_place(path, bytes(content))
+    with pytest.raises(FilesChangedError, match="changed since it was ingested"):
+        read_base(engine, base, folder)
+
+
+def test_a_file_that_another_program_adds_to_a_table_is_noticed(engine, sql, folder):
+    sql("CREATE TABLE survey.t USING parquet AS SELECT id AS hip FROM range(3)")
+    base = base_of(table_files(engine, "survey.t"))
+    assert read_base(engine, base, folder).count() == 3
+    there = Path(unquote(urlsplit(engine.session.table("survey.t").inputFiles()[0]).path)).parent
+    parquet.write_table(pa.table({"hip": [9]}), there / "part-9.parquet")
+    with pytest.raises(FilesChangedError):
+        read_base(engine, base, folder)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("5L AS x, CAST(NULL AS BIGINT) AS y", "CAST(NULL AS BIGINT) AS x, 5L AS y"),
+        ("array(1, NULL) AS x", "array(NULL, 1) AS x"),
+        ("named_struct('a', 1, 'b', NULL) AS x", "named_struct('a', NULL, 'b', 1) AS x"),
+        ("timestamp'2026-01-01 00:00:00.000001' AS x", "timestamp'2026-01-01 00:00:00.000002' AS x"),
+        ("timestamp_ntz'2026-01-01 00:00:00.000001' AS x", "timestamp_ntz'2026-01-01 00:00:00.000002' AS x"),
+        ("map('a', 1, 'b', 2) AS x", "map('a', 2, 'b', 1) AS x"),
+        ("CAST(0.1 AS DOUBLE) AS x", "CAST(0.10000000000000002 AS DOUBLE) AS x"),
+        ("X'00' AS x", "X'0000' AS x"),
+        ("'' AS x", "CAST(NULL AS STRING) AS x"),
+    ],
+)
+def test_views_of_other_rows_are_others_wherever_a_value_or_a_null_is(engine, sql, one, other):
+    for name, text in (("a", one), ("b", other)):
+        sql(f"CREATE VIEW survey.{name} AS SELECT 1L AS hip, {text}")
+    assert table_files(engine, "survey.a").digest != table_files(engine, "survey.b").digest
+
+
+def test_a_table_whose_metadata_are_trusted_says_so(engine, sql):
+    sql("CREATE TABLE survey.t USING parquet AS SELECT id AS hip FROM range(3)")
+    files = table_files(engine, "survey.t", "metadata")
+    assert files.caveat == "metadata"
+    check_table(engine, files)
+    sql("INSERT INTO survey.t VALUES (7)")
+    with pytest.raises(FilesChangedError):
+        check_table(engine, files)
+
+
+@pytest.mark.parametrize("kind", ["table", "view"])
+def test_a_table_of_an_older_archive_is_known_by_what_it_holds_once_it_was_read(engine, sql, kind):
+    sql("CREATE TABLE survey.t USING parquet AS SELECT id AS hip FROM range(3)")
+    sql("CREATE VIEW survey.v AS SELECT * FROM survey.t")
+    name = f"survey.{kind[0]}"
+    old = table_files(engine, name).in_old_terms(old_table_fingerprints(engine, name))
+    assert old.caveat == "unverified"
+    read = table_contents(engine, old)
+    assert (read.digest, read.caveat, read.content) == (old.digest, "late", table_files(engine, name).digest)
+    assert Files.from_json(*read.to_json()) == read
+    check_table(engine, read)
+    sql("INSERT INTO survey.t VALUES (7)")
+    for files in (old, read):
+        with pytest.raises(FilesChangedError):
+            check_table(engine, files)

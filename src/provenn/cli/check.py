@@ -22,7 +22,7 @@ _EVERY = 0.2
 
 def check(
     *,
-    deep: Annotated[bool, typer.Option("--deep", help="Also read every byte that is stored.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Also read every byte of stored data and base files.")] = False,
     repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
     spark: SparkUrl = None,
     archive: ArchivePath = CURRENT_FOLDER,
@@ -31,6 +31,7 @@ def check(
     """Go through the whole archive: whether all is what was written, and nothing is missing.
 
     Every digest is computed anew; files of fragments are compared in size and footer and, with --deep, in every byte.
+    Base files are compared with what they were; with --deep all of them are read, whatever the file system says.
     With --repair, indices are made anew, proofs that were changed forgotten, leftovers deleted, damaged fragments
     computed anew. What only a backup has is never touched.
 

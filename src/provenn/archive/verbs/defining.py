@@ -89,12 +89,12 @@ class Defining(Held):
         if not isinstance(path, str | PathLike):
             table = _taken(path, key, format, schema, options, trust)
             with self._workshop.keeping(table) as files:
-                return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify)
+                return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify, trust=trust)
         if format == "table":
             files = self._workshop.table(str(path), trust)
         else:
             files = self._workshop.files(path, format=format, schema=schema, options=options, trust=trust)
-        return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify)
+        return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify, trust=trust)
 
     def _ingested(
         self,
@@ -105,12 +105,13 @@ class Defining(Held):
         *,
         rebuild: bool | None,
         verify: bool,
+        trust: Trust | None,
     ) -> Catalog:
         with self._database.reading() as reading:
             known = populations.population(reading, population)
         base = Base.of(files, key=key, population=known or population)
         self._workshop.check_first_keys(base)
-        if files.basis != "metadata":
+        if trust is None:
             base = self._workshop.old_base(base, name) or base
         rows = self._workshop.key_rows(base) if verify else None
         with self._database.writing() as writing:
