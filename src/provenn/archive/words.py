@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from provenn.archive.sentences import sentence
 from provenn.catalogs import Catalog
 from provenn.catalogs.cross_match import match_words
-from provenn.criteria import with_names
+from provenn.criteria import plain_text
 from provenn.logic import Explanation, Statement, statement
 from provenn.sky import abridged
 from provenn.store import names
@@ -37,8 +37,6 @@ SUPPOSED = 0
 """The number of a fact that is held true for one question only, and is not recorded."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-# A number with the suffix of its type; texts and names in quotes are left as they are.
-_SUFFIXED = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`|\b(\d+(?:\.\d+)?(?:E-?\d+)?)[DFLSY]\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,5 +212,4 @@ def _words(reading: Reading, digests: Collection[str]) -> dict[str, str]:
 
 def criterion_words(label: str, attributes: Mapping[str, str]) -> str:
     """Return the label of a criterion as people write it: attributes by name, numbers without the type's suffix."""
-    text = abridged(with_names(label, attributes))
-    return _SUFFIXED.sub(lambda found: (found[1] or found[0]).removesuffix(".0"), text)
+    return abridged(plain_text(label, attributes))
