@@ -160,7 +160,8 @@ class Workshop:
             return no_rows(plan.schema)
         with recorded(self._database, plan) as run:
             from provenn.spark.arrow import described  # noqa: PLC0415
-            from provenn.targets.running import answered, leaning, learned  # noqa: PLC0415 - see above
+            from provenn.targets.leaning import leaning  # noqa: PLC0415
+            from provenn.targets.running import answered, learned  # noqa: PLC0415 - see above
 
             run.plan, data = answered(self.pipeline(), plan, replan, keep)
             table = described(self.pipeline().collected(data, limit, lambda frame: frame.toArrow()), data.schema)
@@ -185,7 +186,8 @@ class Workshop:
         known = 0 if plan.empty else plan.scene.rows.get(plan.before.extent.digest)
         if known is not None:
             return known
-        from provenn.targets.running import leaning, learned, prepared  # noqa: PLC0415 - see above
+        from provenn.targets.leaning import leaning  # noqa: PLC0415 - see above
+        from provenn.targets.running import learned, prepared  # noqa: PLC0415
 
         plan, data = prepared(self.pipeline(), plan)
         rows = self.pipeline().count(data)
@@ -202,7 +204,8 @@ class Workshop:
     ) -> Written:
         """Compute data into files."""
         from provenn.spark.writing import write  # noqa: PLC0415 - see above
-        from provenn.targets.running import answered, leaning, learned  # noqa: PLC0415
+        from provenn.targets.leaning import leaning  # noqa: PLC0415
+        from provenn.targets.running import answered, learned  # noqa: PLC0415
 
         pipeline = self.pipeline()
         plan = replan()

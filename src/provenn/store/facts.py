@@ -74,6 +74,12 @@ class Fact:
         """Whether it has not been retracted."""
         return self.retracted_at is None
 
+    @property
+    def words(self) -> str:
+        """The fact in words: its number, who says so since when, what it says, and why."""
+        source = f"{self.origin} by {self.declared_by} on {self.declared_at:%Y-%m-%d}"
+        return f"fact #{self.id}, {source}: {self.statement}" + (f" ({self.reason})" if self.reason else "")
+
 
 def fact_digest(said: str, reason: str, origin: str, who: str) -> str:
     """Return the digest by which a fact that was changed is recognised."""

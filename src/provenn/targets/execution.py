@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from provenn.criteria import render
 from provenn.targets.conditions import condition_sql
-from provenn.targets.costs import rows as counted
+from provenn.targets.costs import estimate
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene
 from provenn.targets.steps import (
@@ -106,7 +106,7 @@ def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSes
         ra, dec, other_ra, other_dec = match.coordinates
         left = crossmatch.Matching(inputs[0], key_of(step.left.attributes), ra, dec, columns[0])
         right = crossmatch.Matching(inputs[1], key_of(step.right.attributes), other_ra, other_dec, columns[1])
-        fewer = counted(scene, step.left)[0] < counted(scene, step.right)[0]
+        fewer = estimate(scene, step.left) < estimate(scene, step.right)
         return crossmatch.paired(
             left, right, match.radius, match.separation.identity, best=match.matches == "best", spread_left=fewer
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from provenn.catalogs import Base, Catalog, ExcludeSources, cone
 from provenn.catalogs.roots import check_roots
 from provenn.errors import ArchiveBusyError, ContradictionError
-from provenn.logic import Knowledge, Statement, empty, equal, nonempty
+from provenn.logic import Statement, empty, equal, nonempty
 from provenn.store import catalog_store, counts, fragments, verifications
 from provenn.store.database import Database, Writing
 from provenn.store.facts import any_declared
@@ -23,6 +23,7 @@ from provenn.store.fragments import Fragment
 from provenn.store.observations import observe
 from provenn.targets.execution import executed
 from provenn.targets.known import known_of
+from provenn.targets.leaning import leaning
 from provenn.targets.leasing import Turn
 from provenn.targets.plan import Plan
 from provenn.targets.planning import without_fragments
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from provenn.spark.pipeline import Pipeline, Prepared
 
-__all__ = ["Keep", "Part", "Replan", "answered", "leaning", "learned", "parts_kept", "prepared", "sound", "store_part"]
+__all__ = ["Keep", "Part", "Replan", "answered", "learned", "parts_kept", "prepared", "sound", "store_part"]
 
 Keep = Literal["always", "worthwhile", "never"]
 """Which results are kept: all; those for which a calculator in Python was called; none."""
@@ -182,19 +183,6 @@ def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragme
         )
     learned(pipeline.database, part.catalog, stored.rows, facts)
     return stored
-
-
-def leaning(plan: Plan) -> list[int]:
-    """Return the numbers of the declared and observed facts on which a plan leans, and on which what it reads does."""
-    found = {fact for one in plan.fragments for fact in one.facts}
-    known = plan.scene.known
-    if any(origin.fact for origin in known.origins):
-        facts = zip(known.knowledge.facts, known.origins, strict=True)
-        defined = Knowledge((said for said, origin in facts if not origin.fact), open_universe=False)
-        proved = {str(said): said for one in plan.applied for said in (*one.said, *one.leaned)}
-        said = [one for one in proved.values() if not defined.entails(one)]
-        found |= {origin.fact for one in said for _, origin in known.because(one) if origin.fact}
-    return sorted(found)
 
 
 def _frame(pipeline: Pipeline, plan: Plan, step: Step) -> DataFrame:
