@@ -258,9 +258,9 @@ class Catalog(Data):
         """Return how all its attributes would be computed, and why that is enough. Nothing is computed for it."""
         return self.archive._plan_catalog(self)  # noqa: SLF001 - the archive is its own
 
-    def count(self) -> int:
-        """Return how many sources it has: counted, unless that is known."""
-        return self.archive._count(self)  # noqa: SLF001
+    def count(self, *, check: bool = False) -> int:
+        """Return how many sources it has: counted, unless that is known; `to_arrow` says what `check` does."""
+        return self.archive._count(self, check=check)  # noqa: SLF001
 
     def store(self, *, attributes: Sequence[str] | None = None) -> Stored:
         """Compute attributes, by default all, and keep them for whoever asks next."""

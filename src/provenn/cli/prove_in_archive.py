@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from provenn.archive import Proof
-from provenn.cli.archives import reason_data, reason_lines
+from provenn.cli.archives import fact_data, reason_data, reason_lines
 from provenn.display import world_svg, world_text
 from provenn.display.figure import above, document, shortened, words
 from provenn.display.markup import visible
@@ -35,6 +35,7 @@ def data(found: Proof) -> dict[str, Any]:
         "answer": _SAYS[found.verdict],
         "reason": _reason(found),
         "explanation": None if found.verdict == "unknown" else {"facts": reason_data(found.reasons)},
+        "rests_on": [fact_data(fact) for fact in found.rests_on],
         "world": world and {"regions": sorted((sorted(region) for region in world.regions), key=lambda r: (len(r), r))},
     }
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened, reason_data, reason_lines
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, fact_data, opened, reason_data, reason_lines
 from provenn.cli.completion import catalog_names
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
 
@@ -51,6 +51,7 @@ def relate(
                     "summary": relation.summary,
                     "statement": relation.statement and str(relation.statement),
                     "reasons": reason_data(relation.reasons),
+                    "rests_on": [fact_data(fact) for fact in relation.rests_on],
                     "labels": list(cubes.labels),
                     "hypercubes": [cube.tolist() for cube in cubes.arrays()],
                 }
@@ -58,7 +59,8 @@ def relate(
         elif svg != Path("-"):
             lines = reason_lines(relation.reasons) if why else []
             because = ", because" if lines else ", whatever they are" if why and relation.statement else ""
-            write_text("\n".join([f"{relation.summary}: {relation.words}{because}", *lines]))
+            rest = [f"  rests on {fact.words}" for fact in relation.rests_on] if not why else []
+            write_text("\n".join([f"{relation.summary}: {relation.words}{because}", *lines, *rest]))
         if svg is not None:
             from provenn.display import relationship_svg  # noqa: PLC0415 - only where something is drawn
 

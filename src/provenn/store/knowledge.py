@@ -71,8 +71,17 @@ class Known:
     def because(self, said: Statement) -> tuple[Because, ...]:
         """Return why something is so: facts, none of which can be left out, or none at all if it does not follow.
 
-        Definitions come first: who reads a proof wants to know what the catalogs are.
+        Definitions come first: they say what the catalogs are. A declared fact is cited only where nothing else will
+        do.
         """
+        found = self._because(said)
+        if any(origin.kind == "declared" for _, origin in found):
+            certain = self.without("declared")
+            if certain.knowledge.entails(said):
+                return certain.because(said)
+        return found
+
+    def _because(self, said: Statement) -> tuple[Because, ...]:
         explanation = self.knowledge.explain(said)
         facts = () if explanation is None else explanation.facts
         readable = without_cells(facts)

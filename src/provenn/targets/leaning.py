@@ -28,9 +28,10 @@ def leaning(plan: Plan) -> list[int]:
 
 
 def declared_facts(plan: Plan) -> tuple[Fact, ...]:
-    """Return the declared facts on which a plan leans, by number."""
+    """Return the declared facts on which a plan leans, by number; without those that observations prove, too."""
     declared = {fact.id: fact for fact in plan.scene.known.facts if fact.origin == "declared"}
-    return tuple(declared[number] for number in leaning(plan) if number in declared) if declared else ()
+    cited = [declared[number] for number in leaning(plan) if number in declared] if declared else []
+    return tuple(fact for fact in cited if not plan.scene.certain(fact.statement))
 
 
 def _cited(plan: Plan) -> set[int]:

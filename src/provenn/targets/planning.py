@@ -273,7 +273,9 @@ def _scene(reading: Reading, asked: _Asked) -> Scene:
     held = {one.id for one in known.facts}
     leaned_on = {number for one in stored for number in one.fragment.facts} - held
     known = replace(known, facts=(*known.facts, *(fact(reading, number) for number in sorted(leaned_on))))
-    return Scene(known, catalogs, tuple(stored), _rows(reading, catalogs, stored))
+    declared = {one.id for one in known.facts if one.origin == "declared"}
+    certain = [one for one in stored if declared.isdisjoint(one.fragment.facts)]
+    return Scene(known, catalogs, tuple(stored), _rows(reading, catalogs, certain))
 
 
 def _planned(asked: _Asked, scene: Scene) -> Plan:
@@ -313,7 +315,7 @@ def _columns_of(lineage: Sequence[Catalog]) -> set[str]:
 
 
 def _rows(reading: Reading, catalogs: Sequence[Catalog], stored: Sequence[Stored]) -> dict[str, int]:
-    """Return how many sources extents have, by digest, where that is known."""
+    """Return how many sources extents have, by digest, where that is known, whatever was declared."""
     digests = [one.digest for one in catalogs]
     known = counts.known(reading, digests) | verifications.verified(reading, digests)
     found = {one.extent.digest: known[one.digest] for one in catalogs if one.digest in known}
