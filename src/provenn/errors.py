@@ -56,6 +56,8 @@
     ├── TooLargeError (ValueError)    more data than one process should hold; says how to have it all the same
     └── ContradictionError (ValueError)  facts that contradict each other; carries the minimal conflict
 
+    ProvennWarning (UserWarning)      what to know of an answer: it rests on declared facts, or data contradict one
+
 Every message names the offending thing; `hint`, where there is one, says what to do about it.
 """
 
@@ -101,6 +103,7 @@ __all__ = [
     "PopulationError",
     "ProjectError",
     "ProvennError",
+    "ProvennWarning",
     "ReadOnlyArchiveError",
     "RegionError",
     "RunError",
@@ -139,6 +142,10 @@ class ProvennError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}" if self.hint else self.message
+
+
+class ProvennWarning(UserWarning):
+    """What a user should know of an answer: that it rests on declared facts, or that data contradict one."""
 
 
 class StatementError(ProvennError, ValueError):

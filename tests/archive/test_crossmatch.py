@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 import provenn
-from provenn.errors import DefinitionError, PopulationError
+from provenn.errors import DefinitionError, PopulationError, ProvennWarning
 from provenn.exchange import export_lineage, import_lineage
 from provenn.web.report import report_html, reported
 from tests.spark.conftest import engine
@@ -75,7 +75,8 @@ def test_pairs_are_not_compared_with_sources(survey):
 
 
 def test_facts_about_pairs_are_kept_and_used(survey):
-    survey.declare("empty(wide)", reason="looked")
+    with pytest.warns(ProvennWarning, match="pairs and close cannot have any source"):
+        survey.declare("empty(wide)", reason="looked")
     assert survey.prove("empty(close)").verdict == "holds"
     assert survey.prove("empty(stars)").verdict == "unknown"
     assert survey.prove("nonempty(matched)").verdict == "unknown"

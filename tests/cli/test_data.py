@@ -110,7 +110,7 @@ def test_a_target_is_named(sky):
 
 def test_what_is_proved_to_be_empty_is_answered_without_spark(sky):
     assert sky("target bright z --where 'vmag > 7'") == "no sources; the attributes are hip, z\n"
-    assert sky.json("target bright z --where 'vmag > 7'") == {"columns": ["hip", "z"], "rows": []}
+    assert sky.json("target bright z --where 'vmag > 7'") == {"columns": ["hip", "z"], "rows": [], "rests_on": []}
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ class TestWithSpark:
 
     def test_sources_are_counted_and_then_known(self, computed):
         assert computed("count bright") == "2\n"
-        assert computed.json("count bright") == {"catalog": "bright", "sources": 2}
+        assert computed.json("count bright") == {"catalog": "bright", "sources": 2, "rests_on": []}
         assert "nonempty(bright)" in computed("facts")
 
     def test_a_few_sources_are_shown(self, computed):

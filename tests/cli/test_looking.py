@@ -66,6 +66,7 @@ def test_relate_for_programs_and_as_a_picture(survey: Session, tmp_path):
                 "because": "both: the attributes of bright and near, for the sources they all have",
             }
         ],
+        "rests_on": [],
         "labels": ["near", "both"],
         "hypercubes": [
             [[True, False], [False, False]],
@@ -114,6 +115,7 @@ def test_prove_for_programs(survey: Session):
                 }
             ]
         },
+        "rests_on": [],
         "world": None,
     }
     unknown = survey.json("prove 'bright == stars'")

@@ -62,7 +62,7 @@ def test_what_is_stored_has_a_second_border_as_far_as_it_is_stored():
     (part,), (whole,) = clips["near"], clips["both"]
     assert float(part.get("width")) < float(whole.get("width"))
     texts = [one.text for one in tagged(root, "text")]
-    assert "derive · 40 % stored" in texts
+    assert "derive · 40 % of attributes stored" in texts
     assert "combine · stored" in texts
 
 
@@ -107,7 +107,8 @@ def test_without_links_it_is_an_image_that_is_described():
     assert root.get("role") == "img"
     (told,) = tagged(root, "desc")
     assert "bright: the sources of hipparcos where vmag < 6." in told.text
-    assert "near: hipparcos, with dist_pc = 1000 / plx; 40 % stored; same sources as all marked a." in told.text
+    stored = "40 % of attributes stored"
+    assert f"near: hipparcos, with dist_pc = 1000 / plx; {stored}; same sources as all marked a." in told.text
     assert not tagged(root, "a")
 
 

@@ -1,11 +1,12 @@
 """Plans as text, SVG and HTML, given plain values."""
 
 from provenn.display.plan import PlanArgument, PlanNode, PlanPicture, plan_html, plan_svg, plan_text
+from provenn.display.rows import Rows
 from tests.display.svg import parsed, tagged
 
-READ = PlanNode("compute", "read A", "10 sources", "the files hold it")
-TREE = PlanNode("skip", "join", "", "nobody needs it", (READ, PlanNode("skip", "calculate z", inputs=(READ,))))
-REUSED = PlanNode("partial reuse (3 of 4)", "put together", "4 sources", "", (PlanNode("reuse", "#1"), READ), 0.75)
+READ = PlanNode("compute", "read A", Rows.counted(10), "the files hold it")
+TREE = PlanNode("skip", "join", Rows(), "nobody needs it", (READ, PlanNode("skip", "calculate z", inputs=(READ,))))
+REUSED = PlanNode("partial reuse (3 of 4)", "put together", Rows.counted(4), "", (PlanNode("reuse", "#1"), READ), 0.75)
 PLAN = PlanPicture("z of B", TREE, REUSED, (("Proved", ("B <= A: it is so",)),))
 
 

@@ -8,10 +8,14 @@ import time
 import pytest
 from pyspark.sql.connect.session import SparkSession
 
+from provenn.catalogs import PythonCalculator
 from provenn.errors import EngineError
+from provenn.spark.calculators import calculated
 from provenn.spark.engine import Engine
 from provenn.spark.failures import told
 from provenn.spark.progress import watched
+from provenn.spark.stopwatch import Stopwatch
+from tests.spark import functions
 
 
 def test_it_is_remote_and_starts_no_java(engine):
@@ -36,6 +40,24 @@ def test_a_session_of_the_users_is_neither_changed_nor_stopped(engine):
     theirs.client.close()
     with pytest.raises(EngineError, match="has been stopped"):
         _ = Engine(theirs).session
+
+
+def test_a_calculator_runs_though_nobody_can_measure_it(engine):
+    stopwatch = Stopwatch(engine)
+    calculator = PythonCalculator.of(
+        functions.scaled, inputs=["x"], outputs={"z": "double"}, parameters={"output": "z", "factor": 2.0}
+    )
+    frame = calculated(
+        engine.session.range(5).selectExpr("id AS k", "CAST(id AS DOUBLE) AS x"),
+        calculator,
+        key={"k": "k"},
+        inputs=[("x", False)],
+        outputs={"z": "z"},
+        catalog="",
+        stopwatch=stopwatch,
+    )
+    assert sorted(row["z"] for row in frame.collect()) == [0.0, 2.0, 4.0, 6.0, 8.0]
+    assert stopwatch.seconds is None
 
 
 def test_an_interrupt_cancels_what_runs_and_leaves_the_session_usable(engine):

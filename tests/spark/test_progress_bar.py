@@ -33,7 +33,7 @@ def test_a_log_gets_a_line_every_few_seconds_and_one_at_the_end():
     for tenths in range(120):
         lines(at(tenths / 10))
     lines(at(12.0, over=True))
-    text = "counting bright: stage 1 of 2, 4 of 10 tasks, 1 000 000 rows, "
+    text = "counting bright: stage 1 of 2, 4 of 10 tasks, 1 000 000 rows read, "
     assert stream.getvalue().splitlines() == [
         f"{text}5 s, about 6 s left",
         f"{text}10 s, about 6 s left",
@@ -74,7 +74,7 @@ def test_a_notebook_gets_one_line_that_is_rewritten_and_goes(notebook):
     assert notebook == []
     line(at(1.0))
     line(at(2.0))
-    assert notebook == ["counting bright: stage 1 of 2, 4 of 10 tasks, 1 000 000 rows, 2 s, about 6 s left"]
+    assert notebook == ["counting bright: stage 1 of 2, 4 of 10 tasks, 1 000 000 rows read, 2 s, about 6 s left"]
     line(at(2.5, over=True))
     assert notebook == [""]
     line(at(3.0))
@@ -123,7 +123,7 @@ def test_a_terminal_gets_a_bar_that_goes_at_the_end():
     out, _ = process.communicate()
     shown = text.decode()
     assert out.decode().split() == ["TerminalBar", "TerminalBar"]
-    assert "counting [bright]: stage 1 of 2, 2 of 10 tasks, 2 000 rows, 13 s, about 2 s left" in shown
+    assert "counting [bright]: stage 1 of 2, 2 of 10 tasks, 2 000 rows read, 13 s, about 2 s left" in shown
     assert "━" in shown
     assert "storing" in shown
     assert "short" not in shown
@@ -134,6 +134,7 @@ def test_what_is_no_terminal_gets_lines_from_commands_and_nothing_from_python():
     done = subprocess.run([sys.executable, "-c", SHOW], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["PlainLines", "NoneType"]
     assert (
-        done.stderr.splitlines()[0] == "counting [bright]: stage 1 of 2, 1 of 10 tasks, 1 000 rows, 7 s, about 2 s left"
+        done.stderr.splitlines()[0]
+        == "counting [bright]: stage 1 of 2, 1 of 10 tasks, 1 000 rows read, 7 s, about 2 s left"
     )
     assert "\x1b" not in done.stderr

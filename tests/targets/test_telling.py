@@ -119,6 +119,13 @@ def test_conditions_are_told_as_they_were_written_and_otherwise_by_their_parts(c
     assert "select a sample of 0.25 with seed 3" in str(a.sample(0.25, seed=3).plan())
 
 
+def test_a_string_that_looks_like_a_number_with_a_suffix_is_told_as_it_is(catalogs):
+    typed = catalogs["A"].derive(spect="concat('5', 'D')").select("spect = '5D'", name="typed")
+    told = flat(catalogs["A"].derive(spect="concat('5', 'D')").exclude(typed).plan())
+    assert "not (spect < '5D')" in told or "spect < '5D'" in told
+    assert "'5'" not in told.replace("concat('5', 'D')", "")
+
+
 @pytest.mark.usefixtures("catalogs")
 def test_values_that_are_missing_are_told(archive, tmp_path):
     (tmp_path / "seen.csv").write_text("id,line\n1,2.0\n")

@@ -29,7 +29,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reader(made: Path) -> Iterator[TestClient]:
     """A browser for tests that change nothing."""
     with (
-        provenn.open(made, who="ada", progress=False) as opened,
+        provenn.open(made, who="ada", progress=False, notify=False) as opened,
         TestClient(guarded(create_app(opened)), base_url="http://127.0.0.1", follow_redirects=False) as browser,
     ):
         yield browser
@@ -39,7 +39,7 @@ def reader(made: Path) -> Iterator[TestClient]:
 def archive(made: Path, tmp_path: Path) -> Iterator[provenn.Archive]:
     """The archive, a copy for each test."""
     folder = shutil.copytree(made, tmp_path / "survey")
-    with provenn.open(folder, who="ada", progress=False) as opened:
+    with provenn.open(folder, who="ada", progress=False, notify=False) as opened:
         yield opened
 
 

@@ -50,7 +50,7 @@ def make_survey(folder: Path) -> provenn.Archive:
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table(STARS), folder / "stars.parquet")
     pq.write_table(pa.table({"id": ["m31", "m51"], "z": [0.0, 0.0015]}), folder / "galaxies.parquet")
-    archive = provenn.open(folder, who="ada", progress=False)
+    archive = provenn.open(folder, who="ada", progress=False, notify=False)
     stars = archive.ingest("stars", folder / "stars.parquet", key="hip", population="star")
     archive.ingest("galaxies", folder / "galaxies.parquet", key="id", population="galaxy")
     bright = stars.select("vmag < 6", name="bright")

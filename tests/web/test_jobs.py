@@ -14,6 +14,7 @@ from pyarrow import parquet
 from starlette.testclient import TestClient
 
 import provenn
+from provenn.errors import ProvennWarning
 from provenn.web import create_app
 from provenn.web.first_rows import first_rows
 from provenn.web.guarding import guarded
@@ -121,8 +122,10 @@ def test_a_form_starts_a_job_and_leads_to_it(client):
     number = answer.headers["Location"].removeprefix("/jobs/")
     job = until(client, number, "done")
     assert job["reused"] == ["vmag"], "it is stored"
-    assert job["saved"] > 0
-    assert "which it took before to compute what was reused" in client.get(f"/jobs/{number}").text
+    run = next(one for one in client.get("/api/runs").json()["runs"] if one["reused"] == ["vmag"])
+    assert job["saved"] == run["saved"] >= 0
+    shown = f"~{run['saved']:.1f} s, by what computing a row took before" if run["saved"] else "nothing"
+    assert shown in client.get(f"/jobs/{number}").text
     listed = client.get("/api/jobs").json()["jobs"]
     assert listed[0]["id"] == number, "the latest first"
     assert f'href="/jobs/{number}"' in client.get("/jobs").text
@@ -134,7 +137,29 @@ def test_what_was_costly_is_kept_and_reused_by_the_next_job(client):
     assert (first["computed"], first["reused"]) == (["twice"], [])
     second = until(client, start(client, "twice"), "done")
     assert (second["computed"], second["reused"]) == ([], ["twice"])
-    assert second["saved"] > 0
+    assert second["saved"] == client.get("/api/runs").json()["runs"][0]["saved"]
+
+
+def test_a_job_says_on_which_declared_facts_it_rests(client, archive):
+    archive["stars"].select("vmag < 4", name="brighter")
+    with pytest.warns(ProvennWarning, match="brighter cannot have any source"):
+        fact = archive.declare("disjoint(bright, brighter)", reason="a slip")
+    page = client.get("/target", params={"sources": "brighter", "attributes": "vmag"})
+    assert "<dt>rests on</dt><dd>fact #" in page.text
+    plan = client.get("/api/target", params={"sources": "brighter", "attributes": "vmag"}).json()["plan"]
+    assert plan["rests_on"] == [fact.words]
+    assert plan["rows"] == {"low": 0, "high": 0, "estimate": 0}
+    number = start(client, "vmag", sources="brighter")
+    job = until(client, number, "done")
+    assert (job["rows"], job["rests_on"], job["doubted"]) == (0, [fact.words], [])
+    assert "disjoint(bright, brighter) (a slip)" in client.get(f"/jobs/{number}").text
+    archive.retract(fact.id)
+    hoped = archive["stars"].select("vmag < -100", name="brightest")
+    archive.declare("nonempty(brightest)", reason="hope")
+    job = until(client, start(client, "vmag", sources="brightest"), "done")
+    assert (job["rows"], job["rests_on"]) == (0, [])
+    assert "is not used any more: contradicted by observation" in job["doubted"][0]
+    assert hoped.count() == 0
 
 
 def test_a_job_that_fails_says_why_and_shows_nothing_of_the_program(client):

@@ -36,7 +36,7 @@ def test_what_was_saved_is_summed_up(client, archive):
     assert [one["saved"] for one in found["runs"]][:2] == [120.0, 1.5]
     assert found["saved"] == 121.5
     assert found["runs"][0]["reused"] == ["vmag"]
-    assert "saved about <strong>2 min</strong>" in page.text
+    assert "saved <strong>~2 min</strong>" in page.text
     assert "<b>vmag</b>" not in page.text
     assert len(get(client, most=1)[1]["runs"]) == 1
 

@@ -45,7 +45,7 @@ def test_the_plan_is_shown_with_reasons_and_what_it_takes(client, archive):
     known = archive.target("bright", ["vmag", "dist_pc"], where="plx > 3").plan()
     assert plan["what"] == "vmag, dist_pc of bright where plx > 3"
     assert plan["attributes"] == ["hip", "vmag", "dist_pc"]
-    assert plan["most"] == known.most
+    assert plan["rows"] == {"low": 0, "high": known.most, "estimate": known.rows.estimate}
     assert plan["calculated"] == ["tests.web.survey:distance"]
     assert plan["after"]["what"] == "calculate dist_pc by tests.web.survey:distance"
     assert [one["proof"] for one in plan["reasons"]] == [list(one.proof) for one in known.reasons if one.statements]

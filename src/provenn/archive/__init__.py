@@ -5,8 +5,10 @@ from provenn.archive.comparison import Comparison, RegionKnown
 from provenn.archive.description import Description
 from provenn.archive.fragments import Stored
 from provenn.archive.handle import Catalog
+from provenn.archive.implications import Declared, Implied
 from provenn.archive.lineage import Lineage
 from provenn.archive.neighbourhood import Neighbourhood
+from provenn.archive.notices import Notice
 from provenn.archive.opening import DATABASE, open_archive
 from provenn.archive.proof import Proof
 from provenn.archive.provenance import BaseFiles, Calculation, Provenance
@@ -23,9 +25,12 @@ __all__ = [
     "Calculation",
     "Catalog",
     "Comparison",
+    "Declared",
     "Description",
+    "Implied",
     "Lineage",
     "Neighbourhood",
+    "Notice",
     "Proof",
     "Provenance",
     "Ran",

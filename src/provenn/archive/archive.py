@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from provenn.archive.everything import Everything
+from provenn.archive.notices import Notify
 from provenn.archive.verbs.calculating import Calculating
 from provenn.archive.verbs.computing import Computing
 from provenn.archive.verbs.copying import Copying
@@ -38,13 +39,14 @@ class Archive(Defining, Finding, Naming, Sharing, Calculating, Copying, Knowing,
         *,
         spark: object | None = None,
         progress: Progress = None,
+        notify: Notify = None,
     ) -> None:
         self._database = database
         self._everything = Everything()
-        self._workshop = Workshop(database, folder, spark, progress)
+        self._workshop = Workshop(database, folder, spark, progress, notify=notify)
 
-    def watched(self, progress: Progress) -> Archive:
-        """Return this archive, with somebody else who is told of the progress of long work.
+    def watched(self, progress: Progress, *, notify: Notify = None) -> Archive:
+        """Return this archive, with somebody else who is told of the progress of long work, and of notices.
 
         Both share the database, the store and Spark; closing one closes the other.
 
@@ -52,9 +54,11 @@ class Archive(Defining, Finding, Naming, Sharing, Calculating, Copying, Knowing,
         ----------
         progress
             As for `provenn.open`. A function that raises `KeyboardInterrupt` cancels what is running.
+        notify
+            As for `provenn.open`.
         """
         other = copy(self)
-        other._workshop = self._workshop.watched(progress)  # noqa: SLF001 - its own
+        other._workshop = self._workshop.watched(progress, notify)  # noqa: SLF001 - its own
         return other
 
     def as_seen_by(

@@ -101,10 +101,12 @@ def stored_card(stored: Stored) -> Card:
         ("attributes", listed(stored.attributes)),
         ("sources", f"{one.rows:,}".replace(",", " ")),
         ("size", f"{size_text(one.size)} in {len(one.files)} file{'s' * (len(one.files) != 1)}"),
-        ("stored", f"{one.stored_at:%Y-%m-%d %H:%M} UTC, by {one.stored_by}, in {one.seconds:.1f} s"),
+        ("stored", f"{one.stored_at:%Y-%m-%d %H:%M} UTC, by {one.stored_by}"),
+        ("computed in", f"{one.seconds:.1f} s"),
         ("used", f"{one.uses} time{'s' * (one.uses != 1)}"),
     )
-    warnings = (f"it is not used any more: {stored.unusable}",) if stored.unusable else ()
+    unusable = (f"it is not used any more: {stored.unusable}",) if stored.unusable else ()
+    warnings = unusable + tuple(f"it rests on {fact.words}" for fact in stored.rests_on)
     return Card(f"Fragment #{one.id}", f"of {stored.name}", rows=rows, warnings=warnings)
 
 

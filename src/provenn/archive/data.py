@@ -48,37 +48,47 @@ class Data(ABC):
     def _keep(self) -> Keep:
         """What of it is kept."""
 
-    def to_spark(self) -> DataFrame:
+    def to_spark(self, *, check: bool = False) -> DataFrame:
         """Return the data as a DataFrame of Spark, not yet computed; so nothing of them is kept.
 
         It belongs to a session with provenn's settings; that the files of its base catalogs do not change until it is
         computed is up to you.
-        """
-        return self._workshop().prepared(self.plan()).frame
 
-    def to_arrow(self, *, limit: int | None = LIMIT) -> pa.Table:
+        Parameters
+        ----------
+        check
+            As for `to_arrow`.
+        """
+        return self._workshop().prepared(self.plan, check=check).frame
+
+    def to_arrow(self, *, limit: int | None = LIMIT, check: bool = False) -> pa.Table:
         """Compute the data, as an Arrow table in this process. Metadata of its fields say unit, description and ucd.
+
+        That the answer rests on declared facts is told by a `ProvennWarning`, once.
 
         Parameters
         ----------
         limit
             How many bytes it may be, about; None for any number.
+        check
+            Whether declared facts on which the answer would rest are checked on the data first, and not used: those
+            that hold become observed facts, the others are suspended.
 
         Raises
         ------
         TooLargeError
             If it would be larger. `write` has no limit.
         """
-        return self._workshop().collected(self.plan, self._keep, limit)
+        return self._workshop().collected(self.plan, self._keep, limit, check=check)
 
-    def to_pandas(self, *, limit: int | None = LIMIT) -> pd.DataFrame:
+    def to_pandas(self, *, limit: int | None = LIMIT, check: bool = False) -> pd.DataFrame:
         """Compute the data, as a data frame of pandas in this process; `to_arrow` says what else there is to know.
 
         NULL is NaN in a column of numbers; only one of whole numbers that doubles would not hold is ``Int64`` then.
         """
-        return _frame(self.to_arrow(limit=limit))
+        return _frame(self.to_arrow(limit=limit, check=check))
 
-    def to_astropy(self, *, quantities: bool = False, limit: int | None = LIMIT) -> Table:
+    def to_astropy(self, *, quantities: bool = False, limit: int | None = LIMIT, check: bool = False) -> Table:
         """Compute the data, as a table of astropy in this process; `to_arrow` says what else there is to know.
 
         Columns have their units and descriptions, and UCDs in ``info.meta["ucd"]``. What is NULL is masked; NaN is not.
@@ -87,15 +97,22 @@ class Data(ABC):
         ----------
         quantities
             Whether it is a QTable, in which columns with a unit are quantities.
-        limit
+        limit, check
             As for `to_arrow`.
         """
         from provenn.catalogs.in_memory.to_astropy import astropy_table  # noqa: PLC0415 - it takes a while to import
 
-        return astropy_table(self.to_arrow(limit=limit), quantities=quantities)
+        return astropy_table(self.to_arrow(limit=limit, check=check), quantities=quantities)
 
-    def head(self, number: int = 10) -> pd.DataFrame:
+    def head(self, number: int = 10, *, check: bool = False) -> pd.DataFrame:
         """Compute a few sources, whichever come first. Nothing of them is kept.
+
+        Parameters
+        ----------
+        number
+            How many.
+        check
+            As for `to_arrow`.
 
         Raises
         ------
@@ -108,7 +125,7 @@ class Data(ABC):
             most = -1
         if most < 0:
             raise TargetError(f"{number!r} is no number of sources", hint="head(10)")
-        return _frame(self._workshop().first(self.plan, most))
+        return _frame(self._workshop().first(self.plan, most, check=check))
 
     def write(
         self,
@@ -118,6 +135,7 @@ class Data(ABC):
         partition_by: Sequence[str] = (),
         single: bool | None = None,
         overwrite: bool = False,
+        check: bool = False,
     ) -> Written:
         """Compute the data into files: Parquet, CSV, FITS or VOTable. Nothing is there before all of it is.
 
@@ -133,9 +151,11 @@ class Data(ABC):
             Whether to write one file rather than a folder with many. By default, one file if the path has a suffix.
         overwrite
             Whether to replace what is there.
+        check
+            As for `to_arrow`.
         """
         options: dict[str, Any] = {"format": format, "partition_by": partition_by, "single": single}
-        return self._workshop().written(self.plan, self._keep, path, overwrite=overwrite, **options)
+        return self._workshop().written(self.plan, self._keep, path, check=check, overwrite=overwrite, **options)
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:

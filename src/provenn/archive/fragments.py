@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from provenn.archive.words import SHORT
+from provenn.archive.words import SHORT, in_names
 from provenn.catalogs import Catalog, KeepAttributes
 from provenn.store import fragments, names
 from provenn.store.database import Reading
+from provenn.store.facts import Fact, facts_numbered
 from provenn.store.fragments import Fragment
 from provenn.targets.leasing import Turn
 from provenn.targets.running import Part, sound, store_part
@@ -35,12 +36,15 @@ class Stored:
         Why it is not used any more; empty if it is.
     fragment
         All else there is to know.
+    rests_on
+        The declared facts on which it rests.
     """
 
     name: str
     attributes: tuple[str, ...]
     unusable: str
     fragment: Fragment
+    rests_on: tuple[Fact, ...] = ()
 
     def _repr_html_(self) -> str | None:
         from provenn.archive import cards  # noqa: PLC0415 - only a notebook needs it
@@ -106,12 +110,15 @@ def listed(reading: Reading, extent: str | None = None, *, dropped: bool = False
 
 def _told(reading: Reading, found: Sequence[Fragment]) -> list[Stored]:
     called = names.names_of(reading, {one.catalog for one in found})
+    numbers = {number for one in found for number in one.facts}
+    leaned_on = in_names(reading, [one for one in facts_numbered(reading, numbers) if one.origin == "declared"])
     return [
         Stored(
             next(iter(called.get(one.catalog, ())), one.catalog[:SHORT]),
             tuple(column for _, column in one.columns),
             _unusable(one),
             one,
+            tuple(fact for fact in leaned_on if fact.id in one.facts),
         )
         for one in found
     ]

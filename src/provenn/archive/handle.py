@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from provenn.archive.columns import derived_columns, renamed_columns
 from provenn.archive.data import Data
 from provenn.archive.fragments import Stored
 from provenn.archive.words import SHORT
@@ -26,7 +27,7 @@ from provenn.catalogs import (
 )
 from provenn.catalogs import Catalog as Definition
 from provenn.catalogs.calculators.allowed import allow
-from provenn.errors import ProvennError
+from provenn.errors import CalculatorError, ProvennError
 from provenn.sky import Region, criterion_on
 
 if TYPE_CHECKING:
@@ -124,8 +125,24 @@ class Catalog(Data):
     def rename(
         self, attributes: Mapping[str, str] | None = None, /, *, name: str | None = None, **more: str
     ) -> Catalog:
-        """Give attributes other names: ``rename(vmag="v")``, or a mapping where names are odd."""
-        return self._make(RenameAttributes.of(self.definition, {**(attributes or {}), **more}), name)
+        """Give attributes other names: ``rename(vmag="v")``; or a mapping, where names are odd.
+
+        Parameters
+        ----------
+        attributes
+            Old and new names. With a mapping alone, an attribute may be called ``name``.
+        name
+            A name for the new catalog.
+        more
+            Old and new names, as keywords.
+
+        Raises
+        ------
+        DefinitionError
+            If `name` may mean an attribute as well; the hint says how to write each.
+        """
+        columns = renamed_columns(self.schema, attributes, more, name)
+        return self._make(RenameAttributes.of(self.definition, columns), name)
 
     def derive(
         self,
@@ -137,12 +154,32 @@ class Catalog(Data):
     ) -> Catalog:
         """Add attributes: ``derive(dist_pc="1000 / plx")``, a mapping where names are odd, or a calculator.
 
-        A calculator may be given by the name under which it is registered.
+        Parameters
+        ----------
+        what
+            Names and SQL expressions; or a calculator, which may be given by the name under which it is registered.
+            With a mapping alone, an attribute may be called ``name``.
+        name
+            A name for the new catalog.
+        expressions
+            Names and SQL expressions, as keywords.
+
+        Raises
+        ------
+        DefinitionError
+            If `name` may mean an attribute as well; the hint says how to write each.
+        CalculatorError
+            If there is nothing to calculate, or a calculator and expressions are given together.
         """
         if isinstance(what, str):
             what = self.archive.find_calculator(what)
         if what is None or isinstance(what, Mapping):
-            what = SqlCalculator.of({**(what or {}), **expressions})
+            what = SqlCalculator.of(derived_columns(self.schema, what, expressions, name))
+        elif expressions:
+            raise CalculatorError(
+                f"a calculator and expressions ({', '.join(expressions)}) cannot be derived at once",
+                hint="derive one after the other: .derive(calculator).derive(…)",
+            )
         elif isinstance(what, PythonCalculator) and what.given:
             allow(what.function.partition(":")[0])
         return self._make(DeriveAttributes.of(self.definition, what), name)
@@ -221,9 +258,9 @@ class Catalog(Data):
         """Return how all its attributes would be computed, and why that is enough. Nothing is computed for it."""
         return self.archive._plan_catalog(self)  # noqa: SLF001 - the archive is its own
 
-    def count(self) -> int:
-        """Return how many sources it has: counted, unless that is known."""
-        return self.archive._count(self)  # noqa: SLF001
+    def count(self, *, check: bool = False) -> int:
+        """Return how many sources it has: counted, unless that is known; `to_arrow` says what `check` does."""
+        return self.archive._count(self, check=check)  # noqa: SLF001
 
     def store(self, *, attributes: Sequence[str] | None = None) -> Stored:
         """Compute attributes, by default all, and keep them for whoever asks next."""

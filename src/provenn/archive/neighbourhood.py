@@ -27,8 +27,6 @@ LARGEST = 1000
 _AFFORDABLE = 400
 """How many ancestors are looked at to tell how many attributes a catalog has."""
 
-_SOME = 0.5
-
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
@@ -154,16 +152,16 @@ def _words(reading: Reading, shown: Iterable[Definition], asked: Mapping[str, st
     return {digest: named[digest][0] if digest in named else digest[:SHORT] for digest in digests} | dict(asked)
 
 
-def _stored(reading: Reading, shown: Mapping[str, Definition]) -> dict[str, float]:
-    """Return how much of catalogs is stored, by digest; of those of which anything is.
+def _stored(reading: Reading, shown: Mapping[str, Definition]) -> dict[str, float | None]:
+    """Return which share of the attributes of catalogs is stored, by digest; of those of which anything is.
 
-    Where a lineage is too long to tell how many attributes there are, what is stored is said to be a half.
+    Where a lineage is too long to tell how many attributes there are, it is None.
     """
     held = fragments.held(reading, {one.extent for one in shown.values()})
     found = [one.digest for one in shown.values() if one.extent in held]
     if not found:
         return {}
     if len(walk(reading, found, up=True, depth=None, most=_AFFORDABLE)) == _AFFORDABLE:
-        return dict.fromkeys(found, _SOME)
+        return dict.fromkeys(found)
     catalogs = get_all(reading, found)
     return {digest: part_held(catalogs[digest], held) for digest in found}

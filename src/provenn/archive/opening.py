@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from provenn.archive.archive import Archive
+from provenn.archive.notices import Notify
 from provenn.archive.places import DATABASE, STORE, data_folder
 from provenn.archive.workshop import Progress
 from provenn.store.database import open_database
@@ -20,6 +21,7 @@ def open_archive(
     store: str | Path | None = None,
     spark: object | None = None,
     progress: Progress = None,
+    notify: Notify = None,
     create: bool = True,
     who: str | None = None,
     confined: bool = False,
@@ -42,6 +44,9 @@ def open_archive(
         neither changed nor stopped.
     progress
         Called with the progress of long work; False for nobody. By default a bar, on a terminal or in a notebook.
+    notify
+        Called with a `Notice` of what to know of an answer: that it rests on declared facts, or that data contradict
+        one; False for nobody. By default such a notice is a `ProvennWarning`. `Archive.notices` has all of them.
     create
         Whether to make an archive if there is none.
     who
@@ -61,7 +66,7 @@ def open_archive(
     opened = open_database(where, create=create, who=who, confined=confined, via=via)
     try:
         folder = data_folder(replace(opened, viewer=None), where, store)
-        return Archive(opened, folder, spark=spark, progress=progress)
+        return Archive(opened, folder, spark=spark, progress=progress, notify=notify)
     except BaseException:
         opened.close()
         raise

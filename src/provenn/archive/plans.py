@@ -79,6 +79,7 @@ class _Names:
         scene = self.plan.scene
         catalogs = {one.digest: one for one in cone(*scene.catalogs)}
         mentioned = {label for fact in scene.known.knowledge.facts for label in fact.labels}
+        mentioned |= {label for fact in scene.known.facts for label in fact.statement.labels}
         further = [one for one in mentioned if re.fullmatch("[0-9a-f]{64}", one) and one not in catalogs]
         with self.database.reading() as reading:
             if further:

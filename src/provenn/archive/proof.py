@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from provenn.archive.words import Reason
+from provenn.archive.words import Reason, declared_in
 from provenn.logic import Explanation, Statement, World
+from provenn.store.facts import Fact
 
 __all__ = ["Proof"]
 
@@ -43,6 +44,11 @@ class Proof:
 
     def __bool__(self) -> bool:
         return self.proved
+
+    @property
+    def rests_on(self) -> tuple[Fact, ...]:
+        """The declared facts on which the proof rests, by number."""
+        return declared_in(self.reasons)
 
     @property
     def why(self) -> Explanation | None:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from provenn.archive.words import Reason
+from provenn.archive.words import Reason, declared_in
 from provenn.logic import Explanation, Relationship, Statement, disjoint, equal, overlapping, subset, superset
+from provenn.store.facts import Fact
 
 __all__ = ["RELATIONS", "WORDS", "Relation", "Summary"]
 
@@ -69,6 +70,11 @@ class Relation:
             return None
         facts = tuple(one.statement for one in self.reasons)
         return Explanation(facts, open_universe=False, conclusion=self.statement)
+
+    @property
+    def rests_on(self) -> tuple[Fact, ...]:
+        """The declared facts on which the proof rests, by number."""
+        return declared_in(self.reasons)
 
     @property
     def words(self) -> str:

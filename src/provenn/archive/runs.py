@@ -13,7 +13,10 @@ from provenn.archive.words import SHORT
 from provenn.errors import ArchiveBusyError
 from provenn.store import attributes, names, runs
 from provenn.store.database import Database, Reading
+from provenn.store.fragments import Fragment
 from provenn.store.runs import Outcome, Run
+from provenn.targets.steps import is_key
+from provenn.targets.ways import computed_attributes, reused_attributes
 
 if TYPE_CHECKING:
     from provenn.targets.plan import Plan
@@ -43,12 +46,15 @@ class Ran:
     seconds, rows
         How long it took, and how many sources it gave; None if it has not ended well.
     reused, computed
-        The names of the attributes that were read from fragments, and of those that were computed; sorted.
+        The names of the attributes of which values were read from fragments, and of those of which values were
+        derived, calculated or matched; sorted. What was stored of a part of the sources is in both, and what files
+        hold is in neither.
     fragments
         The numbers of the fragments that were read.
     saved
-        About how many seconds it had taken to compute what was read instead: of each fragment, the seconds that all
-        of it had taken, times the share of its rows that came out. None if the run did not end well.
+        A guess how many seconds reuse has saved: for each row that was read from a fragment, the seconds that
+        computing one had taken when that was stored, less the seconds that reading took. None if the run did not end
+        well.
     """
 
     number: int
@@ -74,23 +80,66 @@ class Recorder:
     ----------
     plan
         The plan that is carried out.
+    number
+        The number of the run; None if nothing is recorded.
     rows
         How many sources it gave; None while that is not known.
+    computed
+        How many of them were computed, and stored, on the way.
+    seconds
+        How long it took to read the result, after that.
+    doubtful
+        Whether the result cannot be right, as a declared fact is wrong on which it rests.
     """
 
     plan: Plan
+    number: int | None = None
     rows: int | None = None
+    computed: int = 0
+    seconds: float = 0.0
+    doubtful: bool = False
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Measure the body, which reads the result."""
+        began = monotonic()
+        yield
+        self.seconds = monotonic() - began
+
+    @property
+    def saved(self) -> float:
+        """About how many seconds were saved by reading what was stored before.
+
+        That is what computing those rows would have cost, by the seconds a row that were measured when they were
+        stored, less the same share of the seconds that reading the result took.
+        """
+        fragments = [fragment for fragment in self.plan.fragments if fragment.rows]
+        if not self.rows or not fragments:
+            return 0.0
+        old = max(0, self.rows - self.computed)
+        taken = {fragment.id: min(fragment.rows, old) for fragment in fragments}
+        worth = 0.0
+        for fragment in fragments:
+            # Several fragments of one attribute hold different sources: together they give no more than there are.
+            alike = sum(taken[one.id] for one in fragments if _values(one) & _values(fragment))
+            worth += fragment.seconds / fragment.rows * taken[fragment.id] * min(1.0, old / max(1, alike))
+        return max(0.0, worth - self.seconds * old / self.rows)
+
+
+def _values(fragment: Fragment) -> frozenset[str]:
+    """Return the identities of what a fragment holds besides the key."""
+    return frozenset(identity for identity in fragment.identities if not is_key(identity))
 
 
 @contextmanager
 def recorded(database: Database, plan: Plan) -> Iterator[Recorder]:
     """Record that a plan runs while the body does, how long it takes, and how it ends, if it can be written."""
-    run = Recorder(plan)
     if database.read_only:
-        yield run
+        yield Recorder(plan)
         return
     with database.writing() as writing:
         number = runs.begin(writing, plan.what, catalog=None if plan.catalog is None else plan.catalog.digest)
+    run = Recorder(plan, number)
     began = monotonic()
     outcome: Outcome = "failed"
     try:
@@ -100,9 +149,6 @@ def recorded(database: Database, plan: Plan) -> Iterator[Recorder]:
         outcome = "cancelled"
         raise
     finally:
-        plan = run.plan
-        asked = {one.identity: one.name for one in plan.columns if one.identity in plan.needed}
-        held = {identity for one in plan.fragments for identity in one.identities}
         # What was computed is not lost for the lack of a note of it.
         with suppress(ArchiveBusyError), database.writing() as writing:
             runs.end(
@@ -111,23 +157,16 @@ def recorded(database: Database, plan: Plan) -> Iterator[Recorder]:
                 outcome,
                 seconds=monotonic() - began,
                 rows=run.rows,
-                reused={identity: name for identity, name in asked.items() if identity in held},
-                computed={identity: name for identity, name in asked.items() if identity not in held},
-                fragments=[one.id for one in plan.fragments],
-                saved=_saved(plan, run.rows) if outcome == "done" else None,
+                reused=reused_attributes(run.plan),
+                computed=computed_attributes(run.plan),
+                fragments=[one.id for one in run.plan.fragments],
+                saved=run.saved if outcome == "done" else None,
             )
 
 
-def _saved(plan: Plan, rows: int | None) -> float:
-    """Return what computing the rows that were read from fragments had cost, in seconds."""
-    return sum(
-        one.seconds * (1.0 if rows is None or not one.rows else min(1.0, rows / one.rows)) for one in plan.fragments
-    )
-
-
-def told(reading: Reading, catalog: str | None = None, most: int = 100) -> list[Ran]:
-    """Return the latest runs, or the latest of one catalog, in the user's words, the latest first."""
-    found = runs.recent(reading, most, catalog=catalog)
+def told(reading: Reading, catalog: str | None = None, most: int = 100, number: int | None = None) -> list[Ran]:
+    """Return the latest runs, or the latest of one catalog, or the one that has a number; the latest first."""
+    found = runs.recent(reading, most, catalog=catalog, number=number)
     called = names.names_of(reading, {one.catalog for one in found if one.catalog is not None})
     unnamed = {identity for one in found for identity in (*one.reused, *one.computed) if identity not in one.names}
     words = attributes.words(reading, unnamed) if unnamed else {}

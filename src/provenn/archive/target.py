@@ -75,9 +75,9 @@ class Target(Data):
         asked = {} if plan.catalog is None else {plan.catalog.digest: "the target"}
         return in_names(plan, database, self.keep, asked | {self.request.sources.digest: self.request.called})
 
-    def count(self) -> int:
-        """Return how many sources there are: counted, unless that is known."""
-        return self._workshop().count(self.plan)
+    def count(self, *, check: bool = False) -> int:
+        """Return how many sources there are: counted, unless that is known; `to_arrow` says what `check` does."""
+        return self._workshop().count(self.plan, check=check)
 
     def catalog(self, name: str | None = None) -> Catalog:
         """Define the request as a catalog, with all that had to be created for it, and put a name on it.

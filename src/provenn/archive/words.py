@@ -10,7 +10,7 @@ from provenn.archive.sentences import sentence
 from provenn.catalogs import Catalog
 from provenn.catalogs.caveats import caveat_words
 from provenn.catalogs.cross_match import match_words
-from provenn.criteria import with_names
+from provenn.criteria import plain_text
 from provenn.logic import Explanation, Statement, statement
 from provenn.sky import abridged
 from provenn.store import bases, names
@@ -27,6 +27,7 @@ __all__ = [
     "as_statement",
     "by_name",
     "criterion_words",
+    "declared_in",
     "in_names",
     "resolved",
 ]
@@ -38,8 +39,6 @@ SUPPOSED = 0
 """The number of a fact that is held true for one question only, and is not recorded."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-# A number with the suffix of its type; texts and names in quotes are left as they are.
-_SUFFIXED = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`|\b(\d+(?:\.\d+)?(?:E-?\d+)?)[DFLSY]\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +53,14 @@ class Reason:
         Where it comes from, in words.
     catalogs
         The catalogs that it mentions: what they are called, and their digests.
+    fact
+        The fact as it was recorded, with names in its statement, if it was declared or observed.
     """
 
     statement: Statement
     because: str
     catalogs: tuple[tuple[str, str], ...] = ()
+    fact: Fact | None = None
 
     def __str__(self) -> str:
         return f"{self.statement}  ({self.because})"
@@ -152,9 +154,11 @@ class Vocabulary:
 
     def reasons(self, reading: Reading, because: Iterable[Because]) -> tuple[Reason, ...]:
         """Return facts and where they come from, in these words."""
-        return tuple(
-            Reason(self.said(said), self._origin(reading, origin), self._mentioned(said)) for said, origin in because
-        )
+        return tuple(self._reason(reading, said, origin) for said, origin in because)
+
+    def _reason(self, reading: Reading, said: Statement, origin: Origin) -> Reason:
+        recorded = self.told(fact(reading, origin.fact)) if origin.fact else None
+        return Reason(self.said(said), self._origin(origin, recorded), self._mentioned(said), recorded)
 
     def caveats(self, reading: Reading, digests: Iterable[str], because: Iterable[Because] = ()) -> tuple[str, ...]:
         """Return what an answer takes on trust of base files, a sentence each.
@@ -176,21 +180,27 @@ class Vocabulary:
     def _mentioned(self, said: Statement) -> tuple[tuple[str, str], ...]:
         return tuple((self.word(label), label) for label in said.labels if _DIGEST.fullmatch(label))
 
-    def _origin(self, reading: Reading, origin: Origin) -> str:
+    def _origin(self, origin: Origin, recorded: Fact | None) -> str:
+        if recorded is not None:
+            why = f": {recorded.reason}" if recorded.reason else ""
+            return f"fact #{recorded.id}, {recorded.origin} by {recorded.declared_by}{why}"
         match origin:
             case Origin("definition", catalog=str(digest)):
                 return f"{self.word(digest)}: {sentence(self.catalogs[digest], self.word)}"
             case Origin(fact=0):  # SUPPOSED
                 return "given"
-            case Origin("declared" | "observed" as how, fact=int(number)):
-                told = fact(reading, number)
-                return f"fact #{number}, {how} by {told.declared_by}" + (f": {told.reason}" if told.reason else "")
             case Origin("criterion"):
                 return "by the order of values"
             case Origin("sky"):
                 return "by their places on the sky"
             case _:
                 return "no base catalog holds everything there is"
+
+
+def declared_in(reasons: Iterable[Reason]) -> tuple[Fact, ...]:
+    """Return the declared facts among reasons, by number."""
+    facts = {one.fact.id: one.fact for one in reasons if one.fact is not None and one.fact.origin == "declared"}
+    return tuple(facts[number] for number in sorted(facts))
 
 
 def as_statement(said: str | Statement) -> Statement:
@@ -232,5 +242,4 @@ def _words(reading: Reading, digests: Collection[str]) -> dict[str, str]:
 
 def criterion_words(label: str, attributes: Mapping[str, str]) -> str:
     """Return the label of a criterion as people write it: attributes by name, numbers without the type's suffix."""
-    text = abridged(with_names(label, attributes))
-    return _SUFFIXED.sub(lambda found: (found[1] or found[0]).removesuffix(".0"), text)
+    return abridged(plain_text(label, attributes))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 from provenn.archive.ingesting import find_old_base
+from provenn.archive.notices import Notices, Notify, notice_of_rest, notice_of_suspension, notices_of_checks
 from provenn.archive.reading_progress import reading_progress
-from provenn.archive.runs import recorded
+from provenn.archive.runs import Recorder, recorded
+from provenn.archive.words import in_names
 from provenn.catalogs import Base, Files, cone
 from provenn.catalogs.files import EXTERNAL, GIVEN, TABLE
 from provenn.catalogs.fingerprints import Trust
@@ -21,7 +24,7 @@ from provenn.catalogs.roots import Roots, check_roots
 from provenn.errors import ArchiveError, StoreError
 from provenn.store.base_files import check_base, read_contents
 from provenn.store.database import Database
-from provenn.store.facts import fact
+from provenn.store.facts import Fact, fact
 from provenn.store.file_memory import FileMemory
 from provenn.store.folder import DataFolder
 from provenn.store.given import kept
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
     from provenn.targets.running import Keep
 
 __all__ = ["Progress", "Workshop"]
+
+Replan = Callable[[], "Plan"]
+"""Plans, with what is known and stored now."""
 
 Progress = Callable[..., None] | Literal[False] | None
 """Who is told of the progress of long work: a function, nobody, or by default whoever looks at a terminal."""
@@ -57,6 +63,15 @@ class Workshop:
         The workshop whose Spark it uses, instead of one of its own.
     roots
         Where files of base catalogs may lie; None for anywhere.
+    notify
+        Who is told what to know of answers.
+
+    Attributes
+    ----------
+    notices
+        What was to be known of answers.
+    latest_run
+        The number of the last run that began here.
     """
 
     def __init__(
@@ -68,7 +83,10 @@ class Workshop:
         *,
         beside: Workshop | None = None,
         roots: Roots | None = None,
+        notify: Notify = None,
     ) -> None:
+        self.notices = Notices(notify)
+        self.latest_run: int | None = None
         self._database = database
         self._folder = folder
         self._spark = spark
@@ -78,19 +96,20 @@ class Workshop:
         self._starting = Lock()
         self._pipeline: Pipeline | None = None
 
-    def watched(self, progress: Progress) -> Workshop:
-        """Return a workshop with the same Spark, the progress of whose work somebody else is told of."""
-        return self._another(self._database, progress, self._roots)
+    def watched(self, progress: Progress, notify: Notify) -> Workshop:
+        """Return a workshop with the same Spark; somebody else is told of its progress, and what to know of answers."""
+        return self._another(self._database, progress, self._roots, notify)
 
     def seen_by(self, database: Database, roots: Roots | None = None) -> Workshop:
         """Return a workshop with the same Spark, for another person, by whose archive's database it goes.
 
         Base files lie where they may here, or only below other places.
         """
-        return self._another(database, self._progress, self._roots if roots is None else roots)
+        return self._another(database, self._progress, self._roots if roots is None else roots, self.notices.notify)
 
-    def _another(self, database: Database, progress: Progress, roots: Roots | None) -> Workshop:
-        return Workshop(database, self._folder, self._spark, progress, beside=self._beside or self, roots=roots)
+    def _another(self, database: Database, progress: Progress, roots: Roots | None, notify: Notify) -> Workshop:
+        beside = self._beside or self
+        return Workshop(database, self._folder, self._spark, progress, beside=beside, roots=roots, notify=notify)
 
     @property
     def folder_if_known(self) -> DataFolder | None:
@@ -120,12 +139,12 @@ class Workshop:
 
         if self._beside is not None:
             beside, told = self._beside.pipeline(), listener(self._progress)
-            return replace(beside, database=self._database, roots=self._roots, listener=told)
+            return replace(beside, database=self._database, roots=self._roots, listener=told, doubter=self.doubt)
         with self._starting:
             if self._pipeline is None:
-                self._pipeline = Pipeline(
-                    self._database, self.folder, Engine(self._spark), listener(self._progress), self._roots
-                )
+                told = listener(self._progress)
+                engine = Engine(self._spark)
+                self._pipeline = Pipeline(self._database, self.folder, engine, told, self._roots, self.doubt)
             return self._pipeline
 
     def close(self) -> None:
@@ -204,58 +223,66 @@ class Workshop:
 
     # -- results -------------------------------------------------------------------------------------------------
 
-    def prepared(self, plan: Plan) -> Prepared:
-        """Return data that are ready to be computed, by a plan that was made just now."""
+    def prepared(self, replan: Replan, *, check: bool = False) -> Prepared:
+        """Return data that are ready to be computed."""
         from provenn.targets.running import prepared  # noqa: PLC0415 - see above
 
-        return prepared(self.pipeline(), plan)[1]
+        plan, data = prepared(self.pipeline(), self._begun(replan, check=check)())
+        self._tell(plan)
+        return data
 
-    def collected(self, replan: Callable[[], Plan], keep: Keep, limit: int | None) -> pa.Table:
+    def collected(self, replan: Replan, keep: Keep, limit: int | None, *, check: bool = False) -> pa.Table:
         """Compute data into this process, as an Arrow table; none are computed if it is proved that there are none."""
+        replan = self._begun(replan, check=check)
         plan = replan()
         if plan.empty:
-            from provenn.spark.arrow import no_rows  # noqa: PLC0415 - see above
+            return self._no_rows(plan)
+        from provenn.spark.arrow import described  # noqa: PLC0415
 
-            self._check_remembered(plan)
-            return no_rows(plan.schema)
-        with recorded(self._database, plan) as run:
-            from provenn.spark.arrow import described  # noqa: PLC0415
-            from provenn.targets.running import answered, leaning, learned  # noqa: PLC0415 - see above
-
-            run.plan, data = answered(self.pipeline(), plan, replan, keep)
-            table = described(self.pipeline().collected(data, limit, lambda frame: frame.toArrow()), data.schema)
+        with self._recorded(plan) as run:
+            data = self._answered(run, replan, keep)
+            with run.reading():
+                table = described(self.pipeline().collected(data, limit, lambda frame: frame.toArrow()), data.schema)
             run.rows = table.num_rows
-            if plan.catalog is not None:
-                learned(self._database, plan.catalog, table.num_rows, leaning(run.plan))
+            run.doubtful = not check and self._is_doubtful(run.plan, table.num_rows, table)
+        if run.doubtful:
+            return self.collected(replan, keep, limit, check=True)
         return table
 
-    def first(self, replan: Callable[[], Plan], number: int) -> pa.Table:
+    def first(self, replan: Replan, number: int, *, check: bool = False) -> pa.Table:
         """Compute a few sources."""
-        plan = replan()
+        plan = self._begun(replan, check=check)()
         if plan.empty:
-            from provenn.spark.arrow import no_rows  # noqa: PLC0415 - see above
+            return self._no_rows(plan)
+        from provenn.targets.running import prepared  # noqa: PLC0415 - see above
 
-            self._check_remembered(plan)
-            return no_rows(plan.schema)
+        plan, data = prepared(self.pipeline(), plan)
         most = min(number, 2**31 - 1)  # Spark counts so far
-        return self.pipeline().collected(self.prepared(plan), None, lambda frame: frame.limit(most).toArrow())
+        table = self.pipeline().collected(data, None, lambda frame: frame.limit(most).toArrow())
+        self._compare_few(plan, table.num_rows, most)
+        return table
 
-    def count(self, replan: Callable[[], Plan]) -> int:
+    def count(self, replan: Replan, *, check: bool = False) -> int:
         """Count sources, unless it is known how many there are.
 
         What is known is told where reading the same sources would give them, and otherwise the same is raised.
         """
-        plan = replan()
-        known = 0 if plan.empty else plan.scene.rows.get(plan.before.extent.digest)
+        plan = self._begun(replan, check=check)()
+        known = plan.scene.rows.get(plan.before.extent.digest)
         if known is not None:
             self._check_remembered(plan)
             return known
-        from provenn.targets.running import leaning, learned, prepared  # noqa: PLC0415 - see above
+        if plan.empty:
+            self._check_remembered(plan)
+            self._tell(plan)
+            return 0
+        from provenn.targets.running import prepared  # noqa: PLC0415 - see above
 
         plan, data = prepared(self.pipeline(), plan)
         rows = self.pipeline().count(data)
-        if plan.catalog is not None:
-            learned(self._database, plan.catalog, rows, leaning(plan))
+        if not check and self._is_doubtful(plan, rows):
+            return self.count(replan, check=True)
+        self._tell(plan, self._learned(plan, rows))
         return rows
 
     def _check_remembered(self, plan: Plan) -> None:
@@ -267,7 +294,7 @@ class Workshop:
         """
         bases = plan.bases
         if plan.empty:
-            from provenn.targets.running import leaning  # noqa: PLC0415 - see above
+            from provenn.targets.leaning import leaning  # noqa: PLC0415 - see above
 
             with self._database.reading() as reading:
                 seen = any(fact(reading, number).origin == "observed" for number in leaning(plan))
@@ -278,29 +305,117 @@ class Workshop:
 
     def written(
         self,
-        replan: Callable[[], Plan],
+        replan: Replan,
         keep: Keep,
         path: str | PathLike[str],
+        *,
+        check: bool = False,
         **options: Any,  # noqa: ANN401 - those of write
     ) -> Written:
         """Compute data into files."""
         from provenn.spark.writing import write  # noqa: PLC0415 - see above
-        from provenn.targets.running import answered, leaning, learned  # noqa: PLC0415
 
         pipeline = self.pipeline()
+        replan = self._begun(replan, check=check)
         plan = replan()
         self._check_place(path, plan)
         if plan.empty:
             self._check_remembered(plan)
-        with recorded(self._database, plan) as run:
-            run.plan, data = answered(pipeline, plan, replan, keep)
-            with pipeline.pinned(data):  # write itself shows progress and tells failures
-                options |= {"listener": pipeline.listener, "check": lambda: pipeline.check(data.bases)}
-                done = write(pipeline.engine, data.frame, data.schema, path, **options)
+        with self._recorded(plan) as run:
+            data = self._answered(run, replan, keep)
+            with pipeline.pinned(data), run.reading():  # write itself shows progress and tells failures
+                usual = {"listener": pipeline.listener, "check": lambda: pipeline.check(data.bases)}
+                done = write(pipeline.engine, data.frame, data.schema, path, **options | usual)
             run.rows = done.rows
-            if plan.catalog is not None:
-                learned(self._database, plan.catalog, done.rows, leaning(run.plan))
+            run.doubtful = not check and self._is_doubtful(run.plan, done.rows)
+        if run.doubtful:
+            return self.written(replan, keep, path, check=True, **options | {"overwrite": True})
         return done
+
+    @contextmanager
+    def _recorded(self, plan: Plan) -> Iterator[Recorder]:
+        """Record a run; learn from it when it has ended well, and tell what it rests on."""
+        suspended: Sequence[Fact] = ()
+        with recorded(self._database, plan) as run:
+            self.latest_run = run.number
+            yield run
+            if not run.doubtful:
+                suspended = self._learned(run.plan, run.rows or 0)
+        if not run.doubtful:
+            self._tell(run.plan, suspended)
+
+    def _answered(self, run: Recorder, replan: Replan, keep: Keep) -> Prepared:
+        """Return the data of a plan; what is to be kept is stored before, and read from there."""
+        from provenn.targets.running import answered  # noqa: PLC0415 - see above
+
+        run.plan, data = answered(self.pipeline(), run.plan, replan, keep)
+        before = {fragment.id for fragment in run.plan.fragments}
+        run.computed = sum(fragment.rows for fragment in data.fragments if fragment.id not in before)
+        return data
+
+    # -- declared facts ------------------------------------------------------------------------------------------
+
+    def _begun(self, replan: Replan, *, check: bool) -> Replan:
+        """Return how to plan: if declared facts are to be checked, they are now, and no plan leans on any."""
+        if not check:
+            return replan
+        from provenn.targets.checking import check_facts  # noqa: PLC0415 - see above
+        from provenn.targets.leaning import declared_facts  # noqa: PLC0415
+        from provenn.targets.planning import without_declared  # noqa: PLC0415
+
+        facts = declared_facts(replan())
+        checked = check_facts(self.pipeline(), facts) if facts else []
+        self.doubt([fact for one in checked for fact in one.suspended])
+        with self._database.reading() as reading:
+            told = notices_of_checks(checked, partial(in_names, reading))
+        self.notices.tell(told)
+        return lambda: without_declared(replan())
+
+    def doubt(self, facts: Sequence[Fact]) -> None:
+        """Tell that declared facts are suspended, because data contradict them."""
+        if facts:
+            with self._database.reading() as reading:
+                told = notice_of_suspension(in_names(reading, facts))
+            self.notices.tell(told)
+
+    def _tell(self, plan: Plan, suspended: Sequence[Fact] = ()) -> None:
+        """Tell on which declared facts an answer rests, and which ones it contradicts."""
+        self.doubt(suspended)
+        self.notices.tell(notice_of_rest(plan.what, plan.rests_on, empty=plan.empty))
+
+    def _no_rows(self, plan: Plan) -> pa.Table:
+        from provenn.spark.arrow import no_rows  # noqa: PLC0415 - see above
+
+        self._check_remembered(plan)
+        self._tell(plan)
+        return no_rows(plan.schema)
+
+    def _learned(self, plan: Plan, rows: int) -> tuple[Fact, ...]:
+        """Take note of how many sources there are; return the declared facts that are suspended for it."""
+        from provenn.targets.leaning import leaning  # noqa: PLC0415 - see above
+        from provenn.targets.running import learned  # noqa: PLC0415
+
+        return () if plan.catalog is None else learned(self._database, plan.catalog, rows, leaning(plan))
+
+    def _compare_few(self, plan: Plan, rows: int, most: int) -> None:
+        """Compare a few sources that were read with what was declared: if there are no more, all were read."""
+        self._tell(plan, self._learned(plan, rows) if rows < most and plan.scene.has_declared else ())
+
+    @staticmethod
+    def _is_doubtful(plan: Plan, rows: int, table: pa.Table | None = None) -> bool:
+        """Whether a result that rests on declared facts cannot be right: so many sources there are not, or one twice.
+
+        Both are seen for free. Bounds on the steps as they are defined lean on no declared fact, and a key is unique.
+        """
+        if not plan.rests_on:
+            return False
+        from provenn.targets.bounds import known_rows  # noqa: PLC0415 - see above
+
+        known = known_rows(plan.scene, (plan.before,))
+        if rows < known.low or (known.high is not None and rows > known.high):
+            return True
+        key = [column.name for column in plan.schema.key]
+        return table is not None and table.group_by(key).aggregate([]).num_rows < rows
 
     def _check_place(self, path: str | PathLike[str], plan: Plan) -> None:
         """Make sure that what is written replaces neither the archive nor the files that it is read from."""

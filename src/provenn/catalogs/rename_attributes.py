@@ -49,7 +49,10 @@ class RenameAttributes(Catalog):
             new[found] = check_name(name)
         changed = tuple((old, new[old]) for old in parent.schema if new.get(old, old) != old)
         if not changed:
-            raise DefinitionError("no attribute gets another name", hint='write the old name first: .rename(vmag="v")')
+            raise DefinitionError(
+                "no attribute gets another name",
+                hint='write the old name first: .rename(vmag="v"); name= is the name of the new catalog',
+            )
         return cls(parent, changed)
 
     @property

@@ -13,7 +13,7 @@ from provenn.cli.completion import catalog_names
 from provenn.cli.output import errors_as_json, write_json, write_text
 
 if TYPE_CHECKING:
-    from provenn.archive import Archive, Catalog, Description, Reason
+    from provenn.archive import Archive, Catalog, Description, Notice, Reason
     from provenn.spark.progress import Progress
     from provenn.store.facts import Fact
 
@@ -95,7 +95,13 @@ def is_address(path: str) -> bool:
 
 @contextmanager
 def opened(
-    path: str, as_json: bool = False, *, create: bool = False, spark: object | None = None, store: str | None = None
+    path: str,
+    as_json: bool = False,
+    *,
+    create: bool = False,
+    spark: object | None = None,
+    store: str | None = None,
+    notices: list[Notice] | None = None,
 ) -> Iterator[Archive]:
     """Open the archive that a command is about; errors are told as the command tells its answer.
 
@@ -111,6 +117,8 @@ def opened(
         Where data are computed, if the command computes any.
     store
         Where data are kept, if that is said now.
+    notices
+        Takes what to know of answers, if the command tells it itself; otherwise it goes to the standard error.
     """
     with errors_as_json(as_json):
         from provenn.archive import open_archive  # noqa: PLC0415 - a command that only helps starts without it
@@ -121,6 +129,7 @@ def opened(
             "database": database,
             "create": create,
             "store": store,
+            "notify": _noted if notices is None else notices.append,
         }
         with open_archive(**where, spark=spark, progress=_shown, via="cli") as archive:
             yield archive
@@ -131,6 +140,13 @@ def _shown(progress: Progress) -> None:
     from provenn.cli.progress import command_listener  # noqa: PLC0415 - only where data are computed
 
     command_listener()(progress)
+
+
+def _noted(notice: Notice) -> None:
+    """Tell people what to know of an answer, on the standard error."""
+    from provenn.display.markup import visible  # noqa: PLC0415 - only where there is something to know
+
+    typer.echo(f"note: {visible(notice.message)}", err=True)
 
 
 def pairs(given: Iterable[str], what: str) -> dict[str, str]:

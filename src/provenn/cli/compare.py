@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, caveat_lines, opened, reason_data, reason_lines
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, caveat_lines, fact_data, opened, reason_data, reason_lines
 from provenn.cli.completion import catalog_names
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
 
@@ -56,6 +56,7 @@ def compare(
                             "statement": one.statement and str(one.statement),
                             "reasons": reason_data(one.reasons),
                             "caveats": list(one.caveats),
+                            "rests_on": [fact_data(fact) for fact in one.rests_on],
                         }
                         for one in compared.relations
                     ],
@@ -65,7 +66,8 @@ def compare(
         elif svg != Path("-"):
             for one in compared.relations:
                 lines = reason_lines(one.reasons) if why else []
-                write_text("\n".join([one.words + (", because" if lines else ""), *lines]))
+                rest = [] if why else [f"  rests on {fact.words}" for fact in one.rests_on]
+                write_text("\n".join([one.words + (", because" if lines else ""), *lines, *rest]))
             write_text("\n".join([*(f"  {one}" for one in compared.regions), *caveat_lines(compared.caveats)]))
         if svg is not None:
             write_svg(compared.venn_svg(), svg)

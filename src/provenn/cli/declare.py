@@ -1,11 +1,16 @@
 """``provenn declare``: what you know."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, InProject, WhoSees, fact_data, opened
 from provenn.cli.output import AsJson, write_json, write_text
+
+if TYPE_CHECKING:
+    from provenn.archive import Notice
 
 __all__ = ["declare"]
 
@@ -23,17 +28,22 @@ def declare(
 ) -> None:
     """Declare a fact about catalogs, to be used in every proof from now on.
 
-    What contradicts the lineage or other facts is refused, and the conflict is told. A fact is about the catalogs that
-    have these names now, wherever the names go later.
+    What contradicts the lineage, other facts or counts is refused, and the conflict is told. That a catalog with a name
+    cannot have any source by it, or that two have the same, is told too. A fact is about the catalogs that have these
+    names now, wherever the names go later.
 
     Try:
 
     - `provenn declare "disjoint(north, south)" --reason "declination ranges"`
     """
-    with opened(archive, as_json) as found:
+    notices: list[Notice] = []
+    with opened(archive, as_json, notices=notices) as found:
         shown = visibility or ("project" if project else "public")
         fact = found.declare(statement, reason=reason, visibility=shown, project=project)
         if as_json:
-            write_json(fact_data(fact))
+            new = {"empties": list(fact.empties), "equates": [list(pair) for pair in fact.equates]}
+            write_json({**fact_data(fact), **new, "complete": fact.complete})
         else:
             write_text(f"fact #{fact.id}: {fact.statement}")
+            if fact.implied:
+                write_text(f"warning: by this fact, {fact.implied.words}")

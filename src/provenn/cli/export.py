@@ -1,13 +1,19 @@
 """``provenn export``: the data of a catalog, as files."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, opened
 from provenn.cli.completion import attribute_names
+from provenn.cli.notices import CheckFacts, notices_data, write_notices
 from provenn.cli.output import AsJson, write_json
 from provenn.cli.rows import write_written, written_data
+
+if TYPE_CHECKING:
+    from provenn.archive import Notice
 
 __all__ = ["export"]
 
@@ -45,6 +51,7 @@ def export(
         ),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    check: CheckFacts = False,
     spark: SparkUrl = None,
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
@@ -56,11 +63,13 @@ def export(
     - `provenn export bright bright.fits`
     - `provenn export bright folder --format parquet --partition-by field`
     """
-    with opened(archive, as_json, spark=spark) as found:
+    notices: list[Notice] = []
+    with opened(archive, as_json, spark=spark, notices=notices) as found:
         done = found[catalog].write(
-            path, format=format_, partition_by=partition_by or (), single=single, overwrite=overwrite
+            path, format=format_, partition_by=partition_by or (), single=single, overwrite=overwrite, check=check
         )
         if as_json:
-            write_json(written_data(done))
+            write_json({**written_data(done), **notices_data(notices)})
         else:
             write_written(done)
+            write_notices(notices)

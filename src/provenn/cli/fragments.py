@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, fact_data, opened
 from provenn.cli.completion import catalog_names
 from provenn.cli.output import AsJson, write_json, write_table, write_text
 from provenn.cli.sizes import size_text
@@ -48,6 +48,7 @@ def show_fragments(
             write_text("nothing is stored")
             return
         header = ["fragment", "sources of", "attributes", "rows", "size", "since", "by", "used"]
+        resting = any(one.rests_on for one in told)
         rows = [
             [
                 f"#{one.fragment.id}",
@@ -58,11 +59,13 @@ def show_fragments(
                 f"{one.fragment.stored_at:%Y-%m-%d}",
                 one.fragment.stored_by,
                 f"{one.fragment.uses}x",
+                *([", ".join(f"fact #{fact.id}" for fact in one.rests_on)] if resting else []),
                 *([one.unusable] if everything else []),
             ]
             for one in told
         ]
-        write_table([*header, *(["not used any more"] if everything else [])], rows)
+        more = [*(["rests on"] if resting else []), *(["not used any more"] if everything else [])]
+        write_table([*header, *more], rows)
 
 
 def fragment_data(one: Stored) -> dict[str, Any]:
@@ -83,6 +86,7 @@ def fragment_data(one: Stored) -> dict[str, Any]:
         "used_at": stored.used_at.isoformat(),
         "uses": stored.uses,
         "facts": list(stored.facts),
+        "rests_on": [fact_data(fact) for fact in one.rests_on],
         "unusable": one.unusable or None,
         "dropped_by": stored.dropped_by,
         "dropped_at": stored.dropped_at and stored.dropped_at.isoformat(),

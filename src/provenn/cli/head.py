@@ -1,12 +1,18 @@
 """``provenn head``: a few sources of a catalog."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, opened
+from provenn.cli.notices import CheckFacts, notices_data, write_notices
 from provenn.cli.output import AsJson, write_json
 from provenn.cli.rows import rows_data, write_rows
+
+if TYPE_CHECKING:
+    from provenn.archive import Notice
 
 __all__ = ["show_head"]
 
@@ -15,6 +21,7 @@ def show_head(
     catalog: CatalogName,
     *,
     most: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="How many sources.")] = 10,
+    check: CheckFacts = False,
     spark: SparkUrl = None,
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
@@ -25,9 +32,11 @@ def show_head(
 
     - `provenn head bright --most 3`
     """
-    with opened(archive, as_json, spark=spark) as found:
-        rows = found[catalog].head(most)
+    notices: list[Notice] = []
+    with opened(archive, as_json, spark=spark, notices=notices) as found:
+        rows = found[catalog].head(most, check=check)
         if as_json:
-            write_json(rows_data(rows))
+            write_json({**rows_data(rows), **notices_data(notices)})
         else:
             write_rows(rows)
+            write_notices(notices)

@@ -6,10 +6,12 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
+from provenn.cli.archives import fact_data
 from provenn.cli.output import write_text
 
 if TYPE_CHECKING:
     from provenn.display.plan import PlanNode
+    from provenn.display.rows import Rows
     from provenn.targets.plan import Plan
 
 __all__ = ["plan_data", "write_plan"]
@@ -38,6 +40,8 @@ def plan_data(plan: Plan) -> dict[str, Any]:
         "what": told.title,
         "attributes": [one.name for one in plan.columns],
         "empty": plan.empty,
+        "rows": rows_data(plan.rows),
+        "rests_on": [fact_data(fact) for fact in plan.rests_on],
         "before": _node_data(told.before),
         "after": _node_data(told.after),
         "reasons": [
@@ -57,11 +61,16 @@ def plan_data(plan: Plan) -> dict[str, Any]:
     }
 
 
+def rows_data(rows: Rows) -> dict[str, int | None]:
+    """Return a number of rows for programs: its bounds, and a guess between them."""
+    return {"low": rows.low, "high": rows.high, "estimate": rows.estimate}
+
+
 def _node_data(node: PlanNode) -> dict[str, Any]:
     return {
         "label": node.label,
         "what": node.what,
-        "rows": node.rows or None,
+        "rows": rows_data(node.rows),
         "because": node.because or None,
         "inputs": [_node_data(one) for one in node.inputs],
     }

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from provenn.archive import Proof
-from provenn.cli.archives import caveat_lines, reason_data, reason_lines
+from provenn.cli.archives import caveat_lines, fact_data, reason_data, reason_lines
 from provenn.display import world_svg, world_text
 from provenn.display.figure import above, document, shortened, words
 from provenn.display.markup import visible
@@ -36,6 +36,7 @@ def data(found: Proof) -> dict[str, Any]:
         "reason": _reason(found),
         "explanation": None if found.verdict == "unknown" else {"facts": reason_data(found.reasons)},
         "caveats": list(found.caveats),
+        "rests_on": [fact_data(fact) for fact in found.rests_on],
         "world": world and {"regions": sorted((sorted(region) for region in world.regions), key=lambda r: (len(r), r))},
     }
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, caveat_lines, opened, reason_data, reason_lines
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, caveat_lines, fact_data, opened, reason_data, reason_lines
 from provenn.cli.completion import catalog_names
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
 
@@ -52,6 +52,7 @@ def relate(
                     "statement": relation.statement and str(relation.statement),
                     "reasons": reason_data(relation.reasons),
                     "caveats": list(relation.caveats),
+                    "rests_on": [fact_data(fact) for fact in relation.rests_on],
                     "labels": list(cubes.labels),
                     "hypercubes": [cube.tolist() for cube in cubes.arrays()],
                 }
@@ -59,8 +60,9 @@ def relate(
         elif svg != Path("-"):
             lines = reason_lines(relation.reasons) if why else []
             because = ", because" if lines else ", whatever they are" if why and relation.statement else ""
-            said = [f"{relation.summary}: {relation.words}{because}", *lines, *caveat_lines(relation.caveats)]
-            write_text("\n".join(said))
+            rest = [f"  rests on {fact.words}" for fact in relation.rests_on] if not why else []
+            caveats = caveat_lines(relation.caveats)
+            write_text("\n".join([f"{relation.summary}: {relation.words}{because}", *lines, *rest, *caveats]))
         if svg is not None:
             from provenn.display import relationship_svg  # noqa: PLC0415 - only where something is drawn
 

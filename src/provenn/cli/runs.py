@@ -55,7 +55,7 @@ def _row(one: Ran) -> tuple[str, ...]:
         "" if one.rows is None else f"{one.rows:,}",
         ", ".join(one.reused),
         ", ".join(one.computed),
-        "" if not one.saved else f"{one.saved:.1f}",
+        "" if not one.saved else f"~{one.saved:.1f}",
     )
 
 

@@ -1,14 +1,20 @@
 """``provenn store``: compute and keep."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, opened
 from provenn.cli.completion import attribute_names
 from provenn.cli.fragments import fragment_data
+from provenn.cli.notices import notices_data, write_notices
 from provenn.cli.output import AsJson, write_json, write_text
 from provenn.cli.sizes import size_text
+
+if TYPE_CHECKING:
+    from provenn.archive import Notice
 
 __all__ = ["store"]
 
@@ -38,11 +44,13 @@ def store(
     - `provenn store bright`
     - `provenn store bright dist_pc photo_z`
     """
-    with opened(archive, as_json, spark=spark) as found:
+    notices: list[Notice] = []
+    with opened(archive, as_json, spark=spark, notices=notices) as found:
         kept = found.store(catalog, attributes=attributes or None)
         if as_json:
-            write_json(fragment_data(kept))
+            write_json({**notices_data(notices), **fragment_data(kept)})
             return
         one = kept.fragment
         write_text(f"fragment #{one.id}: {one.rows:,} sources of {kept.name}, {size_text(one.size)}")
         write_text(f"  {', '.join(kept.attributes)}")
+        write_notices(notices)

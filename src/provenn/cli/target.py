@@ -10,6 +10,7 @@ import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, NewName, SparkUrl, catalog_data, opened, write_catalog
 from provenn.cli.completion import attribute_names, catalog_names
+from provenn.cli.notices import CheckFacts, notices_data, write_notices
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg
 from provenn.cli.plans import plan_data, write_plan
 from provenn.cli.rows import rows_data, write_rows, write_written, written_data
@@ -17,7 +18,7 @@ from provenn.cli.rows import rows_data, write_rows, write_written, written_data
 if TYPE_CHECKING:
     import pandas as pd
 
-    from provenn.archive import Catalog
+    from provenn.archive import Catalog, Notice
     from provenn.spark.writing import Written
     from provenn.targets.plan import Plan
 
@@ -79,6 +80,7 @@ def answer(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file that is there.")] = False,
     name: NewName = None,
+    check: CheckFacts = False,
     head: Annotated[
         int | None,
         typer.Option(metavar="NUMBER", min=0, help="How many sources to show; by default 10.", show_default=False),
@@ -97,7 +99,8 @@ def answer(
     - `provenn target bright vmag photo_z --plan`
     - `provenn target bright vmag photo_z --where "plx > 10" -o out.parquet`
     """
-    with opened(archive, as_json, spark=spark) as found:
+    notices: list[Notice] = []
+    with opened(archive, as_json, spark=spark, notices=notices) as found:
         asked: Any = {"where": where, "missing": missing, "keep": keep}
         target = found.target(sources, attributes, **asked)
         if svg is not None:
@@ -105,15 +108,16 @@ def answer(
         told = _Answer(
             target.plan() if plan else None,
             None if name is None else target.catalog(name),
-            None if output is None else target.write(output, overwrite=overwrite),
-            target.head(10 if head is None else head)
+            None if output is None else target.write(output, overwrite=overwrite, check=check),
+            target.head(10 if head is None else head, check=check)
             if head is not None or not (plan or svg or name or output)
             else None,
         )
         if as_json:
-            write_json(told.data(name))
+            write_json(told.data(name) | ({} if told.rows is None and told.written is None else notices_data(notices)))
         else:
             told.write(name, why)
+            write_notices(notices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from provenn.criteria.atoms import Atom, order_facts
 from provenn.criteria.criterion import Criterion, Expression, names_in, parse_criterion, parse_expression, render
+from provenn.criteria.plain import plain_text
 from provenn.criteria.regions import region_facts, without_cells
 from provenn.criteria.schema import Attribute, AttributeLike, matching_names
 from provenn.criteria.types import Type, parse_type
@@ -23,6 +24,7 @@ __all__ = [
     "parse_criterion",
     "parse_expression",
     "parse_type",
+    "plain_text",
     "region_facts",
     "render",
     "same_unit",

@@ -48,7 +48,7 @@ class LineageNode:
     extent
         The same for catalogs that have the same sources; empty if nobody can tell.
     stored
-        How much of it is stored: 0 nothing, 1 all attributes for its sources, or a part.
+        Which share of its attributes is stored for its sources, from 0 to 1; None for some that nobody has counted.
     focus
         Whether the picture is about this catalog.
     link
@@ -62,11 +62,18 @@ class LineageNode:
     kind: str
     what: str = ""
     extent: str = ""
-    stored: float = 0.0
+    stored: float | None = 0.0
     focus: bool = False
     link: str = ""
     above: int = 0
     below: int = 0
+
+    @property
+    def stored_words(self) -> str:
+        """How much of it is stored, in words; empty if nothing is."""
+        if self.stored is None:
+            return "partly stored"
+        return "stored" if self.stored >= 1 else f"{_percent(self.stored)} of attributes stored" if self.stored else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +176,7 @@ class _Box:
 
 
 def _content(node: LineageNode, letter: str, detailed: bool) -> Figure:
-    stored = "stored" if node.stored >= 1 else f"{_percent(node.stored)} stored" if node.stored > 0 else ""
-    remarks = [one for one in (WORDS.get(node.kind, node.kind), stored) if one]
+    remarks = [one for one in (WORDS.get(node.kind, node.kind), node.stored_words) if one]
     head = [words(" · ".join(remarks), size=11, faint=True), *([_badge(letter)] if letter else [])]
     lines = [beside(head, gap=7), words(shortened(node.name, _LONGEST_NAME), bold=True, size=14)]
     if detailed and node.what:
@@ -199,9 +205,10 @@ def _shape(node: LineageNode, letter: str, width: float, height: float, name: st
     yield element("path", d=border, fill="none", stroke="currentColor", stroke_width=3.0 if node.focus else 1.2)
     if lines:
         yield element("path", d=lines, fill="none", stroke="currentColor", stroke_width=1.2)
-    if node.stored > 0:
+    if node.stored_words:
         inner, _ = outline(node.kind, width, height, 4.0)
-        reach = width * (1.0 if node.stored >= 1 else min(max(node.stored, 0.05), 0.95))
+        part = 0.5 if node.stored is None else node.stored
+        reach = width * (1.0 if part >= 1 else min(max(part, 0.05), 0.95))
         clip = f"-stored-{name}"
         yield element("clipPath", element("rect", width=reach, height=height), id=clip)
         filled = 0.0 if letter else 0.14  # over a tint it would be a third colour
@@ -225,7 +232,7 @@ def _key(nodes: Sequence[LineageNode], letters: Mapping[str, str], width: float)
     """Return the key to what occurs, in lines that are not too wide."""
     kinds = [kind for kind in WORDS if any(one.kind == kind for one in nodes)]
     entries = [_entry(LineageNode("", "", kind), f"{kind}") for kind in kinds]
-    if any(one.stored > 0 for one in nodes):
+    if any(one.stored_words for one in nodes):
         entries.append(_entry(LineageNode("", "", "", stored=1.0), "stored"))
     if any(one.focus for one in nodes):
         entries.append(_entry(LineageNode("", "", "", focus=True), "what this is about"))
@@ -254,8 +261,8 @@ def _entry(node: LineageNode, text: str) -> Figure:
 def _told(node: LineageNode, letter: str) -> str:
     """Return all that is drawn of a catalog, in words."""
     remarks = [node.what or node.kind]
-    if node.stored > 0:
-        remarks.append("stored" if node.stored >= 1 else f"{_percent(node.stored)} stored")
+    if node.stored_words:
+        remarks.append(node.stored_words)
     if letter:
         remarks.append(f"same sources as all marked {letter}")
     if node.above:

@@ -13,6 +13,7 @@ from textwrap import wrap
 from provenn.display.figure import ACCENT, Figure, above, beside, document, shortened, words
 from provenn.display.layers import layered
 from provenn.display.markup import Element, element, render, visible
+from provenn.display.rows import Rows
 from provenn.display.text import side_by_side
 from provenn.display.wires import wires
 
@@ -36,7 +37,7 @@ class PlanNode:
     what
         What it does.
     rows
-        How many rows it gives, known or estimated; empty if nobody can tell.
+        How many rows it gives, as far as that is known.
     because
         Why it is there, or why it is skipped; empty if the step above says so.
     inputs
@@ -51,7 +52,7 @@ class PlanNode:
 
     label: str
     what: str
-    rows: str = ""
+    rows: Rows = field(default_factory=Rows)
     because: str = ""
     inputs: tuple["PlanNode", ...] = ()
     part: float = 0.0
@@ -62,6 +63,11 @@ class PlanNode:
     def told(self) -> str:
         """What it does, in a tree."""
         return f"{self.what}: see above" if self.again else self.what
+
+    @property
+    def sources(self) -> str:
+        """How many rows it gives, in words; empty if nobody can tell."""
+        return self.rows.of("source")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +102,12 @@ class PlanPicture:
 def plan_text(plan: PlanPicture, width: int = 120) -> str:
     """Return a plan for a terminal: both trees, beside each other where that fits, and the notes.
 
-    >>> print(plan_text(PlanPicture("B", PlanNode("skip", "read A"), PlanNode("reuse", "fragment #1", "3 rows"))))
+    >>> print(plan_text(PlanPicture("B", PlanNode("skip", "read A"), PlanNode("reuse", "fragment #1", Rows(3, 3, 3)))))
     B
     <BLANKLINE>
     As it is defined      As it is computed
     skip: read A          reuse: fragment #1
-                                 3 rows
+                                 3 sources
     """
     trees = [f"{BEFORE}\n{_tree(plan.before)}", f"{AFTER}\n{_tree(plan.after)}"]
     lines = [visible(plan.title), "", *side_by_side(trees, width=width, gap=4)]
@@ -122,7 +128,7 @@ def _lines(node: PlanNode, branch: str, indent: str) -> Iterator[str]:
     below = indent + ("│" if node.inputs else " ") + margin[1:]
     first, *more = wrap(visible(node.told), max(24, _WIDTH - len(below))) or [""]
     yield f"{branch}{node.label}: {first}".rstrip()
-    remarks = "; ".join(one for one in (node.rows, node.because) if one)
+    remarks = "; ".join(one for one in (node.sources, node.because) if one)
     for line in (*more, *wrap(visible(remarks), max(24, _WIDTH - len(below)))):
         yield below + line
     for one in node.inputs:
@@ -164,7 +170,7 @@ def _paragraphs(lines: Sequence[str]) -> list[Figure]:
 
 def _spoken(node: PlanNode) -> str:
     """Return a tree as sentences, for those who cannot see it."""
-    own = f"{node.label}: {node.told}{f' ({node.rows})' if node.rows else ''}."
+    own = f"{node.label}: {node.told}{f' ({node.sources})' if node.sources else ''}."
     return " ".join([own, *map(_spoken, node.inputs)])
 
 
@@ -197,7 +203,7 @@ def _box(occurrences: Sequence[PlanNode]) -> Figure:
     skipped = node.label == "skip"
     lines = [words(node.label, size=12, bold=True)]
     lines += [words(line, size=13, faint=skipped) for what in said for line in wrap(what, _IN_SVG)]
-    for remark in (node.rows, node.because):
+    for remark in (node.sources, node.because):
         lines += [words(line, size=11, faint=True) for line in wrap(remark, _IN_SVG + 8)]
     content = above(lines, gap=1, align=0)
     width, height = content.width + 2 * _PADDING, content.height + 2 * _PADDING

@@ -58,6 +58,10 @@ class Calculation:
     catalog: str
     folders: tuple[str, ...]
 
+    def load(self) -> None:
+        """Import the calculator, which takes its time once a worker."""
+        _loaded(self.calculator, self.folders)
+
     def of_columns(self, columns: Sequence[pa.Array]) -> pa.Array:
         """Return the outputs for a batch, given the columns of the key and of the inputs."""
         size = len(self.key)

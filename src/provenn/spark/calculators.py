@@ -8,7 +8,8 @@ one again wherever its result is used twice.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,10 +22,14 @@ from provenn.catalogs import PythonCalculator
 from provenn.catalogs.calculators.allowed import check_allowed
 from provenn.spark.batches import Calculation, tellable
 from provenn.spark.columns import column, quoted
+from provenn.spark.stopwatch import Stopwatch
 
 __all__ = ["calculated"]
 
 _RESULT = "\x1fresult"
+
+Measured = Callable[[], AbstractContextManager[None]]
+"""Makes a context whose body is a call of a calculator."""
 
 
 def calculated(
@@ -35,6 +40,7 @@ def calculated(
     inputs: Sequence[tuple[str, bool]],
     outputs: Mapping[str, str],
     catalog: str,
+    stopwatch: Stopwatch | None = None,
 ) -> DataFrame:
     """Return a frame with outputs of a calculator appended.
 
@@ -52,6 +58,8 @@ def calculated(
         The outputs to append, and the columns they become.
     catalog
         What the result is called in messages.
+    stopwatch
+        Measures how long the calculator runs, if anybody wants to know.
 
     Raises
     ------
@@ -70,14 +78,23 @@ def calculated(
         tuple(str(Path(folder).absolute()) for folder in sys.path),  # "" is the current folder
     )
     run = _at_once if calculator.scope == "catalog" else _in_batches
-    return run(frame, calculation, [*key, *(name for name, _ in inputs)], types, outputs)
+    measured = nullcontext if stopwatch is None else stopwatch.running
+    return run(frame, calculation, [*key, *(name for name, _ in inputs)], types, outputs, measured=measured)
 
 
 def _in_batches(
-    frame: DataFrame, calculation: Calculation, read: Sequence[str], types: StructType, outputs: Mapping[str, str]
+    frame: DataFrame,
+    calculation: Calculation,
+    read: Sequence[str],
+    types: StructType,
+    outputs: Mapping[str, str],
+    *,
+    measured: Measured,
 ) -> DataFrame:
     def calculate(*columns: pa.Array) -> pa.Array:
-        with tellable():
+        with suppress(Exception):  # what is wrong with it is told below; importing it is no calculating
+            calculation.load()
+        with tellable(), measured():
             return calculation.of_columns(columns)
 
     # Spark knows by the annotations what kind of function it is; to be told outright it warns of.
@@ -88,7 +105,13 @@ def _in_batches(
 
 
 def _at_once(
-    frame: DataFrame, calculation: Calculation, read: Sequence[str], types: StructType, outputs: Mapping[str, str]
+    frame: DataFrame,
+    calculation: Calculation,
+    read: Sequence[str],
+    types: StructType,
+    outputs: Mapping[str, str],
+    *,
+    measured: Measured,
 ) -> DataFrame:
     # Spark finds the columns of such a function by name, and stumbles over dots, backquotes and capitals.
     plain = dict(zip(frame.columns, (f"c{n}" for n in range(len(frame.columns))), strict=True))
@@ -107,7 +130,7 @@ def _at_once(
             return
         table = pa.Table.from_batches(parts).sort_by([(name, "ascending") for name in key])
         keys = table.select(key).rename_columns(list(calculation.key))
-        with tellable():
+        with tellable(), measured():
             found = calculation.of_table(keys, table.select(taken))
         for name in outputs:
             table = table.append_column(f"c{table.num_columns}", found.column(name))

@@ -25,6 +25,7 @@ from provenn.spark.reading import read_base
 from provenn.store import fragments, verifications
 from provenn.store.base_files import with_recorded
 from provenn.store.database import Database
+from provenn.store.facts import Fact
 from provenn.store.file_memory import FileMemory
 from provenn.store.folder import DataFolder
 from provenn.store.fragments import Fragment
@@ -79,6 +80,8 @@ class Pipeline:
         Told of the progress of long work, if anybody is.
     roots
         Where files of base catalogs may lie; None for anywhere.
+    doubter
+        Told of declared facts that data contradict, if anybody is.
     """
 
     database: Database
@@ -86,6 +89,12 @@ class Pipeline:
     engine: Engine
     listener: Listener | None = None
     roots: Roots | None = None
+    doubter: Callable[[Sequence[Fact]], None] | None = None
+
+    def doubt(self, facts: Sequence[Fact]) -> None:
+        """Tell that declared facts are suspended, because data contradict them."""
+        if facts and self.doubter is not None:
+            self.doubter(facts)
 
     def plain(self, catalog: Catalog, what: str) -> Prepared:
         """Prepare a catalog literally, as its definition says: from its bases, whatever is stored."""
@@ -122,7 +131,8 @@ class Pipeline:
             known[base.digest] = self.key_rows(base)
             if not self.database.read_only:
                 with self.database.writing() as writing:
-                    verifications.record(writing, base.digest, known[base.digest])
+                    seen = verifications.record(writing, base.digest, known[base.digest])
+                self.doubt(seen.suspended)
         return known
 
     def key_rows(self, base: Base) -> int:

@@ -44,7 +44,7 @@ def described(progress: Progress) -> str:
     """Return progress in words.
 
     >>> described(Progress("counting bright", 2, 3, 12, 7, 12_250_000, 6.1, 4.4))
-    'counting bright: stage 2 of 3, 7 of 12 tasks, 12 250 000 rows, 6 s, about 4 s left'
+    'counting bright: stage 2 of 3, 7 of 12 tasks, 12 250 000 rows read, 6 s, about 4 s left'
     >>> described(Progress("counting bright", 0, 0, 0, 0, None, 95.0, None))
     'counting bright: 1 min 35 s'
     """
@@ -53,7 +53,7 @@ def described(progress: Progress) -> str:
         parts.append(f"stage {progress.stage} of {progress.stages}")
         parts.append(f"{progress.tasks_done:,} of {progress.tasks:,} tasks".replace(",", " "))
     if progress.rows:
-        parts.append(f"{progress.rows:,} rows".replace(",", " "))
+        parts.append(f"{progress.rows:,} rows read".replace(",", " "))
     parts.append(_duration(progress.elapsed))
     if progress.remaining:
         parts.append(f"about {_duration(progress.remaining)} left")

@@ -17,7 +17,7 @@ from provenn.store.knowledge import knowledge_of
 from provenn.store.tables import fact_bases, fact_catalogs, facts, proof_facts, proofs
 from provenn.store.visibility import Visibility, as_seen_by, check_visibility
 
-__all__ = ["declare", "retract", "suspend"]
+__all__ = ["declare", "forget_proofs", "retract", "suspend"]
 
 
 def declare(
@@ -169,5 +169,10 @@ def suspend(writing: Writing, number: int, reason: str) -> None:
 def _end(writing: Writing, number: int, reason: str) -> None:
     retracted = {"retracted_at": writing.when, "retracted_by": writing.who, "retracted_reason": reason}
     writing.connection.execute(update(facts).where(facts.c.id == number).values(retracted))
+    forget_proofs(writing, number)
+
+
+def forget_proofs(writing: Writing, number: int) -> None:
+    """Forget every proof that used a fact; whoever asks next finds another one, if there is one."""
     used_it = select(proof_facts.c.proof).where(proof_facts.c.fact == number)
     writing.connection.execute(delete(proofs).where(proofs.c.digest.in_(used_it)))

@@ -27,8 +27,11 @@ __all__ = [
     "fact",
     "fact_digest",
     "facts_about",
+    "facts_numbered",
     "facts_touching",
     "filed_with",
+    "latest",
+    "since",
     "state",
     "visible",
     "whole_population",
@@ -74,6 +77,12 @@ class Fact:
         """Whether it has not been retracted."""
         return self.retracted_at is None
 
+    @property
+    def words(self) -> str:
+        """The fact in words: its number, who says so since when, what it says, and why."""
+        source = f"{self.origin} by {self.declared_by} on {self.declared_at:%Y-%m-%d}"
+        return f"fact #{self.id}, {source}: {self.statement}" + (f" ({self.reason})" if self.reason else "")
+
 
 def fact_digest(said: str, reason: str, origin: str, who: str) -> str:
     """Return the digest by which a fact that was changed is recognised."""
@@ -108,6 +117,22 @@ def fact(reading: Reading, number: int) -> Fact:
     for found in _read(reading, _FACTS.where(facts.c.id == number)):
         return found
     raise UnknownFactError(number)
+
+
+def latest(reading: Reading) -> int:
+    """Return the highest number that a fact has; 0 if there is none."""
+    return reading.connection.scalar(select(func.max(facts.c.id))) or 0
+
+
+def since(reading: Reading, number: int) -> list[Fact]:
+    """Return the facts that hold, came after the one that has a number, and may be used in proofs by the viewer."""
+    usable = _HOLDING.where(is_fact_for(reading.viewer or reading.who))
+    return _read(reading, usable.where(facts.c.id > number))
+
+
+def facts_numbered(reading: Reading, numbers: Collection[int]) -> list[Fact]:
+    """Return the facts that have some numbers and that the viewer sees, by number; also those that were retracted."""
+    return [one for batch in in_batches(sorted(numbers)) for one in _read(reading, _FACTS.where(facts.c.id.in_(batch)))]
 
 
 def all_facts(reading: Reading, *, retracted: bool = False) -> tuple[Fact, ...]:

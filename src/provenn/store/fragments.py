@@ -66,7 +66,8 @@ class Fragment:
     files
         Its files, by name, with the digests of their footers and of all their bytes.
     seconds
-        How long it took to compute.
+        How long it took to compute: from the first call of a calculator to the end of the last, where that was
+        measured; otherwise all of the job.
     stored_at, stored_by, used_at, uses
         When it was stored and by whom; when it was last used, and how often.
     facts

@@ -49,16 +49,39 @@ class Known:
         What follows from the facts.
     origins
         The origin of each of ``knowledge.facts``, in their order.
+    facts
+        What was declared and observed, as it was recorded.
     """
 
     knowledge: Knowledge
     origins: tuple[Origin, ...]
+    facts: tuple[Fact, ...] = ()
+
+    def without(self, *kinds: str) -> Known:
+        """Return what is known without what comes from some kinds of origins."""
+        kept = [
+            (said, origin)
+            for said, origin in zip(self.knowledge.facts, self.origins, strict=True)
+            if origin.kind not in kinds
+        ]
+        facts = tuple(fact for fact in self.facts if fact.origin not in kinds)
+        knowledge = Knowledge((said for said, _ in kept), open_universe=False)
+        return Known(knowledge, tuple(origin for _, origin in kept), facts)
 
     def because(self, said: Statement) -> tuple[Because, ...]:
         """Return why something is so: facts, none of which can be left out, or none at all if it does not follow.
 
-        Definitions come first: who reads a proof wants to know what the catalogs are.
+        Definitions come first: they say what the catalogs are. A declared fact is cited only where nothing else will
+        do.
         """
+        found = self._because(said)
+        if any(origin.kind == "declared" for _, origin in found):
+            certain = self.without("declared")
+            if certain.knowledge.entails(said):
+                return certain.because(said)
+        return found
+
+    def _because(self, said: Statement) -> tuple[Because, ...]:
         explanation = self.knowledge.explain(said)
         facts = () if explanation is None else explanation.facts
         readable = without_cells(facts)
@@ -97,10 +120,12 @@ def knowledge_of(definitions: Iterable[Definition], facts: Iterable[Fact] = ()) 
     told = [(each, Origin("criterion")) for each in order_facts(atoms)]
     told += [(each, Origin("sky")) for each in region_facts(atoms)]
     told += defined
-    told += [(one.statement, Origin(one.origin, fact=one.id)) for one in facts]
+    held = tuple(facts)
+    told += [(one.statement, Origin(one.origin, fact=one.id)) for one in held]
     # The object that is in no base set may fulfil any criterion, so that criteria are not named here.
     told += [(outside(*several), Origin("open universe")) for several in bases.values()]
     return Known(
         Knowledge((said for said, _ in told), open_universe=False),
         tuple(origin for _, origin in told),
+        held,
     )

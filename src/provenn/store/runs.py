@@ -39,11 +39,12 @@ class Run:
     ended_at, outcome, seconds, rows
         When and how it ended, how long it took, how many rows it gave; None while it runs, or if its process died.
     reused, computed
-        The identities of attributes that were read from fragments, and of those that were computed.
+        The identities of attributes of which values were read from fragments, and of those of which values were
+        computed.
     fragments
         The numbers of the fragments that were read.
     saved
-        The seconds that it had taken to compute what was read from them; None if that is not known.
+        About how many seconds reading them has saved; None if that is not known.
     names
         What attributes were called, by identity, as far as it was recorded.
     """
@@ -98,9 +99,16 @@ def end(
     writing.connection.execute(update(runs).where(runs.c.id == number).values(values))
 
 
-def recent(reading: Reading, most: int = 100, *, catalog: str | None = None) -> Sequence[Run]:
-    """Return the latest runs, or the latest of one catalog, the latest first; those that the viewer may know of."""
+def recent(
+    reading: Reading, most: int = 100, *, catalog: str | None = None, number: int | None = None
+) -> Sequence[Run]:
+    """Return the latest runs, or the latest of one catalog, the latest first; those that the viewer may know of.
+
+    With the number of a run, only that one.
+    """
     query = select(runs).order_by(runs.c.started_at.desc(), runs.c.id.desc())
+    if number is not None:
+        query = query.where(runs.c.id == number)
     if catalog is not None:
         query = query.where(runs.c.catalog == catalog)
     if reading.viewer is None:

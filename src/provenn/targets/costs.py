@@ -21,45 +21,55 @@ from provenn.targets.steps import (
     Select,
     Step,
     Stored,
+    walk,
 )
 
-__all__ = ["cost", "rows"]
+__all__ = ["cost", "estimate", "is_grounded"]
 
 READ, DERIVED, CALCULATED, JOINED, UNKNOWN, KEPT = 1.0, 0.1, 1000.0, 10.0, 1_000_000, 1 / 3
 
 
-def rows(scene: Scene, step: Step) -> tuple[float, bool]:
-    """Return how many rows a step gives, and whether that is known rather than estimated."""
+def estimate(scene: Scene, step: Step) -> float:
+    """Return how many rows a step gives: counted, or about."""
     known = scene.estimates.get(step.signature)
     if known is None:
-        known = scene.estimates[step.signature] = _rows(scene, step)
+        known = scene.estimates[step.signature] = _estimate(scene, step)
     return known
 
 
-def _rows(scene: Scene, step: Step) -> tuple[float, bool]:
+def _estimate(scene: Scene, step: Step) -> float:
     counted = scene.rows.get(step.extent.digest)
     if counted is not None:
-        return float(counted), True
+        return float(counted)
     match step:
         case Nothing():
-            return 0.0, True
+            return 0.0
         case Scan(base=base):
-            return (float(UNKNOWN), False) if base.files.row_count is None else (float(base.files.row_count), True)
+            return float(UNKNOWN if base.files.row_count is None else base.files.row_count)
         case Stored(fragment=fragment):
-            return float(fragment.rows), True
+            return float(fragment.rows)
         case Select():
-            return rows(scene, step.input)[0] * KEPT ** min(3, len(parts(step.condition))), False
+            return estimate(scene, step.input) * KEPT ** min(3, len(parts(step.condition)))
         case Restrict() | Exclude() | Matched():
-            return rows(scene, step.input)[0] * KEPT, False
+            return estimate(scene, step.input) * KEPT
         case Match():
-            return rows(scene, step.left)[0] * KEPT, False
+            return estimate(scene, step.left) * KEPT
         case Combine():
-            return min(rows(scene, one)[0] for one in step.members), False
+            return min(estimate(scene, one) for one in step.members)
         case Concat():
-            each = [rows(scene, one) for one in step.members]
-            return sum(number for number, _ in each), step.disjoint and all(known for _, known in each)
+            return sum(estimate(scene, one) for one in step.members)
         case _:
-            return rows(scene, step.inputs[0])
+            return estimate(scene, step.inputs[0])
+
+
+def is_grounded(scene: Scene, step: Step) -> bool:
+    """Whether an estimate is made from counts: the rows of all files are known that it begins with."""
+
+    def uncounted(one: Step) -> tuple[Step, ...]:
+        return () if one.extent.digest in scene.rows else one.inputs
+
+    scans = (one for one in walk(step, within=uncounted) if isinstance(one, Scan))
+    return all(one.base.files.row_count is not None or one.extent.digest in scene.rows for one in scans)
 
 
 def cost(scene: Scene, step: Step, needed: frozenset[str]) -> float:
@@ -74,14 +84,14 @@ def _cost(scene: Scene, step: Step, needed: frozenset[str]) -> float:
     below = sum(cost(scene, one, reads) for one, reads in zip(step.inputs, step.reads(needed), strict=True))
     match step:
         case Scan() | Stored():
-            return rows(scene, step)[0] * READ * (len(needed) + 1)
+            return estimate(scene, step) * READ * (len(needed) + 1)
         case Derive():
-            return below + rows(scene, step)[0] * DERIVED
+            return below + estimate(scene, step) * DERIVED
         case Calculate():
-            return below + rows(scene, step)[0] * CALCULATED
+            return below + estimate(scene, step) * CALCULATED
         case Combine() | Restrict() | Exclude() | Match() | Matched():
-            return below + sum(rows(scene, one)[0] for one in step.inputs) * JOINED
+            return below + sum(estimate(scene, one) for one in step.inputs) * JOINED
         case Concat(disjoint=False):
-            return below + sum(rows(scene, one)[0] for one in step.inputs) * JOINED
+            return below + sum(estimate(scene, one) for one in step.inputs) * JOINED
         case _:
             return below

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from provenn.criteria import render
 from provenn.targets.conditions import condition_sql
-from provenn.targets.costs import rows as counted
+from provenn.targets.costs import estimate
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene
 from provenn.targets.steps import (
@@ -30,13 +30,23 @@ from provenn.targets.steps import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from provenn.spark.stopwatch import Stopwatch
+
 __all__ = ["Read", "executed"]
 
 Read = Callable[[Scan | Stored, Sequence[str]], "DataFrame"]
 """Gives the rows of a base catalog or a fragment: some columns, by identity, and called so."""
 
 
-def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSession, read: Read) -> DataFrame:
+def executed(
+    plan: Step,
+    needed: frozenset[str],
+    scene: Scene,
+    session: SparkSession,
+    read: Read,
+    *,
+    stopwatch: Stopwatch | None = None,
+) -> DataFrame:
     """Return the rows of a plan, with at least the key and the attributes that are needed, called by identity.
 
     Parameters
@@ -51,6 +61,8 @@ def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSes
         Where it runs.
     read
         Gives rows that are read.
+    stopwatch
+        Measures how long calculators run, if anybody wants to know.
     """
     from provenn.spark import calculators, crossmatch, rows  # noqa: PLC0415 - planning does without Spark
 
@@ -83,6 +95,7 @@ def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSes
                     inputs=[(one.identity, one.nullable) for one in attributes],
                     outputs={name: one.identity for name, one in zip(calculator.names, step.outputs, strict=True)},
                     catalog=step.extent.digest,
+                    stopwatch=stopwatch,
                 )
             case Restrict():
                 return rows.restricted(inputs[0], inputs[1], key)
@@ -106,7 +119,7 @@ def executed(plan: Step, needed: frozenset[str], scene: Scene, session: SparkSes
         ra, dec, other_ra, other_dec = match.coordinates
         left = crossmatch.Matching(inputs[0], key_of(step.left.attributes), ra, dec, columns[0])
         right = crossmatch.Matching(inputs[1], key_of(step.right.attributes), other_ra, other_dec, columns[1])
-        fewer = counted(scene, step.left)[0] < counted(scene, step.right)[0]
+        fewer = estimate(scene, step.left) < estimate(scene, step.right)
         return crossmatch.paired(
             left, right, match.radius, match.separation.identity, best=match.matches == "best", spread_left=fewer
         )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from provenn.catalogs import Attribute, Base, Catalog, Schema
 from provenn.catalogs.caveats import caveats_of
+from provenn.display.rows import Rows
+from provenn.logic import Statement
+from provenn.store.facts import Fact
 from provenn.store.fragments import Fragment
-from provenn.targets.costs import rows
-from provenn.targets.match_steps import Match
+from provenn.targets.bounds import known_rows
 from provenn.targets.providers import Provided
 from provenn.targets.rewriting import Applied
 from provenn.targets.scene import Scene
@@ -51,6 +53,8 @@ class Plan:
         Which results are kept; None if nobody has said.
     words
         What things are called by whoever looks at it.
+    covering
+        The statements by which all sources have what is asked of them.
     """
 
     what: str
@@ -64,6 +68,7 @@ class Plan:
     scene: Scene = field(repr=False)
     keep: Keep | None = None
     words: Words = field(default=DIGESTS, repr=False)
+    covering: tuple[Statement, ...] = field(default=(), repr=False)
 
     @property
     def needed(self) -> frozenset[str]:
@@ -93,12 +98,23 @@ class Plan:
     @property
     def most(self) -> int | None:
         """How many sources there are at most, if that is known."""
-        if self.empty:
-            return 0
-        if any(isinstance(one, Match) and one.catalog.matches == "all" for one in walk(self.after)):
-            return None
-        known = [rows(self.scene, one) for one in walk(self.after) if isinstance(one, Scan | Stored)]
-        return int(sum(number for number, _ in known)) if all(sure for _, sure in known) else None
+        return self.rows.high
+
+    @property
+    def rows(self) -> Rows:
+        """How many sources there are: counted, or between bounds that hold, with a guess."""
+        return Rows.counted(0) if self.empty else known_rows(self.scene, (self.before, self.after))
+
+    @property
+    def rests_on(self) -> tuple[Fact, ...]:
+        """The declared facts on which the answer rests, by number: what people said, and data have not shown.
+
+        Which these are is found out now.
+        """
+        from provenn.targets.leaning import declared_facts  # noqa: PLC0415 - it builds on plans
+
+        word = self.words.word
+        return tuple(replace(fact, statement=fact.statement.relabelled(word)) for fact in declared_facts(self))
 
     @property
     def calculations(self) -> tuple[Calculate, ...]:

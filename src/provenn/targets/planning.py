@@ -13,6 +13,7 @@ from provenn.errors import NotCoveredError, TargetError
 from provenn.logic import Knowledge, subset
 from provenn.store import catalog_store, counts, fragments, verifications
 from provenn.store.database import Reading
+from provenn.store.facts import fact
 from provenn.store.fragments import Fragment
 from provenn.targets.known import known_of
 from provenn.targets.literal import literal
@@ -23,7 +24,7 @@ from provenn.targets.rewriting import rewritten
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Combine, Concat, Exclude, Fill, Step, Stored, is_key, walk
 
-__all__ = ["Missing", "Request", "plan_catalog", "plan_request", "without_fragments"]
+__all__ = ["Missing", "Request", "plan_catalog", "plan_request", "without_declared", "without_fragments"]
 
 Missing = Literal["error", "null", "drop"]
 """What becomes of sources that are not proved to have an attribute: an error; they have none; they are left out."""
@@ -100,6 +101,8 @@ def _plan_request(reading: Reading, request: Request) -> Plan:
     uncovered = [one for one in others if not scene.lies_in(sources.extent, one.provider.extent)]
     if uncovered and request.missing == "error":
         raise _not_covered(scene, sources, uncovered[0], request)
+    if request.missing == "drop":
+        scene.leaned.clear()  # which sources have it is seen in the data
     if uncovered and request.missing == "null":
         asked = replace(asked, catalog=None, before=_filled(sources, others, uncovered))
     return _planned(asked, scene)
@@ -236,6 +239,13 @@ def without_fragments(plan: Plan, lost: Collection[int]) -> Plan:
     return replace(plan, after=after, applied=applied, scene=scene)
 
 
+def without_declared(plan: Plan) -> Plan:
+    """Return the plan that answers the same without any declared fact, and without what is stored that leans on one."""
+    scene = plan.scene.without_declared()
+    after, applied = rewritten(plan.before, plan.needed, scene)
+    return replace(plan, after=after, applied=applied, scene=scene)
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """What is to be planned: the first half of a `Plan`, and the other catalogs that matter."""
@@ -259,14 +269,30 @@ def _scene(reading: Reading, asked: _Asked) -> Scene:
     lineage = cone(*own)
     stored = _stored(reading, asked.before, asked.needed, lineage)
     catalogs = (*lineage, *(one.catalog for one in stored))
-    return Scene(known_of(reading, *catalogs), catalogs, tuple(stored), _rows(reading, catalogs, stored))
+    known = known_of(reading, *catalogs)
+    held = {one.id for one in known.facts}
+    leaned_on = {number for one in stored for number in one.fragment.facts} - held
+    known = replace(known, facts=(*known.facts, *(fact(reading, number) for number in sorted(leaned_on))))
+    declared = {one.id for one in known.facts if one.origin == "declared"}
+    certain = [one for one in stored if declared.isdisjoint(one.fragment.facts)]
+    return Scene(known, catalogs, tuple(stored), _rows(reading, catalogs, certain))
 
 
 def _planned(asked: _Asked, scene: Scene) -> Plan:
+    covering = tuple(scene.leaned)
     scene.learn(asked.before)
     after, applied = rewritten(asked.before, asked.needed, scene)
     return Plan(
-        asked.what, asked.catalog, asked.provided, asked.created, asked.columns, asked.before, after, applied, scene
+        asked.what,
+        asked.catalog,
+        asked.provided,
+        asked.created,
+        asked.columns,
+        asked.before,
+        after,
+        applied,
+        scene,
+        covering=covering,
     )
 
 
@@ -289,7 +315,7 @@ def _columns_of(lineage: Sequence[Catalog]) -> set[str]:
 
 
 def _rows(reading: Reading, catalogs: Sequence[Catalog], stored: Sequence[Stored]) -> dict[str, int]:
-    """Return how many sources extents have, by digest, where that is known."""
+    """Return how many sources extents have, by digest, where that is known, whatever was declared."""
     digests = [one.digest for one in catalogs]
     known = counts.known(reading, digests) | verifications.verified(reading, digests)
     found = {one.extent.digest: known[one.digest] for one in catalogs if one.digest in known}

@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Literal
 from provenn.catalogs import Base, Catalog, ExcludeSources, cone
 from provenn.catalogs.roots import check_roots
 from provenn.errors import ArchiveBusyError, ContradictionError
-from provenn.logic import Knowledge, Statement, empty, equal, nonempty
+from provenn.logic import Statement, empty, equal, nonempty
 from provenn.store import catalog_store, counts, fragments, verifications
 from provenn.store.database import Database, Writing
-from provenn.store.facts import any_declared
+from provenn.store.facts import Fact, any_declared
 from provenn.store.fragments import Fragment
 from provenn.store.observations import observe
+from provenn.targets.doubts import doubted_by_counts
 from provenn.targets.execution import executed
 from provenn.targets.known import known_of
+from provenn.targets.leaning import leaning
 from provenn.targets.leasing import Turn
 from provenn.targets.plan import Plan
 from provenn.targets.planning import without_fragments
@@ -33,8 +35,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from provenn.spark.pipeline import Pipeline, Prepared
+    from provenn.spark.stopwatch import Stopwatch
 
-__all__ = ["Keep", "Part", "Replan", "answered", "leaning", "learned", "parts_kept", "prepared", "sound", "store_part"]
+__all__ = ["Keep", "Part", "Replan", "answered", "learned", "parts_kept", "prepared", "sound", "store_part"]
 
 Keep = Literal["always", "worthwhile", "never"]
 """Which results are kept: all; those for which a calculator in Python was called; none."""
@@ -153,6 +156,7 @@ def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragme
     """
     from provenn.spark.fragments import store_fragment  # noqa: PLC0415 - see above
     from provenn.spark.rows import named  # noqa: PLC0415
+    from provenn.spark.stopwatch import Stopwatch  # noqa: PLC0415
 
     check_roots((one for one in cone(part.catalog) if isinstance(one, Base)), pipeline.roots)
     asked = {one.identity for one in plan.columns}.intersection(part.step.attributes)
@@ -168,7 +172,8 @@ def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragme
     ):
         if not mine:
             return None
-        frame = named(_frame(pipeline, plan, part.step), held)
+        stopwatch = Stopwatch(pipeline.engine)
+        frame = named(_frame(pipeline, plan, part.step, stopwatch), held)
         facts = leaning(plan)
         stored = store_fragment(
             pipeline.engine,
@@ -179,25 +184,13 @@ def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragme
             identities=[identity for identity, _ in held],
             facts=facts,
             listener=pipeline.listener,
+            stopwatch=stopwatch,
         )
-    learned(pipeline.database, part.catalog, stored.rows, facts)
+    pipeline.doubt(learned(pipeline.database, part.catalog, stored.rows, facts))
     return stored
 
 
-def leaning(plan: Plan) -> list[int]:
-    """Return the numbers of the declared and observed facts on which a plan leans, and on which what it reads does."""
-    found = {fact for one in plan.fragments for fact in one.facts}
-    known = plan.scene.known
-    if any(origin.fact for origin in known.origins):
-        facts = zip(known.knowledge.facts, known.origins, strict=True)
-        defined = Knowledge((said for said, origin in facts if not origin.fact), open_universe=False)
-        proved = {str(said): said for one in plan.applied for said in (*one.said, *one.leaned)}
-        said = [one for one in proved.values() if not defined.entails(one)]
-        found |= {origin.fact for one in said for _, origin in known.because(one) if origin.fact}
-    return sorted(found)
-
-
-def _frame(pipeline: Pipeline, plan: Plan, step: Step) -> DataFrame:
+def _frame(pipeline: Pipeline, plan: Plan, step: Step, stopwatch: Stopwatch | None = None) -> DataFrame:
     from provenn.spark.columns import picked  # noqa: PLC0415 - see above
     from provenn.spark.failures import told  # noqa: PLC0415
     from provenn.spark.fragments import read_fragment  # noqa: PLC0415
@@ -210,10 +203,10 @@ def _frame(pipeline: Pipeline, plan: Plan, step: Step) -> DataFrame:
         return picked(frame, [(columns[each], each) for each in identities])
 
     with told(f"preparing {plan.what}"):
-        return executed(step, plan.needed, plan.scene, pipeline.engine.session, read)
+        return executed(step, plan.needed, plan.scene, pipeline.engine.session, read, stopwatch=stopwatch)
 
 
-def learned(database: Database, catalog: Catalog, rows: int, facts: Collection[int] = ()) -> None:
+def learned(database: Database, catalog: Catalog, rows: int, facts: Collection[int] = ()) -> tuple[Fact, ...]:
     """Take note of how many sources a catalog has, and of what follows: it is empty or not, or equal to another one.
 
     A catalog that lies inside another one and has as many sources is equal to it. Keys are unique, as was verified.
@@ -229,30 +222,39 @@ def learned(database: Database, catalog: Catalog, rows: int, facts: Collection[i
         How many sources were seen.
     facts
         The numbers of the facts on which that leans.
+
+    Returns
+    -------
+    tuple of Fact
+        The declared facts that are suspended, because what was seen contradicts them.
     """
     if database.read_only:
-        return
+        return ()
+    suspended: list[Fact] = []
     # What is seen of a set is told of the first catalog that was defined by it: others only add attributes.
     catalog = next(one for one in cone(catalog) if one.extent == catalog.extent)
     with suppress(ArchiveBusyError), database.writing() as writing:
         if counts.known(writing, [catalog.digest]) or any_declared(writing, facts):
-            return
+            return ()
         catalog_store.add(writing, catalog)
         counts.record(writing, catalog.digest, rows)
         with suppress(ContradictionError):  # what data show is told where it is used; a count is no reason to fail
-            observe(writing, nonempty(catalog.digest) if rows else empty(catalog.digest), f"{rows:,} sources counted")
-            _equal_by_count(writing, catalog, rows)
+            said = nonempty(catalog.digest) if rows else empty(catalog.digest)
+            suspended += observe(writing, said, f"{rows:,} sources counted").suspended
+            suspended += _equal_by_count(writing, catalog, rows)
+    return (*suspended, *doubted_by_counts(database, catalog))
 
 
-def _equal_by_count(writing: Writing, catalog: Catalog, rows: int) -> None:
+def _equal_by_count(writing: Writing, catalog: Catalog, rows: int) -> list[Fact]:
+    suspended: list[Fact] = []
     if not rows:
-        return
+        return suspended
     below = [one for one in cone(catalog) if one.extent != catalog.extent]
     digests = [one.digest for one in below]
     known = counts.known(writing, digests) | verifications.verified(writing, digests)
     alike = [one for one in below if known.get(one.digest) == rows]
     if not alike:
-        return
+        return suspended
     scene = Scene(known_of(writing, catalog), (catalog, *alike))
     for one in alike:
         if scene.holds(scene.same(catalog.extent, one.extent)):
@@ -260,7 +262,8 @@ def _equal_by_count(writing: Writing, catalog: Catalog, rows: int) -> None:
         either = (scene.inside(catalog.extent, one.extent), scene.inside(one.extent, catalog.extent))
         if any(scene.holds(said) and not _is_declared(scene, said) for said in either):
             reason = f"one lies in the other, and both have {rows:,} sources"
-            observe(writing, equal(catalog.digest, one.digest), reason)
+            suspended += observe(writing, equal(catalog.digest, one.digest), reason).suspended
+    return suspended
 
 
 def _is_declared(scene: Scene, said: Statement) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from provenn.catalogs import Catalog, Extent, SelectSources, cone
 from provenn.catalogs.extent import everything, leaf, nothing
@@ -32,8 +32,8 @@ class Scene:
         What is stored, and for which catalog.
     rows
         How many sources extents have, by digest, where that was counted.
-    estimates, costs
-        What `provenn.targets.costs` has found so far, by the signatures of steps.
+    estimates, costs, bounds
+        What `provenn.targets.costs` and `provenn.targets.bounds` have found so far, by the signatures of steps.
     leaned
         The statements that were asked for, and proved, since somebody has cleared it.
     """
@@ -42,11 +42,13 @@ class Scene:
     catalogs: tuple[Catalog, ...]
     fragments: tuple[Stored, ...] = ()
     rows: Mapping[str, int] = field(default_factory=dict)
-    estimates: dict[int, tuple[float, bool]] = field(default_factory=dict, repr=False)
+    estimates: dict[int, float] = field(default_factory=dict, repr=False)
     costs: dict[tuple[int, frozenset[str]], float] = field(default_factory=dict, repr=False)
+    bounds: dict[int, tuple[int, int | None]] = field(default_factory=dict, repr=False)
     leaned: list[Statement] = field(default_factory=list, repr=False)
     _called: dict[str, str] = field(default_factory=dict, repr=False)
     _proved: dict[str, bool] = field(default_factory=dict, repr=False)
+    _undeclared: list[Known] = field(default_factory=list, repr=False)
     _definitions: dict[str, Derive | Calculate] = field(default_factory=dict, repr=False)
     _selections: dict[str, tuple[Extent, SelectSources]] = field(default_factory=dict, repr=False)
 
@@ -107,6 +109,28 @@ class Scene:
         if self._proved[text]:
             self.leaned.append(said)
         return self._proved[text]
+
+    def certain(self, said: Statement) -> bool:
+        """Whether a statement is proved without any declared fact."""
+        return self.holds(said) and (not self.has_declared or self.undeclared.knowledge.entails(said))
+
+    @property
+    def has_declared(self) -> bool:
+        """Whether a declared fact bears on the catalogs."""
+        return any(fact.origin == "declared" for fact in self.known.facts)
+
+    @property
+    def undeclared(self) -> Known:
+        """What follows without any declared fact."""
+        if not self._undeclared:
+            self._undeclared.append(self.known.without("declared") if self.has_declared else self.known)
+        return self._undeclared[0]
+
+    def without_declared(self) -> Scene:
+        """Return what planning knows without any declared fact, and without what is stored that leans on one."""
+        declared = {fact.id for fact in self.known.facts if fact.origin == "declared"}
+        fragments = tuple(one for one in self.fragments if declared.isdisjoint(one.fragment.facts))
+        return replace(self, known=self.undeclared, fragments=fragments, leaned=[], _proved={}, _undeclared=[])
 
     def lies_in(self, one: Extent, other: Extent) -> bool:
         """Whether a set is proved to lie in another one."""

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from provenn.display.plan import PlanNode, PlanPicture
+from provenn.display.rows import Rows
 from provenn.logic import Statement, equal
 from provenn.logic.statements import Comparison
-from provenn.targets.costs import UNKNOWN, cost, rows
+from provenn.targets.bounds import bounded_rows
+from provenn.targets.costs import cost
+from provenn.targets.gathering import reused
 from provenn.targets.literal import literals
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.plan import Plan
@@ -30,6 +33,7 @@ from provenn.targets.steps import (
     is_key,
     walk,
 )
+from provenn.targets.ways import giving_steps
 from provenn.targets.wording import in_words, listed
 
 __all__ = ["Argument", "arguments", "picture"]
@@ -107,6 +111,7 @@ def picture(plan: Plan) -> PlanPicture:
     notes = {
         "Attributes": tuple(told.ways()),
         "Proved": tuple(str(one) for one in arguments(plan) if one.statements),
+        "Rests on": tuple(fact.words for fact in plan.rests_on),
         "Created": tuple(_created(plan)),
         "Kept": tuple(_kept(plan)),
         "Chosen": tuple(_chosen(plan)),
@@ -119,6 +124,14 @@ def picture(plan: Plan) -> PlanPicture:
         told.after(plan.after, plan.needed),
         tuple((heading, lines) for heading, lines in notes.items() if lines),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Dropped:
+    """Why a step is not done: by which rule, if it was by one, and in words."""
+
+    by: Applied | None
+    because: str
 
 
 class _Telling:
@@ -136,10 +149,13 @@ class _Telling:
 
     # -- what would be done --------------------------------------------------------------------------------------
 
-    def before(self, step: Step, needed: frozenset[str], said: str = "", seen: set[int] | None = None) -> PlanNode:
-        """Return the steps as they are defined, and what becomes of each."""
+    def before(
+        self, step: Step, needed: frozenset[str], above: _Dropped | None = None, seen: set[int] | None = None
+    ) -> PlanNode:
+        """Return the steps as they are defined, and what becomes of each; `above` is what became of the last one."""
         seen = set() if seen is None else seen
-        label, because = ("skip", self._why_dropped(step)) if self._is_dropped(step) else ("compute", "")
+        dropped = self._why_dropped(step) if self._is_dropped(step) else None
+        label = "compute" if dropped is None else "skip"
         name = self.called.get(step.signature, "")
         what = in_words(step, needed, self.plan.scene, self.plan.words)
         what = what if not name or isinstance(step, Scan) else f"{what} ({name})"
@@ -147,17 +163,24 @@ class _Telling:
             return PlanNode(label, what, step=step.signature, again=True)
         seen.add(id(step))
         reads = zip(step.inputs, step.reads(needed), strict=True)
-        inputs = tuple(self.before(one, read, because, seen) for one, read in reads) if len(seen) < _DEEPEST else ()
+        inputs = tuple(self.before(one, read, dropped, seen) for one, read in reads) if len(seen) < _DEEPEST else ()
         cut = () if len(inputs) == len(step.inputs) else (_more(step),)
-        told = because if because != said else ""
+        told = "" if dropped is None or (above is not None and above.by is dropped.by) else dropped.because
         return PlanNode(label, what, self._rows(step), told, (*inputs, *cut), step=step.signature)
 
     def _is_dropped(self, step: Step) -> bool:
         return not _doing(step) & self.done
 
-    def _why_dropped(self, step: Step) -> str:
+    def _why_dropped(self, step: Step) -> _Dropped:
+        """Return why a step is not done. A rule speaks of the sources of the step to which it was applied."""
         found = [self.dropped[doing] for doing in _doing(step) if doing in self.dropped]
-        return found[-1].because if found else "nothing that is left needs it"
+        if not found:
+            return _Dropped(None, "nothing that is left needs it")
+        by = found[-1]
+        if by.before.extent.digest == step.extent.digest:
+            return _Dropped(by, by.because)
+        read = sorted(reused(by.after) - reused(by.before))
+        return _Dropped(by, f"fragment #{read[0]} is read instead" if read else "nothing that is left needs it")
 
     # -- what is done --------------------------------------------------------------------------------------------
 
@@ -185,16 +208,15 @@ class _Telling:
             return "reuse", 1.0
         if not isinstance(step, Concat):
             return "compute", 0.0
-        scene = self.plan.scene
-        stored = [rows(scene, one) for one in step.members if _from_store(one)]
+        stored = [self._rows(one) for one in step.members if _from_store(one)]
         if not stored:
             return "compute", 0.0
         if len(stored) == len(step.members):
             return "reuse", 1.0
-        every, sure = rows(scene, step)
-        some = min(sum(number for number, _ in stored), every)
-        of = f"{_number(some, all(known for _, known in stored))} of {_number(every, sure)}"
-        return f"partial reuse ({of})", some / every if every else 0.0
+        some, every = sum(stored, Rows.counted(0)), self._rows(step)
+        if some.estimate is None or not every.estimate:
+            return "partial reuse", 0.0
+        return f"partial reuse ({some} of {every})", min(1.0, some.estimate / every.estimate)
 
     def _why_there(self, step: Step) -> str:
         for doing in _doing(step):
@@ -229,12 +251,10 @@ class _Telling:
                 return "these sources do not have it"
         return "no source can be in it"
 
-    def _rows(self, step: Step) -> str:
-        number, sure = rows(self.plan.scene, step)
-        if sure:
-            return f"{number:,.0f} source{'s' * (number != 1)}"
-        uncounted = any(isinstance(one, Scan) and rows(self.plan.scene, one) == (UNKNOWN, False) for one in walk(step))
-        return "" if uncounted else f"{_number(number, False)} sources"
+    def _rows(self, step: Step) -> Rows:
+        """Return how many rows a step gives; none, if that is proved."""
+        scene = self.plan.scene
+        return Rows.counted(0) if scene.is_empty(step.extent) else bounded_rows(scene, step)
 
     # -- attributes ----------------------------------------------------------------------------------------------
 
@@ -245,39 +265,26 @@ class _Telling:
         found: dict[str, list[str]] = {}
         for one in self.plan.columns:
             if not is_key(one.identity):
-                ways = list(dict.fromkeys(self._ways(self.plan.after, one.identity)))
+                ways = list(dict.fromkeys(map(self._way, giving_steps(self.plan.after, one.identity))))
                 stored = sorted(ways, key=lambda way: "fragment" not in way)
                 found.setdefault("; the rest ".join(stored), []).append(one.name)
         for way, names in found.items():
             yield f"{listed(names)}: {way}"
 
-    def _ways(self, step: Step, identity: str) -> Iterator[str]:
+    def _way(self, step: Step) -> str:
+        """Return how a step gives an attribute."""
         match step:
             case Scan(base=base):
-                yield f"read from {self.plan.words.word(base.digest)}"
+                return f"read from {self.plan.words.word(base.digest)}"
             case Stored(fragment=fragment):
-                yield f"read from fragment #{fragment.id}"
-            case Derive(attribute=one) if one.identity == identity:
-                yield "derived by SQL"
-            case Calculate(outputs=outputs) if identity in {one.identity for one in outputs}:
-                yield f"calculated in Python by {step.calculator.function}"
-            case Fill(missing=missing) if identity in {one.identity for one in missing}:
-                yield "without a value"
-            case Concat():
-                given = next(names for one, names in step.columns if one.identity == identity)
-                for member, name in zip(step.members, given, strict=True):
-                    yield from self._ways(member, name)
-            case Match(catalog=catalog) if identity == catalog.separation.identity:
-                yield "computed by the match"
-            case Match():
-                side = next(at for at, given in enumerate(step.columns(frozenset({identity}))) if identity in given)
-                yield from self._ways(step.inputs[side], step.columns(frozenset({identity}))[side][identity])
-            case Combine():
-                yield from self._ways(next(one for one in step.members if identity in one.attributes), identity)
-            case Nothing():
-                return
-            case _:
-                yield from self._ways(step.inputs[0], identity)
+                return f"read from fragment #{fragment.id}"
+            case Derive():
+                return "derived by SQL"
+            case Calculate(calculator=calculator):
+                return f"calculated in Python by {calculator.function}"
+            case Fill():
+                return "without a value"
+        return "computed by the match"
 
 
 def _doing(step: Step) -> frozenset[Doing]:
@@ -325,15 +332,6 @@ def _more(step: Step) -> PlanNode:
     return PlanNode("compute", f"… {number:,} more step{'s' * (number != 1)}")
 
 
-def _number(number: float, sure: bool) -> str:
-    """Return a number of rows: exactly, or about.
-
-    >>> _number(1234, True), _number(1234.5, False)
-    ('1,234', '~1,200')
-    """
-    return f"{number:,.0f}" if sure else f"~{float(f'{number:.2g}'):,.0f}"
-
-
 def _created(plan: Plan) -> Iterator[str]:
     for one in plan.created:
         new = [name for name in one.schema.names if name not in one.dependencies[0].schema.names]
@@ -345,8 +343,8 @@ def _kept(plan: Plan) -> Iterator[str]:
     if plan.keep is None:
         return
     for part in parts_kept(plan, plan.keep):
-        number, sure = rows(plan.scene, part.step)
-        yield f"the result for {_number(number, sure)} sources, as a fragment (keep: {plan.keep})"
+        number = bounded_rows(plan.scene, part.step).of("source")
+        yield f"the result{f' for {number}' if number else ''}, as a fragment (keep: {plan.keep})"
 
 
 def _chosen(plan: Plan) -> Iterator[str]:
@@ -364,5 +362,5 @@ def _chosen(plan: Plan) -> Iterator[str]:
         ("Python is called last", bool(plan.calculations)),
     ]
     said = ", ".join(text for text, there in kinds if there) or "only files are read"
-    about = "as much as" if share > 0.95 else f"about {max(share * 100, 0.01):.2g} % of"
+    about = "as much as" if share > 0.95 else f"~{max(share * 100, 0.01):.2g} % of"
     yield f"{said}; it costs {about} the steps as they are defined"

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from provenn.catalogs import Catalog, Extent, cone
 from provenn.catalogs.sample_sources import sample_rule
-from provenn.criteria import with_names
+from provenn.criteria import plain_text
 from provenn.store.knowledge import Origin
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene, parts
@@ -133,12 +133,7 @@ def _key(step: Step) -> str:
 
 
 def _expression(text: str, attributes: Attributes) -> str:
-    return _plain(with_names(text, {identity: one.name for identity, one in attributes.items()}))
-
-
-def _plain(text: str) -> str:
-    """Return a criterion without the suffixes that tell the types of numbers."""
-    return re.sub(r"\b(\d+(?:\.\d+)?)[DFLSY]\b", lambda found: found[1].removesuffix(".0"), text)
+    return plain_text(text, {identity: one.name for identity, one in attributes.items()})
 
 
 class _Conditions:
@@ -167,7 +162,7 @@ class _Conditions:
             return " or ".join(sorted(self.all_of(dict(parts(~each))) for each in one.parts)) or "none"
         rule = sample_rule(one.label)
         if rule is None:
-            text = self.word(_plain(with_names(one.label, self.names)))
+            text = self.word(plain_text(one.label, self.names))
         else:
             text = f"a sample of {rule[1] / 2**63:.4g} with seed {rule[0]}"
         return f"not ({text})" if one.complemented else text

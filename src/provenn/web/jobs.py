@@ -25,6 +25,7 @@ from provenn.errors import ProvennError, UnknownJobError
 from provenn.targets.plan import Plan
 from provenn.targets.planning import Missing
 from provenn.targets.running import Keep
+from provenn.targets.ways import computed_attributes, reused_attributes
 from provenn.web.first_rows import FirstRows, first_rows
 
 if TYPE_CHECKING:
@@ -91,9 +92,11 @@ class Job:
     rows, size, file
         How many rows and bytes the file has, and its name; None and empty until there is one.
     reused, computed
-        The names of the attributes that come from fragments, and of those that do not.
+        The names of the attributes of which values come from fragments, and of those of which values are computed.
     saved
-        About how many seconds it had taken to compute what was reused.
+        About how many seconds reuse has saved.
+    rests_on, doubted
+        The declared facts on which the result rests, in words; and what data contradict.
     first
         The first rows.
     error, hint
@@ -116,6 +119,8 @@ class Job:
     reused: tuple[str, ...] = ()
     computed: tuple[str, ...] = ()
     saved: float = 0.0
+    rests_on: tuple[str, ...] = ()
+    doubted: tuple[str, ...] = ()
     first: FirstRows = field(default_factory=FirstRows)
     error: str = ""
     hint: str = ""
@@ -306,17 +311,22 @@ class Jobs:
 
     def _computed(self, work: _Work) -> dict[str, Any]:
         asked = work.job.asked
-        target = _target(self._archive.watched(work.listen), asked)
+        archive = self._archive.watched(work.listen, notify=False)
+        target = _target(archive, asked)
         plan = target.plan()
         with self._lock:
             work.job = replace(work.job, **_shares(plan))
         done = target.write(work.path, format=asked.format, single=True)
+        run = archive.last_run
+        told = archive.notices
         return {
             "state": "done",
             "rows": done.rows,
             "size": done.size,
             "file": _file_name(asked),
-            "saved": sum(one.seconds * min(1.0, done.rows / max(1, one.rows)) for one in plan.fragments),
+            "saved": 0.0 if run is None or run.saved is None else run.saved,
+            "rests_on": tuple(fact.words for one in told if one.kind == "rests on" for fact in one.facts),
+            "doubted": tuple(one.message for one in told if one.kind == "suspended"),
             "first": first_rows(work.path, asked.format),
         }
 
@@ -327,11 +337,9 @@ def _target(archive: Archive, asked: Asked) -> Any:  # noqa: ANN401 - a target
 
 def _shares(plan: Plan) -> dict[str, Any]:
     """Return what a plan reuses and computes."""
-    held = {identity for one in plan.fragments for identity in one.identities}
-    names = {one.identity: one.name for one in plan.columns if one.identity in plan.needed}
     return {
-        "reused": tuple(name for identity, name in names.items() if identity in held),
-        "computed": tuple(name for identity, name in names.items() if identity not in held),
+        "reused": tuple(reused_attributes(plan).values()),
+        "computed": tuple(computed_attributes(plan).values()),
     }
 
 

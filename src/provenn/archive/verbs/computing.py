@@ -7,6 +7,7 @@ from functools import partial
 
 from provenn.archive import fragments
 from provenn.archive.handle import Catalog
+from provenn.archive.notices import Notice, notice_of_rest
 from provenn.archive.plans import in_names as plan_in_names
 from provenn.archive.runs import Ran
 from provenn.archive.runs import told as runs_told
@@ -58,8 +59,12 @@ class Computing(Held):
     def _plan_catalog(self, one: Catalog) -> Plan:
         return plan_in_names(self._plan(one.definition, one.name), self._database, one._keep, {})  # noqa: SLF001
 
-    def _count(self, one: Catalog) -> int:
-        return self._workshop.count(lambda: self._plan(KeepAttributes.of(one.definition, ()), one.name))
+    def _count(self, one: Catalog, *, check: bool) -> int:
+        def plan() -> Plan:
+            keys = self._plan(KeepAttributes.of(one.definition, ()), one.name)
+            return plan_in_names(keys, self._database, "never", {one.digest: one.name})
+
+        return self._workshop.count(plan, check=check)
 
     def _plan(self, definition: Definition, what: str) -> Plan:
         with self._database.reading() as reading:
@@ -69,7 +74,9 @@ class Computing(Held):
         """Compute attributes of a catalog's sources, by default all, and keep them. What is kept is not computed."""
         one = self.catalog(which)
         plan = partial(self._plan, what=one.name)
-        return fragments.store(self._workshop.pipeline(), one.definition, plan, attributes)
+        stored = fragments.store(self._workshop.pipeline(), one.definition, plan, attributes)
+        self._workshop.notices.tell(notice_of_rest(f"fragment #{stored.fragment.id} of {one.name}", stored.rests_on))
+        return stored
 
     def fragments(self, which: Catalog | str | None = None, *, dropped: bool = False) -> Sequence[fragments.Stored]:
         """Return what is stored for the sources of a catalog, or all; also what is not used any more, if asked for."""
@@ -81,6 +88,23 @@ class Computing(Held):
         """Return what was run, the latest first: all, or for one catalog; what it took, what it reused and saved."""
         with self._database.reading() as reading:
             return runs_told(reading, None if which is None else digest_of(reading, which), most)
+
+    @property
+    def last_run(self) -> Ran | None:
+        """The last run that was begun through this object: what it took, what it reused and saved."""
+        number = self._workshop.latest_run
+        if number is None:
+            return None
+        with self._database.reading() as reading:
+            return next(iter(runs_told(reading, number=number)), None)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What there was to know of answers, in order: that they rest on declared facts, or that data contradict one.
+
+        Each was told once: as a `ProvennWarning`, or as `provenn.open` was told.
+        """
+        return self._workshop.notices.all
 
     def collect_garbage(self, *, limit: int | None = None, dry_run: bool = False) -> Collected:
         """Delete data that nothing refers to and, above a limit in bytes, fragments: the least useful first."""

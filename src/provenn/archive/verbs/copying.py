@@ -9,7 +9,11 @@ from typing import BinaryIO
 
 from provenn.archive import moving
 from provenn.archive.handle import Catalog
+from provenn.archive.implications import implied
+from provenn.archive.notices import notice_of_implications
 from provenn.archive.verbs.held import Held
+from provenn.archive.words import in_names
+from provenn.store import facts
 from provenn.store.copying import Copied
 from provenn.store.importing import Imported
 
@@ -57,7 +61,14 @@ class Copying(Held):
         ContradictionError
             If its facts contradict what is known; it carries the minimal conflict.
         """
-        return moving.import_definitions(self._database, file, prefix)
+        with self._database.reading() as reading:
+            latest = facts.latest(reading)
+        came = moving.import_definitions(self._database, file, prefix)
+        with self._database.reading() as reading:
+            new = [one for one in facts.since(reading, latest) if one.origin == "declared"]
+            told = notice_of_implications("by what was imported", implied(reading, new), in_names(reading, new))
+        self._workshop.notices.tell(told)
+        return came
 
     def backup(
         self,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from provenn.archive import definitions, questions
 from provenn.archive.comparison import Comparison
 from provenn.archive.handle import Catalog
+from provenn.archive.implications import Declared, Implied, implied
+from provenn.archive.notices import notice_of_implications
 from provenn.archive.proof import Proof
 from provenn.archive.relation import Relation, Summary
 from provenn.archive.verbs.held import Held, asked_by, digest_of
@@ -19,6 +21,7 @@ from provenn.store import catalog_store, declarations, facts, proofs, search
 from provenn.store.facts import Fact
 from provenn.store.search import Filter
 from provenn.store.visibility import Visibility
+from provenn.targets.doubts import refuse_by_counts
 
 __all__ = ["Knowing"]
 
@@ -92,8 +95,11 @@ class Knowing(Held):
         reason: str = "",
         visibility: Visibility = "public",
         project: str | None = None,
-    ) -> Fact:
+    ) -> Declared:
         """Hold a statement about catalogs true from now on.
+
+        What it newly implies for catalogs with names is told: a declaration that empties one, or makes two of them
+        equal, is allowed, and seldom meant. It is a `ProvennWarning`, too.
 
         Parameters
         ----------
@@ -110,15 +116,23 @@ class Knowing(Held):
         Raises
         ------
         ContradictionError
-            If it contradicts what you can know. It carries the minimal conflict, and nothing is declared.
+            If it contradicts what you can know, counts included. It carries the minimal conflict, and nothing is
+            declared.
         VisibilityError, ProjectError
             If there is no such visibility, or no such project.
         """
         with self._database.writing() as writing:
             (plain,), asked = resolved(writing, [said])
+            latest = facts.latest(writing)
             with questions.in_words(writing, asked):
-                told = declarations.declare(writing, plain, reason, visibility=visibility, project=project)
-            return Vocabulary.of(writing, plain.labels, asked).told(told)
+                fact = declarations.declare(writing, plain, reason, visibility=visibility, project=project)
+                refuse_by_counts(writing, fact)
+            new = implied(writing, [fact]) if fact.id > latest else Implied()
+            told = Vocabulary.of(writing, plain.labels, asked).told(fact)
+        values = {one.name: getattr(told, one.name) for one in fields(told)}
+        declared = Declared(**values, empties=new.empties, equates=new.equates, complete=new.complete)
+        self._workshop.notices.tell(notice_of_implications(f"by {declared.words}", new, [declared]))
+        return declared
 
     def retract(self, number: int, *, reason: str = "") -> Fact:
         """Take a fact back that you declared. Every proof that used it is forgotten; `unproved` lists what needs it."""

@@ -41,7 +41,10 @@ class SqlCalculator(Calculator):
             If a name cannot be one.
         """
         if not expressions:
-            raise CalculatorError("there is nothing to calculate", hint='name it: derive(dist_pc="1000 / plx")')
+            raise CalculatorError(
+                "there is nothing to calculate",
+                hint='name it: derive(dist_pc="1000 / plx"); an attribute called name: derive({"name": …})',
+            )
         for name, text in expressions.items():
             if not isinstance(text, str):
                 raise CalculatorError(f"{check_name(name)} is defined by an SQL expression, not by {text!r}")

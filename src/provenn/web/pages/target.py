@@ -10,6 +10,7 @@ from provenn.archive import Archive, Target
 from provenn.catalogs import PythonCalculator
 from provenn.display import world_svg
 from provenn.display.plan import PlanNode, PlanPicture, plan_svg, plan_text
+from provenn.display.rows import Rows
 from provenn.errors import NotCoveredError, ProvennError
 from provenn.targets.plan import Plan
 from provenn.targets.planning import Missing
@@ -74,8 +75,10 @@ class Planned:
         What it gives.
     attributes
         Its attributes, the key included.
-    most
-        How many sources there are at most, if that is known.
+    rows
+        How many sources there are, as far as that is known.
+    rests_on
+        The declared facts on which the answer rests, in words.
     before, after
         The steps as everything is defined, and those that are executed.
     reused, calculated, created
@@ -89,7 +92,8 @@ class Planned:
 
     what: str
     attributes: tuple[str, ...]
-    most: int | None
+    rows: Rows
+    rests_on: tuple[str, ...]
     before: PlanNode
     after: PlanNode
     reused: tuple[int, ...]
@@ -201,7 +205,8 @@ def _planned(target: Target) -> Planned:
     return Planned(
         told.title,
         tuple(one.name for one in plan.columns),
-        plan.most,
+        plan.rows,
+        tuple(fact.words for fact in plan.rests_on),
         told.before,
         told.after,
         tuple(one.id for one in plan.fragments),

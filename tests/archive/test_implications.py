@@ -1,0 +1,204 @@
+"""What a declaration newly implies for named catalogs: exactly what a look at all possible worlds shows."""
+
+from itertools import chain, combinations
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import provenn
+from provenn.archive import Declared, Notice
+from provenn.errors import ContradictionError, ProvennWarning
+from provenn.logic import World, statement
+from tests.cli.archive_session import Session
+
+BASES = ("a", "b", "c")
+MADE = {
+    "ab": lambda here: "a" in here and "b" in here,
+    "a_b": lambda here: "a" in here and "b" not in here,
+    "abc": lambda here: {"a", "b", "c"} <= here,
+    "a_ab": lambda here: "a" in here and "b" not in here,
+    "c_ab": lambda here: "c" in here and not {"a", "b"} <= here,
+}
+NAMES = (*BASES, *MADE)
+
+
+def define(archive: provenn.Archive) -> None:
+    """Three base catalogs, and named ones made from them."""
+    a, b, c = (
+        archive.ingest(one, pa.table({"id": [n], "x": [1.0]}), key="id", population="star")
+        for n, one in enumerate(BASES)
+    )
+    ab = a.restrict(b, name="ab")
+    a.exclude(b, name="a_b")
+    ab.restrict(c, name="abc")
+    a.exclude(ab, name="a_ab")
+    c.exclude(ab, name="c_ab")
+
+
+@pytest.fixture
+def sets(archive):
+    define(archive)
+    return archive
+
+
+REGIONS = [frozenset(some) for some in chain.from_iterable(combinations(BASES, n) for n in (1, 2, 3))]
+WORLDS = [frozenset(some) for some in chain.from_iterable(combinations(REGIONS, n) for n in range(len(REGIONS) + 1))]
+"""Which regions of the base sets hold anything; something is always outside of all of them."""
+
+
+def world(inhabited: frozenset) -> World:
+    """A world in which the named catalogs are what they are made to be."""
+    return World(
+        frozenset(here | {name for name, is_in in MADE.items() if is_in(here)} for here in (*inhabited, frozenset()))
+    )
+
+
+ALL = [world(one) for one in WORLDS]
+
+
+def brute_force(said: str, held: tuple[str, ...] = ()) -> tuple[set[str], set[frozenset[str]]] | None:
+    """What follows newly from a statement, by trying all worlds; None if there is none in which it is true."""
+    before = [one for one in ALL if all(one.satisfies(statement(fact)) for fact in held)]
+    now = [one for one in before if one.satisfies(statement(said))]
+    if not now:
+        return None
+    alone = [World(frozenset(some)) for some in _free_worlds(statement(said).labels)]
+    alone = [one for one in alone if one.satisfies(statement(said))]
+
+    def new(question: str) -> bool:
+        asked = statement(question)
+        by_itself = set(asked.labels) <= set(statement(said).labels) and all(one.satisfies(asked) for one in alone)
+        return (
+            all(one.satisfies(asked) for one in now)
+            and not all(one.satisfies(asked) for one in before)
+            and not by_itself
+        )
+
+    hollow = {name for name in NAMES if all(one.satisfies(statement(f"empty({name})")) for one in now)}
+    emptied = {name for name in hollow if new(f"empty({name})")}
+    pairs = {
+        frozenset({one, other})
+        for one, other in combinations([name for name in NAMES if name not in hollow], 2)
+        if new(f"{one} == {other}")
+    }
+    return emptied, pairs
+
+
+def _free_worlds(labels):
+    regions = [frozenset(some) for some in chain.from_iterable(combinations(labels, n) for n in range(len(labels) + 1))]
+    return chain.from_iterable(combinations(regions, n) for n in range(len(regions) + 1))
+
+
+def found(declared: Declared) -> tuple[set[str], set[frozenset[str]]]:
+    return set(declared.empties), {frozenset(pair) for pair in declared.equates}
+
+
+def test_a_mistaken_declaration_says_what_it_empties(stars, archive):
+    stars.select("plx > 10", name="near")
+    stars.select("plx > 50", name="very_near")
+    with pytest.warns(ProvennWarning, match="very_near cannot have any source") as told:
+        declared = archive.declare("disjoint(near, very_near)")
+    assert told[0].filename == __file__
+    assert (declared.empties, declared.equates, declared.complete) == (("very_near",), (), True)
+    assert [notice.kind for notice in archive.notices] == ["implies"]
+    assert isinstance(archive.notices[0], Notice)
+
+
+def test_what_is_made_from_the_catalogs_of_a_fact_is_looked_at_too(sets):
+    with pytest.warns(ProvennWarning, match="ab and abc cannot have any source; a and a_ab; a and a_b"):
+        declared = sets.declare("disjoint(a, b)")
+    assert found(declared) == (
+        {"ab", "abc"},
+        {frozenset(pair) for pair in [("a", "a_ab"), ("a", "a_b"), ("c", "c_ab")]},
+    )
+
+
+def test_what_a_fact_says_itself_is_no_news(sets):
+    with pytest.warns(ProvennWarning, match="c_ab and c have the same sources"):
+        assert found(sets.declare("empty(abc)")) == (set(), {frozenset({"c", "c_ab"})})
+    with pytest.warns(ProvennWarning, match="cannot have any source"):
+        assert frozenset({"b", "c"}) not in found(sets.declare("b == c"))[1]
+
+
+def test_a_fact_that_is_there_already_implies_nothing_new(sets):
+    with pytest.warns(ProvennWarning):
+        sets.declare("disjoint(a, b)")
+    again = sets.declare("disjoint(a, b)")
+    assert (again.id, again.empties) == (1, ())
+
+
+def test_not_all_are_looked_at_where_there_are_many(sets, monkeypatch):
+    monkeypatch.setattr("provenn.archive.implications._MOST_NAMED", 3)
+    with pytest.warns(ProvennWarning, match="not all catalogs were looked at"):
+        declared = sets.declare("disjoint(a, b)")
+    assert not declared.complete
+
+
+def test_an_import_says_what_its_facts_empty(sets, tmp_path):
+    with pytest.warns(ProvennWarning):
+        sets.declare("disjoint(a, b)")
+    sets.export_definitions(tmp_path / "sets.provenn")
+    with provenn.open(tmp_path / "other", who="bob") as other:
+        with pytest.warns(ProvennWarning, match="by what was imported, ab and abc cannot have any source"):
+            other.import_definitions(tmp_path / "sets.provenn")
+        other.import_definitions(tmp_path / "sets.provenn")
+
+
+def test_the_command_warns(archive, stars):
+    stars.select("plx > 10", name="near")
+    stars.select("plx > 50", name="very_near")
+    session = Session(archive.place.removesuffix("/provenn.sqlite"))
+    told = session("declare 'disjoint(near, very_near)'").splitlines()
+    assert told == [
+        "fact #1: disjoint(near, very_near)",
+        "warning: by this fact, very_near cannot have any source",
+    ]
+    session("retract 1")
+    data = session.json("declare 'disjoint(near, very_near)'")
+    assert (data["empties"], data["equates"], data["complete"]) == (["very_near"], [], True)
+
+
+TERMS = st.recursive(
+    st.sampled_from(NAMES),
+    lambda part: st.builds(lambda one, sign, other: f"({one} {sign} {other})", part, st.sampled_from("&|-"), part),
+    max_leaves=3,
+)
+STATEMENTS = st.one_of(
+    st.builds(lambda one, sign, other: f"{one} {sign} {other}", TERMS, st.sampled_from(["==", "<=", "<", "!="]), TERMS),
+    st.builds(lambda name, one: f"{name}({one})", st.sampled_from(["empty", "nonempty"]), TERMS),
+    st.builds(lambda one, other: f"disjoint({one}, {other})", TERMS, TERMS),
+).filter(lambda said: len(statement(said).labels) <= 3)
+
+
+@pytest.mark.filterwarnings("ignore::provenn.errors.ProvennWarning")
+@pytest.mark.parametrize(
+    "examples", [pytest.param(60, id="quick"), pytest.param(2000, id="campaign", marks=pytest.mark.campaign)]
+)
+def test_exactly_what_all_possible_worlds_show_is_told(tmp_path_factory, examples):
+    folder = tmp_path_factory.mktemp("sets")
+    with provenn.open(folder / "survey", who="ada") as archive:
+        define(archive)
+
+        @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+        @given(st.lists(STATEMENTS, min_size=1, max_size=3, unique=True))
+        def check(said):
+            held: list[str] = []
+            numbers: list[int] = []
+            try:
+                for one in said:
+                    expected = brute_force(one, tuple(held))
+                    if expected is None:
+                        with pytest.raises(ContradictionError):
+                            archive.declare(one)
+                        continue
+                    declared = archive.declare(one)
+                    numbers.append(declared.id)
+                    held.append(one)
+                    assert found(declared) == expected, (one, held)
+            finally:
+                for number in dict.fromkeys(numbers):
+                    archive.retract(number)
+
+        check()
