@@ -14,6 +14,8 @@ from tests.archive.samples import write_parquet
 from tests.archive.test_truth import World
 from tests.display.svg import parsed
 
+pytestmark = pytest.mark.filterwarnings("ignore::provenn.errors.ProvennWarning")  # what is declared at random may empty
+
 
 @pytest.fixture
 def survey(archive, stars):

@@ -32,6 +32,8 @@ from provenn.logic import (
 )
 from tests.archive.oracle import COLUMNS, SQL, Oracle, Table, condition, expression, values
 
+pytestmark = pytest.mark.filterwarnings("ignore::provenn.errors.ProvennWarning")  # what is declared at random may empty
+
 T = TypeVar("T")
 ORACLE = Oracle()
 VERBS = {"select": 4, "concat": 2, "sample": 1, "restrict": 1, "exclude": 1} | dict.fromkeys(
