@@ -128,7 +128,7 @@ class MigrationContract:
         with open_database(place) as opened, opened.reading() as reading:
             assert catalog_store.get(reading, names.find(reading, "bright")) == BRIGHT
             assert {one.digest for one in search(reading, Filter(attribute="vmag"))} == {STARS.digest, BRIGHT.digest}
-            if version < VERSION:  # what was there belongs to who wrote it, and everybody sees it
+            if version < "0005":  # what was there belongs to who wrote it, and everybody sees it
                 assert [(one.owner, one.visibility) for one in names.listing(reading)] == [("Grace", "public")]
                 seen = search(as_seen_by(reading, "Bob"), Filter())
                 assert [(one.digest, one.created_by) for one in seen] == [(BRIGHT.digest, "Grace")]
@@ -212,6 +212,27 @@ class MigrationContract:
                 assert rows(reading.connection)[name] == before[name]
             context = MigrationContext.configure(reading.connection, opts={"version_table": VERSION_TABLE})
             assert compare_metadata(context, metadata) == []
+
+    def test_catalogs_of_older_archives_count_as_definitions(self, database, place):
+        """Older formats do not tell definitions from what only runs needed."""
+        with database.writing() as writing:
+            catalog_store.add(writing, BRIGHT, for_run=True)
+            assert attributes.named(writing, "star", "vmag") == []
+        told = migrate(place, "0005", lose=True)
+        assert "2 × catalog that only a run needed: it would count as a definition" in told.lost
+        migrate(place)
+        with open_database(place) as again, again.reading() as reading:
+            assert [one.catalog for one in attributes.named(reading, "star", "vmag")] == [STARS.digest]
+
+    def test_of_several_names_of_a_calculator_an_older_format_keeps_the_last(self, database, place):
+        calculator = SqlCalculator.of({"twice": "2 * vmag"})
+        for name in ("late", "early", "last"):
+            with database.writing() as writing:
+                calculators.register(writing, name, calculator)
+        told = migrate(place, "0005", lose=True)
+        assert told.lost == ("2 × further name of a calculator",)
+        with open_database(place) as again, again.reading() as reading:
+            assert list(calculators.latest(reading)) == ["last"]
 
     def test_the_first_step_can_be_undone_too(self, database):
         with database.engine.connect() as connection:

@@ -2,6 +2,7 @@
 
 from provenn.criteria.atoms import Atom, order_facts
 from provenn.criteria.criterion import Criterion, Expression, names_in, parse_criterion, parse_expression, render
+from provenn.criteria.references import aliases, commas, dotted, qualified, unquoted
 from provenn.criteria.regions import region_facts, without_cells
 from provenn.criteria.schema import Attribute, AttributeLike, matching_names
 from provenn.criteria.types import Type, parse_type
@@ -15,7 +16,10 @@ __all__ = [
     "Criterion",
     "Expression",
     "Type",
+    "aliases",
     "backquoted",
+    "commas",
+    "dotted",
     "identities_in",
     "matching_names",
     "names_in",
@@ -23,10 +27,12 @@ __all__ = [
     "parse_criterion",
     "parse_expression",
     "parse_type",
+    "qualified",
     "region_facts",
     "render",
     "same_unit",
     "unit_of",
+    "unquoted",
     "with_names",
     "without_cells",
 ]

@@ -19,6 +19,8 @@ from provenn.store.tables import calculators, preferences
 __all__ = [
     "Preference",
     "Registered",
+    "chosen",
+    "current",
     "damaged",
     "forget_preference",
     "latest",
@@ -27,6 +29,7 @@ __all__ = [
     "providing",
     "register",
     "registered",
+    "superseded",
     "there_are",
 ]
 
@@ -52,9 +55,9 @@ class Preference:
 
 
 def register(writing: Writing, name: str, calculator: Calculator) -> None:
-    """Register a calculator; one that is registered, again, by this name. Several may have the same name."""
-    found = calculators.c.digest == calculator.digest
-    again = update(calculators).where(found).values(name=name, registered_at=writing.when)  # so that it is the latest
+    """Register a calculator under a name, from now on as the latest of that name. It may have several names."""
+    found = (calculators.c.name == name, calculators.c.digest == calculator.digest)
+    again = update(calculators).where(*found).values(registered_at=writing.when)
     if writing.connection.execute(again).rowcount:
         return
     row = {
@@ -122,7 +125,38 @@ def preferred(reading: Reading) -> dict[str, Preference]:
 
 def latest(reading: Reading) -> dict[str, Registered]:
     """Return the calculators by name; of several that have one name, the one registered last."""
-    return {one.name: one for one in reversed(registered(reading))}
+    return current(registered(reading))
+
+
+def current(known: Iterable[Registered]) -> dict[str, Registered]:
+    """Return those of some registrations that are the last of their names, by name."""
+    found: dict[str, Registered] = {}
+    for one in sorted(known, key=lambda each: (each.registered_at, each.calculator.digest)):
+        found[one.name] = one
+    return found
+
+
+def superseded(known: Iterable[Registered]) -> frozenset[str]:
+    """Return the digests of the calculators in whose place others were registered, under all of their names."""
+    every = tuple(known)
+    meant = {one.calculator.digest for one in current(every).values()}
+    return frozenset(one.calculator.digest for one in every) - meant
+
+
+def chosen(known: Iterable[Registered], choice: Preference) -> Calculator | None:
+    """Return the calculator that a preference means now; None if it means none.
+
+    A preference follows the name of its calculator: if that was registered again, with other code or parameters, the
+    new one is meant. So it does not matter whether the preference or the registration came first.
+    """
+    every = tuple(known)
+    now = current(every)
+    names = {one.name for one in every if one.calculator.digest == choice.identity}
+    meant = {now[name].calculator.digest: now[name].calculator for name in names}
+    meant = {digest: one for digest, one in meant.items() if choice.attribute in one.names}
+    if choice.identity in meant:
+        return meant[choice.identity]
+    return next(iter(meant.values())) if len(meant) == 1 else None
 
 
 def providing(reading: Reading, attribute: str) -> Calculator:
@@ -133,16 +167,19 @@ def providing(reading: Reading, attribute: str) -> Calculator:
     CalculatorError
         If there is none, or several of which none is preferred.
     """
-    known = latest(reading)
+    every = registered(reading)
+    known = current(every)
     candidates = {name: one.calculator for name, one in known.items() if attribute in one.calculator.names}
     if not candidates:
         provided = {one for each in known.values() for one in each.calculator.names}
         hint = did_you_mean(attribute, provided) or there_are(known)
         raise CalculatorError(f"no calculator provides {attribute!r}", hint=hint)
+    if len({one.digest for one in candidates.values()}) == 1:
+        return next(iter(candidates.values()))
     choice = preferred(reading).get(attribute)
-    for one in candidates.values():
-        if len(candidates) == 1 or (choice is not None and choice.identity == one.digest):
-            return one
+    meant = None if choice is None else chosen(every, choice)
+    if meant is not None:
+        return meant
     raise CalculatorError(
         f"several calculators provide {attribute}: {', '.join(sorted(candidates))}",
         hint=f'name one, or record which is meant: archive.prefer("{attribute}", "{min(candidates)}")',

@@ -17,8 +17,9 @@ from provenn.store.fragments import Fragment
 from provenn.targets.known import known_of
 from provenn.targets.literal import literal
 from provenn.targets.match_steps import Match, Matched
+from provenn.targets.naming import Naming
 from provenn.targets.plan import Plan
-from provenn.targets.providers import Provided, Providers, brought_together
+from provenn.targets.providers import Provided, brought_together
 from provenn.targets.rewriting import rewritten
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Combine, Concat, Exclude, Fill, Step, Stored, is_key, walk
@@ -38,7 +39,7 @@ class Request:
     sources
         The catalog whose sources are meant.
     attributes
-        The names of the attributes.
+        The attributes: names, or references such as ``DR1.z AS z_dr1``.
     where
         A criterion on the sources, or None.
     missing
@@ -83,16 +84,16 @@ def plan_request(reading: Reading, request: Request) -> Plan:
 
 
 def _plan_request(reading: Reading, request: Request) -> Plan:
-    providers = Providers(reading, request.sources)
-    sources, deciding = _sources(request, providers)
-    provided = [providers.named(name) for name in dict.fromkeys(request.attributes)]
+    what = request.called or request.sources.digest[:12]
+    naming = Naming(reading, request.sources, what)
+    sources, deciding = _sources(request, naming)
+    provided = _requested(request, naming)
     others = [one for one in provided if one.provider is not request.sources]
     _check_names(request, provided)
-    catalog = _combined(sources, others, [one.name for one in provided])
-    what = request.called or request.sources.digest[:12]
+    catalog = _combined(request, sources, provided)
     if sources is not request.sources:
         what += f" where {' '.join((request.where or '').split())}"
-    columns, created = _columns(request, provided), tuple(providers.created.values())
+    columns, created = _columns(request, provided), naming.providers.created((*deciding, *provided))
     extra = (sources, *(one.provider for one in others))
     asked = _Asked(what, catalog, literal(catalog), columns, tuple(provided), created, extra)
     scene = _scene(reading, asked)
@@ -117,11 +118,30 @@ def _deep_enough(what: str) -> Iterator[None]:
         ) from None
 
 
-def _sources(request: Request, providers: Providers) -> tuple[Catalog, list[Provided]]:
+def _requested(request: Request, naming: Naming) -> list[Provided]:
+    """Return the attributes that are asked for, each once.
+
+    Raises
+    ------
+    TargetError
+        If two of them would have one name.
+    """
+    found: dict[str, Provided] = {}
+    for text in dict.fromkeys(request.attributes):
+        one = naming.requested(text)
+        if found.setdefault(one.name, one).attribute.identity != one.attribute.identity:
+            raise TargetError(
+                f"two different attributes would be called {one.name}",
+                hint=f"give one of them another name: {text} AS {one.name}_2",
+            )
+    return [*found.values()]
+
+
+def _sources(request: Request, naming: Naming) -> tuple[Catalog, list[Provided]]:
     """Return the sources that are asked for, as a catalog, and what others provide of what the criterion reads."""
     if request.where is None or not request.where.strip():
         return request.sources, []
-    others = [one for one in map(providers.named, names_in(request.where)) if one.provider is not request.sources]
+    others = [one for one in map(naming.read, names_in(request.where)) if one.provider is not request.sources]
     if not others:
         return SelectSources.of(request.sources, request.where), []
     more = brought_together((one.provider, one.attribute.identity, one.name) for one in others)
@@ -165,19 +185,21 @@ def _needs(where: str, schema: Schema, names: Sequence[str]) -> bool:
     return Knowledge(order_facts([*criterion.atoms, *one.atoms])).entails(subset(criterion.true, one.true))
 
 
-def _combined(sources: Catalog, others: Sequence[Provided], names: Sequence[str]) -> Catalog:
-    own = [name for name in names if name not in {one.name for one in others}]
-    if not others:
-        return KeepAttributes.of(sources, own)
-    parts = [KeepAttributes.of(sources, own)]
+def _combined(request: Request, sources: Catalog, provided: Sequence[Provided]) -> Catalog:
+    """Return a catalog of sources with all that is asked for, each attribute under the name that it is to have."""
+    names = [one.name for one in provided]
+    own = [one for one in provided if one.provider is request.sources]
+    kept = [one for one in own if any(each == one.attribute for each in sources.schema.matching(one.name))]
     by_provider: dict[Catalog, list[Provided]] = {}
-    for one in others:
-        by_provider.setdefault(one.provider, []).append(one)
+    for one in provided:
+        if one not in kept:
+            by_provider.setdefault(sources if one in own else one.provider, []).append(one)
+    parts = [KeepAttributes.of(sources, [one.name for one in kept])]
     for provider, several in by_provider.items():
         part = brought_together((provider, one.attribute.identity, one.name) for one in several)
         assert part is not None, "there are several"  # noqa: S101 - for the type checker
         parts.append(KeepAttributes.of(part, [one.name for one in several]))
-    return KeepAttributes.of(CombineAttributes.of(*parts), names)
+    return parts[0] if len(parts) == 1 else KeepAttributes.of(CombineAttributes.of(*parts), names)
 
 
 def _filled(sources: Catalog, others: Sequence[Provided], uncovered: Sequence[Provided]) -> Step:
@@ -215,7 +237,10 @@ def _check_names(request: Request, provided: Sequence[Provided]) -> None:
     key = {one.name: one.identity for one in request.sources.schema.key}
     for one in provided:
         if key.get(one.name, one.attribute.identity) != one.attribute.identity:
-            raise TargetError(f"{one.name} is the key of {request.called}, and another attribute", hint="rename one")
+            raise TargetError(
+                f"{one.name} is the key of {request.called}, and another attribute",
+                hint=f"give it another name: … AS {one.name}_2",
+            )
 
 
 def _not_covered(scene: Scene, sources: Catalog, one: Provided, request: Request) -> NotCoveredError:

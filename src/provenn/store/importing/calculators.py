@@ -30,8 +30,9 @@ def take_calculators(taking: Import, lines: Sequence[Line]) -> int:
             definition = canonical_json(made.definition())
         who, at = taking.by(line.text("by")), line.moment("at")
         said = {"definition": definition, "registered_at": at, "registered_by": who}
-        rows[(made.digest,)] = {"digest": made.digest, "name": line.text("name"), **said}
-    return insert_missing(taking.writing, calculators, ("digest",), rows)
+        name = line.text("name")
+        rows[(name, made.digest)] = {"digest": made.digest, "name": name, **said}
+    return insert_missing(taking.writing, calculators, ("name", "digest"), rows)
 
 
 def take_preferences(taking: Import, lines: Sequence[Line]) -> int:

@@ -1,0 +1,222 @@
+"""What a name may mean, asked of some sources: attributes that definitions give, and calculators that are registered.
+
+Only what a person defined is looked at, and only what the viewer sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from provenn.catalogs import Calculator, Catalog, PythonCalculator, SqlCalculator
+from provenn.criteria import dotted, matching_names, names_in
+from provenn.errors import CalculatorError, UnknownCatalogError
+from provenn.store import attributes, catalog_store
+from provenn.store.attributes import Defined
+from provenn.store.calculators import Preference, Registered, chosen, current, preferred, registered, superseded
+from provenn.store.database import Reading
+from provenn.targets.providers import Providers, row_lineage
+
+__all__ = ["Candidate", "Definitions", "Registry", "inputs_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An attribute that a name may mean.
+
+    Parameters
+    ----------
+    identity
+        The attribute.
+    word
+        The name of the catalog or calculator that gives it; the beginning of a digest, if it has none.
+    name
+        What it is called there.
+    how
+        How it was found, in words.
+    calculator
+        Whether a calculator gives it.
+    own
+        Whether the sources have it under this name.
+    """
+
+    identity: str
+    word: str
+    name: str
+    how: str
+    calculator: bool = False
+    own: bool = False
+
+    @property
+    def origin(self) -> str:
+        """Who gives it, in words."""
+        return f"the calculator {self.word}" if self.calculator else self.word
+
+    @property
+    def reference(self) -> str:
+        """How to ask for it and nothing else, as in ``DR1.z``."""
+        return dotted([self.word, self.name])
+
+
+class Registry:
+    """The calculators that are registered, and the preferences that are recorded.
+
+    Parameters
+    ----------
+    reading
+        The archive.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self._registered = registered(reading)
+        self._preferences = preferred(reading)
+        self.current: dict[str, Registered] = current(self._registered)
+        self.superseded = superseded(self._registered)
+        self.superseded_sql = frozenset(
+            pair
+            for one in self._registered
+            if isinstance(one.calculator, SqlCalculator) and one.calculator.digest in self.superseded
+            for pair in one.calculator.expressions
+        ) - frozenset(
+            pair
+            for one in self.current.values()
+            if isinstance(one.calculator, SqlCalculator)
+            for pair in one.calculator.expressions
+        )
+
+    def giving(self, name: str, *, any_case: bool) -> dict[str, Calculator]:
+        """Return the current calculators that give an attribute of a name, each under its first name."""
+        found: dict[str, str] = {}
+        for called, one in sorted(self.current.items()):
+            names = one.calculator.names
+            if name in names or (any_case and matching_names(name, names)):
+                found.setdefault(one.calculator.digest, called)
+        return {called: self.current[called].calculator for called in found.values()}
+
+    def preference(self, name: str) -> Calculator | Preference | None:
+        """Return the calculator, or the identity of an attribute, that a name is recorded to mean."""
+        choice = self._preferences.get(name)
+        if choice is None:
+            return None
+        calculator = chosen(self._registered, choice)
+        is_calculator = any(one.calculator.digest == choice.identity for one in self._registered)
+        return calculator if is_calculator else choice
+
+
+@dataclass(slots=True)
+class Definitions:
+    """Finds attributes of a name in the definitions of an archive.
+
+    Parameters
+    ----------
+    reading
+        The archive.
+    providers
+        What the values of the sources determine.
+    registry
+        The calculators.
+    """
+
+    reading: Reading
+    providers: Providers
+    registry: Registry
+    _found: dict[tuple[str, bool], dict[str, Candidate]] = field(default_factory=dict)
+
+    def candidates(self, name: str, *, any_case: bool) -> dict[str, Candidate]:
+        """Return the attributes of a name that the values of the sources determine, by identity."""
+        place = (name, any_case)
+        if place not in self._found:
+            lineage = self._in_lineage(name, any_case=any_case)
+            defined = self._determined(name, any_case=any_case)
+            valid = {identity: one for identity, one in defined.items() if not self._outdated(identity)}
+            if not valid and not lineage and not self.registry.giving(name, any_case=any_case):
+                valid = defined  # what was made of an old result is what there is
+            self._found[place] = lineage | {key: one for key, one in valid.items() if key not in lineage}
+        return self._found[place]
+
+    def _in_lineage(self, name: str, *, any_case: bool) -> dict[str, Candidate]:
+        """Return the attributes that catalogs have through which the rows of the sources come.
+
+        What a calculator gave before it was registered anew is among them: these very sources had it.
+        """
+        found: dict[str, Candidate] = {}
+        for catalog in row_lineage(self.providers.sources):
+            for one in catalog.schema.matching(name):
+                if (any_case or one.name == name) and one.identity not in found:
+                    found[one.identity] = self._candidate(catalog.digest, one.name, one.identity)
+        return found
+
+    def _determined(self, name: str, *, any_case: bool) -> dict[str, Candidate]:
+        return {
+            one.identity: self._candidate(one.catalog, one.name, one.identity)
+            for one in self._by_identity(name, any_case=any_case)
+            if self.providers.determined(one.identity)
+        }
+
+    def elsewhere(self, name: str) -> list[Candidate]:
+        """Return the attributes of a name that only other catalogs of the population have."""
+        for any_case in (False, True):
+            found = [
+                self._candidate(one.catalog, one.name, one.identity)
+                for one in self._by_identity(name, any_case=any_case)
+                if not self.providers.determined(one.identity)
+            ]
+            if found:
+                return sorted(found, key=lambda one: one.origin)
+        return []
+
+    def _by_identity(self, name: str, *, any_case: bool) -> list[Defined]:
+        """Return where people defined attributes of a name: of each attribute one place, if possible with a name."""
+        population = self.providers.sources.population.name
+        defined = attributes.named(self.reading, population, name, any_case=any_case)
+        called = catalog_store.entries(self.reading, {one.catalog for one in defined}) if defined else {}
+        found: dict[str, Defined] = {}
+        for one in sorted(defined, key=lambda one: (not called[one.catalog].names, one.catalog)):
+            found.setdefault(one.identity, one)
+        catalogs = catalog_store.get_all(self.reading, [one.catalog for one in found.values()]) if found else {}
+        self.providers.note(*catalogs.values())
+        return list(found.values())
+
+    def _outdated(self, identity: str) -> bool:
+        """Whether an attribute rests on what a calculator gave before another one was registered in its place."""
+        old, sql = self.registry.superseded, self.registry.superseded_sql
+        return bool(old or sql) and self.providers.rests_on(identity, old, sql)
+
+    def of_catalog(self, word: str) -> Catalog | None:
+        """Return the catalog that has a name, or whose digest begins so; None if there is none."""
+        try:
+            digest = catalog_store.resolve(self.reading, word)
+        except UnknownCatalogError:
+            return None
+        return catalog_store.get(self.reading, digest)
+
+    def of_identity(self, name: str, identity: str) -> Candidate | None:
+        """Return an attribute by identity; None if the viewer sees no definition of it in this population."""
+        sources = self.providers.sources
+        definers = [one for one in self.providers.definers(identity) if one.population == sources.population]
+        return self._candidate(definers[0].digest, name, identity) if definers else None
+
+    def _candidate(self, digest: str, name: str, identity: str) -> Candidate:
+        called = catalog_store.entries(self.reading, [digest]).get(digest)
+        word = called.names[0] if called is not None and called.names else digest[:12]
+        return Candidate(identity, word, name, f"defined by {word}")
+
+
+def inputs_of(calculator: Calculator) -> tuple[str, ...]:
+    """Return the names of what a calculator reads.
+
+    Raises
+    ------
+    CalculatorError
+        If it does not say so.
+    """
+    if isinstance(calculator, PythonCalculator):
+        return calculator.inputs
+    if isinstance(calculator, SqlCalculator):
+        return tuple(dict.fromkeys(_names(calculator)))
+    raise CalculatorError(f"{calculator!r} does not say what it reads")
+
+
+def _names(calculator: SqlCalculator) -> Iterator[str]:
+    for _, text in calculator.expressions:
+        yield from names_in(text)

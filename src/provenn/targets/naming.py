@@ -1,0 +1,279 @@
+"""Which attribute a name means, asked of some sources.
+
+A name means what the sources have under it. Otherwise it means what their own values determine: an attribute that was
+left out on the way to them, what a registered calculator gives from their own inputs, or what a definition derives
+from nothing else. If that is exactly one identity, it is meant; several are an error that lists them. What other
+catalogs have under another identity is offered in the error, and taken only if it is asked for: as ``DR1.z``, or by a
+recorded preference.
+
+All of that follows from definitions and registrations. What was run, stored or counted, and when, decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from provenn.catalogs import Calculator, Catalog
+from provenn.criteria import aliases, matching_names, qualified, unquoted
+from provenn.errors import AmbiguousAttributeError, ProvennError, TargetError, did_you_mean
+from provenn.store.calculators import Preference
+from provenn.store.database import Reading
+from provenn.targets.candidates import Candidate, Definitions, Registry, inputs_of
+from provenn.targets.providers import Provided, Providers
+from provenn.targets.unmeant import Unmeant
+
+__all__ = ["Naming"]
+
+
+@dataclass(slots=True)
+class Naming:
+    """Finds out which attributes names mean.
+
+    Parameters
+    ----------
+    reading
+        The archive.
+    sources
+        The sources of which attributes are asked for.
+    called
+        What these are called.
+    """
+
+    reading: Reading
+    sources: Catalog
+    called: str
+    providers: Providers = field(init=False)
+    registry: Registry = field(init=False)
+    definitions: Definitions = field(init=False)
+    _meanings: dict[str, Candidate | None] = field(default_factory=dict)
+    _open: list[str] = field(default_factory=list)  # the names whose meaning is being looked for, from the first
+    _failures: dict[str, ProvennError] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.providers = Providers(self.reading, self.sources)
+        self.registry = Registry(self.reading)
+        self.definitions = Definitions(self.reading, self.providers, self.registry)
+
+    # -- references ----------------------------------------------------------------------------------------------
+
+    def requested(self, text: str) -> Provided:
+        """Return the attribute that a request asks for, under the name of its column.
+
+        Parameters
+        ----------
+        text
+            A name; or a catalog or a calculator, a dot and a name; then perhaps AS and another name. What can be read
+            as a name is one.
+
+        Raises
+        ------
+        AmbiguousAttributeError
+            If it may mean several attributes, and none is preferred.
+        TargetError
+            If it means none.
+        """
+        found = self._named(text)
+        if found is not None:
+            return self._provided(text, found)
+        readings = [*aliases(text)] or [(text, "")]
+        for reference, column in readings:
+            referred = self._referred(reference)
+            if referred is not None:
+                return self._provided(column or referred[0], referred[1])
+        raise self._missing(readings[0][0])
+
+    def read(self, name: str) -> Provided:
+        """Return the attribute that a criterion or a calculator reads by a name, under that name.
+
+        The exceptions are those of `requested`.
+        """
+        referred = self._referred(name)
+        if referred is None:
+            raise self._missing(name)
+        return self._provided(name, referred[1])
+
+    def _provided(self, name: str, meaning: Candidate) -> Provided:
+        if meaning.own:
+            return Provided(name, self.sources.schema.by_identity[meaning.identity], self.sources, meaning.how)
+        return self.providers.provided(name, meaning.identity, meaning.how)
+
+    def _referred(self, text: str) -> tuple[str, Candidate] | None:
+        """Return the attribute that a reference means, and its plain name; None if it means none."""
+        for name in (text, unquoted(text)):
+            found = None if name is None else self._named(name)
+            if name is not None and found is not None:
+                return name, found
+        found_there = {one.identity: (name, one) for name, one in self._qualified(text)}
+        if len(found_there) > 1:
+            raise AmbiguousAttributeError(
+                f"{text} may be {' or '.join(sorted(one.reference for _, one in found_there.values()))}",
+                hint="put the name of the catalog, and that of the attribute, in `backquotes`",
+            )
+        return next(iter(found_there.values()), None)
+
+    def _qualified(self, text: str) -> Iterator[tuple[str, Candidate]]:
+        """Yield what a text may mean that has a catalog, or a calculator, and a dot before the name of an attribute."""
+        for word, name in qualified(text):
+            catalog = self.definitions.of_catalog(word)
+            if catalog is not None and catalog.population == self.sources.population:
+                for one in catalog.schema.matching(name):
+                    yield name, Candidate(one.identity, word, one.name, f"asked of {word}")
+            given = self.registry.current.get(word)
+            if given is not None and matching_names(name, given.calculator.names):
+                yield name, self._applied(word, given.calculator, name)
+
+    # -- names ---------------------------------------------------------------------------------------------------
+
+    def _named(self, name: str) -> Candidate | None:
+        """Return the attribute that a name means; None if it means none."""
+        if name not in self._meanings:
+            own = self.sources.schema.matching(name)
+            if len(own) > 1:
+                raise AmbiguousAttributeError(
+                    f"the attribute {name} may be {' or '.join(one.name for one in own)}",
+                    hint="write it as it is, upper and lower case",
+                )
+            if own:
+                meaning = Candidate(own[0].identity, self.called, name, "the sources have it", own=True)
+                self._meanings[name] = meaning
+            else:
+                self._meanings[name] = self._looked_up(name)
+        return self._meanings[name]
+
+    def _looked_up(self, name: str) -> Candidate | None:
+        if name in self._open:
+            raise self._unmeant().circle(self._open[self._open.index(name) :])
+        self._open.append(name)
+        try:
+            return self._preferred(name) or self._only(name)
+        finally:
+            self._open.pop()
+
+    def _preferred(self, name: str) -> Candidate | None:
+        """Return what a name is recorded to mean, if that can be had for these sources."""
+        choice = self.registry.preference(name)
+        if isinstance(choice, Calculator):
+            called = min(key for key, one in self.registry.current.items() if one.calculator.digest == choice.digest)
+            return self._applied(called, choice, name) if self._applies(choice, name) else None
+        if isinstance(choice, Preference):
+            return self.definitions.of_identity(name, choice.identity)
+        return None
+
+    def _only(self, name: str) -> Candidate | None:
+        """Return the one attribute of this name that the values of the sources determine."""
+        for any_case in (False, True):
+            found: dict[str, Candidate] = {}
+            for one in (
+                *self._calculated(name, any_case=any_case),
+                *self.definitions.candidates(name, any_case=any_case).values(),
+            ):
+                found.setdefault(one.identity, one)
+            if len(found) > 1:
+                raise self._unmeant().ambiguous(name, self._open[:-1], found.values())
+            if found:
+                return next(iter(found.values()))
+        return None
+
+    # -- calculators ---------------------------------------------------------------------------------------------
+
+    def _calculated(self, name: str, *, any_case: bool) -> Iterator[Candidate]:
+        """Yield what registered calculators give under a name, from inputs that the sources have or give."""
+        for called, calculator in self.registry.giving(name, any_case=any_case).items():
+            if self._applies(calculator, name):
+                try:
+                    yield self._applied(called, calculator, name)
+                except AmbiguousAttributeError:
+                    raise
+                except ProvennError as error:  # it does not fit what the sources have: another type, a name in the way
+                    self._failures.setdefault(name, error)
+
+    def _applied(self, called: str, calculator: Calculator, name: str) -> Candidate:
+        inputs = {each: self.read(each).attribute.identity for each in inputs_of(calculator)}
+        output = matching_names(name, calculator.names)[0]
+        identity = self.providers.derived(calculator, inputs).schema[output].identity
+        return Candidate(identity, called, output, f"the calculator {called} gives it", calculator=True)
+
+    def _applies(self, calculator: Calculator, name: str) -> bool:
+        """Whether the sources have or give all inputs of a calculator, without the attribute that it is to give."""
+        return self._derivable(inputs_of(calculator), [name])
+
+    def _derivable(self, names: Iterable[str], blocked: Iterable[str]) -> bool:
+        """Whether names mean something for the sources, if some other names are not used on the way.
+
+        Which names can be had is a least fixed point, so that it takes no longer than calculators times names, in
+        whatever circles calculators read one another.
+        """
+        wanted = tuple(names)
+        left = [one for one in self._reachable(wanted) if one not in set(blocked)]
+        found = {one for one in left if self._grounded(one)}
+        while new := {
+            one
+            for one in left
+            if one not in found and any(found.issuperset(inputs_of(each)) for each in self._giving(one))
+        }:
+            found |= new
+        return found.issuperset(wanted)
+
+    def _reachable(self, names: Iterable[str]) -> list[str]:
+        """Return names, and all that calculators which give them read, directly or not."""
+        found = dict.fromkeys(names)
+        pending = [*found]
+        while pending:
+            one = pending.pop()
+            for each in () if self._grounded(one) else self._giving(one):
+                new = [name for name in inputs_of(each) if name not in found]
+                found |= dict.fromkeys(new)
+                pending += new
+        return [*found]
+
+    def _giving(self, name: str) -> list[Calculator]:
+        return [*self.registry.giving(name, any_case=True).values()]
+
+    def _grounded(self, name: str) -> bool:
+        """Whether a name means something for the sources without any calculator."""
+        choice = self.registry.preference(name)
+        if isinstance(choice, Preference) and self.definitions.of_identity(name, choice.identity) is not None:
+            return True
+        if self.sources.schema.matching(name) or any(
+            self.definitions.candidates(name, any_case=any_case) for any_case in (False, True)
+        ):
+            return True
+        return any(
+            word in self.registry.current or self.definitions.of_catalog(word) is not None
+            for word, _ in qualified(name)
+        )
+
+    # -- what is wrong -------------------------------------------------------------------------------------------
+
+    def _unmeant(self) -> Unmeant:
+        return Unmeant(self.reading, self.definitions, self.called)
+
+    def _missing(self, text: str) -> ProvennError:
+        name = unquoted(text) or text
+        if name in self._failures:
+            return self._failures[name]
+        return self._dead_end_of_reference(text) or self._unmeant().missing(self._dead_end(name, []))
+
+    def _dead_end_of_reference(self, text: str) -> TargetError | None:
+        """Return what is wrong with a reference whose catalog or calculator there is."""
+        for word, name in qualified(text):
+            catalog, given = self.definitions.of_catalog(word), self.registry.current.get(word)
+            if catalog is not None and catalog.population != self.sources.population:
+                what = f"{word} has sources of the population {catalog.population.name}"
+                return TargetError(f"{what}, and {self.called} of {self.sources.population.name}")
+            known = catalog.schema.names if catalog is not None else () if given is None else given.calculator.names
+            if known:
+                return TargetError(f"{word} has no attribute {name!r}", hint=did_you_mean(name, known))
+        return None
+
+    def _dead_end(self, name: str, chain: list[str]) -> list[str]:
+        """Return names, each needed for the one before; the last is not to be had, or is among those before it."""
+        path = [*chain, name]
+        if name in chain:
+            return path
+        for calculator in self._giving(name):
+            for each in inputs_of(calculator):
+                if not self._derivable([each], path):
+                    return self._dead_end(each, path)
+        return path
