@@ -229,10 +229,14 @@ class MigrationContract:
         for name in ("late", "early", "last"):
             with database.writing() as writing:
                 calculators.register(writing, name, calculator)
+                calculators.prefer_calculator(writing, "twice", name)
         told = migrate(place, "0005", lose=True)
         assert told.lost == ("2 × further name of a calculator",)
+        with database.engine.connect() as connection:
+            assert [row["identity"] for row in rows(connection)["preferences"]] == [calculator.digest]
         with open_database(place) as again, again.reading() as reading:
             assert list(calculators.latest(reading)) == ["last"]
+            assert calculators.preferred(reading)["twice"].calculator == "last"
 
     def test_the_first_step_can_be_undone_too(self, database):
         with database.engine.connect() as connection:

@@ -75,7 +75,11 @@ def prefer(writing: Writing, attribute: str, which: Calculator | Catalog | str) 
     if attribute not in chosen.names:
         hint = f"it provides {', '.join(chosen.names)}"
         raise CalculatorError(f"this calculator does not provide {attribute!r}", hint=hint)
-    calculators.prefer(writing, attribute, chosen.digest)
+    known = latest(writing)
+    called = [name for name, one in known.items() if one.calculator.digest == chosen.digest]
+    if not called:
+        raise CalculatorError("this calculator is not registered, or not any more", hint=there_are(known))
+    calculators.prefer_calculator(writing, attribute, which if isinstance(which, str) else min(called))
 
 
 def _named(reading: Reading, name: str) -> Calculator | Catalog:

@@ -19,12 +19,12 @@ from provenn.store.tables import calculators, preferences
 __all__ = [
     "Preference",
     "Registered",
-    "chosen",
     "current",
     "damaged",
     "forget_preference",
     "latest",
     "prefer",
+    "prefer_calculator",
     "preferred",
     "providing",
     "register",
@@ -32,6 +32,9 @@ __all__ = [
     "superseded",
     "there_are",
 ]
+
+
+_BY_NAME = "calculator:"  # no identity of an attribute begins so
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +49,27 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """That an attribute's name means one identity: who said so, when."""
+    """What the name of an attribute means, who said so, and when.
+
+    Parameters
+    ----------
+    attribute
+        The name.
+    identity
+        The identity of an attribute; or, for what a calculator gives, ``calculator:`` and the name of the calculator.
+    by, at
+        Who said so, and when.
+    """
 
     attribute: str
     identity: str
     at: datetime
     by: str
+
+    @property
+    def calculator(self) -> str | None:
+        """The name of the calculator that is meant, if one is."""
+        return self.identity.removeprefix(_BY_NAME) if self.identity.startswith(_BY_NAME) else None
 
 
 def register(writing: Writing, name: str, calculator: Calculator) -> None:
@@ -104,6 +122,15 @@ def _registered(row: Any) -> Registered:  # noqa: ANN401 - a row
     return Registered(row.name, calculator, row.registered_at, row.registered_by)
 
 
+def prefer_calculator(writing: Writing, attribute: str, name: str) -> None:
+    """Record that the name of an attribute means what the calculator of a name gives from now on.
+
+    If another calculator is registered under that name, it is the one that is meant. So it does not matter whether the
+    preference or the registration came first.
+    """
+    prefer(writing, attribute, _BY_NAME + name)
+
+
 def prefer(writing: Writing, attribute: str, identity: str) -> None:
     """Record that the name of an attribute means this identity from now on."""
     forget_preference(writing, attribute)
@@ -143,22 +170,6 @@ def superseded(known: Iterable[Registered]) -> frozenset[str]:
     return frozenset(one.calculator.digest for one in every) - meant
 
 
-def chosen(known: Iterable[Registered], choice: Preference) -> Calculator | None:
-    """Return the calculator that a preference means now; None if it means none.
-
-    A preference follows the name of its calculator: if that was registered again, with other code or parameters, the
-    new one is meant. So it does not matter whether the preference or the registration came first.
-    """
-    every = tuple(known)
-    now = current(every)
-    names = {one.name for one in every if one.calculator.digest == choice.identity}
-    meant = {now[name].calculator.digest: now[name].calculator for name in names}
-    meant = {digest: one for digest, one in meant.items() if choice.attribute in one.names}
-    if choice.identity in meant:
-        return meant[choice.identity]
-    return next(iter(meant.values())) if len(meant) == 1 else None
-
-
 def providing(reading: Reading, attribute: str) -> Calculator:
     """Return the calculator that provides an attribute: the only one, or the one that is preferred.
 
@@ -167,8 +178,7 @@ def providing(reading: Reading, attribute: str) -> Calculator:
     CalculatorError
         If there is none, or several of which none is preferred.
     """
-    every = registered(reading)
-    known = current(every)
+    known = latest(reading)
     candidates = {name: one.calculator for name, one in known.items() if attribute in one.calculator.names}
     if not candidates:
         provided = {one for each in known.values() for one in each.calculator.names}
@@ -177,9 +187,8 @@ def providing(reading: Reading, attribute: str) -> Calculator:
     if len({one.digest for one in candidates.values()}) == 1:
         return next(iter(candidates.values()))
     choice = preferred(reading).get(attribute)
-    meant = None if choice is None else chosen(every, choice)
-    if meant is not None:
-        return meant
+    if choice is not None and choice.calculator in candidates:
+        return candidates[choice.calculator]
     raise CalculatorError(
         f"several calculators provide {attribute}: {', '.join(sorted(candidates))}",
         hint=f'name one, or record which is meant: archive.prefer("{attribute}", "{min(candidates)}")',

@@ -5,7 +5,7 @@ Only what a person defined is looked at, and only what the viewer sees.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from provenn.catalogs import Calculator, Catalog, PythonCalculator, SqlCalculator
@@ -13,9 +13,9 @@ from provenn.criteria import dotted, matching_names, names_in
 from provenn.errors import CalculatorError, UnknownCatalogError
 from provenn.store import attributes, catalog_store
 from provenn.store.attributes import Defined
-from provenn.store.calculators import Preference, Registered, chosen, current, preferred, registered, superseded
+from provenn.store.calculators import Registered, current, preferred, registered, superseded
 from provenn.store.database import Reading
-from provenn.targets.providers import Providers, row_lineage
+from provenn.targets.providers import Providers, rests_on, row_lineage
 
 __all__ = ["Candidate", "Definitions", "Registry", "inputs_of"]
 
@@ -93,14 +93,18 @@ class Registry:
                 found.setdefault(one.calculator.digest, called)
         return {called: self.current[called].calculator for called in found.values()}
 
-    def preference(self, name: str) -> Calculator | Preference | None:
-        """Return the calculator, or the identity of an attribute, that a name is recorded to mean."""
+    def preferred_calculator(self, name: str) -> tuple[str, Calculator] | None:
+        """Return the calculator that is recorded to give an attribute of a name, and its own name."""
         choice = self._preferences.get(name)
-        if choice is None:
-            return None
-        calculator = chosen(self._registered, choice)
-        is_calculator = any(one.calculator.digest == choice.identity for one in self._registered)
-        return calculator if is_calculator else choice
+        called = None if choice is None else choice.calculator
+        one = None if called is None else self.current.get(called)
+        given = one is not None and name in one.calculator.names
+        return (one.name, one.calculator) if one is not None and given else None
+
+    def preferred_identity(self, name: str) -> str | None:
+        """Return the identity that a name is recorded to mean."""
+        choice = self._preferences.get(name)
+        return None if choice is None or choice.calculator is not None else choice.identity
 
 
 @dataclass(slots=True)
@@ -123,15 +127,18 @@ class Definitions:
     _found: dict[tuple[str, bool], dict[str, Candidate]] = field(default_factory=dict)
 
     def candidates(self, name: str, *, any_case: bool) -> dict[str, Candidate]:
-        """Return the attributes of a name that the values of the sources determine, by identity."""
+        """Return the attributes of a name that the values of the sources determine, by identity.
+
+        What rests on a calculator in whose place another one was registered is none, unless there is nothing else.
+        """
         place = (name, any_case)
         if place not in self._found:
             lineage = self._in_lineage(name, any_case=any_case)
-            defined = self._determined(name, any_case=any_case)
-            valid = {identity: one for identity, one in defined.items() if not self._outdated(identity)}
+            defined = [one for one in self._named(name, any_case=any_case) if self.providers.determined(one.identity)]
+            valid = [one for one in defined if not self._outdated(one)]
             if not valid and not lineage and not self.registry.giving(name, any_case=any_case):
-                valid = defined  # what was made of an old result is what there is
-            self._found[place] = lineage | {key: one for key, one in valid.items() if key not in lineage}
+                valid = defined
+            self._found[place] = self._candidates(valid) | lineage
         return self._found[place]
 
     def _in_lineage(self, name: str, *, any_case: bool) -> dict[str, Candidate]:
@@ -146,41 +153,39 @@ class Definitions:
                     found[one.identity] = self._candidate(catalog.digest, one.name, one.identity)
         return found
 
-    def _determined(self, name: str, *, any_case: bool) -> dict[str, Candidate]:
-        return {
-            one.identity: self._candidate(one.catalog, one.name, one.identity)
-            for one in self._by_identity(name, any_case=any_case)
-            if self.providers.determined(one.identity)
-        }
-
     def elsewhere(self, name: str) -> list[Candidate]:
         """Return the attributes of a name that only other catalogs of the population have."""
         for any_case in (False, True):
-            found = [
-                self._candidate(one.catalog, one.name, one.identity)
-                for one in self._by_identity(name, any_case=any_case)
-                if not self.providers.determined(one.identity)
-            ]
+            defined = self._named(name, any_case=any_case)
+            found = self._candidates(one for one in defined if not self.providers.determined(one.identity))
             if found:
-                return sorted(found, key=lambda one: one.origin)
+                return sorted(found.values(), key=lambda one: one.origin)
         return []
 
-    def _by_identity(self, name: str, *, any_case: bool) -> list[Defined]:
-        """Return where people defined attributes of a name: of each attribute one place, if possible with a name."""
+    def _named(self, name: str, *, any_case: bool) -> list[Defined]:
+        """Return where people defined attributes of a name: first in catalogs that have a name themselves."""
         population = self.providers.sources.population.name
         defined = attributes.named(self.reading, population, name, any_case=any_case)
-        called = catalog_store.entries(self.reading, {one.catalog for one in defined}) if defined else {}
-        found: dict[str, Defined] = {}
-        for one in sorted(defined, key=lambda one: (not called[one.catalog].names, one.catalog)):
-            found.setdefault(one.identity, one)
-        catalogs = catalog_store.get_all(self.reading, [one.catalog for one in found.values()]) if found else {}
-        self.providers.note(*catalogs.values())
-        return list(found.values())
+        if not defined:
+            return []
+        digests = {one.catalog for one in defined}
+        called = catalog_store.entries(self.reading, digests)
+        self.providers.note(*catalog_store.get_all(self.reading, digests).values())
+        return sorted(defined, key=lambda one: (not called[one.catalog].names, one.catalog))
 
-    def _outdated(self, identity: str) -> bool:
-        """Whether an attribute rests on what a calculator gave before another one was registered in its place."""
+    def _candidates(self, defined: Iterable[Defined]) -> dict[str, Candidate]:
+        found: dict[str, Candidate] = {}
+        for one in defined:
+            if one.identity not in found:
+                found[one.identity] = self._candidate(one.catalog, one.name, one.identity)
+        return found
+
+    def _outdated(self, one: Defined) -> bool:
+        """Whether a definition rests on what a calculator gave before another one was registered in its place."""
         old, sql = self.registry.superseded, self.registry.superseded_sql
-        return bool(old or sql) and self.providers.rests_on(identity, old, sql)
+        if not old and not sql:
+            return False
+        return rests_on(catalog_store.get(self.reading, one.catalog), one.identity, old, sql)
 
     def of_catalog(self, word: str) -> Catalog | None:
         """Return the catalog that has a name, or whose digest begins so; None if there is none."""

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from provenn.catalogs import Calculator, Catalog
 from provenn.criteria import aliases, matching_names, qualified, unquoted
 from provenn.errors import AmbiguousAttributeError, ProvennError, TargetError, did_you_mean
-from provenn.store.calculators import Preference
 from provenn.store.database import Reading
 from provenn.targets.candidates import Candidate, Definitions, Registry, inputs_of
 from provenn.targets.providers import Provided, Providers
@@ -152,13 +151,11 @@ class Naming:
 
     def _preferred(self, name: str) -> Candidate | None:
         """Return what a name is recorded to mean, if that can be had for these sources."""
-        choice = self.registry.preference(name)
-        if isinstance(choice, Calculator):
-            called = min(key for key, one in self.registry.current.items() if one.calculator.digest == choice.digest)
-            return self._applied(called, choice, name) if self._applies(choice, name) else None
-        if isinstance(choice, Preference):
-            return self.definitions.of_identity(name, choice.identity)
-        return None
+        chosen = self.registry.preferred_calculator(name)
+        if chosen is not None:
+            return self._applied(*chosen, name) if self._applies(chosen[1], name) else None
+        identity = self.registry.preferred_identity(name)
+        return None if identity is None else self.definitions.of_identity(name, identity)
 
     def _only(self, name: str) -> Candidate | None:
         """Return the one attribute of this name that the values of the sources determine."""
@@ -232,8 +229,8 @@ class Naming:
 
     def _grounded(self, name: str) -> bool:
         """Whether a name means something for the sources without any calculator."""
-        choice = self.registry.preference(name)
-        if isinstance(choice, Preference) and self.definitions.of_identity(name, choice.identity) is not None:
+        identity = self.registry.preferred_identity(name)
+        if identity is not None and self.definitions.of_identity(name, identity) is not None:
             return True
         if self.sources.schema.matching(name) or any(
             self.definitions.candidates(name, any_case=any_case) for any_case in (False, True)

@@ -35,7 +35,7 @@ from provenn.store import attributes, catalog_store
 from provenn.store.database import Reading
 from provenn.targets.steps import is_key
 
-__all__ = ["Provided", "Providers", "brought_together", "row_lineage"]
+__all__ = ["Provided", "Providers", "brought_together", "rests_on", "row_lineage"]
 
 _SAME_ROWS = (
     SelectSources,
@@ -163,36 +163,6 @@ class Providers:
             )
         return self._determined[identity]
 
-    def rests_on(self, identity: str, calculators: Collection[str], expressions: Collection[tuple[str, str]]) -> bool:
-        """Whether an attribute is derived, directly or not, by some calculators or SQL expressions.
-
-        Parameters
-        ----------
-        identity
-            The attribute.
-        calculators
-            Digests of calculators in Python.
-        expressions
-            Names and SQL as it was written.
-        """
-        pending, seen = [identity], {identity}
-        while pending:
-            one = pending.pop()
-            derivation = None if is_key(one) else self.derivation(one)
-            if derivation is None:
-                continue
-            calculation = derivation.calculation
-            if isinstance(calculation, PythonCalculator):
-                found = calculation.digest in calculators
-            else:
-                found = any((output.name, output.text) in expressions for output in _outputs(derivation, one))
-            if found:
-                return True
-            new = set(_reads(derivation, one).values()) - seen
-            seen |= new
-            pending += new
-        return False
-
     # -- providers -----------------------------------------------------------------------------------------------
 
     def provider(self, identity: str) -> Catalog:
@@ -281,6 +251,40 @@ class Providers:
         self.note(made)
         self._made.setdefault(made.digest, made)
         return made
+
+
+def rests_on(
+    catalog: Catalog, identity: str, calculators: Collection[str], expressions: Collection[tuple[str, str]]
+) -> bool:
+    """Whether a catalog has an attribute only by way of some calculators or SQL expressions.
+
+    Parameters
+    ----------
+    catalog
+        The catalog; only its own lineage is looked at.
+    identity
+        The attribute.
+    calculators
+        Digests of calculators in Python.
+    expressions
+        Names and SQL as it was written.
+    """
+    resting: dict[str, bool] = {}  # of each attribute, whether all definitions seen so far rest on them
+    for one in cone(catalog):
+        for _, each in attributes.new_attributes(one):
+            if isinstance(one, DeriveAttributes) and each not in one.parent.schema.by_identity:
+                by_these = _derived_by(one, each, calculators, expressions)
+                found = by_these or any(resting.get(read, False) for read in _reads(one, each).values())
+                resting[each] = resting.get(each, True) and found
+    return resting.get(identity, False)
+
+
+def _derived_by(
+    catalog: DeriveAttributes, identity: str, calculators: Collection[str], expressions: Collection[tuple[str, str]]
+) -> bool:
+    if isinstance(catalog.calculation, PythonCalculator):
+        return catalog.calculation.digest in calculators
+    return any((one.name, one.text) in expressions for one in _outputs(catalog, identity))
 
 
 def brought_together(wanted: Iterable[tuple[Catalog, str, str]]) -> Catalog | None:

@@ -1,4 +1,4 @@
-"""Catalogs that only runs needed are told apart from definitions, and one calculator may have several names."""
+"""Catalogs that only runs needed are told apart from definitions, and calculators are preferred by name."""
 
 from alembic import op
 from sqlalchemy import Boolean, Column, Connection, column, delete, func, select, table, true
@@ -17,6 +17,8 @@ def upgrade() -> None:
     Older versions did not record whether a person or a run added a catalog, so all of them count as definitions.
     """
     op.add_column("definers", Column("defined", Boolean, nullable=False, server_default=true()))
+    called = "(SELECT name FROM calculators WHERE digest = identity)"
+    op.execute(f"UPDATE preferences SET identity = 'calculator:' || {called} WHERE {called} IS NOT NULL")  # noqa: S608
     op.drop_index("ix_calculators_name", "calculators")
     _change_key("name", "digest")
     op.create_index("ix_calculators_digest", "calculators", ["digest"])
@@ -31,6 +33,11 @@ def _change_key(*columns: str) -> None:
 def downgrade() -> None:
     """Drop what was made. Of several names of a calculator, the one that was registered last stays."""
     op.drop_column("definers", "defined")
+    newest = "SELECT max(registered_at) FROM calculators WHERE 'calculator:' || name = identity"
+    digest = (
+        f"SELECT min(digest) FROM calculators WHERE 'calculator:' || name = identity AND registered_at = ({newest})"  # noqa: S608
+    )
+    op.execute(f"UPDATE preferences SET identity = coalesce(({digest}), identity) WHERE identity LIKE 'calculator:%'")  # noqa: S608
     columns = ("name", "digest", "registered_at")
     one = table("calculators", *map(column, columns))
     other = table("calculators", *map(column, columns)).alias("other")
