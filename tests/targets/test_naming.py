@@ -151,7 +151,10 @@ def test_a_calculator_is_chosen_by_its_name_or_by_a_preference(archive):
     with pytest.raises(AmbiguousAttributeError) as caught:
         archive.target("DR2", ["z"])
     assert caught.value.message == "several attributes are called z: those of the calculator pz, the calculator pz2"
-    assert caught.value.hint == 'ask for pz.z or pz2.z; or record which is meant: archive.prefer("z", "pz")'
+    assert (
+        caught.value.hint
+        == 'ask for pz.z or pz2.z; or record which is meant: archive.prefer("z", "pz"), provenn prefer z pz'
+    )
     plan = archive.target("DR2", ["pz.z", "pz2.z AS z2"]).plan()
     assert {each.calculator.digest for each in plan.calculations} == {one.digest, two.digest}
     archive.prefer("z", "pz2")
@@ -164,7 +167,7 @@ def test_what_an_input_may_mean_is_told_with_what_it_is_needed_for(archive):
     archive.calculator("far", sql={"far": "z > 1"})
     with pytest.raises(AmbiguousAttributeError, match="called z, which is needed for far: those") as caught:
         archive.target("DR2", ["far"])
-    assert caught.value.hint == 'record which is meant: archive.prefer("z", "pz")'
+    assert caught.value.hint == 'record which is meant: archive.prefer("z", "pz"), provenn prefer z pz'
 
 
 def test_a_calculator_and_a_definition_of_another_identity_are_several(archive, releases):

@@ -298,7 +298,7 @@ def test_inputs_of_a_calculator_come_from_several_bases(archive, stars, tycho):
     assert words(plan.after).count("scan") == 2
     with pytest.raises(TargetError, match=r"restricted has no bt of its own.*needed for colour\. tycho has") as caught:
         archive.target(stars.restrict(tycho, name="restricted"), ["colour"])
-    assert caught.value.hint == 'record which is meant: archive.prefer("bt", "tycho")'
+    assert caught.value.hint == 'record which is meant: archive.prefer("bt", "tycho"), provenn prefer bt tycho'
     archive.prefer("bt", "tycho")
     assert provided(archive.target("restricted", ["colour"]).plan(), "colour") == provided(plan, "colour")
     with pytest.raises(NotCoveredError, match="colour"):

@@ -106,5 +106,6 @@ def _needed(chain: Sequence[str], joint: str = ", which") -> str:
 def _choose(name: str, candidates: Sequence[Candidate], *, asked: bool) -> str:
     """Return how to say which attribute is meant; only what was asked for itself can be written in another way."""
     references = " or ".join(one.reference for one in candidates[:3])
-    prefer = f'record which is meant: archive.prefer("{name}", "{candidates[0].word}")'
+    word = candidates[0].word
+    prefer = f'record which is meant: archive.prefer("{name}", "{word}"), provenn prefer {name} {word}'
     return f"ask for {references}; or {prefer}" if asked else prefer
