@@ -25,7 +25,7 @@ def made(
     outputs: Mapping[str, str],
     **options: Any,  # noqa: ANN401 - those of PythonCalculator.of
 ) -> Calculator:
-    """Return the calculator that `provenn.Archive.calculator` is to register; its module is allowed from now on.
+    """Return the calculator that `provenn.Archive.calculator` is to register; its code is allowed from now on.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def made(
             names_in(text)  # what cannot be read is refused here, and not where it is used or listed
         return SqlCalculator.of(sql or {})
     made = PythonCalculator.of(function, inputs=inputs, outputs=outputs, **options)
-    allow(made.function.partition(":")[0])
+    allow(made.permit)
     return made
 
 

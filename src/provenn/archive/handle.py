@@ -144,7 +144,7 @@ class Catalog(Data):
         if what is None or isinstance(what, Mapping):
             what = SqlCalculator.of({**(what or {}), **expressions})
         elif isinstance(what, PythonCalculator) and what.given:
-            allow(what.function.partition(":")[0])
+            allow(what.permit)
         return self._make(DeriveAttributes.of(self.definition, what), name)
 
     def combine(self, *others: Catalog | str, name: str | None = None) -> Catalog:

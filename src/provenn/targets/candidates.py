@@ -5,15 +5,16 @@ Only what a person defined is looked at, and only what the viewer sees.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from provenn.catalogs import Calculator, Catalog, PythonCalculator, SqlCalculator
 from provenn.criteria import dotted, matching_names, names_in
 from provenn.errors import CalculatorError, UnknownCatalogError
 from provenn.store import attributes, catalog_store
 from provenn.store.attributes import Defined
-from provenn.store.calculators import Registered, current, preferred, registered, superseded
+from provenn.store.calculators import Preference, Registered, current, preferred, registered, superseded
 from provenn.store.database import Reading
 from provenn.targets.providers import Providers, rests_on, row_lineage
 
@@ -59,7 +60,7 @@ class Candidate:
 
 
 class Registry:
-    """The calculators that are registered, and the preferences that are recorded.
+    """The calculators that are registered, and the preferences that are recorded; read when they are first needed.
 
     Parameters
     ----------
@@ -68,21 +69,32 @@ class Registry:
     """
 
     def __init__(self, reading: Reading) -> None:
-        self._registered = registered(reading)
-        self._preferences = preferred(reading)
-        self.current: dict[str, Registered] = current(self._registered)
-        self.superseded = superseded(self._registered)
-        self.superseded_sql = frozenset(
-            pair
-            for one in self._registered
-            if isinstance(one.calculator, SqlCalculator) and one.calculator.digest in self.superseded
-            for pair in one.calculator.expressions
-        ) - frozenset(
-            pair
-            for one in self.current.values()
-            if isinstance(one.calculator, SqlCalculator)
-            for pair in one.calculator.expressions
-        )
+        self._reading = reading
+
+    @cached_property
+    def _registered(self) -> Sequence[Registered]:
+        return registered(self._reading)
+
+    @cached_property
+    def _preferences(self) -> dict[str, Preference]:
+        return preferred(self._reading)
+
+    @cached_property
+    def current(self) -> dict[str, Registered]:
+        """The calculators that were registered last under their names, by name."""
+        return current(self._registered)
+
+    @cached_property
+    def superseded(self) -> frozenset[str]:
+        """The digests of the calculators in whose place others were registered."""
+        return superseded(self._registered)
+
+    @cached_property
+    def superseded_sql(self) -> frozenset[tuple[str, str]]:
+        """The names and SQL of those among them, without what a current calculator gives in the same words."""
+        old = {one.calculator for one in self._registered if one.calculator.digest in self.superseded}
+        now = {one.calculator for one in self.current.values()}
+        return _expressions(old) - _expressions(now)
 
     def giving(self, name: str, *, any_case: bool) -> dict[str, Calculator]:
         """Return the current calculators that give an attribute of a name, each under its first name."""
@@ -205,6 +217,10 @@ class Definitions:
         called = catalog_store.entries(self.reading, [digest]).get(digest)
         word = called.names[0] if called is not None and called.names else digest[:12]
         return Candidate(identity, word, name, f"defined by {word}")
+
+
+def _expressions(calculators: Iterable[Calculator]) -> frozenset[tuple[str, str]]:
+    return frozenset(pair for one in calculators if isinstance(one, SqlCalculator) for pair in one.expressions)
 
 
 def inputs_of(calculator: Calculator) -> tuple[str, ...]:
