@@ -60,6 +60,13 @@ def test_imports_and_constants_that_it_reads_come_with_it():
     assert alone.strip() == str(function(4.0)), "another process makes the same of it"
 
 
+def test_it_does_not_matter_whether_imports_and_function_were_compiled_together():
+    """A notebook compiles each statement by itself, and Python makes other code of it."""
+    apart = typed("def f(x):\n    return m.sqrt(x)", m=math)
+    together = typed("import math as m\ndef f(x):\n    return m.sqrt(x)")
+    assert capture(apart) == capture(together)
+
+
 def test_annotations_that_are_texts_stay_texts():
     function = typed("from __future__ import annotations\ndef f(batch: Unknown) -> Nobody:\n    return batch")
     assert made_from(capture(function), "f")(1) == 1

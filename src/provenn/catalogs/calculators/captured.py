@@ -63,7 +63,7 @@ def capture(function: FunctionType) -> str:
             f"the source of {function.__name__} is longer than {LONGEST:,} characters",
             hint="put it into a .py file, and import it from there",
         )
-    _check_same(function, text)
+    _check_same(function, text, "\n".join([*head, source]))
     return text
 
 
@@ -200,16 +200,26 @@ def _is_plain(value: object) -> bool:
     return value is None or type(value) in (bool, int, str, bytes)
 
 
-def _check_same(function: FunctionType, text: str) -> None:
-    """Make sure that the captured source makes the very function that was given."""
-    made = _made(text, function.__name__)
-    defaults = (function.__defaults__, function.__kwdefaults__)
+def _check_same(function: FunctionType, text: str, alone: str) -> None:
+    """Make sure that the captured source makes the very function that was given.
+
+    Python compiles a call of something imported in another way if the import stands in the same text. A notebook
+    compiles statements one by one, a script as a whole, so that both are right.
+    """
+    name, defaults = function.__name__, (function.__defaults__, function.__kwdefaults__)
     if not all(map(_is_plain, defaults)):
-        raise CalculatorError(f"a default of {function.__name__} is not a plain value", hint=_HINT)
-    if not _same_code(made.__code__, function.__code__) or (made.__defaults__, made.__kwdefaults__) != defaults:
+        raise CalculatorError(f"a default of {name} is not a plain value", hint=_HINT)
+    made = _made(text, name)
+    codes = (made.__code__, *_codes(compile(alone, "<source>", "exec", dont_inherit=True), name))
+    same = any(_same_code(one, function.__code__) for one in codes)
+    if not same or (made.__defaults__, made.__kwdefaults__) != defaults:
         raise CalculatorError(
-            f"the source of {function.__name__} is not what was run", hint="run its definition again, then register it"
+            f"the source of {name} is not what was run", hint="run its definition again, then register it"
         )
+
+
+def _codes(code: CodeType, name: str) -> Iterator[CodeType]:
+    return (one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == name)
 
 
 def _same_code(one: CodeType, other: CodeType) -> bool:
