@@ -80,6 +80,7 @@ REMARKS = {
     },
     "definers.who": RIGHTS,
     "definers.at": WHEN,
+    "definers.defined": "whether a person or a run added a catalog is only recorded",
     "projects.owner": RIGHTS,
     "projects.created_at": WHEN,
     "members.who": RIGHTS,

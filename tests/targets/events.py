@@ -64,12 +64,16 @@ class Model:
 
 @dataclass(frozen=True)
 class Definition:
-    """That a catalog defines an attribute under a name, by some calculators or expressions."""
+    """That a catalog defines an attribute under a name, by some calculators or expressions.
+
+    What is private to a person is seen by nobody else, unless they see everything.
+    """
 
     catalog: str
     name: str
     expression: Expression
     uses: frozenset[Use]
+    private_to: str | None = None
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,11 @@ class World:
     definitions: list[Definition] = field(default_factory=list)
     registered: list[Registered] = field(default_factory=list)
     preferences: dict[str, str] = field(default_factory=dict)
+
+    def seen_by(self, who: str | None) -> World:
+        """What a person sees; nobody in particular sees everything."""
+        seen = [one for one in self.definitions if who is None or one.private_to in (None, who)]
+        return World(seen, self.registered, self.preferences)
 
     @property
     def current(self) -> dict[str, Registered]:
@@ -189,14 +198,14 @@ class Event:
     queue
         Events of one queue keep their order: the last registration under a name is the one that counts.
     model
-        Does it in the model; None if it must not change what any name means.
+        Does it in the model, as a person; None if it must not change what any name means.
     """
 
     what: str
     do: Callable[[provenn.Archive], object]
     after: tuple[str, ...] = ()
     queue: str = ""
-    model: Callable[[World], object] | None = None
+    model: Callable[[World, str], object] | None = None
 
 
 def pretend_run(archive: provenn.Archive, sources: str, name: str) -> None:

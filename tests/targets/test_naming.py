@@ -112,6 +112,11 @@ def test_names_with_dots_are_tried_at_every_dot_and_backquotes_decide(archive, r
     assert releases[0].schema["g"].identity in plan.before.attributes
 
 
+def test_what_is_no_text_is_refused(archive):
+    with pytest.raises(TargetError, match="expected the name of an attribute, got 5"):
+        archive.target("DR2", ["g", 5])
+
+
 @pytest.mark.parametrize(
     ("text", "match", "hint"),
     [

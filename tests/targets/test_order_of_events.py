@@ -4,8 +4,9 @@ Whatever the order, names mean the same, and that is what a model says that know
 """
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -74,8 +75,11 @@ def define_sources(archive: provenn.Archive, folder: Path) -> None:
 # --- events ---
 
 
-def defining(name: str, define: Callable[[provenn.Archive], object], *rows: Definition) -> Event:
-    return Event(f"define {name}", define, model=lambda world: world.definitions.extend(rows))
+def defining(name: str, define: Callable[[provenn.Archive], object], *rows: Definition, private: bool = False) -> Event:
+    def model(world: World, who: str) -> None:
+        world.definitions.extend(replace(one, private_to=who) if private else one for one in rows)
+
+    return Event(f"define {name}", define, model=model)
 
 
 def registering(called: str, output: str, of: str, factor: float | None, text: str = "") -> Event:
@@ -86,7 +90,7 @@ def registering(called: str, output: str, of: str, factor: float | None, text: s
         made = Registered(called, output, of, ("sql", (output, text)), partial(sql, text.removeprefix(f"{of} ")))
         do = partial(_register_sql, called=called, output=output, text=text)
     what = f"register {called}: {output} = {text or f'{factor} times {of}'}"
-    return Event(what, do, queue=called, model=lambda world: world.registered.append(made))
+    return Event(what, do, queue=called, model=lambda world, _: world.registered.append(made))
 
 
 def _register_sql(archive: provenn.Archive, called: str, output: str, text: str) -> None:
@@ -99,7 +103,7 @@ def preferring(name: str, which: str, after: str) -> Event:
         lambda archive: archive.prefer(name, which),
         after=(after,),
         queue=f"prefer {name}",
-        model=lambda world: world.preferences.update({name: which}),
+        model=lambda world, _: world.preferences.update({name: which}),
     )
 
 
@@ -146,6 +150,7 @@ DEFINED = [
         "unnamed",
         lambda archive: archive["DR2"].derive(w="g * 4"),
         Definition("", "w", sql("* 4", G2), frozenset([("sql", ("w", "g * 4"))])),
+        private=True,
     ),
     defining(
         "renamed",
@@ -196,7 +201,7 @@ def importing(file: Path) -> Event:
     nine = Definition("nine", "z", sql("* 9", G2), frozenset([("sql", ("z", "g * 9"))]))
     early = Registered("pw", "w", "g", ("sql", ("w", "g * 8")), partial(sql, "* 8"))
 
-    def model(world: World) -> None:
+    def model(world: World, _: str) -> None:
         world.definitions.append(nine)
         world.registered.insert(0, early)
 
@@ -229,11 +234,12 @@ class Places:
             yield archive
 
     @contextmanager
-    def after(self, events: Sequence[Event], people: Sequence[str]) -> Iterator[provenn.Archive]:
+    def after(self, events: Sequence[Event], people: Mapping[str, str]) -> Iterator[provenn.Archive]:
         """An archive in which people have done things, one after the other."""
         with self.copied("ada", confined=False) as archive:
-            for event, who in zip(events, people, strict=False):
-                with provenn.open(Path(archive._database.place).parent, who=who, progress=False) as of_person:
+            for event in events:
+                place, who = Path(archive._database.place).parent, people[event.what]
+                with provenn.open(place, who=who, progress=False) as of_person:
                     of_person._workshop._pipeline = self.pipeline(of_person)
                     event.do(of_person)
                     of_person._workshop._pipeline = None
@@ -274,19 +280,22 @@ def expected(world: World, sources: str, name: str) -> object:
         return TargetError
 
 
-def modelled(events: Sequence[Event]) -> World:
+def modelled(events: Sequence[Event], people: Mapping[str, str]) -> World:
     world = World([*FIRST_DEFINITIONS])
-    for event in events:
-        if event.model is not None and event.what != "import":
-            event.model(world)
-    for event in events:
-        if event.what == "import":
-            event.model(world)  # its calculators are older than all others
+    for event in sorted(events, key=lambda one: one.what == "import"):  # whose calculators are older than all others
+        if event.model is not None:
+            event.model(world, people[event.what])
     return world
 
 
 def check_meanings(world: World, archives: Sequence[provenn.Archive], asked: Sequence[tuple[str, str]]) -> None:
-    """Make sure that all archives say the same, and what the model says."""
+    """Make sure that all archives say the same to each person, and what the model says."""
+    for who in (None, "ada", "bob"):
+        seen = [one if who is None else one.as_seen_by(who) for one in archives]
+        _check_seen(world.seen_by(who), seen, asked)
+
+
+def _check_seen(world: World, archives: Sequence[provenn.Archive], asked: Sequence[tuple[str, str]]) -> None:
     expressions: dict[object, object] = {}
     for sources, name in asked:
         first, *others = (meaning(archive, sources, name) for archive in archives)
@@ -310,12 +319,12 @@ def places(tmp_path_factory) -> Places:
 
 
 def cases(run: Callable[..., None], file: Path, size: int) -> st.SearchStrategy:
-    """Some events, two orders of them, and who does each."""
+    """Some events, two orders of them, and who does what."""
     every = [*DEFINED, *REGISTERED, *PREFERRED, *SILENT, *running(run), importing(file)]
     order = {one.what: number for number, one in enumerate(every)}
     some = st.lists(st.sampled_from(every), min_size=2, max_size=size, unique_by=lambda one: one.what)
     priorities = st.lists(st.floats(0, 1), min_size=size, max_size=size)
-    people = st.lists(st.sampled_from(["ada", "bob"]), min_size=size, max_size=size)
+    people = st.fixed_dictionaries({one.what: st.sampled_from(["ada", "bob"]) for one in every})
     return st.tuples(
         some.map(lambda found: sorted(found, key=lambda one: order[one.what])), priorities, priorities, people
     )
@@ -324,13 +333,11 @@ def cases(run: Callable[..., None], file: Path, size: int) -> st.SearchStrategy:
 QUESTIONS = [(sources, name) for sources in SOURCES for name in NAMES]
 
 
-def check_case(places: Places, case: tuple, asked: Sequence[tuple[str, str]]) -> tuple[World, list[Event]]:
+def check_case(places: Places, case: tuple, asked: Sequence[tuple[str, str]]) -> None:
     events, one, other, people = case
     orders = [in_order(events, priorities[: len(events)]) for priorities in (one, other)]
-    world = modelled(orders[0])
-    with places.after(orders[0], people) as first, places.after(orders[1], [*reversed(people)]) as second:
-        check_meanings(world, [first, second], asked)
-    return world, orders[0]
+    with places.after(orders[0], people) as first, places.after(orders[1], people) as second:
+        check_meanings(modelled(orders[0], people), [first, second], asked)
 
 
 @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
@@ -358,7 +365,7 @@ def test_values_are_those_of_the_model_in_whatever_order_things_are_computed(tmp
         order = in_order(events, priorities[: len(events)])
         with places.after(order, people) as archive:
             archive._workshop._pipeline = places.pipeline(archive)
-            world = modelled(order)
+            world = modelled(order, people)
             for sources, name in (("DR2", "z"), ("both", "z"), ("both", "w"), ("bare", "z")):
                 told = expected(world, sources, name)
                 if isinstance(told, type):
@@ -372,10 +379,10 @@ def test_values_are_those_of_the_model_in_whatever_order_things_are_computed(tmp
 @pytest.mark.parametrize("sources", SOURCES)
 def test_the_model_says_what_a_new_archive_says(places, sources):
     """The sources as they are, before anything is done."""
-    with places.after([], []) as archive:
-        check_meanings(modelled([]), [archive], [(sources, name) for name in NAMES])
+    with places.after([], {}) as archive:
+        check_meanings(modelled([], {}), [archive], [(sources, name) for name in NAMES])
 
 
 def test_a_catalog_that_is_not_proved_to_have_it_is_told_as_always(places):
-    with places.after([DEFINED[0]], ["bob"]) as archive, pytest.raises(NotCoveredError):
+    with places.after([DEFINED[0]], {DEFINED[0].what: "bob"}) as archive, pytest.raises(NotCoveredError):
         archive.target("DR2", ["thrice_1.z"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from provenn.catalogs import Attribute, Base, Catalog, CombineAttributes, KeepAttributes, Schema, SelectSources, cone
-from provenn.criteria import backquoted, names_in, order_facts, parse_criterion
+from provenn.criteria import aliases, backquoted, names_in, order_facts, parse_criterion
 from provenn.errors import NotCoveredError, TargetError
 from provenn.logic import Knowledge, subset
 from provenn.store import catalog_store, counts, fragments, verifications
@@ -132,9 +132,14 @@ def _requested(request: Request, naming: Naming) -> list[Provided]:
         if found.setdefault(one.name, one).attribute.identity != one.attribute.identity:
             raise TargetError(
                 f"two different attributes would be called {one.name}",
-                hint=f"give one of them another name: {text} AS {one.name}_2",
+                hint=f"give one of them another name: {_reference(text)} AS {one.name}_2",
             )
     return [*found.values()]
+
+
+def _reference(text: str) -> str:
+    """Return what is before AS in what was asked for."""
+    return next((reference for reference, _ in aliases(text)), text)
 
 
 def _sources(request: Request, naming: Naming) -> tuple[Catalog, list[Provided]]:
