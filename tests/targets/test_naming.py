@@ -166,6 +166,27 @@ def test_a_calculator_is_chosen_by_its_name_or_by_a_preference(archive):
     assert asked(archive, "DR2", "z") == identity(plan, "z2")
 
 
+def test_a_catalog_and_a_calculator_of_one_name_are_told_apart(archive, releases, both):
+    redshift(archive)
+    old = releases[0].derive("pz", name="pz")
+    with pytest.raises(AmbiguousAttributeError, match=r"pz\.z may be that of the catalog pz, or of the calculator pz"):
+        archive.target(both, ["pz.z"])
+    assert asked(archive, both, f"{old.digest[:12]}.z") == old.schema["z"].identity
+    assert asked(archive, "DR1", "pz.z") == old.schema["z"].identity, "here both are the same"
+
+
+def test_a_calculator_that_is_asked_for_needs_its_inputs(archive, releases):
+    redshift(archive)
+    bare = releases[1].rename(g="green", name="bare")
+    assert asked(archive, bare, "pz.z"), "g is had under another name"
+    archive.calculator("far", sql={"far": "r + z"})
+    with pytest.raises(
+        TargetError, match="no catalog has an attribute 'r', and no calculator gives it, which is"
+    ) as told:
+        archive.target("DR2", ["far.far"])
+    assert "needed for far" in told.value.message
+
+
 def test_what_an_input_may_mean_is_told_with_what_it_is_needed_for(archive):
     redshift(archive, "pz", 1.0)
     redshift(archive, "pz2", 2.0)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from provenn.catalogs import Calculator, Catalog, PythonCalculator, SqlCalculator
-from provenn.criteria import dotted, matching_names, names_in
+from provenn.criteria import dotted, names_in
 from provenn.errors import CalculatorError, UnknownCatalogError
-from provenn.store import attributes, catalog_store
+from provenn.store import attributes, catalog_store, names
 from provenn.store.attributes import Defined
 from provenn.store.calculators import Preference, Registered, current, preferred, registered, superseded
 from provenn.store.database import Reading
@@ -96,14 +96,22 @@ class Registry:
         now = {one.calculator for one in self.current.values()}
         return _expressions(old) - _expressions(now)
 
-    def giving(self, name: str, *, any_case: bool) -> dict[str, Calculator]:
-        """Return the current calculators that give an attribute of a name, each under its first name."""
-        found: dict[str, str] = {}
+    @cached_property
+    def _by_output(self) -> dict[str, dict[str, Calculator]]:
+        """The current calculators by what they give, in lower case; each once, under the first of its names."""
+        found: dict[str, dict[str, Calculator]] = {}
+        seen: set[str] = set()
         for called, one in sorted(self.current.items()):
-            names = one.calculator.names
-            if name in names or (any_case and matching_names(name, names)):
-                found.setdefault(one.calculator.digest, called)
-        return {called: self.current[called].calculator for called in found.values()}
+            if one.calculator.digest not in seen:
+                seen.add(one.calculator.digest)
+                for name in one.calculator.names:
+                    found.setdefault(name.lower(), {})[called] = one.calculator
+        return found
+
+    def giving(self, name: str, *, any_case: bool) -> dict[str, Calculator]:
+        """Return the current calculators that give an attribute of a name, by their own names."""
+        found = self._by_output.get(name.lower(), {})
+        return {called: one for called, one in found.items() if any_case or name in one.names}
 
     def preferred_calculator(self, name: str) -> tuple[str, Calculator] | None:
         """Return the calculator that is recorded to give an attribute of a name, and its own name."""
@@ -181,9 +189,9 @@ class Definitions:
         if not defined:
             return []
         digests = {one.catalog for one in defined}
-        called = catalog_store.entries(self.reading, digests)
+        called = names.names_of(self.reading, digests)
         self.providers.note(*catalog_store.get_all(self.reading, digests).values())
-        return sorted(defined, key=lambda one: (not called[one.catalog].names, one.catalog))
+        return sorted(defined, key=lambda one: (one.catalog not in called, one.catalog))
 
     def _candidates(self, defined: Iterable[Defined]) -> dict[str, Candidate]:
         found: dict[str, Candidate] = {}
@@ -214,8 +222,7 @@ class Definitions:
         return self._candidate(definers[0].digest, name, identity) if definers else None
 
     def _candidate(self, digest: str, name: str, identity: str) -> Candidate:
-        called = catalog_store.entries(self.reading, [digest]).get(digest)
-        word = called.names[0] if called is not None and called.names else digest[:12]
+        word = names.names_of(self.reading, [digest]).get(digest, (digest[:12],))[0]
         return Candidate(identity, word, name, f"defined by {word}")
 
 
@@ -223,6 +230,7 @@ def _expressions(calculators: Iterable[Calculator]) -> frozenset[tuple[str, str]
     return frozenset(pair for one in calculators if isinstance(one, SqlCalculator) for pair in one.expressions)
 
 
+@lru_cache(maxsize=4096)
 def inputs_of(calculator: Calculator) -> tuple[str, ...]:
     """Return the names of what a calculator reads.
 

@@ -103,13 +103,10 @@ class Naming:
             found = None if name is None else self._named(name)
             if name is not None and found is not None:
                 return name, found
-        found_there = {one.identity: (name, one) for name, one in self._qualified(text)}
-        if len(found_there) > 1:
-            raise AmbiguousAttributeError(
-                f"{text} may be {' or '.join(sorted(one.reference for _, one in found_there.values()))}",
-                hint="put the name of the catalog, and that of the attribute, in `backquotes`",
-            )
-        return next(iter(found_there.values()), None)
+        referred = {one.identity: (name, one) for name, one in self._qualified(text)}
+        if len(referred) > 1:
+            raise self._unmeant().several_readings(text, [one for _, one in referred.values()])
+        return next(iter(referred.values()), None)
 
     def _qualified(self, text: str) -> Iterator[tuple[str, Candidate]]:
         """Yield what a text may mean that has a catalog, or a calculator, and a dot before the name of an attribute."""
@@ -119,7 +116,8 @@ class Naming:
                 for one in catalog.schema.matching(name):
                     yield name, Candidate(one.identity, word, one.name, f"asked of {word}")
             given = self.registry.current.get(word)
-            if given is not None and matching_names(name, given.calculator.names):
+            gives = given is not None and matching_names(name, given.calculator.names)
+            if given is not None and gives and self._applies(given.calculator, name):
                 yield name, self._applied(word, given.calculator, name)
 
     # -- names ---------------------------------------------------------------------------------------------------
@@ -259,6 +257,9 @@ class Naming:
             if catalog is not None and catalog.population != self.sources.population:
                 what = f"{word} has sources of the population {catalog.population.name}"
                 return TargetError(f"{what}, and {self.called} of {self.sources.population.name}")
+            if given is not None and matching_names(name, given.calculator.names):
+                lacking = (each for each in inputs_of(given.calculator) if not self._derivable([each], [name]))
+                return self._unmeant().missing(self._dead_end(next(lacking), [name]))
             known = catalog.schema.names if catalog is not None else () if given is None else given.calculator.names
             if known:
                 return TargetError(f"{word} has no attribute {name!r}", hint=did_you_mean(name, known))

@@ -51,6 +51,19 @@ class Unmeant:
             hint=_choose(name, candidates, asked=not chain),
         )
 
+    def several_readings(self, text: str, found: Sequence[Candidate]) -> AmbiguousAttributeError:
+        """Return the error for a reference that can be read in several ways."""
+        references = sorted({one.reference for one in found})
+        if len(references) > 1:
+            return AmbiguousAttributeError(
+                f"{text} may be {' or '.join(references)}",
+                hint="put the name of the catalog, and that of the attribute, in `backquotes`",
+            )
+        return AmbiguousAttributeError(
+            f"{text} may be that of the catalog {found[0].word}, or of the calculator {found[0].word}",
+            hint="give the catalog a name of its own, or the beginning of its digest instead",
+        )
+
     def circle(self, names: Sequence[str]) -> AmbiguousAttributeError:
         """Return the error for a name that calculators give from itself, and in other ways, too."""
         way = " from ".join((*names, names[0]))
