@@ -4,6 +4,7 @@ import math
 import sys
 from hashlib import sha256
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
@@ -61,6 +62,7 @@ def test_everything_that_can_change_a_result_is_identity():
         (example.fixed, "a calculator is a Python function, not functools.partial"),
         (example.wrapped, "example:original is another object than the one given"),
         (example.Group, "a calculator is a Python function"),
+        (FunctionType(example.photo_z.__code__, {"__name__": "nowhere"}), "belongs to no module that is imported"),
         (math.sqrt, "a calculator is a Python function"),
         ("mymodule:photo_z", "a calculator is a Python function"),
     ],

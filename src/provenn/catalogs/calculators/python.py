@@ -244,7 +244,9 @@ def _located(function: Callable[..., object]) -> tuple[str, str, str]:
         raise CalculatorError("a lambda cannot be found again by another process", hint=_MODULE_HINT)
     if "<locals>" in name:
         raise CalculatorError(f"{name} is local to another function", hint=_MODULE_HINT)
-    module = sys.modules[function.__module__]
+    module = sys.modules.get(function.__module__)
+    if module is None:
+        raise CalculatorError(f"{name} belongs to no module that is imported", hint=_MODULE_HINT)
     if _inside(module, name) is not function:
         raise CalculatorError(f"{function.__module__}:{name} is another object than the one given", hint=_MODULE_HINT)
     if function.__module__ != _MAIN:
