@@ -100,12 +100,12 @@ def test_sources_that_may_lack_an_attribute_are_shown_in_a_possible_world(client
     archive.ingest(
         "other", write_parquet(tmp_path / "other.parquet", {"hip": [1], "w": [2.0]}), key="hip", population="star"
     )
-    page, found = get(client, sources="stars", attributes="w")
+    page, found = get(client, sources="stars", attributes="other.w")
     assert page.status_code == 400
     assert found["error"]["message"] == "not all sources of stars are proved to have w"
     assert "2 other" in page.text
     assert "A possible world in which some sources do not have it" in page.text
-    assert get(client, sources="stars", attributes="w", missing="null")[0].status_code == 200
+    assert get(client, sources="stars", attributes="other.w", missing="null")[0].status_code == 200
 
 
 @pytest.mark.parametrize(
