@@ -2,7 +2,7 @@
 
 from provenn.criteria.atoms import Atom, order_facts
 from provenn.criteria.criterion import Criterion, Expression, names_in, parse_criterion, parse_expression, render
-from provenn.criteria.references import aliases, commas, dotted, qualified, unquoted
+from provenn.criteria.references import join_dotted, split_alias, split_commas, split_qualifier, unquote
 from provenn.criteria.regions import region_facts, without_cells
 from provenn.criteria.schema import Attribute, AttributeLike, matching_names
 from provenn.criteria.types import Type, parse_type
@@ -16,23 +16,23 @@ __all__ = [
     "Criterion",
     "Expression",
     "Type",
-    "aliases",
     "backquoted",
-    "commas",
-    "dotted",
     "identities_in",
+    "join_dotted",
     "matching_names",
     "names_in",
     "order_facts",
     "parse_criterion",
     "parse_expression",
     "parse_type",
-    "qualified",
     "region_facts",
     "render",
     "same_unit",
+    "split_alias",
+    "split_commas",
+    "split_qualifier",
     "unit_of",
-    "unquoted",
+    "unquote",
     "with_names",
     "without_cells",
 ]

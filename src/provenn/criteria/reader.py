@@ -23,7 +23,7 @@ from provenn.criteria.folding import parse_constant, read_number
 from provenn.criteria.functions import why_refused
 from provenn.criteria.nodes import Call, Column, Condition, Constant, Junction, Leaf, Node, Truth
 from provenn.criteria.operations import arithmetic, bitwise, cast, negative
-from provenn.criteria.references import dotted
+from provenn.criteria.references import join_dotted
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.schema import AttributeLike, matching_names
 from provenn.criteria.syntax import is_quantity, parse, position
@@ -81,7 +81,7 @@ def read_names(text: str) -> tuple[str, ...]:
 def _name(tree: exp.Column) -> str:
     """Return the name of an attribute; of one with dots between its parts, all of them, as in ``DR1.z``."""
     parts = [part.name for part in tree.parts]
-    return parts[0] if len(parts) == 1 else dotted(parts)
+    return parts[0] if len(parts) == 1 else join_dotted(parts)
 
 
 class _Reader:

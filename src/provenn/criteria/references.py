@@ -11,62 +11,62 @@ from collections.abc import Iterator, Sequence
 
 from provenn.criteria.writing import backquoted
 
-__all__ = ["aliases", "commas", "dotted", "qualified", "unquoted"]
+__all__ = ["join_dotted", "split_alias", "split_commas", "split_qualifier", "unquote"]
 
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 _ALIAS = re.compile(r"\s+AS\s+", re.IGNORECASE)
 
 
-def dotted(parts: Sequence[str]) -> str:
+def join_dotted(parts: Sequence[str]) -> str:
     """Return a reference of several parts, with those in backquotes that could be read otherwise.
 
-    >>> dotted(["DR1", "z"]), dotted(["my.survey", "z"])
+    >>> join_dotted(["DR1", "z"]), join_dotted(["my.survey", "z"])
     ('DR1.z', '`my.survey`.z')
     """
     return ".".join(backquoted(part) if re.search("[.`]", part) else part for part in parts)
 
 
-def qualified(text: str) -> Iterator[tuple[str, str]]:
+def split_qualifier(text: str) -> Iterator[tuple[str, str]]:
     """Yield the ways to read a text as what is before a dot, and an attribute.
 
-    >>> list(qualified("DR1.z")), list(qualified("a.b.c")), list(qualified("`a.b`.c")), list(qualified("z"))
-    ([('DR1', 'z')], [('a', 'b.c'), ('a.b', 'c')], [('a.b', 'c')], [])
+    >>> [list(split_qualifier(text)) for text in ("DR1.z", "a.b.c", "`a.b`.c", "z")]
+    [[('DR1', 'z')], [('a', 'b.c'), ('a.b', 'c')], [('a.b', 'c')], []]
     """
     parts = _parts(text)
     for place in range(1, len(parts)):
         yield ".".join(parts[:place]), ".".join(parts[place:])
 
 
-def unquoted(text: str) -> str | None:
+def unquote(text: str) -> str | None:
     """Return the name that is written in backquotes, if the text is nothing else.
 
-    >>> unquoted("`DR1.z`"), unquoted("`DR1`.z")
+    >>> unquote("`DR1.z`"), unquote("`DR1`.z")
     ('DR1.z', None)
     """
     parts = _parts(text)
     return parts[0] if len(parts) == 1 and text.strip().startswith("`") else None
 
 
-def aliases(text: str) -> Iterator[tuple[str, str]]:
+def split_alias(text: str) -> Iterator[tuple[str, str]]:
     """Yield the ways to read a text as a reference and the name that it is to have.
 
-    >>> list(aliases("DR1.z AS z_dr1")), list(aliases("DR1.z as `z 1`")), list(aliases("z"))
+    >>> list(split_alias("DR1.z AS z_dr1")), list(split_alias("DR1.z as `z 1`")), list(split_alias("z"))
     ([('DR1.z', 'z_dr1')], [('DR1.z', 'z 1')], [])
     """
     for found in _ALIAS.finditer(text):
         before, after = text[: found.start()].strip(), text[found.end() :].strip()
         if before and after:
-            yield before, unquoted(after) or after
+            yield before, unquote(after) or after
 
 
-def commas(text: str) -> list[str]:
+def split_commas(text: str) -> list[str]:
     """Return the references in a text that has commas between them; a comma in backquotes is part of a name.
 
-    >>> commas("g, DR1.z AS z_dr1, `a, b`,")
+    >>> split_commas("g, DR1.z AS z_dr1, `a, b`,")
     ['g', 'DR1.z AS z_dr1', '`a, b`']
     """
-    found = [one.strip() for one in re.findall(r"(?:`(?:[^`]|``)*`|[^,`]|`)+", text)]
-    return [one for one in found if one]
+    references = [reference.strip() for reference in re.findall(r"(?:`(?:[^`]|``)*`|[^,`]|`)+", text)]
+    return [reference for reference in references if reference]
 
 
 def _parts(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from provenn.catalogs import Calculator, Catalog, PythonCalculator, SqlCalculator
-from provenn.criteria import dotted, names_in
+from provenn.criteria import join_dotted, names_in
 from provenn.errors import CalculatorError, UnknownCatalogError
 from provenn.store import attributes, catalog_store, names
 from provenn.store.attributes import Defined
@@ -18,7 +18,7 @@ from provenn.store.calculators import Preference, Registered, current, preferred
 from provenn.store.database import Reading
 from provenn.targets.providers import Providers, rests_on, row_lineage
 
-__all__ = ["Candidate", "Definitions", "Registry", "inputs_of"]
+__all__ = ["Candidate", "NamedAttributes", "Registry", "inputs_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Candidate:
     @property
     def reference(self) -> str:
         """How to ask for it and nothing else, as in ``DR1.z``."""
-        return dotted([self.word, self.name])
+        return join_dotted([self.word, self.name])
 
 
 class Registry:
@@ -92,34 +92,40 @@ class Registry:
     @cached_property
     def superseded_sql(self) -> frozenset[tuple[str, str]]:
         """The names and SQL of those among them, without what a current calculator gives in the same words."""
-        old = {one.calculator for one in self._registered if one.calculator.digest in self.superseded}
-        now = {one.calculator for one in self.current.values()}
+        old = {
+            registration.calculator
+            for registration in self._registered
+            if registration.calculator.digest in self.superseded
+        }
+        now = {registration.calculator for registration in self.current.values()}
         return _expressions(old) - _expressions(now)
 
     @cached_property
     def _by_output(self) -> dict[str, dict[str, Calculator]]:
         """The current calculators by what they give, in lower case; each once, under the first of its names."""
-        found: dict[str, dict[str, Calculator]] = {}
+        by_output: dict[str, dict[str, Calculator]] = {}
         seen: set[str] = set()
-        for called, one in sorted(self.current.items()):
-            if one.calculator.digest not in seen:
-                seen.add(one.calculator.digest)
-                for name in one.calculator.names:
-                    found.setdefault(name.lower(), {})[called] = one.calculator
-        return found
+        for called, registration in sorted(self.current.items()):
+            if registration.calculator.digest not in seen:
+                seen.add(registration.calculator.digest)
+                for name in registration.calculator.names:
+                    by_output.setdefault(name.lower(), {})[called] = registration.calculator
+        return by_output
 
     def giving(self, name: str, *, any_case: bool) -> dict[str, Calculator]:
         """Return the current calculators that give an attribute of a name, by their own names."""
-        found = self._by_output.get(name.lower(), {})
-        return {called: one for called, one in found.items() if any_case or name in one.names}
+        calculators = self._by_output.get(name.lower(), {})
+        return {
+            called: calculator for called, calculator in calculators.items() if any_case or name in calculator.names
+        }
 
     def preferred_calculator(self, name: str) -> tuple[str, Calculator] | None:
         """Return the calculator that is recorded to give an attribute of a name, and its own name."""
         choice = self._preferences.get(name)
         called = None if choice is None else choice.calculator
-        one = None if called is None else self.current.get(called)
-        given = one is not None and name in one.calculator.names
-        return (one.name, one.calculator) if one is not None and given else None
+        registration = None if called is None else self.current.get(called)
+        given = registration is not None and name in registration.calculator.names
+        return (registration.name, registration.calculator) if registration is not None and given else None
 
     def preferred_identity(self, name: str) -> str | None:
         """Return the identity that a name is recorded to mean."""
@@ -128,7 +134,7 @@ class Registry:
 
 
 @dataclass(slots=True)
-class Definitions:
+class NamedAttributes:
     """Finds attributes of a name in the definitions of an archive.
 
     Parameters
@@ -154,8 +160,12 @@ class Definitions:
         place = (name, any_case)
         if place not in self._found:
             lineage = self._in_lineage(name, any_case=any_case)
-            defined = [one for one in self._named(name, any_case=any_case) if self.providers.determined(one.identity)]
-            valid = [one for one in defined if not self._outdated(one)]
+            defined = [
+                definition
+                for definition in self._named(name, any_case=any_case)
+                if self.providers.determines(definition.identity)
+            ]
+            valid = [definition for definition in defined if not self._outdated(definition)]
             if not valid and not lineage and not self.registry.giving(name, any_case=any_case):
                 valid = defined
             self._found[place] = self._candidates(valid) | lineage
@@ -166,20 +176,22 @@ class Definitions:
 
         What a calculator gave before it was registered anew is among them: these very sources had it.
         """
-        found: dict[str, Candidate] = {}
+        candidates: dict[str, Candidate] = {}
         for catalog in row_lineage(self.providers.sources):
-            for one in catalog.schema.matching(name):
-                if (any_case or one.name == name) and one.identity not in found:
-                    found[one.identity] = self._candidate(catalog.digest, one.name, one.identity)
-        return found
+            for attribute in catalog.schema.matching(name):
+                if (any_case or attribute.name == name) and attribute.identity not in candidates:
+                    candidates[attribute.identity] = self._candidate(catalog.digest, attribute.name, attribute.identity)
+        return candidates
 
     def elsewhere(self, name: str) -> list[Candidate]:
         """Return the attributes of a name that only other catalogs of the population have."""
         for any_case in (False, True):
             defined = self._named(name, any_case=any_case)
-            found = self._candidates(one for one in defined if not self.providers.determined(one.identity))
-            if found:
-                return sorted(found.values(), key=lambda one: one.origin)
+            candidates = self._candidates(
+                definition for definition in defined if not self.providers.determines(definition.identity)
+            )
+            if candidates:
+                return sorted(candidates.values(), key=lambda candidate: candidate.origin)
         return []
 
     def _named(self, name: str, *, any_case: bool) -> list[Defined]:
@@ -188,24 +200,26 @@ class Definitions:
         defined = attributes.named(self.reading, population, name, any_case=any_case)
         if not defined:
             return []
-        digests = {one.catalog for one in defined}
+        digests = {definition.catalog for definition in defined}
         called = names.names_of(self.reading, digests)
         self.providers.note(*catalog_store.get_all(self.reading, digests).values())
-        return sorted(defined, key=lambda one: (one.catalog not in called, one.catalog))
+        return sorted(defined, key=lambda definition: (definition.catalog not in called, definition.catalog))
 
     def _candidates(self, defined: Iterable[Defined]) -> dict[str, Candidate]:
-        found: dict[str, Candidate] = {}
-        for one in defined:
-            if one.identity not in found:
-                found[one.identity] = self._candidate(one.catalog, one.name, one.identity)
-        return found
+        candidates: dict[str, Candidate] = {}
+        for definition in defined:
+            if definition.identity not in candidates:
+                candidates[definition.identity] = self._candidate(
+                    definition.catalog, definition.name, definition.identity
+                )
+        return candidates
 
-    def _outdated(self, one: Defined) -> bool:
+    def _outdated(self, definition: Defined) -> bool:
         """Whether a definition rests on what a calculator gave before another one was registered in its place."""
         old, sql = self.registry.superseded, self.registry.superseded_sql
         if not old and not sql:
             return False
-        return rests_on(catalog_store.get(self.reading, one.catalog), one.identity, old, sql)
+        return rests_on(catalog_store.get(self.reading, definition.catalog), definition.identity, old, sql)
 
     def of_catalog(self, word: str) -> Catalog | None:
         """Return the catalog that has a name, or whose digest begins so; None if there is none."""
@@ -218,7 +232,9 @@ class Definitions:
     def of_identity(self, name: str, identity: str) -> Candidate | None:
         """Return an attribute by identity; None if the viewer sees no definition of it in this population."""
         sources = self.providers.sources
-        definers = [one for one in self.providers.definers(identity) if one.population == sources.population]
+        definers = [
+            catalog for catalog in self.providers.definers(identity) if catalog.population == sources.population
+        ]
         return self._candidate(definers[0].digest, name, identity) if definers else None
 
     def _candidate(self, digest: str, name: str, identity: str) -> Candidate:
@@ -227,7 +243,9 @@ class Definitions:
 
 
 def _expressions(calculators: Iterable[Calculator]) -> frozenset[tuple[str, str]]:
-    return frozenset(pair for one in calculators if isinstance(one, SqlCalculator) for pair in one.expressions)
+    return frozenset(
+        pair for calculator in calculators if isinstance(calculator, SqlCalculator) for pair in calculator.expressions
+    )
 
 
 @lru_cache(maxsize=4096)

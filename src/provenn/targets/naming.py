@@ -15,18 +15,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from provenn.catalogs import Calculator, Catalog
-from provenn.criteria import aliases, matching_names, qualified, unquoted
+from provenn.criteria import matching_names, split_alias, split_qualifier, unquote
 from provenn.errors import AmbiguousAttributeError, ProvennError, TargetError, did_you_mean
 from provenn.store.database import Reading
-from provenn.targets.candidates import Candidate, Definitions, Registry, inputs_of
+from provenn.targets.candidates import Candidate, NamedAttributes, Registry, inputs_of
+from provenn.targets.naming_errors import NamingErrors
 from provenn.targets.providers import Provided, Providers
-from provenn.targets.unmeant import Unmeant
 
-__all__ = ["Naming"]
+__all__ = ["NameResolver"]
 
 
 @dataclass(slots=True)
-class Naming:
+class NameResolver:
     """Finds out which attributes names mean.
 
     Parameters
@@ -44,7 +44,7 @@ class Naming:
     called: str
     providers: Providers = field(init=False)
     registry: Registry = field(init=False)
-    definitions: Definitions = field(init=False)
+    definitions: NamedAttributes = field(init=False)
     _meanings: dict[str, Candidate | None] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)  # the names whose meaning is being looked for, from the first
     _failures: dict[str, ProvennError] = field(default_factory=dict)
@@ -52,11 +52,11 @@ class Naming:
     def __post_init__(self) -> None:
         self.providers = Providers(self.reading, self.sources)
         self.registry = Registry(self.reading)
-        self.definitions = Definitions(self.reading, self.providers, self.registry)
+        self.definitions = NamedAttributes(self.reading, self.providers, self.registry)
 
     # -- references ----------------------------------------------------------------------------------------------
 
-    def requested(self, text: str) -> Provided:
+    def resolve_request(self, text: str) -> Provided:
         """Return the attribute that a request asks for, under the name of its column.
 
         Parameters
@@ -72,20 +72,20 @@ class Naming:
         TargetError
             If it means none.
         """
-        found = self._named(text)
-        if found is not None:
-            return self._provided(text, found)
-        readings = [*aliases(text)] or [(text, "")]
+        meaning = self._named(text)
+        if meaning is not None:
+            return self._provided(text, meaning)
+        readings = [*split_alias(text)] or [(text, "")]
         for reference, column in readings:
             referred = self._referred(reference)
             if referred is not None:
                 return self._provided(column or referred[0], referred[1])
         raise self._missing(readings[0][0])
 
-    def read(self, name: str) -> Provided:
+    def resolve_input(self, name: str) -> Provided:
         """Return the attribute that a criterion or a calculator reads by a name, under that name.
 
-        The exceptions are those of `requested`.
+        The exceptions are those of `resolve_request`.
         """
         referred = self._referred(name)
         if referred is None:
@@ -95,26 +95,26 @@ class Naming:
     def _provided(self, name: str, meaning: Candidate) -> Provided:
         if meaning.own:
             return Provided(name, self.sources.schema.by_identity[meaning.identity], self.sources, meaning.how)
-        return self.providers.provided(name, meaning.identity, meaning.how)
+        return self.providers.provide(name, meaning.identity, meaning.how)
 
     def _referred(self, text: str) -> tuple[str, Candidate] | None:
         """Return the attribute that a reference means, and its plain name; None if it means none."""
-        for name in (text, unquoted(text)):
-            found = None if name is None else self._named(name)
-            if name is not None and found is not None:
-                return name, found
-        referred = {one.identity: (name, one) for name, one in self._qualified(text)}
+        for name in (text, unquote(text)):
+            meaning = None if name is None else self._named(name)
+            if name is not None and meaning is not None:
+                return name, meaning
+        referred = {candidate.identity: (name, candidate) for name, candidate in self._qualified(text)}
         if len(referred) > 1:
-            raise self._unmeant().several_readings(text, [one for _, one in referred.values()])
+            raise self._errors().several_readings(text, [candidate for _, candidate in referred.values()])
         return next(iter(referred.values()), None)
 
     def _qualified(self, text: str) -> Iterator[tuple[str, Candidate]]:
         """Yield what a text may mean that has a catalog, or a calculator, and a dot before the name of an attribute."""
-        for word, name in qualified(text):
+        for word, name in split_qualifier(text):
             catalog = self.definitions.of_catalog(word)
             if catalog is not None and catalog.population == self.sources.population:
-                for one in catalog.schema.matching(name):
-                    yield name, Candidate(one.identity, word, one.name, f"asked of {word}")
+                for attribute in catalog.schema.matching(name):
+                    yield name, Candidate(attribute.identity, word, attribute.name, f"asked of {word}")
             given = self.registry.current.get(word)
             gives = given is not None and matching_names(name, given.calculator.names)
             if given is not None and gives and self._applies(given.calculator, name):
@@ -128,7 +128,7 @@ class Naming:
             own = self.sources.schema.matching(name)
             if len(own) > 1:
                 raise AmbiguousAttributeError(
-                    f"the attribute {name} may be {' or '.join(one.name for one in own)}",
+                    f"the attribute {name} may be {' or '.join(attribute.name for attribute in own)}",
                     hint="write it as it is, upper and lower case",
                 )
             if own:
@@ -140,7 +140,7 @@ class Naming:
 
     def _looked_up(self, name: str) -> Candidate | None:
         if name in self._open:
-            raise self._unmeant().circle(self._open[self._open.index(name) :])
+            raise self._errors().circle(self._open[self._open.index(name) :])
         self._open.append(name)
         try:
             return self._preferred(name) or self._only(name)
@@ -158,16 +158,16 @@ class Naming:
     def _only(self, name: str) -> Candidate | None:
         """Return the one attribute of this name that the values of the sources determine."""
         for any_case in (False, True):
-            found: dict[str, Candidate] = {}
-            for one in (
+            candidates: dict[str, Candidate] = {}
+            for candidate in (
                 *self._calculated(name, any_case=any_case),
                 *self.definitions.candidates(name, any_case=any_case).values(),
             ):
-                found.setdefault(one.identity, one)
-            if len(found) > 1:
-                raise self._unmeant().ambiguous(name, self._open[:-1], found.values())
-            if found:
-                return next(iter(found.values()))
+                candidates.setdefault(candidate.identity, candidate)
+            if len(candidates) > 1:
+                raise self._errors().ambiguous(name, self._open[:-1], candidates.values())
+            if candidates:
+                return next(iter(candidates.values()))
         return None
 
     # -- calculators ---------------------------------------------------------------------------------------------
@@ -184,9 +184,9 @@ class Naming:
                     self._failures.setdefault(name, error)
 
     def _applied(self, called: str, calculator: Calculator, name: str) -> Candidate:
-        inputs = {each: self.read(each).attribute.identity for each in inputs_of(calculator)}
+        inputs = {input_name: self.resolve_input(input_name).attribute.identity for input_name in inputs_of(calculator)}
         output = matching_names(name, calculator.names)[0]
-        identity = self.providers.derived(calculator, inputs).schema[output].identity
+        identity = self.providers.derive(calculator, inputs).schema[output].identity
         return Candidate(identity, called, output, f"the calculator {called} gives it", calculator=True)
 
     def _applies(self, calculator: Calculator, name: str) -> bool:
@@ -200,27 +200,28 @@ class Naming:
         whatever circles calculators read one another.
         """
         wanted = tuple(names)
-        left = [one for one in self._reachable(wanted) if one not in set(blocked)]
-        found = {one for one in left if self._grounded(one)}
+        left = [name for name in self._reachable(wanted) if name not in set(blocked)]
+        derivable = {name for name in left if self._grounded(name)}
         while new := {
-            one
-            for one in left
-            if one not in found and any(found.issuperset(inputs_of(each)) for each in self._giving(one))
+            name
+            for name in left
+            if name not in derivable
+            and any(derivable.issuperset(inputs_of(calculator)) for calculator in self._giving(name))
         }:
-            found |= new
-        return found.issuperset(wanted)
+            derivable |= new
+        return derivable.issuperset(wanted)
 
     def _reachable(self, names: Iterable[str]) -> list[str]:
         """Return names, and all that calculators which give them read, directly or not."""
-        found = dict.fromkeys(names)
-        pending = [*found]
+        reachable = dict.fromkeys(names)
+        pending = [*reachable]
         while pending:
-            one = pending.pop()
-            for each in () if self._grounded(one) else self._giving(one):
-                new = [name for name in inputs_of(each) if name not in found]
-                found |= dict.fromkeys(new)
+            name = pending.pop()
+            for calculator in () if self._grounded(name) else self._giving(name):
+                new = [input_name for input_name in inputs_of(calculator) if input_name not in reachable]
+                reachable |= dict.fromkeys(new)
                 pending += new
-        return [*found]
+        return [*reachable]
 
     def _giving(self, name: str) -> list[Calculator]:
         return [*self.registry.giving(name, any_case=True).values()]
@@ -236,30 +237,34 @@ class Naming:
             return True
         return any(
             word in self.registry.current or self.definitions.of_catalog(word) is not None
-            for word, _ in qualified(name)
+            for word, _ in split_qualifier(name)
         )
 
     # -- what is wrong -------------------------------------------------------------------------------------------
 
-    def _unmeant(self) -> Unmeant:
-        return Unmeant(self.reading, self.definitions, self.called)
+    def _errors(self) -> NamingErrors:
+        return NamingErrors(self.reading, self.definitions, self.called)
 
     def _missing(self, text: str) -> ProvennError:
-        name = unquoted(text) or text
+        name = unquote(text) or text
         if name in self._failures:
             return self._failures[name]
-        return self._dead_end_of_reference(text) or self._unmeant().missing(self._dead_end(name, []))
+        return self._dead_end_of_reference(text) or self._errors().missing(self._dead_end(name, []))
 
     def _dead_end_of_reference(self, text: str) -> TargetError | None:
         """Return what is wrong with a reference whose catalog or calculator there is."""
-        for word, name in qualified(text):
+        for word, name in split_qualifier(text):
             catalog, given = self.definitions.of_catalog(word), self.registry.current.get(word)
             if catalog is not None and catalog.population != self.sources.population:
                 what = f"{word} has sources of the population {catalog.population.name}"
                 return TargetError(f"{what}, and {self.called} of {self.sources.population.name}")
             if given is not None and matching_names(name, given.calculator.names):
-                lacking = (each for each in inputs_of(given.calculator) if not self._derivable([each], [name]))
-                return self._unmeant().missing(self._dead_end(next(lacking), [name]))
+                lacking = (
+                    input_name
+                    for input_name in inputs_of(given.calculator)
+                    if not self._derivable([input_name], [name])
+                )
+                return self._errors().missing(self._dead_end(next(lacking), [name]))
             known = catalog.schema.names if catalog is not None else () if given is None else given.calculator.names
             if known:
                 return TargetError(f"{word} has no attribute {name!r}", hint=did_you_mean(name, known))
@@ -271,7 +276,7 @@ class Naming:
         if name in chain:
             return path
         for calculator in self._giving(name):
-            for each in inputs_of(calculator):
-                if not self._derivable([each], path):
-                    return self._dead_end(each, path)
+            for input_name in inputs_of(calculator):
+                if not self._derivable([input_name], path):
+                    return self._dead_end(input_name, path)
         return path

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from provenn.catalogs import Attribute, Base, Catalog, CombineAttributes, KeepAttributes, Schema, SelectSources, cone
-from provenn.criteria import aliases, backquoted, names_in, order_facts, parse_criterion
+from provenn.criteria import backquoted, names_in, order_facts, parse_criterion, split_alias
 from provenn.errors import NotCoveredError, TargetError
 from provenn.logic import Knowledge, subset
 from provenn.store import catalog_store, counts, fragments, verifications
@@ -17,7 +17,7 @@ from provenn.store.fragments import Fragment
 from provenn.targets.known import known_of
 from provenn.targets.literal import literal
 from provenn.targets.match_steps import Match, Matched
-from provenn.targets.naming import Naming
+from provenn.targets.naming import NameResolver
 from provenn.targets.plan import Plan
 from provenn.targets.providers import Provided, brought_together
 from provenn.targets.rewriting import rewritten
@@ -85,15 +85,15 @@ def plan_request(reading: Reading, request: Request) -> Plan:
 
 def _plan_request(reading: Reading, request: Request) -> Plan:
     what = request.called or request.sources.digest[:12]
-    naming = Naming(reading, request.sources, what)
-    sources, deciding = _sources(request, naming)
-    provided = _requested(request, naming)
+    resolver = NameResolver(reading, request.sources, what)
+    sources, deciding = _sources(request, resolver)
+    provided = _requested(request, resolver)
     others = [one for one in provided if one.provider is not request.sources]
     _check_names(request, provided)
     catalog = _combined(request, sources, provided)
     if sources is not request.sources:
         what += f" where {' '.join((request.where or '').split())}"
-    columns, created = _columns(request, provided), naming.providers.created((*deciding, *provided))
+    columns, created = _columns(request, provided), resolver.providers.created((*deciding, *provided))
     extra = (sources, *(one.provider for one in others))
     asked = _Asked(what, catalog, literal(catalog), columns, tuple(provided), created, extra)
     scene = _scene(reading, asked)
@@ -118,7 +118,7 @@ def _deep_enough(what: str) -> Iterator[None]:
         ) from None
 
 
-def _requested(request: Request, naming: Naming) -> list[Provided]:
+def _requested(request: Request, resolver: NameResolver) -> list[Provided]:
     """Return the attributes that are asked for, each once.
 
     Raises
@@ -126,32 +126,33 @@ def _requested(request: Request, naming: Naming) -> list[Provided]:
     TargetError
         If two of them would have one name.
     """
-    found: dict[str, Provided] = {}
+    columns: dict[str, Provided] = {}
     for text in dict.fromkeys(request.attributes):
-        one = naming.requested(text)
-        if found.setdefault(one.name, one).attribute.identity != one.attribute.identity:
+        column = resolver.resolve_request(text)
+        if columns.setdefault(column.name, column).attribute.identity != column.attribute.identity:
             raise TargetError(
-                f"two different attributes would be called {one.name}",
-                hint=f"give one of them another name: {_reference(text)} AS {one.name}_2",
+                f"two different attributes would be called {column.name}",
+                hint=f"give one of them another name: {_reference(text)} AS {column.name}_2",
             )
-    return [*found.values()]
+    return [*columns.values()]
 
 
 def _reference(text: str) -> str:
     """Return what is before AS in what was asked for."""
-    return next((reference for reference, _ in aliases(text)), text)
+    return next((reference for reference, _ in split_alias(text)), text)
 
 
-def _sources(request: Request, naming: Naming) -> tuple[Catalog, list[Provided]]:
+def _sources(request: Request, resolver: NameResolver) -> tuple[Catalog, list[Provided]]:
     """Return the sources that are asked for, as a catalog, and what others provide of what the criterion reads."""
     if request.where is None or not request.where.strip():
         return request.sources, []
-    others = [one for one in map(naming.read, names_in(request.where)) if one.provider is not request.sources]
+    inputs = [resolver.resolve_input(name) for name in names_in(request.where)]
+    others = [provided for provided in inputs if provided.provider is not request.sources]
     if not others:
         return SelectSources.of(request.sources, request.where), []
-    more = brought_together((one.provider, one.attribute.identity, one.name) for one in others)
+    more = brought_together((provided.provider, provided.attribute.identity, provided.name) for provided in others)
     assert more is not None, "there are others"  # noqa: S101 - for the type checker
-    more = KeepAttributes.of(more, [one.name for one in others])
+    more = KeepAttributes.of(more, [provided.name for provided in others])
     return SelectSources.of(CombineAttributes.of(request.sources, more), request.where), others
 
 

@@ -78,17 +78,17 @@ def row_lineage(catalog: Catalog) -> Iterator[Catalog]:
 
     A concatenation and a cross-match end it: their rows have a schema of their own.
     """
-    found: set[str] = set()
+    seen: set[str] = set()
     stack = [catalog]
     while stack:
-        one = stack.pop()
-        if one.digest not in found:
-            found.add(one.digest)
-            yield one
-            if isinstance(one, CombineAttributes):
-                stack.extend(one.dependencies)
-            elif isinstance(one, _SAME_ROWS):
-                stack.append(one.dependencies[0])
+        current = stack.pop()
+        if current.digest not in seen:
+            seen.add(current.digest)
+            yield current
+            if isinstance(current, CombineAttributes):
+                stack.extend(current.dependencies)
+            elif isinstance(current, _SAME_ROWS):
+                stack.append(current.dependencies[0])
 
 
 @dataclass(slots=True)
@@ -116,36 +116,36 @@ class Providers:
 
     def note(self, *catalogs: Catalog) -> None:
         """Take note of which catalog of some lineages defines which attribute."""
-        for one in cone(*(each for each in catalogs if each.digest not in self._noted)):
-            if one.digest not in self._noted:
-                self._noted.add(one.digest)
-                for _, identity in attributes.new_attributes(one):
-                    self._definers.setdefault(identity, []).append(one)
+        for catalog in cone(*(catalog for catalog in catalogs if catalog.digest not in self._noted)):
+            if catalog.digest not in self._noted:
+                self._noted.add(catalog.digest)
+                for _, identity in attributes.new_attributes(catalog):
+                    self._definers.setdefault(identity, []).append(catalog)
 
     def definers(self, identity: str) -> list[Catalog]:
         """Return catalogs that define an attribute, by digest; none if the viewer sees none."""
         if identity not in self._definers:
             self.note(self.sources)
         if identity not in self._definers:
-            digests = [one.catalog for one in attributes.defining(self.reading, identity)]
+            digests = [definition.catalog for definition in attributes.defining(self.reading, identity)]
             self.note(*catalog_store.get_all(self.reading, digests).values() if digests else ())
-        return sorted(self._definers.get(identity, ()), key=lambda one: one.digest)
+        return sorted(self._definers.get(identity, ()), key=lambda catalog: catalog.digest)
 
     def derivation(self, identity: str) -> DeriveAttributes | None:
         """Return a catalog that derives an attribute from others; None if it is not derived from any."""
         return next(
             (
-                one
-                for one in self.definers(identity)
+                catalog
+                for catalog in self.definers(identity)
                 # a derivation may also only give another name to what its parent has
-                if isinstance(one, DeriveAttributes) and identity not in one.parent.schema.by_identity
+                if isinstance(catalog, DeriveAttributes) and identity not in catalog.parent.schema.by_identity
             ),
             None,
         )
 
     # -- what the sources determine ------------------------------------------------------------------------------
 
-    def determined(self, identity: str) -> bool:
+    def determines(self, identity: str) -> bool:
         """Whether the own values of the sources determine an attribute.
 
         They do if their rows have it, or come through a catalog that has it, or if it is derived from nothing else
@@ -153,13 +153,13 @@ class Providers:
         """
         if self._own is None:
             lineage = row_lineage(self.sources)
-            self._own = frozenset(identity for one in lineage for identity in one.schema.by_identity)
+            self._own = frozenset(identity for catalog in lineage for identity in catalog.schema.by_identity)
         if is_key(identity) or identity in self._own:
             return True
         if identity not in self._determined:
             derivation = self.derivation(identity)
             self._determined[identity] = derivation is not None and all(
-                map(self.determined, _reads(derivation, identity).values())
+                map(self.determines, _reads(derivation, identity).values())
             )
         return self._determined[identity]
 
@@ -173,7 +173,7 @@ class Providers:
             self._largest[identity] = self._most_general(identity)
         return self._largest[identity]
 
-    def provided(self, name: str, identity: str, how: str) -> Provided:
+    def provide(self, name: str, identity: str, how: str) -> Provided:
         """Return an attribute under a name, with its provider."""
         provider = self.provider(identity)
         attribute = provider.schema.by_identity[identity]
@@ -184,10 +184,10 @@ class Providers:
 
     def created(self, provided: Iterable[Provided]) -> tuple[Catalog, ...]:
         """Return the catalogs that had to be made for some attributes: nobody had defined them."""
-        needed = cone(*(one.provider for one in provided))
-        return tuple(one for one in needed if one.digest in self._made)
+        needed = cone(*(attribute.provider for attribute in provided))
+        return tuple(catalog for catalog in needed if catalog.digest in self._made)
 
-    def derived(self, calculator: Calculator, inputs: Mapping[str, str]) -> Catalog:
+    def derive(self, calculator: Calculator, inputs: Mapping[str, str]) -> Catalog:
         """Return what a calculator gives for the largest set of sources that have its inputs, as it would be defined.
 
         Parameters
@@ -219,12 +219,12 @@ class Providers:
 
     def _most_general(self, identity: str) -> Catalog:
         definers = self.definers(identity)
-        bases = [one for one in definers if isinstance(one, Base)]
+        bases = [catalog for catalog in definers if isinstance(catalog, Base)]
         if bases:
             return bases[0]
         derivation = self.derivation(identity)
         if derivation is None:
-            named = [one for one in definers if not isinstance(one, RenameAttributes | DeriveAttributes)]
+            named = [catalog for catalog in definers if not isinstance(catalog, RenameAttributes | DeriveAttributes)]
             return (named or definers)[0]
         calculation = derivation.calculation
         if isinstance(calculation, PythonCalculator) and calculation.scope == "catalog":
@@ -243,7 +243,7 @@ class Providers:
 
     def _known_or_made(self, made: Catalog, identity: str) -> Catalog:
         """Return a catalog that was made; or one of the archive that has the attribute for the same sources."""
-        digests = [one.catalog for one in attributes.defining(self.reading, identity)]
+        digests = [definition.catalog for definition in attributes.defining(self.reading, identity)]
         there = catalog_store.get_all(self.reading, digests) if digests else {}
         for digest in digests:
             if there[digest].extent == made.extent:
@@ -270,12 +270,12 @@ def rests_on(
         Names and SQL as it was written.
     """
     resting: dict[str, bool] = {}  # of each attribute, whether all definitions seen so far rest on them
-    for one in cone(catalog):
-        for _, each in attributes.new_attributes(one):
-            if isinstance(one, DeriveAttributes) and each not in one.parent.schema.by_identity:
-                by_these = _derived_by(one, each, calculators, expressions)
-                found = by_these or any(resting.get(read, False) for read in _reads(one, each).values())
-                resting[each] = resting.get(each, True) and found
+    for ancestor in cone(catalog):
+        for _, attribute in attributes.new_attributes(ancestor):
+            if isinstance(ancestor, DeriveAttributes) and attribute not in ancestor.parent.schema.by_identity:
+                by_these = _derived_by(ancestor, attribute, calculators, expressions)
+                rests = by_these or any(resting.get(read, False) for read in _reads(ancestor, attribute).values())
+                resting[attribute] = resting.get(attribute, True) and rests
     return resting.get(identity, False)
 
 
@@ -284,7 +284,7 @@ def _derived_by(
 ) -> bool:
     if isinstance(catalog.calculation, PythonCalculator):
         return catalog.calculation.digest in calculators
-    return any((one.name, one.text) in expressions for one in _outputs(catalog, identity))
+    return any((output.name, output.text) in expressions for output in _outputs(catalog, identity))
 
 
 def brought_together(wanted: Iterable[tuple[Catalog, str, str]]) -> Catalog | None:
@@ -300,8 +300,8 @@ def brought_together(wanted: Iterable[tuple[Catalog, str, str]]) -> Catalog | No
         by_provider.setdefault(provider, {})[name] = identity
     if len(by_provider) == 1:
         ((provider, names),) = by_provider.items()
-        found = {name: provider.schema.matching(name) for name in names}
-        if all(found[name] and found[name][0].identity == identity for name, identity in names.items()):
+        matches = {name: provider.schema.matching(name) for name in names}
+        if all(matches[name] and matches[name][0].identity == identity for name, identity in names.items()):
             return provider
     parts = [part for provider, names in by_provider.items() for part in _with_names(provider, names)]
     return CombineAttributes.of(*parts) if len(parts) > 1 else parts[0] if parts else None
@@ -338,10 +338,10 @@ def _reads(catalog: DeriveAttributes, identity: str) -> dict[str, str]:
         return {name: schema[name].identity for name in calculation.inputs}
     given = schema.by_identity
     (output, *_) = _outputs(catalog, identity)
-    return {given[each].name: each for each in calculation.parsed(schema)[output.name].reads}
+    return {given[read].name: read for read in calculation.parsed(schema)[output.name].reads}
 
 
 def _outputs(catalog: DeriveAttributes, identity: str) -> list[Output]:
     """Return the SQL expressions of a derivation that give an attribute."""
     assert isinstance(catalog.calculation, Expressions), "it is SQL"  # noqa: S101 - for the type checker
-    return [one for one in catalog.calculation.outputs if catalog.schema[one.name].identity == identity]
+    return [output for output in catalog.calculation.outputs if catalog.schema[output.name].identity == identity]

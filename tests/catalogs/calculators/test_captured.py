@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from provenn.catalogs import PythonCalculator, calculator_from
 from provenn.catalogs.calculators import allowed
 from provenn.catalogs.calculators.allowed import allow, check_allowed, is_permit
-from provenn.catalogs.calculators.captured import LONGEST, capture, code_hash, made_from
+from provenn.catalogs.calculators.captured import LONGEST, capture, hash_source, make_function
 from provenn.errors import CalculatorChangedError, CalculatorError
 
 _CELLS = count()
@@ -33,7 +33,7 @@ def typed(source: str, name: str = "f", **known: object):
 def test_a_function_by_itself_is_its_source():
     text = capture(typed("def f(batch):\n    # twice\n    return batch * 2"))
     assert text == "def f(batch):\n    # twice\n    return batch * 2\n"
-    assert made_from(text, "f")(21) == 42
+    assert make_function(text, "f")(21) == 42
 
 
 def test_imports_and_constants_that_it_reads_come_with_it():
@@ -53,7 +53,7 @@ def test_imports_and_constants_that_it_reads_come_with_it():
         "from collections import OrderedDict as Ordered\nimport math as m\nimport xml\nimport xml.dom\n"
         "import xml.dom.minidom\nFACTOR = 2.5\nNAMES = ['a', ('b', None)]\n\n\ndef f("
     )
-    assert made_from(text, "f")(4.0) == function(4.0) == [5.0, ["a", ("b", None)], 3, 2]
+    assert make_function(text, "f")(4.0) == function(4.0) == [5.0, ["a", ("b", None)], 3, 2]
     alone = subprocess.run(
         [sys.executable, "-c", f"{text}\nprint(f(4.0))"], capture_output=True, text=True, check=True
     ).stdout
@@ -69,12 +69,12 @@ def test_it_does_not_matter_whether_imports_and_function_were_compiled_together(
 
 def test_annotations_that_are_texts_stay_texts():
     function = typed("from __future__ import annotations\ndef f(batch: Unknown) -> Nobody:\n    return batch")
-    assert made_from(capture(function), "f")(1) == 1
+    assert make_function(capture(function), "f")(1) == 1
 
 
 def test_a_function_may_call_itself():
     function = typed("def f(n):\n    return 1 if n < 2 else n * f(n - 1)")
-    assert made_from(capture(function), "f")(5) == 120
+    assert make_function(capture(function), "f")(5) == 120
 
 
 PLAIN = st.recursive(
@@ -92,7 +92,7 @@ PLAIN = st.recursive(
 @given(PLAIN)
 def test_every_plain_constant_comes_back_as_it_was(value):
     function = typed("def f():\n    return X", X=value)
-    found = made_from(capture(function), "f")()
+    found = make_function(capture(function), "f")()
     assert repr(found) == repr(value)
 
 
@@ -154,7 +154,7 @@ def captured(code: str) -> PythonCalculator:
         {
             "kind": "pandas",
             "function": "__main__:f",
-            "source": code_hash(code),
+            "source": hash_source(code),
             "inputs": ["g"],
             "outputs": [["z", "double"]],
             "parameters": {},

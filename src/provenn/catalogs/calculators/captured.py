@@ -22,7 +22,7 @@ from types import CodeType, FunctionType, ModuleType
 
 from provenn.errors import CalculatorError
 
-__all__ = ["LONGEST", "capture", "code_hash", "made_from"]
+__all__ = ["LONGEST", "capture", "hash_source", "make_function"]
 
 LONGEST = 100_000
 """The most characters that a captured function has."""
@@ -35,13 +35,13 @@ _FUTURE = "from __future__ import annotations"
 _ANNOTATIONS = 0x1000000  # CO_FUTURE_ANNOTATIONS
 # Notebooks add names to Python's own, which other processes do not have.
 _BUILTINS = {
-    name: one
-    for name, one in vars(builtins).items()
-    if not name.startswith("__") and getattr(one, "__module__", "builtins") == "builtins"
+    name: value
+    for name, value in vars(builtins).items()
+    if not name.startswith("__") and getattr(value, "__module__", "builtins") == "builtins"
 }
 
 
-def code_hash(text: str) -> str:
+def hash_source(text: str) -> str:
     """Return the hash by which captured source is known."""
     return sha256(text.encode()).hexdigest()
 
@@ -67,7 +67,7 @@ def capture(function: FunctionType) -> str:
     return text
 
 
-def made_from(text: str, name: str) -> Callable[..., object]:
+def make_function(text: str, name: str) -> Callable[..., object]:
     """Return the function that captured source makes. This runs the text: it must have been allowed.
 
     Raises
@@ -80,7 +80,7 @@ def made_from(text: str, name: str) -> Callable[..., object]:
 
 @cache
 def _made(text: str, name: str) -> FunctionType:
-    module = ModuleType(f"captured_{code_hash(text)[:12]}")
+    module = ModuleType(f"captured_{hash_source(text)[:12]}")
     try:
         exec(compile(text, f"<{module.__name__}>", "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - allowed
     except Exception as error:
@@ -116,30 +116,30 @@ def _needed(function: FunctionType, source: str, head: list[str]) -> list[str]:
         raise CalculatorError(f"{function.__name__} reads {names} of the function around it", hint=_HINT)
     code = compile("\n".join([*head, source]), "<source>", "exec", dont_inherit=True)
     known = {**vars(builtins), **function.__globals__}
-    found, refused = set[str](), list[str]()
+    statements, refused = set[str](), list[str]()
     for name in sorted(set(_global_names(code)) - {function.__name__}):
         if name not in known:
             refused.append(name)
         elif known[name] is not _BUILTINS.get(name, known):
-            statements = [] if name.startswith("__") else _statements(name, known[name], source)
-            found.update(statements)
-            if not statements:
+            giving = [] if name.startswith("__") else _statements(name, known[name], source)
+            statements.update(giving)
+            if not giving:
                 refused.append(f"{name} ({type(known[name]).__name__})")
     if refused:
         raise CalculatorError(f"{function.__name__} reads what is not part of it: {', '.join(refused)}", hint=_HINT)
-    return sorted(found, key=lambda one: (not one.startswith(("import ", "from ")), one))
+    return sorted(statements, key=lambda statement: (not statement.startswith(("import ", "from ")), statement))
 
 
 def _global_names(code: CodeType) -> Iterator[str]:
     """Yield the global names that code reads, also in functions inside it; refuse code that changes any."""
-    for one in dis.get_instructions(code):
-        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            yield one.argval
-        elif one.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-            raise CalculatorError(f"it changes the global name {one.argval}", hint="return what it finds out")
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _global_names(each)
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield instruction.argval
+        elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            raise CalculatorError(f"it changes the global name {instruction.argval}", hint="return what it finds out")
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _global_names(constant)
 
 
 def _statements(name: str, value: object, source: str) -> list[str]:
@@ -161,8 +161,8 @@ def _imports(name: str, module: ModuleType, source: str) -> list[str]:
     if not _importable(path):
         return []
     found = [f"import {path}" + (f" as {name}" if name != path else "")]
-    for one in ast.walk(ast.parse(source)):
-        inner = _path(one, name)
+    for node in ast.walk(ast.parse(source)):
+        inner = _path(node, name)
         while inner and isinstance(sys.modules.get(f"{path}.{inner[0]}"), ModuleType):
             path = f"{path}.{inner.pop(0)}"
             found.append(f"import {path}")
@@ -194,7 +194,7 @@ def _is_plain(value: object) -> bool:
     if isinstance(value, tuple | list) and type(value) in (tuple, list):
         return all(map(_is_plain, value))
     if type(value) is dict:
-        return all(_is_plain(key) and _is_plain(one) for key, one in value.items())
+        return all(_is_plain(key) and _is_plain(item) for key, item in value.items())
     if type(value) is float:
         return isfinite(value)
     return value is None or type(value) in (bool, int, str, bytes)
@@ -211,7 +211,7 @@ def _check_same(function: FunctionType, text: str, alone: str) -> None:
         raise CalculatorError(f"a default of {name} is not a plain value", hint=_HINT)
     made = _made(text, name)
     codes = (made.__code__, *_codes(compile(alone, "<source>", "exec", dont_inherit=True), name))
-    same = any(_same_code(one, function.__code__) for one in codes)
+    same = any(_same_code(code, function.__code__) for code in codes)
     if not same or (made.__defaults__, made.__kwdefaults__) != defaults:
         raise CalculatorError(
             f"the source of {name} is not what was run", hint="run its definition again, then register it"
@@ -219,19 +219,19 @@ def _check_same(function: FunctionType, text: str, alone: str) -> None:
 
 
 def _codes(code: CodeType, name: str) -> Iterator[CodeType]:
-    return (one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == name)
+    return (constant for constant in code.co_consts if isinstance(constant, CodeType) and constant.co_name == name)
 
 
-def _same_code(one: CodeType, other: CodeType) -> bool:
+def _same_code(left: CodeType, right: CodeType) -> bool:
     """Whether two pieces of code do the same, wherever they stand."""
     alike = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_flags", "co_argcount")
-    if any(getattr(one, each) != getattr(other, each) for each in (*alike, "co_kwonlyargcount")):
+    if any(getattr(left, attribute) != getattr(right, attribute) for attribute in (*alike, "co_kwonlyargcount")):
         return False
-    if len(one.co_consts) != len(other.co_consts):
+    if len(left.co_consts) != len(right.co_consts):
         return False
     return all(
-        _same_code(left, right)
-        if isinstance(left, CodeType) and isinstance(right, CodeType)
-        else (type(left), repr(left)) == (type(right), repr(right))
-        for left, right in zip(one.co_consts, other.co_consts, strict=True)
+        _same_code(constant, other)
+        if isinstance(constant, CodeType) and isinstance(other, CodeType)
+        else (type(constant), repr(constant)) == (type(other), repr(other))
+        for constant, other in zip(left.co_consts, right.co_consts, strict=True)
     )

@@ -18,7 +18,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Literal, Self, get_args
 
 from provenn.catalogs.calculators.calculator import Calculator
-from provenn.catalogs.calculators.captured import capture, code_hash, made_from
+from provenn.catalogs.calculators.captured import capture, hash_source, make_function
 from provenn.catalogs.catalog import Parameters
 from provenn.catalogs.digest import canonical_json, content_digest
 from provenn.catalogs.extent import Extent
@@ -174,9 +174,9 @@ class PythonCalculator(Calculator):
         """
         module, _, name = self.function.partition(":")
         if self.code:
-            if code_hash(self.code) != self.source:
+            if hash_source(self.code) != self.source:
                 raise CalculatorChangedError(f"the captured source of {name} is not what was registered")
-            return made_from(self.code, name)
+            return make_function(self.code, name)
         file = _file(module)
         if file is None:
             hint = f"make {module} importable here: install it, or add its folder to PYTHONPATH"
@@ -218,7 +218,7 @@ class PythonCalculator(Calculator):
             If captured source is not the one whose hash is given.
         """
         code = definition.get("code", "")
-        if not isinstance(code, str) or (code and code_hash(code) != definition["source"]):
+        if not isinstance(code, str) or (code and hash_source(code) != definition["source"]):
             raise CalculatorError("the captured source is not the one whose hash is given")
         return cls(
             definition["function"],
@@ -259,7 +259,7 @@ def _located(function: Callable[..., object]) -> tuple[str, str, str]:
         if getattr(module, "__file__", None) is None:
             raise
         return _imported_path(Path(str(module.__file__)).stem, module, name)
-    return f"{_MAIN}:{name}", code_hash(code), code
+    return f"{_MAIN}:{name}", hash_source(code), code
 
 
 def _imported_path(path: str, module: ModuleType, name: str) -> tuple[str, str, str]:

@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse
 
 from provenn.archive import Archive, Target
 from provenn.catalogs import PythonCalculator
-from provenn.criteria import commas
+from provenn.criteria import split_commas
 from provenn.display import world_svg
 from provenn.display.plan import PlanNode, PlanPicture, plan_svg, plan_text
 from provenn.errors import NotCoveredError, ProvennError
@@ -154,7 +154,7 @@ def plan_target(
     keep: Keep = "worthwhile",
 ) -> Targeting:
     """Plan how attributes of sources would be computed. Nothing is computed for it."""
-    names = tuple(dict.fromkeys(one for one in (*(attributes or ()), *commas(more)) if one))
+    names = tuple(dict.fromkeys(name for name in (*(attributes or ()), *split_commas(more)) if name))
     wanted = Wanted(sources, names, where, missing, keep)
     source, plan, problem, world = None, None, None, None
     offered: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What is told of names that mean no attribute, or several."""
+"""Errors for names that mean no attribute, or several."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from provenn.errors import AmbiguousAttributeError, TargetError, did_you_mean
 from provenn.store import attributes
 from provenn.store.database import Reading
-from provenn.targets.candidates import Candidate, Definitions
+from provenn.targets.candidates import Candidate, NamedAttributes
 from provenn.targets.wording import listed
 
-__all__ = ["Unmeant"]
+__all__ = ["NamingErrors"]
 
 
 @dataclass(frozen=True, slots=True)
-class Unmeant:
+class NamingErrors:
     """Makes errors of names that mean no attribute, or several.
 
     Parameters
@@ -29,10 +29,10 @@ class Unmeant:
     """
 
     reading: Reading
-    definitions: Definitions
+    definitions: NamedAttributes
     called: str
 
-    def ambiguous(self, name: str, chain: Sequence[str], found: Iterable[Candidate]) -> AmbiguousAttributeError:
+    def ambiguous(self, name: str, chain: Sequence[str], candidates: Iterable[Candidate]) -> AmbiguousAttributeError:
         """Return the error for a name that may mean several attributes.
 
         Parameters
@@ -41,26 +41,26 @@ class Unmeant:
             The name.
         chain
             The names that it is needed for, the one that was asked for first.
-        found
+        candidates
             The attributes.
         """
-        candidates = sorted(found, key=lambda one: one.origin)
-        where = listed([one.origin for one in candidates])
+        listing = sorted(candidates, key=lambda candidate: candidate.origin)
+        where = listed([candidate.origin for candidate in listing])
         return AmbiguousAttributeError(
             f"several attributes are called {name}{_needed(chain)}: those of {where}",
-            hint=_choose(name, candidates, asked=not chain),
+            hint=_choose(name, listing, asked=not chain),
         )
 
-    def several_readings(self, text: str, found: Sequence[Candidate]) -> AmbiguousAttributeError:
+    def several_readings(self, text: str, candidates: Sequence[Candidate]) -> AmbiguousAttributeError:
         """Return the error for a reference that can be read in several ways."""
-        references = sorted({one.reference for one in found})
+        references = sorted({candidate.reference for candidate in candidates})
         if len(references) > 1:
             return AmbiguousAttributeError(
                 f"{text} may be {' or '.join(references)}",
                 hint="put the name of the catalog, and that of the attribute, in `backquotes`",
             )
         return AmbiguousAttributeError(
-            f"{text} may be that of the catalog {found[0].word}, or of the calculator {found[0].word}",
+            f"{text} may be that of the catalog {candidates[0].word}, or of the calculator {candidates[0].word}",
             hint="give the catalog a name of its own, or the beginning of its digest instead",
         )
 
@@ -104,7 +104,7 @@ class Unmeant:
 
     def _elsewhere(self, name: str, before: Sequence[str], others: Sequence[Candidate]) -> TargetError:
         """Return the error for a name under which other catalogs have another attribute than these sources would."""
-        where = [one.origin for one in others]
+        where = [candidate.origin for candidate in others]
         own = f"{self.called} has no {name} of its own, and no calculator gives it from what it has"
         return TargetError(
             f"{own}{_needed(before, '; it')}. {listed(where)} {'has' if len(where) == 1 else 'have'} another one",
@@ -118,7 +118,7 @@ def _needed(chain: Sequence[str], joint: str = ", which") -> str:
 
 def _choose(name: str, candidates: Sequence[Candidate], *, asked: bool) -> str:
     """Return how to say which attribute is meant; only what was asked for itself can be written in another way."""
-    references = " or ".join(one.reference for one in candidates[:3])
+    references = " or ".join(candidate.reference for candidate in candidates[:3])
     word = candidates[0].word
     prefer = f'record which is meant: archive.prefer("{name}", "{word}"), provenn prefer {name} {word}'
     return f"ask for {references}; or {prefer}" if asked else prefer
