@@ -1,4 +1,4 @@
-"""A notebook in a real kernel. One test: it starts a kernel, and Spark in it."""
+"""A notebook in a real kernel, with a function that is typed in it. One test: it starts a kernel, and Spark in it."""
 
 from pathlib import Path
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
+import provenn
+from provenn.catalogs import PythonCalculator
 from tests.archive.samples import write_parquet
 
 CELLS = {
@@ -23,6 +25,14 @@ archive""",
     "before": '"pyspark" in sys.modules',
     "run": 'archive.target("bright", ["dist_pc"], where="plx > 10").to_pandas()',
     "after": '"pyspark" in sys.modules',
+    "define": """
+import numpy as np
+FACTOR = 3.0
+def thrice(batch):
+    return batch.assign(thrice=np.multiply(batch["plx"], FACTOR))[["thrice"]]""",
+    "register": """
+archive.calculator("thrice", thrice, inputs=["plx"], outputs={"thrice": "double"})
+archive.target("bright", ["thrice"]).to_pandas()""",
     "close": "archive.close()",
 }
 SAID = {
@@ -31,6 +41,7 @@ SAID = {
     "relation": "bright has the same sources as both",
     "plan": "As it is computed",
     "run": "dist_pc",
+    "register": "<td>300.0</td>",
 }
 
 
@@ -52,6 +63,7 @@ def test_values_show_themselves_before_spark_is_loaded_and_a_run_shows_its_progr
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "runtime"))
     notebook = new_notebook(cells=[new_code_cell(source.strip()) for source in CELLS.values()])
     client = Watched(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
     client.execute()
@@ -70,3 +82,15 @@ def test_values_show_themselves_before_spark_is_loaded_and_a_run_shows_its_progr
     assert set(lines) == {""}, "the line of a run is empty when it is over"
     left = {one.name for one in tmp_path.iterdir()} - {"runtime", "ipython"}
     assert left == {"stars.parquet", "survey"}, "nothing else is left behind"
+    _check_captured(tmp_path)
+
+
+def _check_captured(folder: Path) -> None:
+    """The function of the notebook is in the archive as source, and allowed to whoever typed it."""
+    with provenn.open(folder / "survey") as archive:
+        calculator = archive.find_calculator("thrice")
+    assert isinstance(calculator, PythonCalculator)
+    assert calculator.code == "import numpy as np\nFACTOR = 3.0\n\n\n" + CELLS["define"].partition("3.0\n")[2] + "\n"
+    noted = (folder / "runtime" / "provenn" / "calculators").read_text().split()
+    assert noted == [f"sha256:{calculator.source}"]
+    assert not calculator.given, "nobody has handed it over in this process"

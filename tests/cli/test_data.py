@@ -108,6 +108,15 @@ def test_a_target_is_named(sky):
     assert [one["name"] for one in sky.json("show wanted")["attributes"]] == ["hip", "z", "plx"]
 
 
+def test_an_attribute_of_another_catalog_is_asked_for_by_its_name(sky):
+    """Also of one that has a dot in its name, and in a criterion."""
+    data = sky.json("target bright 'stars.plx AS parallax' vmag --where 'stars.plx > 10' --plan")["plan"]
+    assert data["attributes"] == ["hip", "parallax", "vmag"]
+    told = sky.fails("target bright plx 'bright.vmag AS plx' --plan")
+    assert "two different attributes would be called plx" in told
+    assert "bright.vmag AS plx AS plx_2" not in told
+
+
 def test_what_is_proved_to_be_empty_is_answered_without_spark(sky):
     assert sky("target bright z --where 'vmag > 7'") == "no sources; the attributes are hip, z\n"
     assert sky.json("target bright z --where 'vmag > 7'") == {"columns": ["hip", "z"], "rows": [], "rests_on": []}

@@ -213,6 +213,31 @@ class MigrationContract:
             context = MigrationContext.configure(reading.connection, opts={"version_table": VERSION_TABLE})
             assert compare_metadata(context, metadata) == []
 
+    def test_catalogs_of_older_archives_count_as_definitions(self, database, place):
+        """Older formats do not tell definitions from what only runs needed."""
+        with database.writing() as writing:
+            catalog_store.add(writing, BRIGHT, for_run=True)
+            assert attributes.named(writing, "star", "vmag") == []
+        told = migrate(place, "0005", lose=True)
+        assert "2 × catalog that only a run needed: it would count as a definition" in told.lost
+        migrate(place)
+        with open_database(place) as again, again.reading() as reading:
+            assert [one.catalog for one in attributes.named(reading, "star", "vmag")] == [STARS.digest]
+
+    def test_of_several_names_of_a_calculator_an_older_format_keeps_the_last(self, database, place):
+        calculator = SqlCalculator.of({"twice": "2 * vmag"})
+        for name in ("late", "early", "last"):
+            with database.writing() as writing:
+                calculators.register(writing, name, calculator)
+                calculators.prefer_calculator(writing, "twice", name)
+        told = migrate(place, "0005", lose=True)
+        assert told.lost == ("2 × further name of a calculator",)
+        with database.engine.connect() as connection:
+            assert [row["identity"] for row in rows(connection)["preferences"]] == [calculator.digest]
+        with open_database(place) as again, again.reading() as reading:
+            assert list(calculators.latest(reading)) == ["last"]
+            assert calculators.preferred(reading)["twice"].calculator == "last"
+
     def test_the_first_step_can_be_undone_too(self, database):
         with database.engine.connect() as connection:
             connection.execution_options(**WRITING)

@@ -41,7 +41,7 @@ from tests.criteria.proofs import SCHEMA, criterion
         ("vmag 6", "not understood", ""),
         ("vmag < 6 AS bright", "operator is missing", ""),
         ("vmga < 6", "no attribute 'vmga'", "did you mean vmag"),
-        ("star.vmag < 6", "star.vmag is not the name", "backquotes"),
+        ("star.vmag < 6", "there is no attribute 'star.vmag'", "write vmag"),
         ("vmag < 'bright'", "double with string", "without quotes"),
         ('"vmag" < 6', "string with int", "backquotes"),
         ("name < 5", "string with int", "CAST"),

@@ -65,12 +65,13 @@ def test_attributes_of_sources_are_pulled_as_a_table(survey: provenn.Archive, hu
 def test_attributes_may_be_a_text_with_commas_and_the_answer_says_what_is_in_the_table(survey: provenn.Archive, hub):
     with listening(survey, hub), connected("other tool", hub) as client:
         [one] = registered(client, "catalog.pull")
-        request = {"start_catalog": "bright", "query": "", "attributes": "plx, name"}
+        request = {"start_catalog": "bright", "query": "", "attributes": "plx, stars.name AS `called, so`, name"}
         answer = answered(client, one, "catalog.pull", 60, request)
         assert answer["samp.status"] == "samp.ok"
         result = answer["samp.result"]
+        columns = ["hip", "plx", "called, so", "name"]
         assert result["url"].startswith("file:///")
-        assert (result["rows"], result["attributes"], result["format"]) == ("4", ["hip", "plx", "name"], "votable")
+        assert (result["rows"], result["attributes"], result["format"]) == ("4", columns, "votable")
         assert result["table-id"].startswith("provenn:")
 
 

@@ -50,7 +50,6 @@ REMARKS = {
     "facts.retracted_reason": WHEN,
     "proofs.proved_at": WHEN,
     "proofs.proved_by": WHEN,
-    "calculators.name": LABEL,
     "calculators.registered_at": WHEN,
     "calculators.registered_by": WHEN,
     "preferences.attribute": LABEL,
@@ -80,6 +79,7 @@ REMARKS = {
     },
     "definers.who": RIGHTS,
     "definers.at": WHEN,
+    "definers.defined": RIGHTS,
     "projects.owner": RIGHTS,
     "projects.created_at": WHEN,
     "members.who": RIGHTS,
@@ -143,6 +143,8 @@ def other(column, value):
     """Return another value for a column, of the same kind."""
     if isinstance(column.type, Moment):
         return (value or datetime(2020, 1, 1, tzinfo=UTC)) + timedelta(hours=1)
+    if isinstance(column.type, sqlalchemy.Boolean):
+        return not value
     if isinstance(column.type, sqlalchemy.Float | sqlalchemy.Integer):
         return (value or 0) + 7
     if isinstance(column.type, sqlalchemy.String) and column.type.length == 64 and value:

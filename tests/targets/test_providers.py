@@ -148,20 +148,23 @@ def test_one_attribute_that_many_catalogs_have_is_not_several(archive, stars):
     assert len(archive.target("stars", ["d"]).plan().provided) == 1
 
 
-def test_of_several_the_only_one_that_all_sources_have_is_meant(archive, stars, tycho):
-    """Tycho may not have all of the stars: its d is no candidate for them."""
+def test_what_the_rows_of_the_sources_do_not_have_is_no_candidate(archive, stars, tycho):
+    """A restriction takes the sources of Tycho, and none of its values; a combination takes both."""
     of_stars = stars.derive(d="vmag * 2", name="of_stars")
     tycho.derive(d="bt * 2", name="of_tycho")
-    plan = archive.target("stars", ["d"]).plan()
-    assert provided(plan, "d") == of_stars.schema["d"].identity
+    for sources in (stars, stars.restrict(tycho), stars.exclude(tycho), stars.sample(0.5, seed=1)):
+        assert provided(archive.target(sources, ["d"]).plan(), "d") == of_stars.schema["d"].identity
     with pytest.raises(AmbiguousAttributeError, match="of_stars, of_tycho"):
-        archive.target(stars.restrict(tycho), ["d"])
+        archive.target(stars.combine(tycho), ["d"])
 
 
 @pytest.mark.usefixtures("stars")
 def test_a_preference_settles_which_calculator_is_meant(archive):
     first, second = scaled(archive, "d", "vmag", name="first"), scaled(archive, "d", "plx", name="second")
-    with pytest.raises(AmbiguousAttributeError, match="several calculators provide d: first, second"):
+    with pytest.raises(
+        AmbiguousAttributeError,
+        match="several attributes are called d: those of the calculator first, the calculator second",
+    ):
         archive.target("stars", ["d"])
     for name, one in (("second", second), ("first", first)):
         archive.prefer("d", name)
@@ -172,7 +175,7 @@ def test_a_preference_settles_which_calculator_is_meant(archive):
 def test_a_preference_settles_which_definition_is_meant(archive, stars):
     first, second = scaled(archive, "d", "vmag", name="first"), scaled(archive, "d", "plx", name="second")
     one, other = stars.derive(first, name="one"), stars.derive(second, name="other")
-    with pytest.raises(AmbiguousAttributeError, match="one, other"):
+    with pytest.raises(AmbiguousAttributeError, match="the calculator first, the calculator second"):
         archive.target("stars", ["d"])
     archive.prefer("d", "second")
     assert provided(archive.target("stars", ["d"]).plan(), "d") == other.schema["d"].identity
@@ -188,14 +191,15 @@ def test_a_calculator_that_is_preferred_is_meant_though_another_attribute_has_th
     assert calculation.calculator.digest == second.digest
 
 
-def test_a_preferred_calculator_that_was_applied_to_several_things_is_still_several(archive, stars):
-    """What is preferred is a calculator; what it was given differs, so its results do."""
+def test_a_preferred_calculator_is_applied_to_the_own_inputs_of_the_sources(archive, stars):
+    """Another catalog derives from other inputs, so that without a preference the name may mean two attributes."""
     calculator = scaled(archive, "d", "plx", name="it")
-    stars.derive(calculator, name="one")
+    one = stars.derive(calculator, name="one")
     stars.rename(plx="p").derive(plx="p + 1").derive(calculator, name="other")
-    archive.prefer("d", "it")
-    with pytest.raises(AmbiguousAttributeError, match="one, other"):
+    with pytest.raises(AmbiguousAttributeError, match="other, the calculator it"):
         archive.target("stars", ["d"])
+    archive.prefer("d", "it")
+    assert provided(archive.target("stars", ["d"]).plan(), "d") == one.schema["d"].identity
 
 
 def test_a_preference_for_the_attribute_of_a_catalog_settles_which_is_meant(archive, stars):
@@ -265,10 +269,14 @@ def test_a_result_for_a_whole_catalog_stays_that_of_the_catalog_it_was_defined_o
     calculator = archive.calculator("n", functions.numbered, **options)
     bright = stars.select("vmag < 6", name="bright")
     bright.derive(calculator, name="numbered")
-    with pytest.raises(NotCoveredError, match="not all sources of stars are proved to have n"):
+    with pytest.raises(AmbiguousAttributeError, match="numbered, the calculator n"):
         archive.target("stars", ["n"])
-    (calculation,) = archive.target(bright.select("plx > 3"), ["n"]).plan().calculations
+    with pytest.raises(NotCoveredError, match="not all sources of stars are proved to have n"):
+        archive.target("stars", ["numbered.n"])
+    (calculation,) = archive.target(bright.select("plx > 3"), ["numbered.n"]).plan().calculations
     assert calculation.extent == bright.definition.extent
+    (calculation,) = archive.target(bright.select("plx > 3"), ["n.n"]).plan().calculations
+    assert calculation.extent == stars.definition.extent, "the calculator itself applies to the largest set"
 
 
 def test_calculators_are_chained_and_each_is_called_for_the_needed_sources(archive, stars):
@@ -283,13 +291,27 @@ def test_calculators_are_chained_and_each_is_called_for_the_needed_sources(archi
 
 def test_inputs_of_a_calculator_come_from_several_bases(archive, stars, tycho):
     archive.calculator("colour", sql={"colour": "bt - vmag"})
-    both = stars.restrict(tycho, name="both")
+    both = stars.combine(tycho, name="both")
     plan = archive.target("both", ["colour"]).plan()
     (made,) = plan.created
     assert made.extent == both.definition.extent, "where both are known"
     assert words(plan.after).count("scan") == 2
+    with pytest.raises(TargetError, match=r"restricted has no bt of its own.*needed for colour\. tycho has") as caught:
+        archive.target(stars.restrict(tycho, name="restricted"), ["colour"])
+    assert caught.value.hint == 'record which is meant: archive.prefer("bt", "tycho"), provenn prefer bt tycho'
+    archive.prefer("bt", "tycho")
+    assert provided(archive.target("restricted", ["colour"]).plan(), "colour") == provided(plan, "colour")
     with pytest.raises(NotCoveredError, match="colour"):
         archive.target("stars", ["colour"])
+
+
+def test_a_calculator_may_say_of_which_catalog_it_reads_an_input(archive, stars, tycho):
+    archive.calculator("colour", sql={"colour": "tycho.bt - vmag"})
+    options = {"outputs": {"twice": "double"}, "parameters": {"output": "twice", "factor": 2.0}}
+    archive.calculator("twice", functions.scaled, inputs=["tycho.bt"], **options)
+    plan = archive.target(stars.restrict(tycho), ["colour", "twice"]).plan()
+    assert words(plan.after).count("scan") == 2
+    assert plan.calculations[0].arguments == (tycho.schema["bt"].identity,)
 
 
 def test_a_calculator_without_inputs_applies_to_the_sources(archive, stars):
@@ -337,7 +359,7 @@ def test_a_criterion_may_use_attributes_that_the_sources_do_not_have(archive, st
 
 def test_a_criterion_on_what_not_all_sources_have_leaves_the_others_out(archive, stars, tycho):
     """For a source that has no bt, bt > 1 is not true."""
-    plan = archive.target("stars", ["vmag"], where="bt > 1").plan()
+    plan = archive.target("stars", ["vmag"], where="tycho.bt > 1").plan()
     assert plan.catalog.extent == stars.combine(tycho).select("bt > 1").definition.extent
     assert words(plan.after).count("scan") == 2
 
@@ -349,10 +371,10 @@ def test_a_criterion_on_what_not_all_sources_have_leaves_the_others_out(archive,
 def test_a_criterion_that_sources_without_what_it_reads_may_fulfil_loses_none_unasked(
     archive, stars, tycho, where, missing
 ):
-    with pytest.raises(NotCoveredError, match="proved to have bt") as caught:
-        archive.target("stars", ["vmag"], where=where, missing=missing)
+    with pytest.raises(NotCoveredError, match=r"proved to have tycho\.bt") as caught:
+        archive.target("stars", ["vmag"], where=where.replace("bt", "tycho.bt"), missing=missing)
     assert isinstance(caught.value.world, World)
-    dropped = archive.target("stars", ["vmag"], where=where, missing="drop").plan()
+    dropped = archive.target("stars", ["vmag"], where=where.replace("bt", "tycho.bt"), missing="drop").plan()
     assert dropped.catalog.extent == stars.combine(tycho).select(where).definition.extent
 
 
@@ -367,7 +389,7 @@ def test_a_criterion_that_sources_without_what_it_reads_may_fulfil_loses_none_un
     ],
 )
 def test_a_criterion_that_no_source_without_what_it_reads_fulfils_leaves_these_out(archive, stars, tycho, where):
-    plan = archive.target("stars", ["vmag"], where=where).plan()
+    plan = archive.target("stars", ["vmag"], where=where.replace("bt", "tycho.bt")).plan()
     assert plan.catalog.extent == stars.combine(tycho).select(where).definition.extent
 
 
@@ -432,7 +454,7 @@ def test_what_was_derived_from_an_old_result_and_has_no_calculator_is_still_foun
 
 def test_sources_that_are_not_proved_to_have_it_are_an_error_with_a_possible_world(archive, stars, tycho):
     with pytest.raises(NotCoveredError, match="not all sources of stars are proved to have bt") as caught:
-        archive.target("stars", ["bt"])
+        archive.target("stars", ["tycho.bt"])
     assert caught.value.attribute == "bt"
     assert isinstance(caught.value.world, World)
     assert any(stars.digest in region and tycho.digest not in region for region in caught.value.world.regions), (
@@ -440,27 +462,27 @@ def test_sources_that_are_not_proved_to_have_it_are_an_error_with_a_possible_wor
     )
     assert 'missing="null"' in caught.value.hint
     archive.declare("stars <= tycho")
-    assert words(archive.target("stars", ["bt"]).plan().after) == ["scan", "scan", "restrict"]
+    assert words(archive.target("stars", ["tycho.bt"]).plan().after) == ["scan", "scan", "restrict"]
 
 
 @pytest.mark.usefixtures("tycho")
 def test_missing_values_are_null_if_that_is_chosen(archive, stars):
-    plan = archive.target("stars", ["vmag", "bt"], missing="null").plan()
+    plan = archive.target("stars", ["vmag", "tycho.bt"], missing="null").plan()
     assert plan.catalog is None
     assert plan.after.extent == stars.definition.extent
     assert [one.missing[0].name for one in walk(plan.after) if isinstance(one, Fill)] == ["bt"]
     with pytest.raises(TargetError, match="no catalog"):
-        archive.target("stars", ["bt"], missing="null").catalog("nulls")
+        archive.target("stars", ["tycho.bt"], missing="null").catalog("nulls")
 
 
 @pytest.mark.usefixtures("tycho")
 def test_two_attributes_may_be_missing_apart_from_one_another(archive, stars, tmp_path):
     columns = {"hip": [1, 3], "j": [1.0, 2.0]}
     archive.ingest("infrared", write_parquet(tmp_path / "j.parquet", columns), key="hip", population="star")
-    plan = archive.target("stars", ["bt", "j", "vmag"], missing="null").plan()
+    plan = archive.target("stars", ["tycho.bt", "infrared.j", "vmag"], missing="null").plan()
     assert plan.after.extent == stars.definition.extent
     assert plan.needed <= plan.after.attributes.keys()
-    for output, of in (("of_bt", "bt"), ("of_j", "j"), ("of_plx", "plx")):
+    for output, of in (("of_bt", "tycho.bt"), ("of_j", "infrared.j"), ("of_plx", "plx")):
         scaled(archive, output, of)
     plan = archive.target("stars", ["of_bt", "of_j", "of_plx"], missing="null").plan()
     for one, other in itertools.combinations(plan.calculations, 2):
@@ -470,7 +492,7 @@ def test_two_attributes_may_be_missing_apart_from_one_another(archive, stars, tm
 
 
 def test_sources_without_it_are_left_out_if_that_is_chosen(archive, stars, tycho):
-    plan = archive.target("stars", ["vmag", "bt"], missing="drop").plan()
+    plan = archive.target("stars", ["vmag", "tycho.bt"], missing="drop").plan()
     assert plan.catalog.extent == stars.restrict(tycho).definition.extent
     assert not [one for one in walk(plan.after) if isinstance(one, Fill)]
 

@@ -326,9 +326,9 @@ def test_a_target_that_is_stored_is_a_catalog_with_a_name(archive, z):
 def test_values_that_are_missing_are_null_and_never_kept(archive, z):
     """Tycho has a bt for some stars only. A NULL for the others is no value of bt, or of what is made from it."""
     name = f"{z.name}_bt"
-    archive.calculator(name, sql={name: "bt + 1"})
+    archive.calculator(name, sql={name: "tycho.bt + 1"})
     before = len(archive.fragments())
-    asked = archive.target("stars", [z.name, name, "bt"], missing="null")
+    asked = archive.target("stars", [z.name, name, "tycho.bt"], missing="null")
     found = asked.to_arrow()
     expected = {key: str((key - 40) / 10 + 1) if key >= 40 else "None" for key in range(N)}
     assert values(found, name) == expected

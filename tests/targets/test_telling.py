@@ -130,7 +130,7 @@ def test_a_string_that_looks_like_a_number_with_a_suffix_is_told_as_it_is(catalo
 def test_values_that_are_missing_are_told(archive, tmp_path):
     (tmp_path / "seen.csv").write_text("id,line\n1,2.0\n")
     archive.ingest("seen", tmp_path / "seen.csv", key="id", population="galaxy")
-    told = archive.target("A", ["line"], missing="null").plan().text(60)
+    told = archive.target("A", ["seen.line"], missing="null").plan().text(60)
     assert "compute: no value of line" in told
     assert "line: read from seen; the rest without a value" in told
 

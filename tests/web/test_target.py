@@ -39,6 +39,16 @@ def test_a_large_population_offers_some_and_suggests_others(client, archive, tmp
     assert page.text.count(" checked>") == 4
 
 
+def test_attributes_of_other_catalogs_are_typed_with_commas_between_them(client, archive):
+    """What is in backquotes is one name, whatever is in it."""
+    archive["stars"].rename({"plx": "p, q"}, name="odd, too")
+    typed = "stars.plx AS parallax, `odd, too`.`p, q` AS again"
+    page, found = get(client, sources="light", attributes="vmag", more=typed, where="stars.plx > 3")
+    assert found["plan"]["attributes"] == ["hip", "vmag", "parallax", "again"]
+    assert found["wanted"]["attributes"] == ["vmag", "stars.plx AS parallax", "`odd, too`.`p, q` AS again"]
+    assert f'value="{typed}"' in page.text, "and the form has it again"
+
+
 def test_the_plan_is_shown_with_reasons_and_what_it_takes(client, archive):
     page, found = get(client, sources="bright", attributes=["vmag", "dist_pc"], where="plx > 3")
     plan = found["plan"]
@@ -90,12 +100,12 @@ def test_sources_that_may_lack_an_attribute_are_shown_in_a_possible_world(client
     archive.ingest(
         "other", write_parquet(tmp_path / "other.parquet", {"hip": [1], "w": [2.0]}), key="hip", population="star"
     )
-    page, found = get(client, sources="stars", attributes="w")
+    page, found = get(client, sources="stars", attributes="other.w")
     assert page.status_code == 400
     assert found["error"]["message"] == "not all sources of stars are proved to have w"
     assert "2 other" in page.text
     assert "A possible world in which some sources do not have it" in page.text
-    assert get(client, sources="stars", attributes="w", missing="null")[0].status_code == 200
+    assert get(client, sources="stars", attributes="other.w", missing="null")[0].status_code == 200
 
 
 @pytest.mark.parametrize(

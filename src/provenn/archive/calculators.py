@@ -25,7 +25,7 @@ def made(
     outputs: Mapping[str, str],
     **options: Any,  # noqa: ANN401 - those of PythonCalculator.of
 ) -> Calculator:
-    """Return the calculator that `provenn.Archive.calculator` is to register; its module is allowed from now on.
+    """Return the calculator that `provenn.Archive.calculator` is to register; its code is allowed from now on.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def made(
             names_in(text)  # what cannot be read is refused here, and not where it is used or listed
         return SqlCalculator.of(sql or {})
     made = PythonCalculator.of(function, inputs=inputs, outputs=outputs, **options)
-    allow(made.function.partition(":")[0])
+    allow(made.permit)
     return made
 
 
@@ -75,7 +75,11 @@ def prefer(writing: Writing, attribute: str, which: Calculator | Catalog | str) 
     if attribute not in chosen.names:
         hint = f"it provides {', '.join(chosen.names)}"
         raise CalculatorError(f"this calculator does not provide {attribute!r}", hint=hint)
-    calculators.prefer(writing, attribute, chosen.digest)
+    known = latest(writing)
+    called = [name for name, one in known.items() if one.calculator.digest == chosen.digest]
+    if not called:
+        raise CalculatorError("this calculator is not registered, or not any more", hint=there_are(known))
+    calculators.prefer_calculator(writing, attribute, which if isinstance(which, str) else min(called))
 
 
 def _named(reading: Reading, name: str) -> Calculator | Catalog:

@@ -181,7 +181,7 @@ class Catalog(Data):
                 hint="derive one after the other: .derive(calculator).derive(…)",
             )
         elif isinstance(what, PythonCalculator) and what.given:
-            allow(what.function.partition(":")[0])
+            allow(what.permit)
         return self._make(DeriveAttributes.of(self.definition, what), name)
 
     def combine(self, *others: Catalog | str, name: str | None = None) -> Catalog:

@@ -61,6 +61,9 @@ class Target(Data):
             if given not in known:
                 raise TargetError(f"{word} is {', '.join(known)}, not {given!r}", hint=did_you_mean(str(given), known))
         names = (attributes,) if isinstance(attributes, str) else tuple(attributes)
+        for name in names:
+            if not isinstance(name, str):
+                raise TargetError(f"expected the name of an attribute, got {name!r}")
         one = archive.catalog(sources)
         called = sources if isinstance(sources, str) else one.name
         target = cls(archive, Request(one.definition, names, where, missing, called), keep)

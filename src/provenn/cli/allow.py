@@ -12,7 +12,11 @@ __all__ = ["allow"]
 def allow(
     modules: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[MODULE]…", help="Modules or packages, by their import path.", show_default=False),
+        typer.Argument(
+            metavar="[MODULE]…",
+            help="Modules or packages, by their import path; captured source by its hash, sha256:….",
+            show_default=False,
+        ),
     ] = None,
     *,
     forbid: Annotated[bool, typer.Option("--forbid", help="Take it back instead.")] = False,
@@ -21,7 +25,7 @@ def allow(
     """Allow calculators of a module to run on your account, or list the modules that are allowed.
 
     An archive may refer to any code. Yours is allowed when you register it; that of others, if you say so here. The
-    list is yours, for all archives.
+    list is yours, for all archives. A function of a notebook is allowed by the hash of its source, and by nothing else.
 
     Try:
 
@@ -31,8 +35,8 @@ def allow(
     from provenn.catalogs.calculators import allowed  # noqa: PLC0415 - other commands start without it
 
     for one in modules or ():
-        if not all(part.isidentifier() for part in one.split(".")) and one != allowed.EVERYTHING:
-            raise typer.BadParameter(f"{one!r} is not the import path of a module")
+        if not allowed.is_permit(one):
+            raise typer.BadParameter(f"{one!r} is neither the import path of a module nor sha256: and a hash")
         (allowed.forbid if forbid else allowed.allow)(one)
     known = sorted(allowed.allowed())
     if as_json:

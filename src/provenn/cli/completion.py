@@ -25,22 +25,28 @@ _PLAIN = re.compile(r"[\w.+,/][\w.+,/-]*")  # also what bash does not take for t
 _CATALOGS = "SELECT name FROM names WHERE name >= ? AND name < ? ORDER BY name LIMIT ?"
 _CALCULATORS = "SELECT DISTINCT name FROM calculators WHERE name >= ? AND name < ? ORDER BY name LIMIT ?"
 # From one name to the next by the index: many catalogs may define attributes of the same name.
-_ATTRIBUTES = """
+_DEFINED = "EXISTS (SELECT 1 FROM definers WHERE definers.catalog = attributes.catalog AND defined)"  # by a person
+_ATTRIBUTES = f"""
     WITH RECURSIVE
         here(population) AS (
             SELECT population FROM catalogs WHERE digest IN (SELECT catalog FROM names WHERE name = ?)
         ),
         found(name) AS (
-            SELECT min(name) FROM attributes WHERE population = (SELECT population FROM here) AND name >= ?
+            SELECT * FROM (
+                SELECT name FROM attributes
+                WHERE population = (SELECT population FROM here) AND name >= ? AND {_DEFINED}
+                ORDER BY name LIMIT 1
+            )
             UNION ALL
             SELECT (
-                SELECT min(name) FROM attributes
-                WHERE population = (SELECT population FROM here) AND name > found.name
+                SELECT name FROM attributes
+                WHERE population = (SELECT population FROM here) AND name > found.name AND {_DEFINED}
+                ORDER BY name LIMIT 1
             )
             FROM found WHERE found.name IS NOT NULL
         )
     SELECT name FROM found WHERE name < ? LIMIT ?
-"""
+"""  # noqa: S608 - of texts of this module alone
 
 
 def catalog_names(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -36,7 +36,7 @@ def send(
         typer.Option(
             "--attributes",
             metavar="NAME",
-            help="Only these attributes, of any catalog or calculator. May be repeated.",
+            help="Only these attributes: own ones, calculated ones, or DR1.z of another catalog. May be repeated.",
             show_default=False,
             autocompletion=attribute_names,
         ),

@@ -39,7 +39,7 @@ def answer(
         list[str],
         typer.Argument(
             metavar="ATTRIBUTES",
-            help="The attributes; the key comes with them.",
+            help="The attributes; the key comes with them. DR1.z is that of another catalog; DR1.z AS z1 names it.",
             show_default=False,
             autocompletion=attribute_names,
         ),
@@ -98,6 +98,7 @@ def answer(
 
     - `provenn target bright vmag photo_z --plan`
     - `provenn target bright vmag photo_z --where "plx > 10" -o out.parquet`
+    - `provenn target bright vmag "tycho.vmag AS tycho_vmag" --missing null`
     """
     notices: list[Notice] = []
     with opened(archive, as_json, spark=spark, notices=notices) as found:

@@ -3,6 +3,7 @@
 from provenn.criteria.atoms import Atom, order_facts
 from provenn.criteria.criterion import Criterion, Expression, names_in, parse_criterion, parse_expression, render
 from provenn.criteria.plain import plain_text
+from provenn.criteria.references import join_dotted, split_alias, split_commas, split_qualifier, unquote
 from provenn.criteria.regions import region_facts, without_cells
 from provenn.criteria.schema import Attribute, AttributeLike, matching_names
 from provenn.criteria.types import Type, parse_type
@@ -18,6 +19,7 @@ __all__ = [
     "Type",
     "backquoted",
     "identities_in",
+    "join_dotted",
     "matching_names",
     "names_in",
     "order_facts",
@@ -28,7 +30,11 @@ __all__ = [
     "region_facts",
     "render",
     "same_unit",
+    "split_alias",
+    "split_commas",
+    "split_qualifier",
     "unit_of",
+    "unquote",
     "with_names",
     "without_cells",
 ]

@@ -23,6 +23,7 @@ from provenn.criteria.folding import parse_constant, read_number
 from provenn.criteria.functions import why_refused
 from provenn.criteria.nodes import Call, Column, Condition, Constant, Junction, Leaf, Node, Truth
 from provenn.criteria.operations import arithmetic, bitwise, cast, negative
+from provenn.criteria.references import join_dotted
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.schema import AttributeLike, matching_names
 from provenn.criteria.syntax import is_quantity, parse, position
@@ -74,7 +75,13 @@ def read_node(text: str, schema: Mapping[str, AttributeLike]) -> Node:
 
 def read_names(text: str) -> tuple[str, ...]:
     """Return the names of attributes that a criterion or an expression mentions, each once."""
-    return tuple(dict.fromkeys(one.name for one in parse(text).find_all(exp.Column, bfs=False)))
+    return tuple(dict.fromkeys(_name(one) for one in parse(text).find_all(exp.Column, bfs=False)))
+
+
+def _name(tree: exp.Column) -> str:
+    """Return the name of an attribute; of one with dots between its parts, all of them, as in ``DR1.z``."""
+    parts = [part.name for part in tree.parts]
+    return parts[0] if len(parts) == 1 else join_dotted(parts)
 
 
 class _Reader:
@@ -256,19 +263,17 @@ class _Reader:
         return choice(tests, values, Constant(VOID, None) if default is None else self.node(default))
 
     def column(self, tree: exp.Column) -> Column:
-        if tree.args.get("table"):
-            raise Refusal(
-                f"{'.'.join(part.name for part in tree.parts)} is not the name of an attribute",
-                "put a name with a dot in it in `backquotes`",
-            )
-        name = tree.name
+        name = _name(tree)
         matches = matching_names(name, self.schema)
         if len(matches) > 1:
             raise Refusal(f"{name} may be {' or '.join(matches)}", "write it as it is, upper and lower case")
         if not matches:
             reason = why_refused(name)
             hint = (
-                _unit_hint(tree) or did_you_mean(name, self.schema) or f"there are {', '.join(self.schema) or 'none'}"
+                _unit_hint(tree)
+                or _qualified_hint(tree, self.schema)
+                or did_you_mean(name, self.schema)
+                or f"there are {', '.join(self.schema) or 'none'}"
             )
             raise Refusal(*(reason or (f"there is no attribute {name!r}", hint)))
         attribute = self.schema[matches[0]]
@@ -280,6 +285,15 @@ def _is_suffixed(tree: exp.Expr) -> bool:
     if not isinstance(tree, exp.TryCast) or "format" in tree.args or not isinstance(tree.this, exp.Literal):
         return False
     return not tree.this.is_string or tree.args["to"].this == exp.DType.DECIMAL
+
+
+def _qualified_hint(tree: exp.Column, schema: Mapping[str, AttributeLike]) -> str:
+    """Return what to do if the attributes are those of one catalog, and an attribute is written as that of another."""
+    if not tree.args.get("table"):
+        return ""
+    if matching_names(tree.name, schema):
+        return f"write {tree.name}: the attributes of this catalog are meant"
+    return "attributes of another catalog are had by combine(), or in a target"
 
 
 def _unit_hint(tree: exp.Column) -> str:

@@ -161,7 +161,7 @@ def _second(archive: Archive, folder: Path) -> Screen:
 
 def _third(archive: Archive) -> Screen:
     archive["names"].restrict("near", name="named_near")
-    target = archive.target("named_near", ["name", "constellation", "vmag", "speed"])
+    target = archive.target("named_near", ["name", "constellation", "hipparcos.vmag", "moving.speed"])
     calculators = len(target.plan().calculations)
     ran = _run(archive, target)
     fastest = ran.table.dropna(subset=["name"]).nlargest(_FASTEST, "speed")
@@ -170,7 +170,8 @@ def _third(archive: Archive) -> Screen:
         for one in fastest.itertuples()
     ]
     body = (
-        "The stars that have a name, and are near. Names are in another file; speeds are stored:\n"
+        "The stars that have a name, and are near. Their magnitudes and speeds are asked of other catalogs, as\n"
+        "hipparcos.vmag and moving.speed, and all speeds are stored: "
         f"{calculators} calculators are called. {ran.rows:,} stars in {ran.seconds:.1f} s, of which the fastest with a "
         f"proper name are\n\n{_text(lines)}"
     )

@@ -10,6 +10,7 @@ from typing import Any, Final
 from xmlrpc.client import Error as XmlRpcError
 
 from provenn.archive import Archive, Catalog, Target
+from provenn.criteria import split_commas
 from provenn.errors import ProvennError, SampError, TargetError
 from provenn.samp.hubs import connected
 from provenn.samp.places import new_file
@@ -143,7 +144,7 @@ def _answered(archive: Archive, client: Any, call: _Call) -> Pulled:  # noqa: AN
 def _requested(archive: Archive, params: Mapping[str, Any]) -> Catalog | Target:
     """Return the catalog, or the target, that a request is about."""
     start, query, names = (params.get(key) or "" for key in ("start_catalog", "query", "attributes"))
-    attributes = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    attributes = split_commas(names) if isinstance(names, str) else list(names)
     attributes = [name for name in attributes if name]
     if not isinstance(start, str) or not isinstance(query, str) or not all(isinstance(one, str) for one in attributes):
         raise TargetError("start_catalog and query are texts, attributes a list of texts")

@@ -112,7 +112,7 @@ def store_fragment(
             with database.writing() as writing:
                 there = _holding(writing, catalog, wanted)  # somebody may have been quicker
                 if there is None:
-                    catalog_store.add(writing, catalog)
+                    catalog_store.add(writing, catalog, for_run=True)
                     if not any_declared(writing, facts) or counts.known(writing, [catalog.digest]):
                         counts.record(writing, catalog.digest, written.rows)
                     return fragments.register(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Select, func, insert, select
+from sqlalchemy import ColumnElement, Select, func, insert, select
 
 from provenn.catalogs.catalog import Catalog
 from provenn.catalogs.digest import content_digest
@@ -107,14 +107,13 @@ def with_attribute(beginning: str) -> Select[tuple[str]]:
 _DEFINED = select(attributes.c.catalog, attributes.c.name, attributes.c.identity).order_by(attributes.c.catalog)
 
 
-def named(reading: Reading, population: str, name: str) -> list[Defined]:
-    """Return the definitions of attributes that have a name; if there is none, of names that differ in case alone."""
-    there = _DEFINED.where(attributes.c.population == population)
-    for same in (attributes.c.name == name, func.lower(attributes.c.name) == name.lower()):
-        found = _seen(reading, there.where(same))
-        if found:
-            return found
-    return []
+def named(reading: Reading, population: str, name: str, *, any_case: bool = False) -> list[Defined]:
+    """Return where people defined attributes of a name, or of one that differs in case alone.
+
+    What only a run needed is left out: what a name means must not depend on what was run.
+    """
+    same = func.lower(attributes.c.name) == name.lower() if any_case else attributes.c.name == name
+    return _seen(reading, _DEFINED.where(attributes.c.population == population, same), by_person=True)
 
 
 def defining(reading: Reading, identity: str) -> list[Defined]:
@@ -122,9 +121,9 @@ def defining(reading: Reading, identity: str) -> list[Defined]:
     return _seen(reading, _DEFINED.where(attributes.c.identity == identity))
 
 
-def _seen(reading: Reading, query: Select[str, str, str]) -> list[Defined]:
+def _seen(reading: Reading, query: Select[str, str, str], *, by_person: bool = False) -> list[Defined]:
     found = [Defined(*row) for row in reading.connection.execute(query)]
-    there = seen(reading, {one.catalog for one in found})
+    there = seen(reading, {one.catalog for one in found}, by_person=by_person)
     return [one for one in found if one.catalog in there]
 
 
@@ -140,12 +139,16 @@ def words(reading: Reading, identities: Collection[str]) -> dict[str, str]:
 
 
 def names(reading: Reading, population: str) -> list[str]:
-    """Return all names that attributes of a population have, sorted."""
+    """Return all names that people gave to attributes of a population, sorted."""
     query = select(attributes.c.name).where(attributes.c.population == population).distinct()
-    return sorted(reading.connection.scalars(query.where(everything_seen(reading, attributes.c.catalog))))
+    return sorted(reading.connection.scalars(query.where(_by_people(reading))))
 
 
 def populations(reading: Reading, name: str) -> list[str]:
-    """Return the populations that have an attribute of a name, sorted."""
+    """Return the populations in which people gave an attribute a name, sorted."""
     query = select(attributes.c.population).where(attributes.c.name == name).distinct()
-    return sorted(reading.connection.scalars(query.where(everything_seen(reading, attributes.c.catalog))))
+    return sorted(reading.connection.scalars(query.where(_by_people(reading))))
+
+
+def _by_people(reading: Reading) -> ColumnElement[bool]:
+    return everything_seen(reading, attributes.c.catalog, by_person=True)

@@ -19,16 +19,22 @@ from provenn.store.tables import calculators, preferences
 __all__ = [
     "Preference",
     "Registered",
+    "current",
     "damaged",
     "forget_preference",
     "latest",
     "prefer",
+    "prefer_calculator",
     "preferred",
     "providing",
     "register",
     "registered",
+    "superseded",
     "there_are",
 ]
+
+
+_BY_NAME = "calculator:"  # no identity of an attribute begins so
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +49,33 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """That an attribute's name means one identity: who said so, when."""
+    """What the name of an attribute means, who said so, and when.
+
+    Parameters
+    ----------
+    attribute
+        The name.
+    identity
+        The identity of an attribute; or, for what a calculator gives, ``calculator:`` and the name of the calculator.
+    by, at
+        Who said so, and when.
+    """
 
     attribute: str
     identity: str
     at: datetime
     by: str
 
+    @property
+    def calculator(self) -> str | None:
+        """The name of the calculator that is meant, if one is."""
+        return self.identity.removeprefix(_BY_NAME) if self.identity.startswith(_BY_NAME) else None
+
 
 def register(writing: Writing, name: str, calculator: Calculator) -> None:
-    """Register a calculator; one that is registered, again, by this name. Several may have the same name."""
-    found = calculators.c.digest == calculator.digest
-    again = update(calculators).where(found).values(name=name, registered_at=writing.when)  # so that it is the latest
+    """Register a calculator under a name, from now on as the latest of that name. It may have several names."""
+    found = (calculators.c.name == name, calculators.c.digest == calculator.digest)
+    again = update(calculators).where(*found).values(registered_at=writing.when)
     if writing.connection.execute(again).rowcount:
         return
     row = {
@@ -101,6 +122,15 @@ def _registered(row: Any) -> Registered:  # noqa: ANN401 - a row
     return Registered(row.name, calculator, row.registered_at, row.registered_by)
 
 
+def prefer_calculator(writing: Writing, attribute: str, name: str) -> None:
+    """Record that the name of an attribute means what the calculator of a name gives from now on.
+
+    If another calculator is registered under that name, it is the one that is meant. So it does not matter whether the
+    preference or the registration came first.
+    """
+    prefer(writing, attribute, _BY_NAME + name)
+
+
 def prefer(writing: Writing, attribute: str, identity: str) -> None:
     """Record that the name of an attribute means this identity from now on."""
     forget_preference(writing, attribute)
@@ -122,7 +152,22 @@ def preferred(reading: Reading) -> dict[str, Preference]:
 
 def latest(reading: Reading) -> dict[str, Registered]:
     """Return the calculators by name; of several that have one name, the one registered last."""
-    return {one.name: one for one in reversed(registered(reading))}
+    return current(registered(reading))
+
+
+def current(known: Iterable[Registered]) -> dict[str, Registered]:
+    """Return those of some registrations that are the last of their names, by name."""
+    found: dict[str, Registered] = {}
+    for one in sorted(known, key=lambda each: (each.registered_at, each.calculator.digest)):
+        found[one.name] = one
+    return found
+
+
+def superseded(known: Iterable[Registered]) -> frozenset[str]:
+    """Return the digests of the calculators in whose place others were registered, under all of their names."""
+    every = tuple(known)
+    meant = {one.calculator.digest for one in current(every).values()}
+    return frozenset(one.calculator.digest for one in every) - meant
 
 
 def providing(reading: Reading, attribute: str) -> Calculator:
@@ -139,10 +184,11 @@ def providing(reading: Reading, attribute: str) -> Calculator:
         provided = {one for each in known.values() for one in each.calculator.names}
         hint = did_you_mean(attribute, provided) or there_are(known)
         raise CalculatorError(f"no calculator provides {attribute!r}", hint=hint)
+    if len({one.digest for one in candidates.values()}) == 1:
+        return next(iter(candidates.values()))
     choice = preferred(reading).get(attribute)
-    for one in candidates.values():
-        if len(candidates) == 1 or (choice is not None and choice.identity == one.digest):
-            return one
+    if choice is not None and choice.calculator in candidates:
+        return candidates[choice.calculator]
     raise CalculatorError(
         f"several calculators provide {attribute}: {', '.join(sorted(candidates))}",
         hint=f'name one, or record which is meant: archive.prefer("{attribute}", "{min(candidates)}")',

@@ -14,6 +14,7 @@ from sqlalchemy import Select, func, insert, select
 from provenn.catalogs.base import Base
 from provenn.catalogs.catalog import Catalog
 from provenn.catalogs.digest import canonical_json
+from provenn.catalogs.lineage import cone as lineage_cone
 from provenn.catalogs.lineage import restore
 from provenn.catalogs.population import Population
 from provenn.errors import CorruptArchiveError, PopulationError, ProvennError, UnknownCatalogError
@@ -29,6 +30,7 @@ __all__ = [
     "SHORTEST",
     "Entry",
     "add",
+    "confirm",
     "count",
     "entries",
     "entries_query",
@@ -70,10 +72,20 @@ class Entry:
     names: tuple[str, ...] = ()
 
 
-def add(writing: Writing, *new: Catalog) -> int:
+def add(writing: Writing, *new: Catalog, for_run: bool = False) -> int:
     """Add catalogs, with all ancestors that the archive does not hold yet.
 
-    Who writes is recorded to have defined them, and all ancestors that he did not see, whoever did before.
+    The writer is recorded to have defined them, and all ancestors that the writer did not see, even if others defined
+    them before.
+
+    Parameters
+    ----------
+    writing
+        The transaction.
+    new
+        The catalogs.
+    for_run
+        Whether only a run needs them, for what it stores or has counted. Then nobody has defined them.
 
     Returns
     -------
@@ -85,14 +97,18 @@ def add(writing: Writing, *new: Catalog) -> int:
     PopulationError
         If a population of that name has another key in this archive.
     """
-    missing, unseen = _missing(writing, new)
+    missing, unseen = _missing(writing, new, for_run=for_run)
     if missing:
         _insert(writing, missing)
-    definers.record_new(writing, unseen)
-    for one in new:
-        if one.digest not in unseen:
-            definers.record(writing, one.digest)
+    definers.record(writing, unseen.union(one.digest for one in new), defined=not for_run)
     return len(missing)
+
+
+def confirm(writing: Writing, *called: Catalog) -> None:
+    """Let catalogs that get a name be definitions of the writer, with their ancestors, if only runs needed them."""
+    digests = {one.digest for one in lineage_cone(*called)}
+    known = seen(replace(writing, viewer=None), digests, by_person=True)
+    definers.record(writing, digests - known)
 
 
 def _insert(writing: Writing, missing: Mapping[str, Catalog]) -> None:
@@ -114,12 +130,12 @@ def _insert(writing: Writing, missing: Mapping[str, Catalog]) -> None:
             first_seen(writing, one)
 
 
-def _missing(writing: Writing, new: Sequence[Catalog]) -> tuple[Mapping[str, Catalog], set[str]]:
+def _missing(writing: Writing, new: Sequence[Catalog], *, for_run: bool) -> tuple[Mapping[str, Catalog], set[str]]:
     """Return the catalogs and ancestors that the archive does not hold; and the digests of those not seen directly.
 
-    Of what who writes sees directly it holds all ancestors, and he sees them, so that looking ends there. Each look at
-    the database asks for twice as many as the one before: the usual one or two new catalogs cost one or two looks, a
-    long chain of them a few.
+    If the writer sees a catalog directly, the archive holds all its ancestors and the writer sees them, so that the
+    walk ends there. For a definition, only what people defined counts as seen. Each look at the database asks for
+    twice as many as the one before: the usual one or two new catalogs cost one or two looks, a long chain a few.
     """
     missing: dict[str, Catalog] = {}
     unseen: set[str] = set()
@@ -134,7 +150,7 @@ def _missing(writing: Writing, new: Sequence[Catalog]) -> tuple[Mapping[str, Cat
                 batch[one.digest] = one
                 queue.extend(one.dependencies)
         asked |= batch.keys()
-        held, listed = _held(writing, batch)
+        held, listed = _held(writing, batch, for_run=for_run)
         missing |= {digest: one for digest, one in batch.items() if digest not in held}
         fresh = [one for digest, one in batch.items() if digest not in listed]
         unseen |= {one.digest for one in fresh}
@@ -144,9 +160,10 @@ def _missing(writing: Writing, new: Sequence[Catalog]) -> tuple[Mapping[str, Cat
     return missing, unseen
 
 
-def _held(writing: Writing, digests: Collection[str]) -> tuple[set[str], set[str]]:
-    """Return which catalogs the archive holds, and which of them who writes sees directly."""
-    query = select(catalogs.c.digest, directly_seen(as_seen_by(writing, writing.who), catalogs.c.digest))
+def _held(writing: Writing, digests: Collection[str], *, for_run: bool) -> tuple[set[str], set[str]]:
+    """Return which catalogs the archive holds, and which of them the writer sees directly."""
+    own = as_seen_by(writing, writing.who)
+    query = select(catalogs.c.digest, directly_seen(own, catalogs.c.digest, by_person=not for_run))
     held, listed = set(), set()
     for batch in in_batches(digests):
         for digest, direct in writing.connection.execute(query.where(catalogs.c.digest.in_(batch))):

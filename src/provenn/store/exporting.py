@@ -16,7 +16,7 @@ from provenn.store.database import Reading
 from provenn.store.facts import all_facts
 from provenn.store.portable import KINDS, moment_text, write_lines
 from provenn.store.tables import catalogs, definers, dependencies, facts, name_history, names
-from provenn.store.visibility import everything_seen, is_name_for, nearest_creation
+from provenn.store.visibility import everything_seen, is_name_for, nearest_creation, seen
 
 __all__ = ["export_archive"]
 
@@ -79,9 +79,9 @@ def _digests(reading: Reading, only: Collection[str] | None) -> list[str]:
     if only is not None:
         made_of = {one.digest: one.dependencies for one in (cone(reading, only) if only else ())}
     else:
-        seen = everything_seen(reading, catalogs.c.digest)
+        there = everything_seen(reading, catalogs.c.digest)
         links: dict[str, list[str]] = {
-            digest: [] for digest in reading.connection.scalars(select(catalogs.c.digest).where(seen))
+            digest: [] for digest in reading.connection.scalars(select(catalogs.c.digest).where(there))
         }
         for one, dependency in reading.connection.execute(select(dependencies.c.catalog, dependencies.c.dependency)):
             if one in links:
@@ -106,10 +106,11 @@ def _definition_lines(reading: Reading, digests: list[str]) -> _Lines:
         links = select(dependencies.c.catalog, dependencies.c.dependency).where(dependencies.c.catalog.in_(batch))
         for digest, dependency in reading.connection.execute(links.order_by(dependencies.c.position)):
             made_of.setdefault(digest, []).append(dependency)
-        seen, created = bases.all_last_seen(reading, batch), _created(reading, batch)
+        last_seen, created = bases.all_last_seen(reading, batch), _created(reading, batch)
+        computed = _computed_by(reading, batch, created)
         for digest in batch:
             row = rows[digest]
-            last = seen.get(digest)
+            last = last_seen.get(digest)
             yield {
                 "digest": digest,
                 "kind": row.kind,
@@ -118,6 +119,7 @@ def _definition_lines(reading: Reading, digests: list[str]) -> _Lines:
                 "dependencies": made_of.get(digest, []),
                 "created": created[digest],
                 "seen": None if last is None else [moment_text(last.seen_at), last.seen_by],
+                **({"computed_by": computed[digest]} if digest in computed else {}),
             }
 
 
@@ -134,6 +136,20 @@ def _created(reading: Reading, digests: Collection[str]) -> dict[str, list[list[
         if who != told[digest][0][1]:
             told[digest].append([moment_text(at), who])
     return told
+
+
+def _computed_by(
+    reading: Reading, digests: Collection[str], created: Mapping[str, list[list[str]]]
+) -> dict[str, list[str]]:
+    """Return, for catalogs that only runs of some people needed, who these people are."""
+    if reading.viewer is not None:
+        defined = seen(reading, digests, by_person=True)
+        return {digest: [who for _, who in created[digest]] for digest in digests if digest not in defined}
+    query = select(definers.c.catalog, definers.c.who).where(definers.c.catalog.in_(digests), ~definers.c.defined)
+    found: dict[str, list[str]] = {}
+    for digest, who in reading.connection.execute(query.order_by(definers.c.catalog, definers.c.who)):
+        found.setdefault(digest, []).append(who)
+    return found
 
 
 def _names(reading: Reading, there: Collection[str], *, deleted: bool) -> list[str]:

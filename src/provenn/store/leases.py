@@ -96,7 +96,7 @@ def take(
     forget_expired(writing)
     if any(one.holder not in beside for one in live(writing, {*kept, *computed})):
         return None
-    catalog_store.add(writing, catalog)
+    catalog_store.add(writing, catalog, for_run=True)
     holder = new_holder()
     row = {
         "holder": holder,

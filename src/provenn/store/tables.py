@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     DateTime,
     Dialect,
@@ -23,6 +24,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    true,
 )
 
 __all__ = [
@@ -63,7 +65,7 @@ __all__ = [
     "wordings",
 ]
 
-VERSION = "0006"
+VERSION = "0007"
 """The revision of the newest migration, which makes the tables as they are here."""
 
 VERSION_TABLE = "provenn_version"
@@ -252,8 +254,8 @@ proof_facts = Table(
 calculators = Table(
     "calculators",
     metadata,
-    Column("digest", _Digest, primary_key=True),
-    Column("name", Text, nullable=False, index=True),
+    Column("name", Text, primary_key=True),
+    Column("digest", _Digest, primary_key=True, index=True),
     Column("definition", Text, nullable=False),
     Column("registered_at", Moment, nullable=False),
     Column("registered_by", Text, nullable=False),
@@ -385,6 +387,8 @@ definers = Table(
     Column("catalog", ForeignKey("catalogs.digest"), primary_key=True),
     Column("who", Text, primary_key=True, index=True),
     Column("at", Moment, nullable=False),
+    # False if only a run of this person needed the catalog: then no name of an attribute is looked up in it.
+    Column("defined", Boolean, nullable=False, server_default=true()),
     sqlite_with_rowid=False,
 )
 

@@ -112,28 +112,44 @@ def is_fact_for(person: str) -> ColumnElement[bool]:
     return _open_to(facts, "declared_by", person)
 
 
-def _defined(viewer: str) -> Select[str]:
-    return select(definers.c.catalog).where(definers.c.who == viewer)
+def _defined(viewer: str, *, by_person: bool = False) -> Select[str]:
+    """Return the query of the catalogs that a viewer has: all, or only those that no run added."""
+    query = select(definers.c.catalog).where(definers.c.who == viewer)
+    return query.where(definers.c.defined) if by_person else query
 
 
 def _named(viewer: str) -> Select[str]:
     return select(names.c.catalog).where(_open_to(names, "owner", viewer))
 
 
-def directly_seen(reading: Reading, column: ColumnElement[str]) -> ColumnElement[bool]:
-    """Return the condition that the viewer sees a catalog directly: that lists show it."""
+def directly_seen(reading: Reading, column: ColumnElement[str], *, by_person: bool = False) -> ColumnElement[bool]:
+    """Return the condition that the viewer sees a catalog directly: that lists show it.
+
+    With `by_person`, a catalog does not count that the viewer has from runs alone.
+    """
     viewer = reading.viewer
-    return true() if viewer is None else or_(column.in_(_defined(viewer)), column.in_(_named(viewer)))
+    if viewer is None:
+        return _defined_by_anybody(column) if by_person else true()
+    return or_(column.in_(_defined(viewer, by_person=by_person)), column.in_(_named(viewer)))
 
 
-def everything_seen(reading: Reading, column: ColumnElement[str]) -> ColumnElement[bool]:
-    """Return the condition that the viewer sees a catalog, directly or in a lineage.
+def _defined_by_anybody(column: ColumnElement[str]) -> ColumnElement[bool]:
+    """Return the condition that a person defined or named a catalog.
 
-    It takes as long as it takes to walk through all that he sees; of a few catalogs `seen` tells it sooner.
+    Nothing is asked of its descendants: whoever defines a catalog is recorded to have defined its ancestors.
+    """
+    defined = select(definers.c.catalog).where(definers.c.defined)
+    return or_(column.in_(defined), column.in_(select(names.c.catalog)))
+
+
+def everything_seen(reading: Reading, column: ColumnElement[str], *, by_person: bool = False) -> ColumnElement[bool]:
+    """Return the condition that the viewer sees a catalog, directly or in a lineage; `by_person` as above.
+
+    It takes as long as it takes to walk through all that the viewer sees; of a few catalogs `seen` tells it sooner.
     """
     if reading.viewer is None:
-        return true()
-    directly = union(_defined(reading.viewer), _named(reading.viewer)).subquery()
+        return directly_seen(reading, column, by_person=by_person)
+    directly = union(_defined(reading.viewer, by_person=by_person), _named(reading.viewer)).subquery()
     reached = select(directly.c.catalog).cte("seen", recursive=True)
     above = select(dependencies.c.dependency).join(reached, dependencies.c.catalog == reached.c.catalog)
     return column.in_(select(reached.union(above).c.catalog))
@@ -155,12 +171,16 @@ def creations(viewer: str) -> Subquery:
 # -- some catalogs ---------------------------------------------------------------------------------------------------
 
 
-def seen(reading: Reading, digests: Collection[str]) -> frozenset[str]:
-    """Return those of some digests of catalogs that the viewer sees, directly or in a lineage."""
+def seen(reading: Reading, digests: Collection[str], *, by_person: bool = False) -> frozenset[str]:
+    """Return those of some digests of catalogs that the viewer sees, directly or in a lineage.
+
+    With `by_person`, only those that a person defined, or that are in the lineage of such a definition.
+    """
     viewer = reading.viewer
     if viewer is None:
-        return frozenset(digests)
-    found = _among(reading, digests, lambda batch: _defined(viewer).where(definers.c.catalog.in_(batch)))
+        return _defined_among(reading, digests) if by_person else frozenset(digests)
+    own = _defined(viewer, by_person=by_person)
+    found = _among(reading, digests, lambda batch: own.where(definers.c.catalog.in_(batch)))
     found |= _among(reading, digests, lambda batch: _named(viewer).where(names.c.catalog.in_(batch)))
     rest = [one for one in digests if one not in found]
     if not rest:
@@ -168,9 +188,20 @@ def seen(reading: Reading, digests: Collection[str]) -> frozenset[str]:
 
     def below(batch: list[str]) -> Select[str]:
         reached = _below(batch)
-        return select(reached.c.origin).where(directly_seen(reading, reached.c.catalog)).distinct()
+        directly = directly_seen(reading, reached.c.catalog, by_person=by_person)
+        return select(reached.c.origin).where(directly).distinct()
 
     return frozenset(found | _among(reading, rest, below))
+
+
+def _defined_among(reading: Reading, digests: Collection[str]) -> frozenset[str]:
+    def defined(batch: list[str]) -> Select[str]:
+        return select(definers.c.catalog).where(definers.c.catalog.in_(batch), definers.c.defined)
+
+    def named(batch: list[str]) -> Select[str]:
+        return select(names.c.catalog).where(names.c.catalog.in_(batch))
+
+    return frozenset(_among(reading, digests, defined) | _among(reading, digests, named))
 
 
 def _below(digests: Collection[str]) -> FromClause:

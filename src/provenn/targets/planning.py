@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from provenn.catalogs import Attribute, Base, Catalog, CombineAttributes, KeepAttributes, Schema, SelectSources, cone
-from provenn.criteria import backquoted, names_in, order_facts, parse_criterion
+from provenn.criteria import backquoted, names_in, order_facts, parse_criterion, split_alias
 from provenn.errors import NotCoveredError, TargetError
 from provenn.logic import Knowledge, subset
 from provenn.store import catalog_store, counts, fragments, verifications
@@ -18,8 +18,9 @@ from provenn.store.fragments import Fragment
 from provenn.targets.known import known_of
 from provenn.targets.literal import literal
 from provenn.targets.match_steps import Match, Matched
+from provenn.targets.naming import NameResolver
 from provenn.targets.plan import Plan
-from provenn.targets.providers import Provided, Providers, brought_together
+from provenn.targets.providers import Provided, brought_together
 from provenn.targets.rewriting import rewritten
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Combine, Concat, Exclude, Fill, Step, Stored, is_key, walk
@@ -39,7 +40,7 @@ class Request:
     sources
         The catalog whose sources are meant.
     attributes
-        The names of the attributes.
+        The attributes: names, or references such as ``DR1.z AS z_dr1``.
     where
         A criterion on the sources, or None.
     missing
@@ -84,16 +85,16 @@ def plan_request(reading: Reading, request: Request) -> Plan:
 
 
 def _plan_request(reading: Reading, request: Request) -> Plan:
-    providers = Providers(reading, request.sources)
-    sources, deciding = _sources(request, providers)
-    provided = [providers.named(name) for name in dict.fromkeys(request.attributes)]
+    what = request.called or request.sources.digest[:12]
+    resolver = NameResolver(reading, request.sources, what)
+    sources, deciding = _sources(request, resolver)
+    provided = _requested(request, resolver)
     others = [one for one in provided if one.provider is not request.sources]
     _check_names(request, provided)
-    catalog = _combined(sources, others, [one.name for one in provided])
-    what = request.called or request.sources.digest[:12]
+    catalog = _combined(request, sources, provided)
     if sources is not request.sources:
         what += f" where {' '.join((request.where or '').split())}"
-    columns, created = _columns(request, provided), tuple(providers.created.values())
+    columns, created = _columns(request, provided), resolver.providers.created((*deciding, *provided))
     extra = (sources, *(one.provider for one in others))
     asked = _Asked(what, catalog, literal(catalog), columns, tuple(provided), created, extra)
     scene = _scene(reading, asked)
@@ -120,16 +121,41 @@ def _deep_enough(what: str) -> Iterator[None]:
         ) from None
 
 
-def _sources(request: Request, providers: Providers) -> tuple[Catalog, list[Provided]]:
+def _requested(request: Request, resolver: NameResolver) -> list[Provided]:
+    """Return the attributes that are asked for, each once.
+
+    Raises
+    ------
+    TargetError
+        If two of them would have one name.
+    """
+    columns: dict[str, Provided] = {}
+    for text in dict.fromkeys(request.attributes):
+        column = resolver.resolve_request(text)
+        if columns.setdefault(column.name, column).attribute.identity != column.attribute.identity:
+            raise TargetError(
+                f"two different attributes would be called {column.name}",
+                hint=f"give one of them another name: {_reference(text)} AS {column.name}_2",
+            )
+    return [*columns.values()]
+
+
+def _reference(text: str) -> str:
+    """Return what is before AS in what was asked for."""
+    return next((reference for reference, _ in split_alias(text)), text)
+
+
+def _sources(request: Request, resolver: NameResolver) -> tuple[Catalog, list[Provided]]:
     """Return the sources that are asked for, as a catalog, and what others provide of what the criterion reads."""
     if request.where is None or not request.where.strip():
         return request.sources, []
-    others = [one for one in map(providers.named, names_in(request.where)) if one.provider is not request.sources]
+    inputs = [resolver.resolve_input(name) for name in names_in(request.where)]
+    others = [provided for provided in inputs if provided.provider is not request.sources]
     if not others:
         return SelectSources.of(request.sources, request.where), []
-    more = brought_together((one.provider, one.attribute.identity, one.name) for one in others)
+    more = brought_together((provided.provider, provided.attribute.identity, provided.name) for provided in others)
     assert more is not None, "there are others"  # noqa: S101 - for the type checker
-    more = KeepAttributes.of(more, [one.name for one in others])
+    more = KeepAttributes.of(more, [provided.name for provided in others])
     return SelectSources.of(CombineAttributes.of(request.sources, more), request.where), others
 
 
@@ -168,19 +194,21 @@ def _needs(where: str, schema: Schema, names: Sequence[str]) -> bool:
     return Knowledge(order_facts([*criterion.atoms, *one.atoms])).entails(subset(criterion.true, one.true))
 
 
-def _combined(sources: Catalog, others: Sequence[Provided], names: Sequence[str]) -> Catalog:
-    own = [name for name in names if name not in {one.name for one in others}]
-    if not others:
-        return KeepAttributes.of(sources, own)
-    parts = [KeepAttributes.of(sources, own)]
+def _combined(request: Request, sources: Catalog, provided: Sequence[Provided]) -> Catalog:
+    """Return a catalog of sources with all that is asked for, each attribute under the name that it is to have."""
+    names = [one.name for one in provided]
+    own = [one for one in provided if one.provider is request.sources]
+    kept = [one for one in own if any(each == one.attribute for each in sources.schema.matching(one.name))]
     by_provider: dict[Catalog, list[Provided]] = {}
-    for one in others:
-        by_provider.setdefault(one.provider, []).append(one)
+    for one in provided:
+        if one not in kept:
+            by_provider.setdefault(sources if one in own else one.provider, []).append(one)
+    parts = [KeepAttributes.of(sources, [one.name for one in kept])]
     for provider, several in by_provider.items():
         part = brought_together((provider, one.attribute.identity, one.name) for one in several)
         assert part is not None, "there are several"  # noqa: S101 - for the type checker
         parts.append(KeepAttributes.of(part, [one.name for one in several]))
-    return KeepAttributes.of(CombineAttributes.of(*parts), names)
+    return parts[0] if len(parts) == 1 else KeepAttributes.of(CombineAttributes.of(*parts), names)
 
 
 def _filled(sources: Catalog, others: Sequence[Provided], uncovered: Sequence[Provided]) -> Step:
@@ -218,7 +246,10 @@ def _check_names(request: Request, provided: Sequence[Provided]) -> None:
     key = {one.name: one.identity for one in request.sources.schema.key}
     for one in provided:
         if key.get(one.name, one.attribute.identity) != one.attribute.identity:
-            raise TargetError(f"{one.name} is the key of {request.called}, and another attribute", hint="rename one")
+            raise TargetError(
+                f"{one.name} is the key of {request.called}, and another attribute",
+                hint=f"give it another name: … AS {one.name}_2",
+            )
 
 
 def _not_covered(scene: Scene, sources: Catalog, one: Provided, request: Request) -> NotCoveredError:

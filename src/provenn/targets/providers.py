@@ -1,14 +1,14 @@
-"""Who provides an attribute: found in the archive, or created by a calculator, always in its most general form.
+"""Who provides an attribute: its most general definition, found in the archive or made.
 
 A value is a function of the source, so that an attribute which somebody derived for a few sources is known for all
 sources that have what it is derived from. The provider of an attribute is the definition on that largest set; what
-is computed of it is for the plan to decide.
+is computed of it is for the plan to decide. Attributes are known by identity here; `provenn.targets.naming` says which
+identity a name means.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from provenn.catalogs import (
@@ -18,21 +18,37 @@ from provenn.catalogs import (
     Catalog,
     CombineAttributes,
     DeriveAttributes,
+    ExcludeSources,
     KeepAttributes,
+    MatchedSources,
     PythonCalculator,
     RenameAttributes,
-    SqlCalculator,
+    RestrictSources,
+    SampleSources,
+    SelectSources,
+    cone,
 )
-from provenn.criteria import names_in
-from provenn.errors import AmbiguousAttributeError, CalculatorError, ProvennError, TargetError, did_you_mean
+from provenn.catalogs.calculators import Expressions
+from provenn.catalogs.calculators.sql import Output
+from provenn.errors import AttributeConflictError, ProvennError
 from provenn.store import attributes, catalog_store
-from provenn.store.calculators import latest, preferred, providing, registered
 from provenn.store.database import Reading
-from provenn.targets.known import known_of
-from provenn.targets.scene import Scene
 from provenn.targets.steps import is_key
 
-__all__ = ["Provided", "Providers", "brought_together"]
+__all__ = ["Provided", "Providers", "brought_together", "rests_on", "row_lineage"]
+
+_SAME_ROWS = (
+    SelectSources,
+    RestrictSources,
+    ExcludeSources,
+    SampleSources,
+    MatchedSources,
+    KeepAttributes,
+    RenameAttributes,
+    DeriveAttributes,
+)
+"""The classes whose rows are rows of their first dependency. Of other dependencies they only use which sources these
+have, so that what these say of a source is not what the catalog says of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +58,7 @@ class Provided:
     Parameters
     ----------
     name
-        What it was asked for as.
+        The name of the column, or the name by which a criterion reads it.
     attribute
         The attribute, as the provider has it.
     provider
@@ -57,9 +73,27 @@ class Provided:
     how: str
 
 
+def row_lineage(catalog: Catalog) -> Iterator[Catalog]:
+    """Yield a catalog and all catalogs through which its rows come, each once.
+
+    A concatenation and a cross-match end it: their rows have a schema of their own.
+    """
+    seen: set[str] = set()
+    stack = [catalog]
+    while stack:
+        current = stack.pop()
+        if current.digest not in seen:
+            seen.add(current.digest)
+            yield current
+            if isinstance(current, CombineAttributes):
+                stack.extend(current.dependencies)
+            elif isinstance(current, _SAME_ROWS):
+                stack.append(current.dependencies[0])
+
+
 @dataclass(slots=True)
 class Providers:
-    """Finds out who provides attributes of some sources.
+    """Finds out who provides attributes, and which attributes the values of some sources determine.
 
     Parameters
     ----------
@@ -67,193 +101,190 @@ class Providers:
         The archive.
     sources
         The sources that are asked for.
-    created
-        The catalogs that nobody had defined.
     """
 
     reading: Reading
     sources: Catalog
-    created: dict[str, Catalog] = field(default_factory=dict)
+    _made: dict[str, Catalog] = field(default_factory=dict)
     _largest: dict[str, Catalog] = field(default_factory=dict)
+    _definers: dict[str, list[Catalog]] = field(default_factory=dict)
+    _noted: set[str] = field(default_factory=set)
+    _own: frozenset[str] | None = None
+    _determined: dict[str, bool] = field(default_factory=dict)
 
-    def named(self, name: str, chain: tuple[str, ...] = ()) -> Provided:
-        """Return who provides an attribute of this name.
+    # -- what is known of definitions ----------------------------------------------------------------------------
 
-        What the sources have themselves is meant first; then what other catalogs have; then what a registered
-        calculator gives.
+    def note(self, *catalogs: Catalog) -> None:
+        """Take note of which catalog of some lineages defines which attribute."""
+        for catalog in cone(*(catalog for catalog in catalogs if catalog.digest not in self._noted)):
+            if catalog.digest not in self._noted:
+                self._noted.add(catalog.digest)
+                for _, identity in attributes.new_attributes(catalog):
+                    self._definers.setdefault(identity, []).append(catalog)
+
+    def definers(self, identity: str) -> list[Catalog]:
+        """Return catalogs that define an attribute, by digest; none if the viewer sees none."""
+        if identity not in self._definers:
+            self.note(self.sources)
+        if identity not in self._definers:
+            digests = [definition.catalog for definition in attributes.defining(self.reading, identity)]
+            self.note(*catalog_store.get_all(self.reading, digests).values() if digests else ())
+        return sorted(self._definers.get(identity, ()), key=lambda catalog: catalog.digest)
+
+    def derivation(self, identity: str) -> DeriveAttributes | None:
+        """Return a catalog that derives an attribute from others; None if it is not derived from any."""
+        return next(
+            (
+                catalog
+                for catalog in self.definers(identity)
+                # a derivation may also only give another name to what its parent has
+                if isinstance(catalog, DeriveAttributes) and identity not in catalog.parent.schema.by_identity
+            ),
+            None,
+        )
+
+    # -- what the sources determine ------------------------------------------------------------------------------
+
+    def determines(self, identity: str) -> bool:
+        """Whether the own values of the sources determine an attribute.
+
+        They do if their rows have it, or come through a catalog that has it, or if it is derived from nothing else
+        than such attributes. That follows from definitions alone, which never change.
+        """
+        if self._own is None:
+            lineage = row_lineage(self.sources)
+            self._own = frozenset(identity for catalog in lineage for identity in catalog.schema.by_identity)
+        if is_key(identity) or identity in self._own:
+            return True
+        if identity not in self._determined:
+            derivation = self.derivation(identity)
+            self._determined[identity] = derivation is not None and all(
+                map(self.determines, _reads(derivation, identity).values())
+            )
+        return self._determined[identity]
+
+    # -- providers -----------------------------------------------------------------------------------------------
+
+    def provider(self, identity: str) -> Catalog:
+        """Return the most general definition of an attribute; of the key, the sources themselves."""
+        if is_key(identity):
+            return self.sources
+        if identity not in self._largest:
+            self._largest[identity] = self._most_general(identity)
+        return self._largest[identity]
+
+    def provide(self, name: str, identity: str, how: str) -> Provided:
+        """Return an attribute under a name, with its provider."""
+        provider = self.provider(identity)
+        attribute = provider.schema.by_identity[identity]
+        if is_key(identity) and attribute.name != name:  # whoever calls it so, the sources have it
+            provider = RenameAttributes.of(self.sources, {attribute.name: name})
+            attribute = provider.schema.by_identity[identity]
+        return Provided(name, attribute, provider, how)
+
+    def created(self, provided: Iterable[Provided]) -> tuple[Catalog, ...]:
+        """Return the catalogs that had to be made for some attributes: nobody had defined them."""
+        needed = cone(*(attribute.provider for attribute in provided))
+        return tuple(catalog for catalog in needed if catalog.digest in self._made)
+
+    def derive(self, calculator: Calculator, inputs: Mapping[str, str]) -> Catalog:
+        """Return what a calculator gives for the largest set of sources that have its inputs, as it would be defined.
+
+        Parameters
+        ----------
+        calculator
+            The calculator.
+        inputs
+            The identity of each input, by the name that the calculator has for it.
 
         Raises
         ------
-        AmbiguousAttributeError
-            If several attributes have this name, and none is preferred.
-        TargetError
-            If there is none, and no calculator gives it.
+        ProvennError
+            If the calculator does not fit these inputs.
         """
-        own = self.sources.schema.matching(name)
-        if len(own) == 1:
-            return Provided(name, own[0], self.sources, "the sources have it")
-        if own:
-            raise AmbiguousAttributeError(
-                f"the attribute {name} may be {' or '.join(one.name for one in own)}",
-                hint="write it as it is, upper and lower case",
-            )
-        found = self._defined(name, chain)
-        return self._calculated(name, chain) if found is None else found
-
-    # -- what catalogs define ------------------------------------------------------------------------------------
-
-    def _defined(self, name: str, chain: tuple[str, ...]) -> Provided | None:
-        """Return the one attribute of this name that catalogs of the population define, if any does."""
-        defined = attributes.named(self.reading, self.sources.population.name, name)
-        by_identity = self._current(name, {one.identity: one for one in reversed(defined)})
-        if not by_identity:
-            return None
-        choice = preferred(self.reading).get(name)
-        if choice is not None:
-            chosen = {
-                identity: one
-                for identity, one in by_identity.items()
-                if choice.identity in (identity, self._calculator_of(identity))
-            }
-            if not chosen:
-                with suppress(TargetError):  # a calculator that is preferred, was not used yet, and can be
-                    return self._calculated(name, chain)
-            by_identity = chosen or by_identity
-        if len(by_identity) > 1:
-            by_identity = self._covering(by_identity) or by_identity
-        if len(by_identity) > 1:
-            raise self._ambiguous(name, by_identity)
-        ((identity, one),) = by_identity.items()
-        provider = self._with_key(identity, name) if is_key(identity) else self._of_identity(identity)
-        held = next(each for each in provider.schema.attributes if each.identity == identity)
-        return Provided(name, held, provider, f"defined by {self._called(one.catalog)}")
-
-    def _current(self, name: str, by_identity: dict[str, attributes.Defined]) -> dict[str, attributes.Defined]:
-        """Leave out what calculators gave before they were changed, if they give it now."""
-        known = latest(self.reading)
-        outdated = {one.calculator.digest for one in registered(self.reading)}
-        outdated -= {one.calculator.digest for one in known.values()}
-        if not outdated:
-            return by_identity
-        found = {identity: one for identity, one in by_identity.items() if not self._leans_on(identity, outdated)}
-        given = any(name in one.calculator.names for one in known.values())
-        return found if found or given else by_identity
-
-    def _leans_on(self, identity: str, calculators: Collection[str]) -> bool:
-        """Whether one of some calculators has its part in an attribute."""
-        provider = None if is_key(identity) else self._of_identity(identity)
-        if not isinstance(provider, DeriveAttributes):
-            return False
-        if self._calculator_of(identity) in calculators:
-            return True
-        return any(self._leans_on(one, calculators) for one in _reads(provider, identity).values())
-
-    def _covering(self, by_identity: Mapping[str, attributes.Defined]) -> dict[str, attributes.Defined]:
-        """Return those that all sources are proved to have."""
-        providers = {identity: self._of_identity(identity) for identity in by_identity}
-        scene = Scene(known_of(self.reading, self.sources, *providers.values()), (self.sources, *providers.values()))
-        return {
-            identity: by_identity[identity]
-            for identity, one in providers.items()
-            if scene.lies_in(self.sources.extent, one.extent)
-        }
-
-    def _calculator_of(self, identity: str) -> str | None:
-        provider = self._of_identity(identity)
-        if isinstance(provider, DeriveAttributes) and isinstance(provider.calculation, PythonCalculator):
-            return provider.calculation.digest
-        if isinstance(provider, DeriveAttributes):
-            return SqlCalculator.of(dict(provider.notes()["texts"])).digest
-        return None
-
-    def _ambiguous(self, name: str, by_identity: Mapping[str, attributes.Defined]) -> AmbiguousAttributeError:
-        where = sorted({self._called(one.catalog) for one in by_identity.values()})
-        return AmbiguousAttributeError(
-            f"several attributes are called {name}: those of {', '.join(where)}",
-            hint=f"ask for it by another name (rename it in a catalog), or record which is meant: "
-            f'archive.prefer("{name}", …)',
-        )
-
-    def _of_identity(self, identity: str) -> Catalog:
-        """Return the most general definition of an attribute."""
-        if identity not in self._largest:
-            digests = [one.catalog for one in attributes.defining(self.reading, identity)]
-            catalogs = catalog_store.get_all(self.reading, digests)
-            definers = [catalogs[digest] for digest in digests]
-            self._largest[identity] = self._most_general(identity, definers)
-        return self._largest[identity]
-
-    def _most_general(self, identity: str, definers: Iterable[Catalog]) -> Catalog:
-        definers = sorted(definers, key=lambda one: (not isinstance(one, Base | DeriveAttributes), one.digest))
-        first = definers[0]
-        if not isinstance(first, DeriveAttributes):
-            return first
-        if isinstance(first.calculation, PythonCalculator) and first.calculation.scope == "catalog":
-            return first
-        wanted = _reads(first, identity)
-        parent = brought_together((self._provider(each), each, name) for name, each in wanted.items())
-        if parent is None or parent.extent == first.parent.extent:
-            return first
+        parent = self._parent(inputs)
         try:
-            made = first.on([parent])
-        except ProvennError:  # names in the way: what is there will do
-            return first
-        return self._known_or_new(made, definers)
-
-    def _provider(self, identity: str) -> Catalog:
-        return self.sources if is_key(identity) else self._of_identity(identity)
-
-    def _with_key(self, identity: str, name: str) -> Catalog:
-        """Return the sources, with a part of their key under another name: they have it, whoever calls it so."""
-        return RenameAttributes.of(self.sources, {self.sources.schema.by_identity[identity].name: name})
-
-    def _known_or_new(self, made: Catalog, definers: Iterable[Catalog]) -> Catalog:
-        for one in definers:
-            if one.extent == made.extent:
-                return one
-        self.created.setdefault(made.digest, made)
+            made = DeriveAttributes.of(parent, calculator)
+        except AttributeConflictError:  # another attribute of the parent has the name of an output
+            made = DeriveAttributes.of(KeepAttributes.of(parent, inputs), calculator)
+        for name in calculator.names:
+            identity = made.schema[name].identity
+            if identity not in self._largest:
+                self._largest[identity] = self._known_or_made(made, identity)
         return made
 
-    # -- what calculators give -----------------------------------------------------------------------------------
+    def _parent(self, inputs: Mapping[str, str]) -> Catalog:
+        parts = ((self.provider(identity), identity, name) for name, identity in inputs.items())
+        return brought_together(parts) or self.sources
 
-    def _calculated(self, name: str, chain: tuple[str, ...]) -> Provided:
-        if name in chain:
-            raise TargetError(
-                f"{chain[0]} cannot be calculated: it needs itself, by {' from '.join((*chain, name))}",
-                hint="one of these attributes must be in a catalog",
-            )
-        try:
-            calculator = providing(self.reading, name)
-        except CalculatorError as error:
-            raise self._missing(name, chain, error) from error
-        found = {each: self.named(each, (*chain, name)).attribute.identity for each in _inputs(calculator)}
-        parent = brought_together((self._provider(each), each, as_name) for as_name, each in found.items())
-        if parent is None:
-            parent = self.sources
-        made = DeriveAttributes.of(parent, calculator)
-        attribute = made.schema[name]
-        digests = [one.catalog for one in attributes.defining(self.reading, attribute.identity)]
+    def _most_general(self, identity: str) -> Catalog:
+        definers = self.definers(identity)
+        bases = [catalog for catalog in definers if isinstance(catalog, Base)]
+        if bases:
+            return bases[0]
+        derivation = self.derivation(identity)
+        if derivation is None:
+            named = [catalog for catalog in definers if not isinstance(catalog, RenameAttributes | DeriveAttributes)]
+            return (named or definers)[0]
+        calculation = derivation.calculation
+        if isinstance(calculation, PythonCalculator) and calculation.scope == "catalog":
+            return derivation
+        parent = self._parent(_reads(derivation, identity))
+        if parent.extent == derivation.parent.extent:
+            return derivation
+        for make in (_whole, _alone):
+            try:
+                made = make(derivation, identity, parent)
+            except ProvennError:  # names in the way
+                continue
+            if identity in made.schema.by_identity:
+                return self._known_or_made(made, identity)
+        return derivation
+
+    def _known_or_made(self, made: Catalog, identity: str) -> Catalog:
+        """Return a catalog that was made; or one of the archive that has the attribute for the same sources."""
+        digests = [definition.catalog for definition in attributes.defining(self.reading, identity)]
         there = catalog_store.get_all(self.reading, digests) if digests else {}
-        provider = self._known_or_new(made, [there[digest] for digest in digests])
-        self._largest.setdefault(attribute.identity, provider)
-        return Provided(name, attribute, provider, "a calculator gives it")
+        for digest in digests:
+            if there[digest].extent == made.extent:
+                return there[digest]
+        self.note(made)
+        self._made.setdefault(made.digest, made)
+        return made
 
-    def _missing(self, name: str, chain: tuple[str, ...], error: CalculatorError) -> TargetError:
-        if error.message.startswith("several"):
-            return AmbiguousAttributeError(error.message, hint=error.hint)
-        own = self.sources.population.name
-        others = attributes.populations(self.reading, name)
-        if others:
-            hint = "what one row is differs: ask for the sources of that population"
-            return TargetError(f"{name} is an attribute of {', '.join(others)}, not of {own}", hint=hint)
-        known = attributes.names(self.reading, own)
-        needed = f", which is needed for {' for '.join(reversed(chain))}" if chain else ""
-        hint = did_you_mean(name, known) or f"there are {', '.join(known[:20])}{' …' * (len(known) > 20)}"
-        return TargetError(f"no catalog has an attribute {name!r}, and no calculator gives it{needed}", hint=hint)
 
-    def _called(self, digest: str) -> str:
-        called = catalog_store.entries(self.reading, [digest])[digest].names
-        return called[0] if called else digest[:12]
+def rests_on(
+    catalog: Catalog, identity: str, calculators: Collection[str], expressions: Collection[tuple[str, str]]
+) -> bool:
+    """Whether a catalog has an attribute only by way of some calculators or SQL expressions.
+
+    Parameters
+    ----------
+    catalog
+        The catalog; only its own lineage is looked at.
+    identity
+        The attribute.
+    calculators
+        Digests of calculators in Python.
+    expressions
+        Names and SQL as it was written.
+    """
+    resting: dict[str, bool] = {}  # of each attribute, whether all definitions seen so far rest on them
+    for ancestor in cone(catalog):
+        for _, attribute in attributes.new_attributes(ancestor):
+            if isinstance(ancestor, DeriveAttributes) and attribute not in ancestor.parent.schema.by_identity:
+                by_these = _derived_by(ancestor, attribute, calculators, expressions)
+                rests = by_these or any(resting.get(read, False) for read in _reads(ancestor, attribute).values())
+                resting[attribute] = resting.get(attribute, True) and rests
+    return resting.get(identity, False)
+
+
+def _derived_by(
+    catalog: DeriveAttributes, identity: str, calculators: Collection[str], expressions: Collection[tuple[str, str]]
+) -> bool:
+    if isinstance(catalog.calculation, PythonCalculator):
+        return catalog.calculation.digest in calculators
+    return any((output.name, output.text) in expressions for output in _outputs(catalog, identity))
 
 
 def brought_together(wanted: Iterable[tuple[Catalog, str, str]]) -> Catalog | None:
@@ -269,8 +300,8 @@ def brought_together(wanted: Iterable[tuple[Catalog, str, str]]) -> Catalog | No
         by_provider.setdefault(provider, {})[name] = identity
     if len(by_provider) == 1:
         ((provider, names),) = by_provider.items()
-        found = {name: provider.schema.matching(name) for name in names}
-        if all(found[name] and found[name][0].identity == identity for name, identity in names.items()):
+        matches = {name: provider.schema.matching(name) for name in names}
+        if all(matches[name] and matches[name][0].identity == identity for name, identity in names.items()):
             return provider
     parts = [part for provider, names in by_provider.items() for part in _with_names(provider, names)]
     return CombineAttributes.of(*parts) if len(parts) > 1 else parts[0] if parts else None
@@ -288,12 +319,16 @@ def _with_names(provider: Catalog, names: Mapping[str, str]) -> Iterator[Catalog
         rest = {name: identity for name, identity in rest.items() if first[identity] != name}
 
 
-def _inputs(calculator: Calculator) -> tuple[str, ...]:
-    if isinstance(calculator, PythonCalculator):
-        return calculator.inputs
-    if isinstance(calculator, SqlCalculator):
-        return tuple(dict.fromkeys(name for _, text in calculator.expressions for name in names_in(text)))
-    raise CalculatorError(f"{calculator!r} does not say what it reads")
+def _whole(derivation: DeriveAttributes, identity: str, parent: Catalog) -> Catalog:  # noqa: ARG001 - as _alone
+    return derivation.on([parent])
+
+
+def _alone(derivation: DeriveAttributes, identity: str, parent: Catalog) -> Catalog:
+    """Return a derivation of one attribute, without the others that are derived beside it."""
+    needed = KeepAttributes.of(parent, _reads(derivation, identity))
+    if isinstance(derivation.calculation, PythonCalculator):
+        return derivation.on([needed])
+    return DeriveAttributes(needed, Expressions(tuple(_outputs(derivation, identity))))
 
 
 def _reads(catalog: DeriveAttributes, identity: str) -> dict[str, str]:
@@ -301,13 +336,12 @@ def _reads(catalog: DeriveAttributes, identity: str) -> dict[str, str]:
     calculation, schema = catalog.calculation, catalog.parent.schema
     if isinstance(calculation, PythonCalculator):
         return {name: schema[name].identity for name in calculation.inputs}
-    names = _names(catalog)
-    name = next(one.name for one in catalog.schema.attributes if one.identity == identity and one.name in names)
-    return {schema.by_identity[each].name: each for each in calculation.parsed(schema)[name].reads}
+    given = schema.by_identity
+    (output, *_) = _outputs(catalog, identity)
+    return {given[read].name: read for read in calculation.parsed(schema)[output.name].reads}
 
 
-def _names(catalog: DeriveAttributes) -> tuple[str, ...]:
-    calculation = catalog.calculation
-    if isinstance(calculation, PythonCalculator):
-        return calculation.names
-    return tuple(one.name for one in calculation.outputs)
+def _outputs(catalog: DeriveAttributes, identity: str) -> list[Output]:
+    """Return the SQL expressions of a derivation that give an attribute."""
+    assert isinstance(catalog.calculation, Expressions), "it is SQL"  # noqa: S101 - for the type checker
+    return [output for output in catalog.calculation.outputs if catalog.schema[output.name].identity == identity]

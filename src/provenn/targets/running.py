@@ -236,7 +236,7 @@ def learned(database: Database, catalog: Catalog, rows: int, facts: Collection[i
     with suppress(ArchiveBusyError), database.writing() as writing:
         if counts.known(writing, [catalog.digest]) or any_declared(writing, facts):
             return ()
-        catalog_store.add(writing, catalog)
+        catalog_store.add(writing, catalog, for_run=True)
         counts.record(writing, catalog.digest, rows)
         with suppress(ContradictionError):  # what data show is told where it is used; a count is no reason to fail
             said = nonempty(catalog.digest) if rows else empty(catalog.digest)

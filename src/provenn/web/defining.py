@@ -61,6 +61,7 @@ def _said(catalog: Catalog) -> Iterator[tuple[str, str]]:
                 yield one.name, one.text
         case DeriveAttributes(calculation=PythonCalculator() as calculator):
             yield "function", calculator.function
+            yield "source", calculator.code
             yield "inputs", ", ".join(calculator.inputs)
             yield "outputs", ", ".join(f"{name} {kind}" for name, kind in calculator.outputs)
             yield "parameters", "" if calculator.keywords == "{}" else calculator.keywords

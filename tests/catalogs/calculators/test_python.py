@@ -1,10 +1,10 @@
 """Python calculators: found again by import path and hash of their module, or refused."""
 
 import math
-import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 
@@ -62,6 +62,7 @@ def test_everything_that_can_change_a_result_is_identity():
         (example.fixed, "a calculator is a Python function, not functools.partial"),
         (example.wrapped, "example:original is another object than the one given"),
         (example.Group, "a calculator is a Python function"),
+        (FunctionType(example.photo_z.__code__, {"__name__": "nowhere"}), "belongs to no module that is imported"),
         (math.sqrt, "a calculator is a Python function"),
         ("mymodule:photo_z", "a calculator is a Python function"),
     ],
@@ -130,27 +131,14 @@ def test_code_that_is_gone_is_named(module: Path):
             calculator_from({**definition, "function": f"{name}:f"}).load()
 
 
-SCRIPT = """
-from provenn.catalogs import PythonCalculator
-from provenn.errors import CalculatorError
-def f(batch): return batch
-try:
-    made = PythonCalculator.of(f, inputs=["g"], outputs={"z": "double"})
-    print(made.function)
-except CalculatorError as error:
-    print(error.message)
-"""
-
-
-def test_a_function_of_a_script_has_the_scripts_name(tmp_path: Path):
-    (tmp_path / "survey_script.py").write_text(SCRIPT)
-    assert run([sys.executable, "survey_script.py"], tmp_path) == "survey_script:f"
-    assert run([sys.executable, "-m", "survey_script"], tmp_path) == "survey_script:f"
-
-
-def test_a_function_that_was_typed_in_is_refused(tmp_path: Path):
-    assert run([sys.executable, "-c", SCRIPT], tmp_path) == "f was typed in: no other process can import it"
-
-
-def run(command: list[str], folder: Path) -> str:
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+@pytest.mark.parametrize(
+    "name", ["Path", "subprocess.run", "Path.home", "subprocess", "f.__call__", "__loader__.get_data"]
+)
+def test_only_a_function_that_the_module_itself_defines_is_taken(module: Path, name: str):
+    """A path through what a module imports would run code of modules that nobody has allowed."""
+    module.write_text("import subprocess\nfrom pathlib import Path\ndef f(batch): return batch\n")
+    source = sha256(module.read_bytes()).hexdigest()
+    definition = {**PythonCalculator.of(example.photo_z, **GIVEN).definition(), "source": source}
+    with pytest.raises(CalculatorError, match="there is no function"):
+        calculator_from({**definition, "function": f"provenn_test_module:{name}"}).load()
+    assert calculator_from({**definition, "function": "provenn_test_module:f"}).load()("batch") == "batch"

@@ -38,8 +38,8 @@ class Calculating(Held):
         name
             A name for it.
         function
-            A function of a module that can be imported; it takes a batch with the inputs and returns one with the
-            outputs.
+            A function of a module that can be imported, or one that stands in a notebook or a script, of which the
+            source is kept. It takes a batch with the inputs and returns one with the outputs.
         sql
             Instead of a function: an expression for each output.
         inputs

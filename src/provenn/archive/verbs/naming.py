@@ -8,7 +8,7 @@ from typing import Literal
 from provenn.archive.handle import Catalog
 from provenn.archive.verbs.held import Held, digest_of
 from provenn.catalogs import cone as lineage_cone
-from provenn.store import audit, names, settings
+from provenn.store import audit, catalog_store, names, settings
 from provenn.store.names import Change
 from provenn.store.visibility import Visibility, check_visibility
 
@@ -58,6 +58,7 @@ class Naming(Held):
             if move and names.find(writing, name) is not None:
                 names.move(writing, name, one.digest)
             names.assign(writing, name, one.digest, visibility, project)
+            catalog_store.confirm(writing, one.definition)
         return one
 
     def revealed(self, which: Catalog | str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Attributes defined by a Python function.
 
 Nothing is ever pickled: a function is its import path and the hash of its module's whole source, and the source is
-compared before the module is imported.
+compared before the module is imported. A function of a notebook or of a script is its own source instead.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Literal, Self, get_args
 
 from provenn.catalogs.calculators.calculator import Calculator
+from provenn.catalogs.calculators.captured import capture, hash_source, make_function
 from provenn.catalogs.catalog import Parameters
 from provenn.catalogs.digest import canonical_json, content_digest
 from provenn.catalogs.extent import Extent
@@ -32,9 +33,10 @@ Kind = Literal["pandas", "arrow"]
 Scope = Literal["row", "catalog"]
 
 _IMPORTED: dict[str, str] = {}  # the source of each module that was imported here, by name
-_GIVEN: set[str] = set()  # the functions that were handed over in this process, by import path
+_GIVEN: set[str] = set()  # what was handed over in this process: import paths, and hashes of captured source
 
-_MODULE_HINT = "put it at the top level of a .py file that can be imported, and import it from there"
+_MAIN = "__main__"
+_MODULE_HINT = "define it with def, at the top level of a notebook or of a .py file that can be imported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,9 @@ class PythonCalculator(Calculator):
     Parameters
     ----------
     function
-        Its import path, ``module:name``.
+        Its import path, ``module:name``; for captured source, ``__main__:name``.
     source
-        The SHA-256 of the whole source of that module.
+        The SHA-256 of the whole source of that module, or of the captured source.
     kind
         What a batch is, in and out: a pandas data frame, or an Arrow table.
     inputs
@@ -62,6 +64,8 @@ class PythonCalculator(Calculator):
         Tells results apart that the source does not, such as those of another version of a library.
     units
         What outputs are in, for those of which that is said.
+    code
+        The captured source of a function that no module has; otherwise empty.
     """
 
     function: str
@@ -73,6 +77,7 @@ class PythonCalculator(Calculator):
     scope: Scope
     version: str
     units: tuple[tuple[str, str], ...] = ()
+    code: str = ""
 
     @classmethod
     def of(
@@ -87,12 +92,12 @@ class PythonCalculator(Calculator):
         version: str = "",
         units: Mapping[str, str] | None = None,
     ) -> Self:
-        """Take a function of a module that can be imported.
+        """Take a function of a module that can be imported, or one of a notebook or script, with its source.
 
         Raises
         ------
         CalculatorError
-            If another process could not find the function, or the rest has no meaning.
+            If another process could not find or make the function, or the rest has no meaning.
         AttributeConflictError
             If the name of an input or output cannot be one.
         TypeNameError
@@ -115,11 +120,10 @@ class PythonCalculator(Calculator):
         for name, unit in (units or {}).items():
             if name not in outputs or not isinstance(unit, str):
                 raise CalculatorError(f"units are given to outputs, as text, not {unit!r} to {name!r}")
-        path, file = _located(function)
-        _GIVEN.add(path)
-        return cls(
-            path, _hash(file), kind, names, types, keywords, scope, version, tuple(sorted((units or {}).items()))
-        )
+        path, source, code = _located(function)
+        _GIVEN.add(source if code else path)
+        measured = tuple(sorted((units or {}).items()))
+        return cls(path, source, kind, names, types, keywords, scope, version, measured, code)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -128,8 +132,13 @@ class PythonCalculator(Calculator):
 
     @property
     def given(self) -> bool:
-        """Whether the function itself was handed over in this process, so that whoever runs it has imported it."""
-        return self.function in _GIVEN
+        """Whether the function itself was handed over in this process, so that whoever runs it has it already."""
+        return (self.source if self.code else self.function) in _GIVEN
+
+    @property
+    def permit(self) -> str:
+        """What the user allows, so that the function may run: its module; or the very source that was captured."""
+        return f"sha256:{self.source}" if self.code else self.function.partition(":")[0]
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -154,16 +163,20 @@ class PythonCalculator(Calculator):
         ]
 
     def load(self) -> Callable[..., object]:
-        """Import the function, if its module is still the same.
+        """Import the function, if its module is still the same; or make it from the captured source.
 
         Raises
         ------
         CalculatorChangedError
-            If the module has changed. Its code has not been run then.
+            If the code has changed. None of it has been run then.
         CalculatorError
             If the module or the function is not found.
         """
         module, _, name = self.function.partition(":")
+        if self.code:
+            if hash_source(self.code) != self.source:
+                raise CalculatorChangedError(f"the captured source of {name} is not what was registered")
+            return make_function(self.code, name)
         file = _file(module)
         if file is None:
             hint = f"make {module} importable here: install it, or add its folder to PYTHONPATH"
@@ -174,13 +187,14 @@ class PythonCalculator(Calculator):
                 hint="bring the code back; or register it again, and derive its attributes anew",
             )
         found = _inside(_imported(module, self.source), name)
-        if not callable(found):
+        if not isinstance(found, FunctionType) or (found.__module__, found.__qualname__) != (module, name):
             raise CalculatorError(f"there is no function {name} in {file}")
         return found
 
     def definition(self) -> Parameters:
         """All that it is."""
         units = {"units": dict(self.units)} if self.units else {}  # older calculators have none, and stay the same
+        code = {"code": self.code} if self.code else {}
         return {
             "kind": self.kind,
             "function": self.function,
@@ -191,11 +205,21 @@ class PythonCalculator(Calculator):
             "scope": self.scope,
             "version": self.version,
             **units,
+            **code,
         }
 
     @classmethod
     def from_definition(cls, definition: Parameters) -> Self:
-        """Return the calculator of this definition. Its code is not looked at."""
+        """Return the calculator of this definition. Its code is not run.
+
+        Raises
+        ------
+        CalculatorError
+            If captured source is not the one whose hash is given.
+        """
+        code = definition.get("code", "")
+        if not isinstance(code, str) or (code and hash_source(code) != definition["source"]):
+            raise CalculatorError("the captured source is not the one whose hash is given")
         return cls(
             definition["function"],
             definition["source"],
@@ -206,11 +230,12 @@ class PythonCalculator(Calculator):
             definition["scope"],
             definition["version"],
             tuple(sorted(definition.get("units", {}).items())),
+            code,
         )
 
 
-def _located(function: Callable[..., object]) -> tuple[str, Path]:
-    """Return the import path of a function and the file of its module, if every process can find them."""
+def _located(function: Callable[..., object]) -> tuple[str, str, str]:
+    """Return the path of a function, the hash of its source, and that source itself if no module has it."""
     if not isinstance(function, FunctionType):
         hint = "pass the function itself; what is fixed goes into parameters="
         raise CalculatorError(f"a calculator is a Python function, not {function!r}", hint=hint)
@@ -219,18 +244,30 @@ def _located(function: Callable[..., object]) -> tuple[str, Path]:
         raise CalculatorError("a lambda cannot be found again by another process", hint=_MODULE_HINT)
     if "<locals>" in name:
         raise CalculatorError(f"{name} is local to another function", hint=_MODULE_HINT)
-    module = sys.modules[function.__module__]
-    path = function.__module__
-    if path == "__main__":
+    module = sys.modules.get(function.__module__)
+    if module is None:
+        raise CalculatorError(f"{name} belongs to no module that is imported", hint=_MODULE_HINT)
+    if _inside(module, name) is not function:
+        raise CalculatorError(f"{function.__module__}:{name} is another object than the one given", hint=_MODULE_HINT)
+    if function.__module__ != _MAIN:
+        return _imported_path(function.__module__, module, name)
+    if module.__spec__ is not None:  # python -m package.module
+        return _imported_path(module.__spec__.name, module, name)
+    try:
+        code = capture(function)
+    except CalculatorError:
         if getattr(module, "__file__", None) is None:
-            raise CalculatorError(f"{name} was typed in: no other process can import it", hint=_MODULE_HINT)
-        path = module.__spec__.name if module.__spec__ else Path(str(module.__file__)).stem
+            raise
+        return _imported_path(Path(str(module.__file__)).stem, module, name)
+    return f"{_MAIN}:{name}", hash_source(code), code
+
+
+def _imported_path(path: str, module: ModuleType, name: str) -> tuple[str, str, str]:
+    """Return how every process imports a function of a module, if every process can."""
     file = _file(path)
     if file is None or not Path(str(module.__file__)).samefile(file):
         raise CalculatorError(f"{name} of {module.__name__} cannot be imported by another process", hint=_MODULE_HINT)
-    if _inside(module, name) is not function:
-        raise CalculatorError(f"{path}:{name} is another object than the one given", hint=_MODULE_HINT)
-    return f"{path}:{name}", file
+    return f"{path}:{name}", _hash(file), ""
 
 
 def _inside(module: object, name: str) -> object:

@@ -74,10 +74,10 @@ def calculator_problems(reading: Reading) -> Iterator[Problem]:
     """Look at calculators, and at what names of attributes are to mean."""
     for name, what in calculators.damaged(reading).items():
         yield Problem(f"calculator {name}", f"{what}; register it again")
-    known = set(reading.connection.scalars(select(calculator_rows.c.digest)))
-    known |= set(reading.connection.scalars(select(attributes.c.identity).distinct()))
+    called = set(reading.connection.scalars(select(calculator_rows.c.name)))
+    known = set(reading.connection.scalars(select(attributes.c.identity).distinct()))
     for name, one in calculators.preferred(reading).items():
-        if one.identity not in known:
+        if (one.identity not in known) if one.calculator is None else (one.calculator not in called):
             mend = partial(_forget, preferences, preferences.c.attribute == name)
             what = f"it is to mean {one.identity!r}, which nothing has; say it again: provenn prefer"
             yield Problem(f"preference {name}", what, remedy="forget", mend=mend)

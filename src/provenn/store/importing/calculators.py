@@ -30,15 +30,19 @@ def take_calculators(taking: Import, lines: Sequence[Line]) -> int:
             definition = canonical_json(made.definition())
         who, at = taking.by(line.text("by")), line.moment("at")
         said = {"definition": definition, "registered_at": at, "registered_by": who}
-        rows[(made.digest,)] = {"digest": made.digest, "name": line.text("name"), **said}
-    return insert_missing(taking.writing, calculators, ("digest",), rows)
+        name = line.text("name")
+        rows[(name, made.digest)] = {"digest": made.digest, "name": name, **said}
+    return insert_missing(taking.writing, calculators, ("name", "digest"), rows)
 
 
 def take_preferences(taking: Import, lines: Sequence[Line]) -> int:
     """Take over what names of attributes mean, unless they mean something here; return how many came."""
     rows: dict[Any, dict[str, Any]] = {}
+    called = {row.digest: row.name for row in taking.writing.connection.execute(select(calculators))}
     for line in lines:
         said = {key: line.text(key) for key in ("attribute", "identity")}
+        if said["identity"] in called:  # older files name calculators by digest
+            said["identity"] = f"calculator:{called[said['identity']]}"
         rows[(said["attribute"],)] = {**said, "at": line.moment("at"), "by": taking.by(line.text("by"))}
     query = select(*preferences.c["attribute", "identity"])
     here = {row.attribute: row.identity for row in taking.writing.connection.execute(query)}

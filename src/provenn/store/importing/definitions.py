@@ -10,6 +10,7 @@ from sqlalchemy import delete, select, update
 from provenn.catalogs import Base, Catalog
 from provenn.catalogs.lineage import restore
 from provenn.store import catalog_store
+from provenn.store.cones import in_batches
 from provenn.store.importing.taking import Import, held, insert_missing, require_held
 from provenn.store.portable import Line, moment, plain_text
 from provenn.store.tables import (
@@ -92,15 +93,37 @@ def _record_creation(taking: Import, lines: Iterable[Line]) -> None:
 
 
 def _record_definers(taking: Import, lines: Iterable[Line], fresh: Collection[str]) -> None:
-    """Say who defined catalogs: not who imports them, unless he can speak for nobody else."""
+    """Record who defined catalogs, as the file says; a confined importer can speak for nobody else."""
     writing, table = taking.writing, definers
     writing.connection.execute(delete(table).where(table.c.catalog.in_(list(fresh))))
-    rows = {
-        (line.text("digest"), taking.by(who)): {"catalog": line.text("digest"), "who": taking.by(who), "at": at}
-        for line in lines
-        for at, who in reversed(_created(line))
-    }
+    rows: dict[Any, dict[str, Any]] = {}
+    for line in lines:
+        digest, runs_of = line.text("digest"), _computed_by(line)
+        for at, who in reversed(_created(line)):
+            key = (digest, taking.by(who))
+            defined = who not in runs_of or rows.get(key, {}).get("defined", False)
+            rows[key] = {"catalog": digest, "who": taking.by(who), "at": at, "defined": defined}
     insert_missing(writing, table, ("catalog", "who"), rows)
+    _confirm(taking, {key for key, row in rows.items() if row["defined"]})
+
+
+def _confirm(taking: Import, defined: Collection[tuple[str, str]]) -> None:
+    """Let catalogs that only runs needed here be definitions, where the file says that somebody defined them."""
+    execute, table = taking.writing.connection.execute, definers
+    query = select(table.c.catalog, table.c.who).where(~table.c.defined)
+    for batch in in_batches({digest for digest, _ in defined}):
+        for digest, who in execute(query.where(table.c.catalog.in_(batch))).all():
+            if (digest, who) in defined:
+                said = (table.c.catalog == digest, table.c.who == who)
+                execute(update(table).where(*said).values(defined=True))
+
+
+def _computed_by(line: Line) -> frozenset[str]:
+    """Return for whose runs alone the exporting archive held a catalog; older files do not tell."""
+    if "computed_by" not in line.content:
+        return frozenset()
+    with line.readable("computed_by"):
+        return frozenset(map(plain_text, line.several("computed_by")))
 
 
 def _notes(line: Line) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from fastapi.responses import RedirectResponse
 
 from provenn.archive import Archive, Target
 from provenn.catalogs import PythonCalculator
+from provenn.criteria import split_commas
 from provenn.display import world_svg
 from provenn.display.plan import PlanNode, PlanPicture, plan_svg, plan_text
 from provenn.display.rows import Rows
@@ -148,14 +149,16 @@ def plan_target(
     *,
     sources: Word = "",
     attributes: Annotated[list[Word] | None, Query(max_length=200)] = None,
-    more: Annotated[str, Query(max_length=2000, description="More attributes, with commas between them")] = "",
+    more: Annotated[
+        str,
+        Query(max_length=2000, description="More attributes, with commas between them, as in: vmag, DR1.z AS z_dr1"),
+    ] = "",
     where: Annotated[str, Query(max_length=2000)] = "",
     missing: Missing = "error",
     keep: Keep = "worthwhile",
 ) -> Targeting:
     """Plan how attributes of sources would be computed. Nothing is computed for it."""
-    typed = [one.strip() for one in more.split(",")]
-    names = tuple(dict.fromkeys(one for one in (*(attributes or ()), *typed) if one))
+    names = tuple(dict.fromkeys(name for name in (*(attributes or ()), *split_commas(more)) if name))
     wanted = Wanted(sources, names, where, missing, keep)
     source, plan, problem, world = None, None, None, None
     offered: tuple[str, ...] = ()
