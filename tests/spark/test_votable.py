@@ -128,7 +128,7 @@ def test_data_that_are_damaged_are_told_and_nothing_is_left(engine, folder, tmp_
 
 def read(text: str, wanted: str = "0") -> list[dict]:
     """Return the rows of a table of a VOTable, without Spark."""
-    columns, _ = votable_columns(io.BytesIO(text.encode()), "a.vot", {"table": wanted}, len(text))
+    columns = votable_columns(io.BytesIO(text.encode()), "a.vot", {"table": wanted}, len(text)).columns
     return votable_rows(io.BytesIO(text.encode()), columns, "a.vot", wanted).to_pylist()
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
-from provenn.catalogs.file_columns import Column, check_columns
+from provenn.catalogs.file_columns import Column, Contents, check_columns
 from provenn.catalogs.type_names import known_type
 from provenn.criteria import Type, parse_type
 from provenn.errors import BaseFilesError, did_you_mean
@@ -30,9 +30,7 @@ _SPECIAL = {"nanvalue": r"(?i)[+-]?nan", "negativeinf": r"(?i)-inf(inity)?", "po
 """Spark's options for other spellings of numbers that are none."""
 
 
-def csv_columns(
-    file: IO[bytes], name: str, options: Mapping[str, str], schema: Mapping[str, str]
-) -> tuple[tuple[Column, ...], dict[str, str]]:
+def csv_columns(file: IO[bytes], name: str, options: Mapping[str, str], schema: Mapping[str, str]) -> Contents:
     """Return the columns of an open CSV file: of the types in `schema`, the others of types seen in its first block.
 
     Parameters
@@ -48,7 +46,7 @@ def csv_columns(
 
     Returns
     -------
-    columns, options
+    Contents
         The columns, and Spark's options that are needed besides because of how ``nan`` and the like are spelt.
     """
     import pyarrow as pa  # noqa: PLC0415 - it takes a while to import, and only new base files need it
@@ -92,7 +90,7 @@ def csv_columns(
                     hint='for blanks: options={"ignoreLeadingWhiteSpace": True, "ignoreTrailingWhiteSpace": True}; '
                     f'otherwise schema={{"{column.name}": "string"}}',
                 )
-    return columns, needed
+    return Contents(columns, options=needed)
 
 
 def _first_block(beginning: bytes, options: Mapping[str, str]) -> tuple[Any, list[set[str]]]:

@@ -10,11 +10,12 @@ from typing import Any, Self
 
 from provenn.catalogs.csv_columns import DEFAULT_OPTIONS, csv_columns
 from provenn.catalogs.digest import content_digest
-from provenn.catalogs.file_columns import Column, check_columns, given_columns, parquet_columns
+from provenn.catalogs.file_columns import Column, Contents, check_columns, given_columns
 from provenn.catalogs.file_listing import File, absolute, listed
 from provenn.catalogs.fingerprints import fingerprint
 from provenn.catalogs.fits_columns import fits_columns
 from provenn.catalogs.hats import hats_at
+from provenn.catalogs.parquet_columns import parquet_columns
 from provenn.catalogs.type_names import type_named
 from provenn.catalogs.votable_columns import votable_columns
 from provenn.criteria import Type, parse_type
@@ -124,14 +125,15 @@ class Files:
         prints = {one.name: fingerprint(one, known) for one in found}
         # Names are no part of the identity, so nothing may depend on their order.
         found.sort(key=lambda one: prints[one.name])
-        columns, row_count, needed = _looked_at(found, known, settled, schema)
+        contents = _looked_at(found, known, settled, schema)
+        columns, row_count = contents.columns, contents.rows
         if hats:
             hats.check((one.name for one in found), row_count)
             columns = hats.described(columns)
         partitions = [one for one in _partition_columns(found) if one.name not in {column.name for column in columns}]
         return cls(
             known,
-            tuple(sorted((settled | needed).items())),
+            tuple(sorted({**settled, **contents.options}.items())),
             check_columns([*columns, *partitions], place),
             tuple(one.name for one in partitions),
             _digest(prints),
@@ -308,8 +310,8 @@ def _looked_at(
     format: str,  # noqa: A002 - Spark's word
     options: Mapping[str, str],
     schema: Mapping[str, str] | None,
-) -> tuple[tuple[Column, ...], int | None, dict[str, str]]:
-    """Return the columns of files, how many rows there are if they tell, and options that are needed to read them."""
+) -> Contents:
+    """Return what files tell of themselves, all together."""
     if schema is not None and format in ("parquet", "fits", "votable"):
         raise BaseFilesError(
             f"{format} files have a schema of their own", hint="leave out schema=; use keep and rename"
@@ -318,27 +320,26 @@ def _looked_at(
         if not schema:
             hint = 'give schema={"hip": "bigint", …}'
             raise BaseFilesError(f"the columns of {format} files are not known without a schema", hint=hint)
-        return given_columns(schema), None, {}
-    columns: dict[str, tuple[Column, ...]] = {}
-    rows: list[int | None] = []
-    needed: dict[str, str] = {}
+        return Contents(given_columns(schema))
+    found: dict[str, Contents] = {}
     for file in files:
-        count: int | None = None
         size = None if file.name.lower().endswith(_COMPRESSED) else file.size
         with file.open(decompressed=format == "csv" or (format != "parquet" and size is None)) as opened:
             match format:
                 case "parquet":
-                    columns[file.name], count = parquet_columns(opened, file.name)
+                    found[file.name] = parquet_columns(opened, file.name)
                 case "fits":
-                    columns[file.name], count = fits_columns(opened, file.name, options, size)
+                    found[file.name] = fits_columns(opened, file.name, options, size)
                 case "votable":
-                    columns[file.name], count = votable_columns(opened, file.name, options, size)
+                    found[file.name] = votable_columns(opened, file.name, options, size)
                 case _:
-                    columns[file.name], more = csv_columns(opened, file.name, options, schema or {})
-                    needed |= more
-        rows.append(count)
-    total = None if None in rows else sum(filter(None, rows))
-    return _unified(columns, in_order=format == "csv"), total, needed
+                    found[file.name] = csv_columns(opened, file.name, options, schema or {})
+    rows = [one.rows for one in found.values()]
+    needed: dict[str, str] = {}
+    for contents in found.values():
+        needed |= contents.options
+    columns = _unified({name: one.columns for name, one in found.items()}, in_order=format == "csv")
+    return Contents(columns, None if None in rows else sum(filter(None, rows)), needed)
 
 
 def _unified(columns: Mapping[str, Sequence[Column]], *, in_order: bool = False) -> tuple[Column, ...]:

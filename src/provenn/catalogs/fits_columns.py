@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import IO, Any
 
-from provenn.catalogs.file_columns import Column, check_columns
+from provenn.catalogs.file_columns import Column, Contents, check_columns
 from provenn.catalogs.type_names import type_named
 from provenn.errors import BaseFilesError
 
@@ -126,9 +126,7 @@ class FitsTable:
     end: int
 
 
-def fits_columns(
-    file: IO[bytes], name: str, options: Mapping[str, str], size: int | None = None
-) -> tuple[tuple[Column, ...], int]:
+def fits_columns(file: IO[bytes], name: str, options: Mapping[str, str], size: int | None = None) -> Contents:
     """Return the columns of a table in an open FITS file, and how many rows it has.
 
     Parameters
@@ -157,7 +155,7 @@ def fits_columns(
         Column(one.name, type_named(one.type), one.nullable, one.unit, one.description, one.ucd)
         for one in table.columns
     ]
-    return check_columns(columns, name), table.rows
+    return Contents(check_columns(columns, name), table.rows)
 
 
 def fits_table(file: IO[bytes], name: str, hdu: str | None) -> FitsTable:

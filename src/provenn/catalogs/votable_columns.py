@@ -8,7 +8,7 @@ from typing import IO, Any
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
-from provenn.catalogs.file_columns import Column, check_columns
+from provenn.catalogs.file_columns import Column, Contents, check_columns
 from provenn.catalogs.type_names import type_named
 from provenn.catalogs.votable_scan import Prolog
 from provenn.errors import BaseFilesError
@@ -34,9 +34,7 @@ _TYPES = {
 }
 
 
-def votable_columns(
-    file: IO[bytes], name: str, options: Mapping[str, str], size: int | None = None
-) -> tuple[tuple[Column, ...], int | None]:
+def votable_columns(file: IO[bytes], name: str, options: Mapping[str, str], size: int | None = None) -> Contents:
     """Return the columns of a table in an open VOTable, and how many rows it has if it says so.
 
     Parameters
@@ -76,7 +74,7 @@ def votable_columns(
             elif event == "end" and tag == "FIELD" and inside:
                 columns.append(_column(element, name))
             elif inside and tag in ("DATA", "TABLE"):
-                return check_columns(columns, name), int(rows) if rows else None
+                return Contents(check_columns(columns, name), int(rows) if rows else None)
             if event == "end" and tag != "DESCRIPTION":
                 element.clear()
     except (ET.ParseError, expat.ExpatError, ValueError, OSError) as error:
