@@ -36,6 +36,7 @@ _SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".csv": "csv",
+    ".tsv": "tsv",
     ".fits": "fits",
     ".fit": "fits",
     ".vot": "votable",
@@ -43,6 +44,7 @@ _SUFFIXES = {
     ".xml": "votable",
 }
 _COMPRESSED = (".gz", ".bz2", ".zst")
+_TEXT = ("csv", "tsv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class Files:
         format: str | None = None,  # noqa: A002 - Spark's word
         schema: Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
+        null: str | None = None,
     ) -> Self:
         """Look at files, but not at their data.
 
@@ -100,6 +103,8 @@ class Files:
             formats other than Parquet and CSV it is needed. Parquet needs none.
         options
             Spark's options to read the files.
+        null
+            What stands for NULL in files of text, besides nothing at all.
 
         Raises
         ------
@@ -120,8 +125,7 @@ class Files:
         hats = hats_at(place) if format in (None, "parquet") else None
         place = hats.files if hats else place
         found = listed(place)
-        known = format.lower() if format else _format(found)
-        settled = _options(known, options or {})
+        known, settled = _options(format.lower() if format else _format(found), options or {}, null)
         prints = {one.name: fingerprint(one, known) for one in found}
         # Names are no part of the identity, so nothing may depend on their order.
         found.sort(key=lambda one: prints[one.name])
@@ -297,12 +301,21 @@ def _format(files: Sequence[File]) -> str:
     return formats.pop()
 
 
-def _options(format: str, given: Mapping[str, Any]) -> dict[str, str]:  # noqa: A002 - Spark's word
-    options = dict(DEFAULT_OPTIONS) if format == "csv" else {}
+def _options(format: str, given: Mapping[str, Any], null: str | None) -> tuple[str, dict[str, str]]:  # noqa: A002 - Spark's word
+    """Return the format that Spark reads, and its options, by lower-case name."""
+    options = dict(DEFAULT_OPTIONS) if format in _TEXT else {}
+    if format == "tsv":
+        options["sep"] = "\t"
     for name, value in given.items():
         text = str(value)
         options[name.lower()] = text.lower() if text.lower() in ("true", "false") else text
-    return options
+    if null is not None:
+        if format not in _TEXT:
+            raise BaseFilesError(f"{format} files say themselves where a value is NULL", hint="leave out null=")
+        if "nullvalue" in options:
+            raise BaseFilesError("null= and the option nullValue say the same", hint="leave out one of them")
+        options["nullvalue"] = null
+    return "csv" if format == "tsv" else format, options
 
 
 def _looked_at(

@@ -49,6 +49,14 @@ def ingest(
             metavar="KEY=VALUE", help="Spark's option to read the files. May be repeated.", show_default=False
         ),
     ] = None,
+    null: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="What stands for NULL in files of text, besides nothing at all: null, NA.",
+            show_default=False,
+        ),
+    ] = None,
     rebuild: Annotated[
         bool | None,
         typer.Option(
@@ -91,6 +99,7 @@ def ingest(
             format=format_,
             schema=types or None,
             options=options or None,
+            null=null,
             rebuild=rebuild,
             verify=verify,
         )

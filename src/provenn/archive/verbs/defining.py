@@ -42,6 +42,7 @@ class Defining(Held):
         format: str | None = None,  # noqa: A002 - Spark's word for it
         schema: Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
+        null: str | None = None,
         rebuild: bool | None = None,
         verify: bool = False,
     ) -> Catalog:
@@ -65,6 +66,8 @@ class Defining(Held):
             The type of each column, where the files do not say.
         options
             Spark's options to read the files.
+        null
+            What stands for NULL in files of text, besides nothing at all: ``"null"``, ``"NA"``.
         rebuild
             What to do if the name is on an earlier version of the files: True moves it here and defines anew, on
             these files, every named catalog that is made from the earlier version; False moves this name alone. By
@@ -74,13 +77,13 @@ class Defining(Held):
             data are first computed from them.
         """
         if not isinstance(path, str | PathLike):
-            table = _taken(path, key, format, schema, options)
+            table = _taken(path, key, format, schema, options, null)
             with self._workshop.keeping(table) as files:
                 return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify)
         if format == "table":
             files = self._workshop.table(str(path))
         else:
-            files = Files.at(path, format=format, schema=schema, options=options)
+            files = Files.at(path, format=format, schema=schema, options=options, null=null)
         return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify)
 
     def _ingested(
@@ -132,7 +135,7 @@ def _taken(table: object, key: str | Sequence[str], *others: object) -> pa.Table
     if any(one is not None for one in others):
         raise BaseFilesError(
             "a table in memory has types of its own",
-            hint="leave out format=, schema= and options=; use keep and rename",
+            hint="leave out format=, schema=, options= and null=; use keep and rename",
         )
     from provenn.catalogs.in_memory import arrow_table, check_given_key  # noqa: PLC0415 - few tables come from memory
 
