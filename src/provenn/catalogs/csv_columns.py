@@ -12,7 +12,7 @@ from provenn.catalogs.type_names import known_type
 from provenn.criteria import Type, parse_type
 from provenn.errors import BaseFilesError, did_you_mean
 
-__all__ = ["DEFAULT_OPTIONS", "csv_columns"]
+__all__ = ["DEFAULT_OPTIONS", "NULL_WORDS", "csv_columns", "null_hint"]
 
 DEFAULT_OPTIONS = {"header": "true", "escape": '"'}
 """A quote within quotes is doubled, as RFC 4180 has it and nearly all write it; Spark would expect a backslash."""
@@ -28,9 +28,9 @@ _SPELLINGS = {
 """What Spark reads as a value of a type; pyarrow is more tolerant."""
 _SPECIAL = {"nanvalue": r"(?i)[+-]?nan", "negativeinf": r"(?i)-inf(inity)?", "positiveinf": r"(?i)[+]?inf(inity)?"}
 """Spark's options for other spellings of numbers that are none."""
-_NULLS = ("null", "NULL", "Null", "\\N", "NA", "N/A", "n/a", "None", "NaT", "-", "--", "---")
+NULL_WORDS = ("null", "NULL", "Null", "\\N", "NA", "N/A", "n/a", "None", "NaT", "-", "--", "---")
 """How writers spell NULL. None of these is assumed: NA may be a continent."""
-_SURE_NULLS = frozenset(_NULLS[:4])
+_SURE_NULLS = frozenset(NULL_WORDS[:4])
 """Those that hardly mean anything else, also where nothing else is seen."""
 
 
@@ -150,7 +150,7 @@ def _check_nulls(texts: Mapping[Column, set[str]], name: str, options: Mapping[s
     """Refuse a column that is text only because of a word for NULL, until it is said what that word is."""
     known = {"", options.get("nullvalue", "")}
     for column, seen in texts.items():
-        words = [word for word in _NULLS if word in seen - known]
+        words = [word for word in NULL_WORDS if word in seen - known]
         others = seen - known - {*words}
         if column.type.name != "string" or not words or (not others and not _SURE_NULLS.issuperset(words)):
             continue
@@ -163,6 +163,15 @@ def _check_nulls(texts: Mapping[Column, set[str]], name: str, options: Mapping[s
             hint=f"if {words[0]!r} stands for NULL, say null={words[0]!r} (--null={words[0]}); if it is text, "
             f'schema={{"{column.name}": "string"}} (--schema {column.name}=string)',
         )
+
+
+def null_hint(word: str) -> str:
+    r"""Return how to say that a word stands for NULL.
+
+    >>> print(null_hint("NA"))
+    if 'NA' stands for NULL, say null='NA' (--null=NA)
+    """
+    return f"if {word!r} stands for NULL, say null={word!r} (--null={word})"
 
 
 def _common_type(texts: set[str]) -> str:

@@ -8,16 +8,13 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Self
 
-from provenn.catalogs.csv_columns import DEFAULT_OPTIONS, csv_columns
 from provenn.catalogs.digest import content_digest
-from provenn.catalogs.file_columns import Column, Contents, check_columns, given_columns
+from provenn.catalogs.file_columns import Column, check_columns
+from provenn.catalogs.file_formats import look_at, settle_format
 from provenn.catalogs.file_listing import File, absolute, listed
 from provenn.catalogs.fingerprints import fingerprint
-from provenn.catalogs.fits_columns import fits_columns
 from provenn.catalogs.hats import hats_at
-from provenn.catalogs.parquet_columns import parquet_columns
 from provenn.catalogs.type_names import type_named
-from provenn.catalogs.votable_columns import votable_columns
 from provenn.criteria import Type, parse_type
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
 
@@ -31,20 +28,6 @@ GIVEN = "given"
 
 TABLE = "table"
 """The format of a table of Spark's catalog. There are no files to look at: `provenn.spark.tables` looks at it."""
-
-_SUFFIXES = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".fits": "fits",
-    ".fit": "fits",
-    ".vot": "votable",
-    ".votable": "votable",
-    ".xml": "votable",
-}
-_COMPRESSED = (".gz", ".bz2", ".zst")
-_TEXT = ("csv", "tsv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +108,11 @@ class Files:
         hats = hats_at(place) if format in (None, "parquet") else None
         place = hats.files if hats else place
         found = listed(place)
-        known, settled = _options(format.lower() if format else _format(found), options or {}, null)
+        known, settled = settle_format(found, format, options or {}, null)
         prints = {one.name: fingerprint(one, known) for one in found}
         # Names are no part of the identity, so nothing may depend on their order.
         found.sort(key=lambda one: prints[one.name])
-        contents = _looked_at(found, known, settled, schema)
+        contents = look_at(found, known, settled, schema)
         columns, row_count = contents.columns, contents.rows
         if hats:
             hats.check((one.name for one in found), row_count)
@@ -282,101 +265,6 @@ def _digest(prints: Mapping[str, str]) -> str:
 
 def _some(names: Sequence[str]) -> str:
     return f"{names[0]} is" if len(names) == 1 else f"{names[0]} and {len(names) - 1} more are"
-
-
-def _format(files: Sequence[File]) -> str:
-    """Return the format that the suffixes tell, if they agree."""
-    formats = set()
-    for file in files:
-        name = file.name.lower()
-        for suffix in _COMPRESSED:
-            name = name.removesuffix(suffix)
-        found = next((one for suffix, one in _SUFFIXES.items() if name.endswith(suffix)), None)
-        if found is None:
-            hint = 'name it as Spark does: format="csv", "parquet", "orc", …'
-            raise BaseFilesError(f"the name of {file.name} does not tell its format", hint=hint)
-        formats.add(found)
-    if len(formats) > 1:
-        raise BaseFilesError(f"there are files of several formats: {', '.join(sorted(formats))}", hint="use a glob")
-    return formats.pop()
-
-
-def _options(format: str, given: Mapping[str, Any], null: str | None) -> tuple[str, dict[str, str]]:  # noqa: A002 - Spark's word
-    """Return the format that Spark reads, and its options, by lower-case name."""
-    options = dict(DEFAULT_OPTIONS) if format in _TEXT else {}
-    if format == "tsv":
-        options["sep"] = "\t"
-    for name, value in given.items():
-        text = str(value)
-        options[name.lower()] = text.lower() if text.lower() in ("true", "false") else text
-    if null is not None:
-        if format not in _TEXT:
-            raise BaseFilesError(f"{format} files say themselves where a value is NULL", hint="leave out null=")
-        if "nullvalue" in options:
-            raise BaseFilesError("null= and the option nullValue say the same", hint="leave out one of them")
-        options["nullvalue"] = null
-    return "csv" if format == "tsv" else format, options
-
-
-def _looked_at(
-    files: Sequence[File],
-    format: str,  # noqa: A002 - Spark's word
-    options: Mapping[str, str],
-    schema: Mapping[str, str] | None,
-) -> Contents:
-    """Return what files tell of themselves, all together."""
-    if schema is not None and format in ("parquet", "fits", "votable"):
-        raise BaseFilesError(
-            f"{format} files have a schema of their own", hint="leave out schema=; use keep and rename"
-        )
-    if format not in ("parquet", "fits", "votable", "csv"):
-        if not schema:
-            hint = 'give schema={"hip": "bigint", …}'
-            raise BaseFilesError(f"the columns of {format} files are not known without a schema", hint=hint)
-        return Contents(given_columns(schema))
-    found: dict[str, Contents] = {}
-    for file in files:
-        size = None if file.name.lower().endswith(_COMPRESSED) else file.size
-        with file.open(decompressed=format == "csv" or (format != "parquet" and size is None)) as opened:
-            match format:
-                case "parquet":
-                    found[file.name] = parquet_columns(opened, file.name)
-                case "fits":
-                    found[file.name] = fits_columns(opened, file.name, options, size)
-                case "votable":
-                    found[file.name] = votable_columns(opened, file.name, options, size)
-                case _:
-                    found[file.name] = csv_columns(opened, file.name, options, schema or {})
-    rows = [one.rows for one in found.values()]
-    needed: dict[str, str] = {}
-    for contents in found.values():
-        needed |= contents.options
-    columns = _unified({name: one.columns for name, one in found.items()}, in_order=format == "csv")
-    return Contents(columns, None if None in rows else sum(filter(None, rows)), needed)
-
-
-def _unified(columns: Mapping[str, Sequence[Column]], *, in_order: bool = False) -> tuple[Column, ...]:
-    """Return the columns that all files have, if all have the same; in the order of the first file.
-
-    Where columns are known by their place, as in CSV, the order must be the same in all files.
-    """
-    (first, found), *others = columns.items()
-    unified = {one.name: one for one in found}
-    for file, more in others:
-        if in_order and [one.name for one in more] != list(unified):
-            raise BaseFilesError(
-                f"the columns of {first} and {file} differ, or their order", hint="ingest them one by one"
-            )
-        for one in more:
-            known = unified.get(one.name)
-            if known is None or known.type != one.type or len(more) != len(unified):
-                what = f"{one.name} is a {one.type}" if known is None or known.type != one.type else "there are others"
-                raise BaseFilesError(
-                    f"the columns of {first} and {file} differ: in {file}, {what}",
-                    hint="ingest them one by one; or, for CSV, give their types: schema={…}",
-                )
-            unified[one.name] = replace(known, nullable=known.nullable or one.nullable)
-    return tuple(unified.values())
 
 
 def _partition_columns(files: Sequence[File]) -> list[Column]:
