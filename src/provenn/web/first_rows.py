@@ -55,10 +55,10 @@ def _tables(path: Path, format: str, most: int) -> Iterator[Any]:  # noqa: A002 
             yield from fits_batches(stream, fits_table(stream, path.name, None), path.name)
     else:
         from provenn.catalogs import Files  # noqa: PLC0415 - see above
-        from provenn.spark.tables.votable_rows import votable_rows  # noqa: PLC0415
+        from provenn.spark.tables.votable_rows import votable_batches  # noqa: PLC0415
 
         with path.open("rb") as stream:
-            yield votable_rows(stream, Files.at(path, format="votable").columns, path.name, "0")
+            yield from votable_batches(stream, Files.at(path, format="votable").columns, path.name, "0")
 
 
 def _text(value: object) -> str | None:

@@ -92,10 +92,10 @@ def _tables(file: File, files: Files) -> Iterator[Any]:
             with _seekable(file) as opened:
                 yield from ascii_batches(opened, columns, file.name, files.format)
         case "votable":
-            from provenn.spark.tables.votable_rows import votable_rows  # noqa: PLC0415 - see above
+            from provenn.spark.tables.votable_rows import votable_batches  # noqa: PLC0415 - see above
 
             with _seekable(file) as opened:
-                yield votable_rows(opened, columns, file.name, options.get("table", "0"))
+                yield from votable_batches(opened, columns, file.name, options.get("table", "0"))
         case _:
             from provenn.spark.tables.fits_rows import fits_batches  # noqa: PLC0415 - see above
 
