@@ -201,6 +201,7 @@ class Workshop:
         **options: Any,  # noqa: ANN401 - those of write
     ) -> Written:
         """Compute data into files."""
+        from provenn.archive.exported import file_notes  # noqa: PLC0415 - see above
         from provenn.spark.writing import write  # noqa: PLC0415 - see above
         from provenn.targets.running import answered, leaning, learned  # noqa: PLC0415
 
@@ -211,6 +212,8 @@ class Workshop:
             run.plan, data = answered(pipeline, plan, replan, keep)
             with pipeline.pinned(data):  # write itself shows progress and tells failures
                 options |= {"listener": pipeline.listener, "check": lambda: pipeline.check(data.bases)}
+                with self._database.reading() as reading:
+                    options["notes"] = file_notes(reading, plan)
                 done = write(pipeline.engine, data.frame, data.schema, path, **options)
             run.rows = done.rows
             if plan.catalog is not None:

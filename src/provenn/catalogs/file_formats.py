@@ -13,6 +13,7 @@ from provenn.catalogs.file_columns import Column, Contents, given_columns
 from provenn.catalogs.file_listing import File
 from provenn.catalogs.fits_columns import fits_columns
 from provenn.catalogs.parquet_columns import parquet_columns
+from provenn.catalogs.table_metadata import agreed, clean
 from provenn.catalogs.votable_columns import votable_columns
 from provenn.errors import BaseFilesError
 
@@ -154,7 +155,8 @@ def look_at(
     for contents in found.values():
         needed |= contents.options
     columns = _unified({name: one.columns for name, one in found.items()}, in_order=format == "csv")
-    return Contents(columns, None if None in rows else sum(filter(None, rows)), needed)
+    metadata = agreed([clean(one.metadata) for one in found.values()])
+    return Contents(columns, None if None in rows else sum(filter(None, rows)), needed, metadata)
 
 
 def _unified(columns: Mapping[str, Sequence[Column]], *, in_order: bool = False) -> tuple[Column, ...]:

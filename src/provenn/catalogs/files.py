@@ -14,6 +14,7 @@ from provenn.catalogs.file_formats import look_at, settle_format
 from provenn.catalogs.file_listing import File, absolute, listed
 from provenn.catalogs.fingerprints import fingerprint
 from provenn.catalogs.hats import hats_at
+from provenn.catalogs.table_metadata import decoded, encoded
 from provenn.catalogs.type_names import type_named
 from provenn.criteria import Type, parse_type
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
@@ -52,6 +53,8 @@ class Files:
         Those of the files then, by their paths below the location.
     row_count
         How many rows there are, if metadata tell.
+    metadata
+        What the files say of the table as a whole, by keyword; each value in JSON.
     """
 
     format: str
@@ -62,6 +65,7 @@ class Files:
     location: str
     fingerprints: tuple[tuple[str, str], ...] = field(repr=False)
     row_count: int | None
+    metadata: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @classmethod
     def at(
@@ -127,7 +131,13 @@ class Files:
             place,
             tuple(sorted(prints.items())),
             row_count,
+            encoded(contents.metadata),
         )
+
+    @property
+    def table_metadata(self) -> dict[str, Any]:
+        """What the files say of the table as a whole, by keyword."""
+        return decoded(self.metadata)
 
     @classmethod
     def elsewhere(cls, namespace: str, name: str, version: str, columns: Sequence[Column]) -> Self:
@@ -219,6 +229,8 @@ class Files:
             "descriptions": {one.name: one.description for one in self.columns if one.description},
             "ucds": {one.name: one.ucd for one in self.columns if one.ucd},
         }
+        if self.metadata:
+            notes["metadata"] = dict(self.metadata)
         return identity, notes
 
     @classmethod
@@ -237,6 +249,7 @@ class Files:
             notes["location"],
             tuple(sorted(notes["fingerprints"].items())),
             notes["row_count"],
+            tuple(sorted(notes.get("metadata", {}).items())),
         )
 
 

@@ -10,6 +10,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -19,7 +20,15 @@ from provenn.catalogs.type_names import type_named
 from provenn.catalogs.votable_columns import votable_columns
 from provenn.errors import BaseFilesError
 
-__all__ = ["LAYOUT", "StoredColumn", "parquet_columns", "parquet_layout"]
+__all__ = [
+    "LAYOUT",
+    "TABLE_KEY",
+    "StoredColumn",
+    "footer_metadata",
+    "layout_metadata",
+    "parquet_columns",
+    "parquet_layout",
+]
 
 LAYOUT = "layout"
 """The option that says that some columns lie otherwise in the files than a base has them. It is none of Spark's.
@@ -28,8 +37,16 @@ A base of an earlier version does not have it: it has the columns of the files a
 their own, and keeps them, so that its identity goes on meaning the same values.
 """
 
+TABLE_KEY = "provenn.table"
+"""Where in the footer provenn writes what is said of the table as a whole, as JSON."""
+
+_PROGRAMS = ("pandas", "ARROW:", "org.apache.", "parquet.", "duckdb.", "table::len::", "provenn.", "IVOA.")
+"""How keys in the footer begin that programs leave for themselves."""
+
 _ASTROPY = b"table_meta_yaml"
 _VOTABLE = b"IVOA.VOTable-Parquet.content"
+_LONGEST = 4096
+"""The most bytes of a plain value in the footer that is kept."""
 _SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 
 
@@ -73,7 +90,7 @@ def parquet_columns(file: IO[bytes], name: str) -> Contents:
         columns.append(footer.column(field, called))
         laid_out |= stored is not None and not stored.nanoseconds
     options = {LAYOUT: "astropy"} if laid_out else {}
-    return Contents(check_columns(columns, name), footer.rows, options)
+    return Contents(check_columns(columns, name), footer.rows, options, footer_metadata(footer.notes, name))
 
 
 def parquet_layout(file: IO[bytes], name: str, *, astropy: bool) -> dict[str, StoredColumn]:
@@ -93,12 +110,52 @@ def parquet_layout(file: IO[bytes], name: str, *, astropy: bool) -> dict[str, St
     return {called: stored for called, stored in found if stored is not None}
 
 
+def footer_metadata(notes: Mapping[bytes, bytes] | None, name: str) -> dict[str, Any]:
+    """Return what keys and values in the footer of a Parquet file say of the table as a whole.
+
+    Parameters
+    ----------
+    notes
+        The keys and values; those of a table of Arrow will do.
+    name
+        What to call the file in errors.
+    """
+    given = dict(notes or {})
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        word = key.decode("utf-8", "replace")
+        if key != _ASTROPY and not word.startswith(_PROGRAMS) and len(value) <= _LONGEST:
+            with suppress(UnicodeDecodeError):
+                found[word] = value.decode()
+    if _VOTABLE in given:
+        found |= _described(given, name).metadata
+    if _ASTROPY in given:
+        found |= read_header(given[_ASTROPY].decode("utf-8", "replace"), name, _ASTROPY.decode()).meta
+    with suppress(KeyError, ValueError, TypeError):
+        found |= dict(json.loads(given[TABLE_KEY.encode()]))
+    return found
+
+
+def layout_metadata(notes: Mapping[bytes, bytes] | None) -> dict[bytes, bytes] | None:
+    """Return the keys and values that say how columns lie in a table, without those about the table as a whole.
+
+    The former decide what the values are, so they are part of its identity; the latter are not.
+    """
+    return {key: value for key, value in (notes or {}).items() if key == _ASTROPY} or None
+
+
+def _described(notes: Mapping[bytes, bytes], name: str) -> Contents:
+    """Return what the VOTable without rows says that the Virtual Observatory puts into the footer."""
+    return votable_columns(io.BytesIO(notes[_VOTABLE]), f"the VOTable in the footer of {name}", {})
+
+
 @dataclass(frozen=True, slots=True)
 class _Footer:
     """What the footer of a Parquet file says."""
 
     fields: tuple[Any, ...]
     rows: int
+    notes: Mapping[bytes, bytes]
     physical: Mapping[str, str]
     logical: Mapping[str, str]
     text: str
@@ -127,12 +184,11 @@ class _Footer:
         header = None
         if astropy and _ASTROPY in notes:
             header = read_header(notes[_ASTROPY].decode("utf-8", "replace"), name, _ASTROPY.decode())
-        about: tuple[Column, ...] = ()
-        if _VOTABLE in notes:
-            about = votable_columns(io.BytesIO(notes[_VOTABLE]), f"the VOTable in the footer of {name}", {}).columns
+        about = _described(notes, name).columns if _VOTABLE in notes else ()
         return cls(
             fields,
             opened.metadata.num_rows,
+            notes,
             {one.path: one.physical_type for one in leaves},
             {one.path: str(one.logical_type) for one in leaves},
             str(opened.schema),

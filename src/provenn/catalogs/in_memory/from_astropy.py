@@ -11,6 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from provenn.catalogs.astropy_header import unit_text
+from provenn.catalogs.digest import canonical_json
+from provenn.catalogs.parquet_columns import TABLE_KEY
+from provenn.catalogs.table_metadata import clean
 from provenn.errors import BaseFilesError
 
 __all__ = ["from_astropy"]
@@ -37,8 +40,10 @@ def from_astropy(table: Any) -> Any:  # noqa: ANN401 - astropy has no types
             if field.name in made:
                 raise BaseFilesError(f"the table would have two columns {field.name}", hint="rename one")
             made[field.name] = (field, values)
+    metadata = clean(table.meta)
+    notes = {TABLE_KEY: canonical_json(metadata)} if metadata else None
     return pa.Table.from_arrays(
-        [values for _, values in made.values()], schema=pa.schema([field for field, _ in made.values()])
+        [values for _, values in made.values()], schema=pa.schema([field for field, _ in made.values()], notes)
     )
 
 
