@@ -133,6 +133,7 @@ def read_header(text: str, file: str, what: str) -> AstropyHeader:
         columns = {one["name"]: _column(one) for one in given["datatype"]}
         meta = _mapping(given.get("meta"))
         serialized = _mapping(meta.pop(_SERIALIZED, None))
+        meta.pop("provenn", None)  # which catalog it was that provenn wrote; what was read of it since may be another
         delimiter = str(given.get("delimiter", " "))
     except (yaml.YAMLError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise BaseFilesError(

@@ -16,10 +16,16 @@ from provenn.catalogs.file_columns import Column, Contents, check_columns
 from provenn.catalogs.type_names import type_named
 from provenn.errors import BaseFilesError
 
-__all__ = ["PROVENN", "FitsColumn", "FitsTable", "fits_columns", "fits_table"]
+__all__ = ["PROVENN", "STRUCTURE", "FitsColumn", "FitsTable", "fits_columns", "fits_table"]
 
 PROVENN = "provenn: "
 """How lines of HISTORY begin that provenn wrote."""
+
+STRUCTURE = re.compile(
+    r"SIMPLE|XTENSION|BITPIX|NAXIS\d*|PCOUNT|GCOUNT|TFIELDS|THEAP|EXTEND|CHECKSUM|DATASUM|END|CONTINUE|"
+    r"T[A-Z]{2,5}\d+|\d+[A-Z]{3,5}\d+|Z(TABLE|IMAGE)|PRV[A-Z]+|"
+)
+"""Keywords that say how a table is stored, what its columns are, or what provenn wrote of its origin."""
 
 _RECORD = 2880
 _CUT_OFF = "was it copied completely?"
@@ -219,13 +225,6 @@ def fits_table(file: IO[bytes], name: str, hdu: str | None) -> FitsTable:
     raise BaseFilesError(f"there is no {what} in {name}{odd}", hint=hint)
 
 
-_STRUCTURE = re.compile(
-    r"SIMPLE|XTENSION|BITPIX|NAXIS\d*|PCOUNT|GCOUNT|TFIELDS|THEAP|EXTEND|CHECKSUM|DATASUM|END|CONTINUE|"
-    r"T[A-Z]{2,5}\d+|\d+[A-Z]{3,5}\d+|PRV[A-Z]+|"
-)
-"""Keywords that say how a table is stored, what its columns are, or what provenn wrote of its origin."""
-
-
 def _keywords(header: Any) -> dict[str, Any]:  # noqa: ANN401 - astropy has no types
     """Return what a header says of a table as a whole, by keyword; commentary as lists of lines."""
     found: dict[str, Any] = {}
@@ -238,7 +237,7 @@ def _keywords(header: Any) -> dict[str, Any]:  # noqa: ANN401 - astropy has no t
             line = str(value).strip()
             if line and not line.startswith(PROVENN):
                 found.setdefault(keyword, []).append(line)
-        elif not _STRUCTURE.fullmatch(keyword) and isinstance(value, bool | int | float | str):
+        elif not STRUCTURE.fullmatch(keyword) and isinstance(value, bool | int | float | str):
             found[keyword] = value
     return found
 

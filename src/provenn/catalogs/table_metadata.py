@@ -15,7 +15,17 @@ from typing import Any
 
 from provenn.catalogs.digest import canonical_json
 
-__all__ = ["agreed", "clean", "decoded", "encoded", "frame_keywords", "is_of_frame", "is_of_time", "written_frame"]
+__all__ = [
+    "agreed",
+    "clean",
+    "decoded",
+    "encoded",
+    "frame_keywords",
+    "frame_number",
+    "is_of_frame",
+    "is_of_time",
+    "written_frame",
+]
 
 _DEEPEST, _MOST = 4, 10_000
 """How many mappings and lists may lie in one another, and how many values there may be in all."""
@@ -34,6 +44,16 @@ def is_of_frame(keyword: str) -> bool:
 def is_of_time(keyword: str) -> bool:
     """Tell whether a keyword says how times are measured."""
     return keyword.upper() in _TIME
+
+
+def frame_number(keyword: str, text: object) -> float | None:
+    """Return the number that a keyword has which says how positions or times are measured; None if it has none.
+
+    >>> frame_number("MJDREF", "55197.0"), frame_number("RADESYS", "ICRS"), frame_number("limit", "5")
+    (55197.0, None, None)
+    """
+    is_number = isinstance(text, str) and re.fullmatch(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", text)
+    return float(str(text)) if is_of_frame(keyword) and is_number else None
 
 
 def clean(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
 from provenn.catalogs.file_columns import Column, Contents, check_columns
-from provenn.catalogs.table_metadata import frame_keywords
+from provenn.catalogs.table_metadata import frame_keywords, frame_number
 from provenn.catalogs.type_names import type_named
 from provenn.catalogs.votable_scan import Prolog
 from provenn.errors import BaseFilesError
@@ -121,7 +121,8 @@ class _About:
     def keywords(self) -> dict[str, Any]:
         """Return it, by keyword; how positions and times are measured under the keywords of FITS."""
         said = {**self._file, **self._resource, **self._table}
-        return {**said, **frame_keywords(self._systems, self._clocks)}
+        numbers = {key: number for key, text in said.items() if (number := frame_number(key, text)) is not None}
+        return {**said, **numbers, **frame_keywords(self._systems, self._clocks)}
 
 
 def _is_whole(file: IO[bytes], size: int) -> bool:

@@ -31,7 +31,7 @@ def ingest(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="Spark's name of the format, or fits, votable, table; by default, suffixes tell.",
+            help="Spark's name of it, or fits, votable, ecsv, ipac, mrt, tsv, table; by default, suffixes tell.",
             show_default=False,
         ),
     ] = None,
@@ -77,7 +77,7 @@ def ingest(
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Define a catalog on files: Parquet, CSV, FITS, VOTable, or whatever Spark can read.
+    """Define a catalog on files: Parquet, CSV, ECSV, FITS, VOTable, IPAC, MRT, or whatever Spark can read.
 
     Only metadata are read: columns, types, the number of rows. If the files change later, that is noticed when their
     data are used, and another ingest under the same name makes a new version.
@@ -87,6 +87,7 @@ def ingest(
     - `provenn ingest hipparcos hip.parquet --key hip --population star`
     - `provenn ingest names "names/*.csv" -k hip -p star --schema hip=bigint`
     - `provenn ingest gaia gaia.fits -k source_id -p star --option hdu=2 --verify`
+    - `provenn ingest gaia "GaiaSource_*.csv.gz" -k source_id -p star --null=null`
     - `provenn ingest stars survey.stars --format table -k hip -p star`
     """
     types, options = pairs(schema or (), "COLUMN=TYPE"), pairs(option or (), "KEY=VALUE")

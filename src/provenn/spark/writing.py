@@ -1,4 +1,4 @@
-"""Data written to files: Parquet, CSV, FITS, VOTable; one file, or a folder of part files.
+"""Data written to files: Parquet, CSV, FITS, VOTable, ECSV; one file, or a folder of part files.
 
 Everything is written to a hidden folder beside the target, ``.provenn-writing-…``, and renamed when it is complete. A
 process that is killed leaves that folder behind, and nothing else; who next writes there from this machine deletes it.
@@ -33,11 +33,12 @@ from provenn.store.folder import DataFolder
 
 __all__ = ["FORMATS", "Written", "write"]
 
-FORMATS = ("parquet", "csv", "fits", "votable")
+FORMATS = ("parquet", "csv", "fits", "votable", "ecsv")
 _SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".csv": "csv",
+    ".ecsv": "ecsv",
     ".fits": "fits",
     ".fit": "fits",
     ".vot": "votable",
@@ -170,7 +171,7 @@ def _suffix(path: str) -> str | None:
 
 
 def _is_single(path: str, known: str, folders: Sequence[Attribute], single: bool | None) -> bool:
-    if known in ("fits", "votable"):
+    if known in ("fits", "votable", "ecsv"):
         if folders or single is False:
             raise FormatError(f"{known} is written as one file", hint="folders of part files can be Parquet or CSV")
         return True
@@ -293,6 +294,7 @@ def _merged(job: _Job, frame: DataFrame) -> int:
     """Make one file of Parquet files, or only count their rows."""
     from pyarrow import parquet  # noqa: PLC0415 - it takes a while to import
 
+    from provenn.spark.tables.ecsv_file import write_ecsv  # noqa: PLC0415
     from provenn.spark.tables.fits_file import write_fits  # noqa: PLC0415
     from provenn.spark.tables.parquet_file import write_parquet  # noqa: PLC0415
     from provenn.spark.tables.parts import Parts  # noqa: PLC0415
@@ -305,6 +307,6 @@ def _merged(job: _Job, frame: DataFrame) -> int:
         parts = Parts(filesystem, paths, shape)
         if not job.one_file:
             return parts.rows
-        merge = {"parquet": write_parquet, "fits": write_fits, "votable": write_votable}[job.format]
+        merges = {"parquet": write_parquet, "fits": write_fits, "votable": write_votable, "ecsv": write_ecsv}
         with filesystem.open_output_stream(f"{path}/result") as stream:
-            return merge(parts, job.schema.attributes, stream, job.notes)
+            return merges[job.format](parts, job.schema.attributes, stream, job.notes)

@@ -53,6 +53,11 @@ def _tables(path: Path, format: str, most: int) -> Iterator[Any]:  # noqa: A002 
 
         with path.open("rb") as stream:
             yield from fits_batches(stream, fits_table(stream, path.name, None), path.name)
+    elif format == "ecsv":
+        from provenn.spark.tables.ecsv_rows import ecsv_batches  # noqa: PLC0415 - see above
+
+        with path.open("rb") as stream:
+            yield from ecsv_batches(stream, path.name, "")
     else:
         from provenn.catalogs import Files  # noqa: PLC0415 - see above
         from provenn.spark.tables.votable_rows import votable_batches  # noqa: PLC0415

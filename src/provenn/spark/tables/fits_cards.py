@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from provenn.catalogs.file_notes import FileNotes
-from provenn.catalogs.fits_columns import PROVENN
+from provenn.catalogs.fits_columns import PROVENN, STRUCTURE
 
 __all__ = ["add_cards", "ascii_text"]
 
@@ -51,7 +51,7 @@ def _add_keyword(header: Any, keyword: str, value: Any) -> None:  # noqa: ANN401
             header["COMMENT" if keyword == "comments" else keyword] = ascii_text(str(line))[:1000]
         return
     name = keyword.upper()
-    if name in header or not _KEYWORD.fullmatch(name) or _NOT_OURS.fullmatch(name):
+    if name in header or not _KEYWORD.fullmatch(name) or _NOT_OURS.fullmatch(name) or STRUCTURE.fullmatch(name):
         return
     if isinstance(value, dict) and set(value) == {"value", "unit"}:
         header[name] = (ascii_text(str(value["value"])), f"[{ascii_text(str(value['unit']))}]")

@@ -18,7 +18,7 @@ from provenn.catalogs.schema import Attribute
 from provenn.errors import FormatError
 from provenn.spark.tables.cells import Bytes, cells, numbers, type_name
 from provenn.spark.tables.parts import Parts, Seen, list_depth
-from provenn.spark.tables.votable_elements import SYSTEM, printable, votable_elements
+from provenn.spark.tables.votable_elements import printable, votable_head
 
 __all__ = ["write_votable"]
 
@@ -126,12 +126,12 @@ def _unused(name: str, seen: Seen, datatype: str) -> int:
 
 
 def _head(columns: Sequence[_Column], attributes: Sequence[Attribute], rows: int, notes: FileNotes) -> str:
-    about = votable_elements(notes)
+    head = votable_head(notes, attributes)
     fields = []
     for column, one in zip(columns, attributes, strict=True):
         given = {"name": one.name, "datatype": column.datatype, "arraysize": column.size}
         given |= {"unit": one.unit, "ucd": one.ucd}
-        given["ref"] = SYSTEM if f'ID="{SYSTEM}"' in about and one.ucd.startswith("pos.eq.") else ""
+        given["ref"] = head.references.get(one.name, "")
         given["xtype"] = "timestamp" if one.type.name.startswith("timestamp") else ""
         said = " ".join(f"{key}={quoteattr(printable(text))}" for key, text in given.items() if text)
         inside = f"<DESCRIPTION>{escape(printable(one.description))}</DESCRIPTION>" if one.description else ""
@@ -140,7 +140,7 @@ def _head(columns: Sequence[_Column], attributes: Sequence[Attribute], rows: int
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n'
         '<VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3"><RESOURCE type="results">\n'
-        f"{about}"
+        f"{head.elements}"
         f'<TABLE nrows="{rows}">\n{"".join(fields)}<DATA><BINARY2><STREAM encoding="base64">\n'
     )
 
