@@ -233,6 +233,23 @@ def test_what_spark_cannot_read_of_duckdb_is_refused_where_it_is_used(tmp_path, 
         frame.collect()
 
 
+@pytest.mark.parametrize("length", [1, 2, 3])
+@pytest.mark.parametrize("nulls", [0, 1, 2])
+def test_null_arrays_of_duckdb_are_read_right_or_refused(tmp_path, read, length, nulls):
+    """DuckDB writes them in a way that makes Spark give wrong values in the rows that follow."""
+    arrays = [None] * nulls + [[float(one) for one in range(length)], [9.0] * length]
+    given = pa.table({"id": range(len(arrays)), "x": pa.array(arrays, pa.list_(pa.float64(), length))})
+    duckdb.register("given", given)
+    for kind, path in ((f"DOUBLE[{length}]", tmp_path / "array.parquet"), ("DOUBLE[]", tmp_path / "list.parquet")):
+        duckdb.execute(f"COPY (SELECT id, x::{kind} AS x FROM given) TO '{path}' (FORMAT parquet)")  # noqa: S608 - ours
+    assert read(Files.at(tmp_path / "list.parquet"))["x"] == arrays
+    if length > 1 and nulls:
+        with pytest.raises(BaseFilesError, match=r"the column x of array\.parquet holds arrays of which some are NULL"):
+            Files.at(tmp_path / "array.parquet")
+    else:
+        assert read(Files.at(tmp_path / "array.parquet"))["x"] == arrays
+
+
 def test_a_variant_of_duckdb_is_one_of_spark(tmp_path, engine):
     duckdb.execute(
         f"COPY (SELECT 1::BIGINT AS id, [1, 2]::VARIANT AS x) TO '{tmp_path / 'a.parquet'}' (FORMAT parquet)"

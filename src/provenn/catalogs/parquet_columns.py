@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from provenn.catalogs.astropy_header import AstropyHeader, HeaderColumn, read_header
 from provenn.catalogs.file_columns import Column, Contents, check_columns
+from provenn.catalogs.parquet_arrays import check_arrays
 from provenn.catalogs.type_names import type_named
 from provenn.catalogs.votable_columns import votable_columns
 from provenn.errors import BaseFilesError
@@ -84,6 +85,7 @@ def parquet_columns(file: IO[bytes], name: str) -> Contents:
         If it cannot be read, or its footer says something that is not understood.
     """
     footer = _Footer.of(file, name)
+    check_arrays(file, name)
     columns, laid_out = [], False
     for field in footer.own_columns:
         called, stored = footer.stored(field)
