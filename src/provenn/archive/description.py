@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from json import dumps
+from typing import Any
 
 from provenn.archive.definitions import disjointly_concatenated
 from provenn.archive.sentences import listed, sentence
 from provenn.archive.words import Vocabulary
-from provenn.catalogs import Attribute, Catalog, Extent, cone
+from provenn.catalogs import Attribute, Base, Catalog, Extent, cone
 from provenn.logic import Statement
 from provenn.store import facts
 from provenn.store.catalog_store import entries
@@ -19,6 +21,7 @@ from provenn.store.facts import Fact
 __all__ = ["Description", "described"]
 
 _MOST_LEAVES = 40
+_LONGEST = 80
 _PRESENT = " IS NOT NULL"
 
 
@@ -52,6 +55,8 @@ class Description:
         Concatenations in its lineage whose members are not known to be disjoint any more.
     created_at, created_by
         When it was defined first, and by whom.
+    metadata
+        Of a base catalog: what its files say of the table as a whole, by keyword.
     """
 
     name: str
@@ -69,6 +74,7 @@ class Description:
     unproved: tuple[str, ...]
     created_at: datetime
     created_by: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -85,6 +91,9 @@ class Description:
         width = max(len(one.name) for one in self.attributes)
         for one in self.attributes:
             yield f"    {one.name:{width}}  {_attribute_words(one, key=one.name in self.key)}"
+        if self.metadata:
+            yield "  metadata"
+            yield from (f"    {keyword}: {_shortened(value)}" for keyword, value in self.metadata.items())
         if self.says or self.facts:
             yield "  facts"
             yield from (f"    {said}  (by definition)" for said in self.says)
@@ -134,7 +143,14 @@ def described(reading: Reading, catalog: Catalog, asked: dict[str, str]) -> Desc
         unproved=tuple(word(one.digest) for one in unproved),
         created_at=entry.created_at,
         created_by=entry.created_by,
+        metadata=catalog.files.table_metadata if isinstance(catalog, Base) else {},
     )
+
+
+def _shortened(value: object) -> str:
+    text = value if isinstance(value, str) else dumps(value, ensure_ascii=False)
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _attribute_words(one: Attribute, *, key: bool) -> str:

@@ -183,6 +183,7 @@ def catalog_data(told: Description) -> dict[str, Any]:
         "unproved": list(told.unproved),
         "created_at": told.created_at.isoformat(),
         "created_by": told.created_by,
+        "metadata": dict(told.metadata),
     }
 
 
