@@ -46,7 +46,9 @@ from tests.sound import play_store, write_stars
 PATIENCE = 300
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - no process outlives its machine here
 SOURCE = str(Path(provenn.__file__).parent)
-WATCHED = tuple(f"{SOURCE}/{part}" for part in ("store/", "archive/", "spark/fragments.py", "spark/writing.py"))
+WATCHED = tuple(
+    f"{SOURCE}/{part}" for part in ("store/", "archive/", "spark/fragments.py", "spark/writing.py", "spark/placing.py")
+)
 
 Step = Callable[[Archive, Path], object]
 State = dict[str, Any]

@@ -1,6 +1,7 @@
 """Descriptions in plain words."""
 
 import pytest
+from astropy.table import Table
 
 from provenn.archive.sentences import sentence
 from provenn.archive.words import criterion_words
@@ -139,3 +140,13 @@ def test_a_lineage_may_be_very_deep(archive, stars):
         one = one.rename({"vmag" if place % 2 == 0 else "v": "v" if place % 2 == 0 else "vmag"})
     assert len(archive.lineage(one).steps) == 301
     assert len(archive.lineage(one).tree(depth=5).splitlines()) == 6
+
+
+def test_what_files_say_of_a_table_is_shown(archive, tmp_path):
+    Table({"hip": [1]}, meta={"EPOCH": 2016.0, "comments": ["x" * 200]}).write(tmp_path / "a.ecsv")
+    stars = archive.ingest("epochs", tmp_path / "a.ecsv", key="hip", population="star")
+    told = archive.describe(stars)
+    assert told.metadata["EPOCH"] == 2016.0
+    assert "  metadata\n    EPOCH: 2016.0\n" in str(told)
+    assert max(map(len, str(told).splitlines())) < 200
+    assert archive.describe(stars.select("hip > 1")).metadata == {}

@@ -4,6 +4,7 @@ import astropy.units as u
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from astropy.coordinates import SkyCoord
 from astropy.table import MaskedColumn, QTable, Table
@@ -110,3 +111,21 @@ def test_keys_that_occur_twice_are_found_when_asked(working):
         working.ingest("x", pa.table({"hip": [1, 1]}), key="hip", population="star", verify=True)
     with pytest.raises(provenn.errors.UnknownCatalogError):
         working["x"]
+
+
+def test_masks_of_astropy_are_masks_also_in_a_table_that_arrow_read(working, tmp_path):
+    """The table has mag and mag.mask then, and says in its metadata that the one is the mask of the other."""
+    made = Table({"hip": [1, 2]}, meta={"EPOCH": 2016.0})
+    made["mag"] = MaskedColumn([-999.0, 5.0], mask=[True, False], unit="mag")
+    made.write(tmp_path / "a.parquet")
+    stars = working.ingest("stars", pq.read_table(tmp_path / "a.parquet"), key="hip", population="star")
+    assert stars.attributes == ("hip", "mag")
+    assert stars.select("mag < 10").to_arrow().to_pydict() == {"hip": [2], "mag": [5.0]}
+    assert stars.definition.files.table_metadata == {"EPOCH": 2016.0}
+
+
+def test_what_is_said_of_a_table_as_a_whole_is_kept_and_makes_no_other_table(working):
+    one, other = ({"EPOCH": 2016.0}, {})
+    stars = working.ingest("stars", Table({"hip": [1]}, meta=one), key="hip", population="star")
+    assert stars.definition.files.table_metadata == one
+    assert working.ingest("again", Table({"hip": [1]}, meta=other), key="hip", population="star") == stars

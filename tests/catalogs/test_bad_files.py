@@ -12,7 +12,7 @@ from provenn.catalogs import Files
 from provenn.catalogs.votable_scan import check_votable
 from provenn.errors import BaseFilesError
 from provenn.spark.tables.fits_rows import fits_batches
-from provenn.spark.tables.votable_rows import votable_rows
+from provenn.spark.tables.votable_rows import votable_batches
 
 
 def fits_bytes(**header) -> bytes:
@@ -124,7 +124,7 @@ def test_a_votable_that_declares_entities_is_refused(tmp_path: Path, kind):
         (tmp_path / "stars.vot").write_text(text)
         assert "declares a document type" in refused(tmp_path / "stars.vot").message
         with pytest.raises(BaseFilesError, match="declares a document type"):
-            votable_rows(io.BytesIO(text.encode()), (), "stars.vot", "0")
+            list(votable_batches(io.BytesIO(text.encode()), (), "stars.vot", "0"))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
@@ -145,14 +145,14 @@ def test_no_encoding_hides_it(tmp_path: Path, encoding):
 def test_data_that_lie_elsewhere_are_not_followed(data):
     text = DOCUMENT.format(doctype="", said="", data=data, size="*")
     with pytest.raises(BaseFilesError, match="lie elsewhere"):
-        votable_rows(io.BytesIO(text.encode()), (), "stars.vot", "0")
+        list(votable_batches(io.BytesIO(text.encode()), (), "stars.vot", "0"))
 
 
 def test_arrays_that_readers_count_in_two_ways_are_refused():
     data = '<BINARY2><STREAM encoding="base64"></STREAM></BINARY2>'
     text = DOCUMENT.format(doctype="", said="", data=data, size="2x*")
     with pytest.raises(BaseFilesError, match="in two ways"):
-        votable_rows(io.BytesIO(text.encode()), (), "stars.vot", "0")
+        list(votable_batches(io.BytesIO(text.encode()), (), "stars.vot", "0"))
 
 
 def test_whatever_bytes_are_damaged_the_answer_is_an_error_of_ours_or_rows():

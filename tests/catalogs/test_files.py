@@ -1,5 +1,6 @@
 """Base files: what is read of them without reading their data, and whether they are still the same."""
 
+import gzip
 import os
 import shutil
 from decimal import Decimal
@@ -264,7 +265,7 @@ def test_types_of_csv_columns_are_seen_in_the_first_lines(tmp_path: Path):
         tmp_path,
         "hip,vmag,name,day,time,good,void,mixed\n"
         "1,6.5,a,2026-01-31,2026-01-31 01:02:03,true,,1\n"
-        "2,,b,2026-02-01,2026-01-31T01:02:03,false,,NA\n",
+        "2,,b,2026-02-01,2026-01-31T01:02:03,false,,x\n",
     )
     assert shape(files) == {
         "hip": "bigint",
@@ -401,3 +402,74 @@ def test_a_table_without_columns_is_refused(tmp_path: Path):
 def test_a_decimal_column_keeps_its_digits(tmp_path: Path):
     table = pa.table({"x": pa.array([Decimal("1.25")], pa.decimal128(5, 2))})
     assert shape(Files.at(write(tmp_path / "a.parquet", table))) == {"x": "decimal(5,2)"}
+
+
+# --- NULL as writers of text spell it ---
+
+
+@pytest.mark.parametrize("spelling", ["null", "NULL", "NA", "N/A", "--", "\\N", "None"])
+@pytest.mark.parametrize("values", ["1.5", "7", "2026-01-31", "true"])
+def test_a_word_for_null_that_alone_makes_a_column_text_is_told(tmp_path: Path, spelling: str, values: str):
+    """The column would be text, and `vmag < 6` would compare texts; nothing is assumed."""
+    (tmp_path / "a.csv").write_text(f"hip,vmag\n1,{values}\n2,{spelling}\n")
+    with pytest.raises(BaseFilesError) as raised:
+        Files.at(tmp_path / "a.csv")
+    assert f"the column vmag would be text because of {spelling!r}" in str(raised.value)
+    assert f"null={spelling!r} (--null={spelling})" in raised.value.hint
+    assert "string" not in shape(Files.at(tmp_path / "a.csv", null=spelling)).values()
+    assert shape(Files.at(tmp_path / "a.csv", schema={"vmag": "string"}))["vmag"] == "string"
+
+
+@pytest.mark.parametrize("text", ["a\n2,NA", "NA\n2,NA", "--\n2,x"])
+def test_a_word_for_null_among_texts_is_a_text(tmp_path: Path, text: str):
+    (tmp_path / "a.csv").write_text(f"hip,name\n1,{text}\n")
+    assert shape(Files.at(tmp_path / "a.csv")) == {"hip": "bigint", "name": "string"}
+
+
+def test_a_column_of_nothing_but_null_is_told(tmp_path: Path):
+    """Whether it holds numbers further on cannot be seen."""
+    (tmp_path / "a.csv").write_text("hip,vmag\n1,null\n2,null\n")
+    with pytest.raises(BaseFilesError, match="nothing but 'null' is seen"):
+        Files.at(tmp_path / "a.csv")
+
+
+def test_null_is_said_once_and_only_of_text(tmp_path: Path):
+    (tmp_path / "a.csv").write_text("hip,vmag\n1,NA\n2,1.5\n")
+    with pytest.raises(BaseFilesError, match="null= and the option nullValue"):
+        Files.at(tmp_path / "a.csv", null="NA", options={"nullValue": "NA"})
+    with pytest.raises(BaseFilesError, match="parquet files say themselves where a value is NULL"):
+        Files.at(write(tmp_path / "a.parquet"), null="NA")
+
+
+# --- tabs and comments ---
+
+
+def test_tab_separated_values_are_csv_with_tabs(tmp_path: Path):
+    (tmp_path / "a.tsv").write_text("hip\tname\n1\ta,b\n")
+    files = Files.at(tmp_path / "a.tsv")
+    assert (files.format, dict(files.options)["sep"], shape(files)) == (
+        "csv",
+        "\t",
+        {"hip": "bigint", "name": "string"},
+    )
+    (tmp_path / "b.txt").write_text("hip\tname\n1\ta,b\n")
+    assert Files.at(tmp_path / "b.txt", format="tsv").options == files.options
+    with gzip.open(tmp_path / "c.tsv.gz", "wt") as packed:
+        packed.write("hip\tname\n1\ta,b\n")
+    assert shape(Files.at(tmp_path / "c.tsv.gz")) == shape(files)
+
+
+def test_units_and_dashes_below_a_header_are_no_rows(tmp_path: Path):
+    """VizieR writes them into tab-separated values."""
+    (tmp_path / "a.tsv").write_text("#RESOURCE\nhip\tvmag\n\tmag\n------\t----\n1\t1.5\n")
+    with pytest.raises(BaseFilesError, match=r"a line of dashes") as raised:
+        Files.at(tmp_path / "a.tsv", options={"comment": "#"})
+    assert "VOTable" in raised.value.hint
+
+
+def test_lines_of_comments_can_be_left_out(tmp_path: Path):
+    (tmp_path / "a.csv").write_text("# made today\nhip,vmag\n1,1.5\n# more, of, it\n2,2.5\n")
+    with pytest.raises(BaseFilesError) as raised:
+        Files.at(tmp_path / "a.csv")
+    assert 'options={"comment": "#"}' in raised.value.hint
+    assert shape(Files.at(tmp_path / "a.csv", options={"comment": "#"})) == {"hip": "bigint", "vmag": "double"}

@@ -115,6 +115,15 @@ def test_several_key_columns(empty: Session, tmp_path):
     assert empty.json(f"ingest v '{tmp_path}/v.csv' -k night -k number -p visit")["key"] == ["night", "number"]
 
 
+def test_what_stands_for_null_is_told_and_taken(empty, tmp_path):
+    (tmp_path / "a.csv").write_text("hip,vmag\n1,null\n2,1.5\n")
+    told = empty.fails(f"ingest a '{tmp_path}/a.csv' -k hip -p star")
+    assert "would be text because of 'null'" in told
+    assert "--null=null" in told
+    found = empty.json(f"ingest a '{tmp_path}/a.csv' -k hip -p star --null=null")
+    assert [one["type"] for one in found["attributes"]] == ["bigint", "double"]
+
+
 def test_without_rebuild_only_the_name_moves(survey: Session, tmp_path):
     (tmp_path / "new.csv").write_text("hip,vmag\n1,2.0\n")
     before = survey.json("show bright")["digest"]

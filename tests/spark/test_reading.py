@@ -344,3 +344,13 @@ def test_json_that_does_not_fit_is_an_error(engine, folder, tmp_path):
     files = Files.at(tmp_path / "a.json", format="json", schema={"hip": "bigint"})
     with pytest.raises((RunError, FormatError)), told("reading"):
         read_base(engine, base_of(files), folder).collect()
+
+
+def test_a_word_for_null_that_was_said_is_null(engine, folder, tmp_path):
+    files = csv(tmp_path, "hip,x,name\n1,null,null\n2,1.5,\n3,2.5,a\n", null="null")
+    assert rows_of(engine, folder, files) == [(1, None, None), (2, 1.5, None), (3, 2.5, "a")]
+
+
+def test_comments_and_tabs(engine, folder, tmp_path):
+    files = csv(tmp_path, "# made today\nhip\tx\n1\t1.5\n# more\n2\t\n", "a.tsv", options={"comment": "#"})
+    assert rows_of(engine, folder, files) == [(1, 1.5), (2, None)]

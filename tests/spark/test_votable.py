@@ -1,8 +1,10 @@
 """VOTables as base data."""
 
+import base64
 import gzip
 import io
 import math
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +16,10 @@ from provenn.catalogs import Base, Files
 from provenn.catalogs.votable_columns import votable_columns
 from provenn.errors import BaseFilesError
 from provenn.spark.reading import read_base
-from provenn.spark.tables.votable_rows import votable_rows
+from provenn.spark.tables.converting import converted
+from provenn.spark.tables.votable_rows import votable_batches
 from provenn.store.folder import DataFolder
+from tests.programs import program
 
 TEXT = """<?xml version="1.0"?>
 <VOTABLE version="1.3" xmlns="http://www.ivoa.net/xml/VOTable/v1.3"><RESOURCE>
@@ -128,8 +132,9 @@ def test_data_that_are_damaged_are_told_and_nothing_is_left(engine, folder, tmp_
 
 def read(text: str, wanted: str = "0") -> list[dict]:
     """Return the rows of a table of a VOTable, without Spark."""
-    columns, _ = votable_columns(io.BytesIO(text.encode()), "a.vot", {"table": wanted}, len(text))
-    return votable_rows(io.BytesIO(text.encode()), columns, "a.vot", wanted).to_pylist()
+    columns = votable_columns(io.BytesIO(text.encode()), "a.vot", {"table": wanted}, len(text)).columns
+    (rows,) = votable_batches(io.BytesIO(text.encode()), columns, "a.vot", wanted)
+    return rows.to_pylist()
 
 
 def votable_of(tables: str, version: str = "1.4") -> str:
@@ -202,3 +207,78 @@ def test_values_that_do_not_fit_their_field_are_refused_not_cut(field, cell):
     text = votable_of(table_of(f'name="x" {field}', cell))
     with pytest.raises(BaseFilesError, match=r"a\.vot cannot be read as VOTable"):
         read(text)
+
+
+# --- a FITS file within a VOTable ---
+
+
+FIELDS = {
+    "id": '<FIELD name="id" datatype="long"/>',
+    "x": '<FIELD name="x" datatype="double" unit="mag" ucd="phot.mag"/>',
+    "n": '<FIELD name="n" datatype="short"/>',
+    "s": '<FIELD name="s" datatype="char" arraysize="*"/>',
+    "u": '<FIELD name="u" datatype="int"/>',
+    "g": '<FIELD name="g" datatype="int" arraysize="2x3"/>',
+}
+
+
+def fits_bytes() -> bytes:
+    table = Table({"id": [1, 2, 3], "x": [1.5, math.nan, 3.0]})
+    table["n"] = MaskedColumn(np.array([1, 2, 3], "i2"), mask=[False, True, False])
+    table["s"] = ["a", "b c", "d"]
+    table["u"] = np.array([1, 2, 65535], "u2")
+    table["g"] = np.arange(18, dtype="i4").reshape(3, 3, 2)
+    made = io.BytesIO()
+    table.write(made, format="fits")
+    return made.getvalue()
+
+
+def inline(data: bytes | str, fields: dict[str, str] = FIELDS, **given: str) -> str:
+    text = data if isinstance(data, str) else base64.encodebytes(data).decode()
+    encoding = given.get("encoding", 'encoding="base64"')
+    return (
+        '<VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3"><RESOURCE>'
+        '<TABLE><FIELD name="a" datatype="int"/><DATA><FITS><STREAM encoding="base64">AAAA</STREAM></FITS></DATA>'
+        "</TABLE>"
+        f"<TABLE>{''.join(fields.values())}<DATA><FITS{given.get('extnum', '')}><STREAM {encoding}>{text}</STREAM>"
+        "</FITS></DATA></TABLE></RESOURCE></VOTABLE>"
+    )
+
+
+@pytest.mark.parametrize("extnum", ["", ' extnum="1"'])
+def test_a_fits_file_within_a_votable_is_read_as_the_fits_file(engine, folder, tmp_path, extnum):
+    (tmp_path / "a.vot").write_text(inline(fits_bytes(), extnum=extnum))
+    (tmp_path / "a.fits").write_bytes(fits_bytes())
+    files = Files.at(tmp_path / "a.vot", options={"table": 1})
+    assert (files.columns[1].unit, files.columns[1].ucd) == ("mag", "phot.mag")
+    rows = rows_of(engine, folder, files)
+    assert rows == rows_of(engine, folder, Files.at(tmp_path / "a.fits"))
+    assert rows[1] == (2, None, None, "b c", 2, [[6, 7], [8, 9], [10, 11]])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (inline("not base64!"), "cannot be decoded"),
+        (inline("QUJD"), "FITS file in"),
+        (inline(fits_bytes()[:4000]), "FITS file in"),
+        (inline(fits_bytes(), encoding='encoding="gzip"'), "is not in base64"),
+        (inline(fits_bytes(), extnum=' extnum="7"'), "no part '7'"),
+        (inline(fits_bytes(), dict(list(FIELDS.items())[:-1])), "are not of the types"),
+        (inline(fits_bytes(), FIELDS | {"x": '<FIELD name="x" datatype="float"/>'}), "are not of the types"),
+        (inline("", encoding='href="file:///tmp/x.fits"'), "lie elsewhere"),
+    ],
+)
+def test_a_fits_file_within_a_votable_that_is_something_else_is_refused(tmp_path, folder, text, problem):
+    (tmp_path / "a.vot").write_text(text)
+    with pytest.raises(BaseFilesError, match=problem):
+        converted(Files.at(tmp_path / "a.vot", options={"table": 1}), folder)
+
+
+def test_what_stilts_writes_with_a_fits_file_within_is_read(engine, folder, tmp_path):
+    (tmp_path / "a.fits").write_bytes(fits_bytes())
+    paths = [f"in={tmp_path / 'a.fits'}", f"out={tmp_path / 'b.vot'}"]
+    subprocess.run([program("stilts"), "tpipe", *paths, "ofmt=votable-fits-inline"], check=True, timeout=120)
+    assert rows_of(engine, folder, Files.at(tmp_path / "b.vot")) == rows_of(
+        engine, folder, Files.at(tmp_path / "a.fits")
+    )

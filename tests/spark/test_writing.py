@@ -23,8 +23,9 @@ from pyspark.sql import functions as sql
 from provenn.catalogs import Attribute, Base, Files, Schema
 from provenn.criteria import parse_type
 from provenn.errors import FilesChangedError, FormatError, RunError, StoreError
+from provenn.spark.placing import LEFTOVER
 from provenn.spark.reading import read_base
-from provenn.spark.writing import LEFTOVER, write
+from provenn.spark.writing import write
 from provenn.store.folder import DataFolder
 
 ROWS = """

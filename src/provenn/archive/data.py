@@ -137,14 +137,16 @@ class Data(ABC):
         overwrite: bool = False,
         check: bool = False,
     ) -> Written:
-        """Compute the data into files: Parquet, CSV, FITS or VOTable. Nothing is there before all of it is.
+        """Compute the data into files: Parquet, CSV, FITS, VOTable or ECSV. Nothing is there before all of it is.
+
+        All but CSV say in the file which catalog it holds, what that is made from, and keywords such as EPOCH.
 
         Parameters
         ----------
         path
             Where; the suffix tells the format.
         format
-            ``"parquet"``, ``"csv"``, ``"fits"`` or ``"votable"``, if the suffix does not tell.
+            ``"parquet"``, ``"csv"``, ``"fits"``, ``"votable"`` or ``"ecsv"``, if the suffix does not tell.
         partition_by
             Attributes by whose values the files are put into folders.
         single

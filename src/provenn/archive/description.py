@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from json import dumps
+from typing import Any
 
 from provenn.archive.definitions import disjointly_concatenated
 from provenn.archive.sentences import listed, sentence
@@ -20,6 +22,7 @@ from provenn.store.facts import Fact
 __all__ = ["Description", "described"]
 
 _MOST_LEAVES = 40
+_LONGEST = 80
 _PRESENT = " IS NOT NULL"
 
 
@@ -57,6 +60,8 @@ class Description:
         What every answer about it takes on trust of base files, a sentence each.
     created_at, created_by
         When it was defined first, and by whom.
+    metadata
+        Of a base catalog: what its files say of the table as a whole, by keyword.
     """
 
     name: str
@@ -76,6 +81,7 @@ class Description:
     caveats: tuple[str, ...]
     created_at: datetime
     created_by: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -94,6 +100,9 @@ class Description:
         width = max(len(one.name) for one in self.attributes)
         for one in self.attributes:
             yield f"    {one.name:{width}}  {_attribute_words(one, key=one.name in self.key)}"
+        if self.metadata:
+            yield "  metadata"
+            yield from (f"    {keyword}: {_shortened(value)}" for keyword, value in self.metadata.items())
         if self.says or self.facts:
             yield "  facts"
             yield from (f"    {said}  (by definition)" for said in self.says)
@@ -146,7 +155,14 @@ def described(reading: Reading, catalog: Catalog, asked: dict[str, str]) -> Desc
         caveats=caveats_of([catalog], word),
         created_at=entry.created_at,
         created_by=entry.created_by,
+        metadata=catalog.files.table_metadata if isinstance(catalog, Base) else {},
     )
+
+
+def _shortened(value: object) -> str:
+    text = value if isinstance(value, str) else dumps(value, ensure_ascii=False)
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _attribute_words(one: Attribute, *, key: bool) -> str:

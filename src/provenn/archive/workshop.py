@@ -313,6 +313,7 @@ class Workshop:
         **options: Any,  # noqa: ANN401 - those of write
     ) -> Written:
         """Compute data into files."""
+        from provenn.archive.exported import file_notes  # noqa: PLC0415 - see above
         from provenn.spark.writing import write  # noqa: PLC0415 - see above
 
         pipeline = self.pipeline()
@@ -324,7 +325,9 @@ class Workshop:
         with self._recorded(plan) as run:
             data = self._answered(run, replan, keep)
             with pipeline.pinned(data), run.reading():  # write itself shows progress and tells failures
-                usual = {"listener": pipeline.listener, "check": lambda: pipeline.check(data.bases)}
+                with self._database.reading() as reading:
+                    notes = file_notes(reading, plan)
+                usual = {"listener": pipeline.listener, "check": lambda: pipeline.check(data.bases), "notes": notes}
                 done = write(pipeline.engine, data.frame, data.schema, path, **options | usual)
             run.rows = done.rows
             run.doubtful = not check and self._is_doubtful(run.plan, done.rows)

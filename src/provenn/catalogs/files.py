@@ -8,17 +8,16 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Self
 
-from provenn.catalogs.csv_columns import DEFAULT_OPTIONS, csv_columns
 from provenn.catalogs.digest import content_digest
 from provenn.catalogs.file_changes import changed_files, current_contents, current_fingerprints, old_fingerprints
-from provenn.catalogs.file_columns import Column, check_columns, given_columns, parquet_columns
+from provenn.catalogs.file_columns import Column, check_columns
+from provenn.catalogs.file_formats import look_at, settle_format
 from provenn.catalogs.file_listing import File, absolute, listed
 from provenn.catalogs.fingerprints import Basis, Caveat, Trust, basis_of, fingerprints
-from provenn.catalogs.fits_columns import fits_columns
 from provenn.catalogs.hashing import HashMemory, ReadingProgress
 from provenn.catalogs.hats import hats_at
+from provenn.catalogs.table_metadata import decoded, encoded
 from provenn.catalogs.type_names import type_named
-from provenn.catalogs.votable_columns import votable_columns
 from provenn.criteria import Type, parse_type
 from provenn.errors import BaseFilesError
 
@@ -32,18 +31,6 @@ GIVEN = "given"
 
 TABLE = "table"
 """The format of a table of Spark's catalog. There are no files to look at: `provenn.spark.tables` looks at it."""
-
-_SUFFIXES = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".fits": "fits",
-    ".fit": "fits",
-    ".vot": "votable",
-    ".votable": "votable",
-    ".xml": "votable",
-}
-_COMPRESSED = (".gz", ".bz2", ".zst")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +63,8 @@ class Files:
     row_key
         Of files without a key of their own: the last two columns, which are not in the files, and tell the file and the
         place of each row; see `provenn.catalogs.row_keys`.
+    metadata
+        What the files say of the table as a whole, by keyword; each value in JSON.
     """
 
     format: str
@@ -89,6 +78,7 @@ class Files:
     contents: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     was_late: bool = False
     row_key: tuple[str, ...] = ()
+    metadata: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
     def own_columns(self) -> tuple[Column, ...]:
@@ -103,6 +93,7 @@ class Files:
         format: str | None = None,  # noqa: A002 - Spark's word
         schema: Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
+        null: str | None = None,
         trust: Trust | None = None,
         memory: HashMemory | None = None,
         progress: ReadingProgress | None = None,
@@ -120,6 +111,8 @@ class Files:
             formats other than Parquet and CSV it is needed. Parquet needs none.
         options
             Spark's options to read the files.
+        null
+            What stands for NULL in files of text, besides nothing at all.
         trust
             What fingerprints are made from: by default all bytes, or what an object store vouches for; "content" reads
             all bytes from object stores, too; "metadata" reads sizes, times and footers alone.
@@ -145,26 +138,32 @@ class Files:
         hats = hats_at(place) if format in (None, "parquet") else None
         place = hats.files if hats else place
         found = listed(place)
-        known = format.lower() if format else _format(found)
-        settled = _options(known, options or {})
+        known, settled = settle_format(found, format, options or {}, null)
         prints = fingerprints(found, known, trust, memory, progress)
         # Names are no part of the identity, so nothing may depend on their order.
         found.sort(key=lambda one: prints[one.name])
-        columns, row_count, needed = _looked_at(found, known, settled, schema)
+        contents = look_at(found, known, settled, schema)
+        columns, row_count = contents.columns, contents.rows
         if hats:
             hats.check((one.name for one in found), row_count)
             columns = hats.described(columns)
         partitions = [one for one in _partition_columns(found) if one.name not in {column.name for column in columns}]
         return cls(
             known,
-            tuple(sorted((settled | needed).items())),
+            tuple(sorted({**settled, **contents.options}.items())),
             check_columns([*columns, *partitions], place),
             tuple(one.name for one in partitions),
             _digest(prints),
             place,
             tuple(sorted(prints.items())),
             row_count,
+            encoded(contents.metadata),
         )
+
+    @property
+    def table_metadata(self) -> dict[str, Any]:
+        """What the files say of the table as a whole, by keyword."""
+        return decoded(self.metadata)
 
     @classmethod
     def elsewhere(cls, namespace: str, name: str, version: str, columns: Sequence[Column]) -> Self:
@@ -317,6 +316,8 @@ class Files:
         }
         if self.contents:
             notes |= {"contents": dict(self.contents), "was_late": str(self.was_late).lower()}
+        if self.metadata:
+            notes["metadata"] = dict(self.metadata)
         return identity, notes
 
     @classmethod
@@ -336,6 +337,7 @@ class Files:
             tuple(sorted(notes["fingerprints"].items())),
             notes["row_count"],
             row_key=tuple(identity.get("row_key", ())),
+            metadata=tuple(sorted(notes.get("metadata", {}).items())),
         )
         contents = tuple(sorted(notes.get("contents", {}).items()))
         if not contents or not made.is_old or not made.agrees():
@@ -352,91 +354,8 @@ def _digest(prints: Mapping[str, str]) -> str:
     return content_digest("files", sorted(prints.values()))
 
 
-def _format(files: Sequence[File]) -> str:
-    """Return the format that the suffixes tell, if they agree."""
-    formats = set()
-    for file in files:
-        name = file.name.lower()
-        for suffix in _COMPRESSED:
-            name = name.removesuffix(suffix)
-        found = next((one for suffix, one in _SUFFIXES.items() if name.endswith(suffix)), None)
-        if found is None:
-            hint = 'name it as Spark does: format="csv", "parquet", "orc", …'
-            raise BaseFilesError(f"the name of {file.name} does not tell its format", hint=hint)
-        formats.add(found)
-    if len(formats) > 1:
-        raise BaseFilesError(f"there are files of several formats: {', '.join(sorted(formats))}", hint="use a glob")
-    return formats.pop()
-
-
-def _options(format: str, given: Mapping[str, Any]) -> dict[str, str]:  # noqa: A002 - Spark's word
-    options = dict(DEFAULT_OPTIONS) if format == "csv" else {}
-    for name, value in given.items():
-        text = str(value)
-        options[name.lower()] = text.lower() if text.lower() in ("true", "false") else text
-    return options
-
-
-def _looked_at(
-    files: Sequence[File],
-    format: str,  # noqa: A002 - Spark's word
-    options: Mapping[str, str],
-    schema: Mapping[str, str] | None,
-) -> tuple[tuple[Column, ...], int | None, dict[str, str]]:
-    """Return the columns of files, how many rows there are if they tell, and options that are needed to read them."""
-    if schema is not None and format in ("parquet", "fits", "votable"):
-        raise BaseFilesError(
-            f"{format} files have a schema of their own", hint="leave out schema=; use keep and rename"
-        )
-    if format not in ("parquet", "fits", "votable", "csv"):
-        if not schema:
-            hint = 'give schema={"hip": "bigint", …}'
-            raise BaseFilesError(f"the columns of {format} files are not known without a schema", hint=hint)
-        return given_columns(schema), None, {}
-    columns: dict[str, tuple[Column, ...]] = {}
-    rows: list[int | None] = []
-    needed: dict[str, str] = {}
-    for file in files:
-        count: int | None = None
-        size = None if file.name.lower().endswith(_COMPRESSED) else file.size
-        with file.open(decompressed=format == "csv" or (format != "parquet" and size is None)) as opened:
-            match format:
-                case "parquet":
-                    columns[file.name], count = parquet_columns(opened, file.name)
-                case "fits":
-                    columns[file.name], count = fits_columns(opened, file.name, options, size)
-                case "votable":
-                    columns[file.name], count = votable_columns(opened, file.name, options, size)
-                case _:
-                    columns[file.name], more = csv_columns(opened, file.name, options, schema or {})
-                    needed |= more
-        rows.append(count)
-    total = None if None in rows else sum(filter(None, rows))
-    return _unified(columns, in_order=format == "csv"), total, needed
-
-
-def _unified(columns: Mapping[str, Sequence[Column]], *, in_order: bool = False) -> tuple[Column, ...]:
-    """Return the columns that all files have, if all have the same; in the order of the first file.
-
-    Where columns are known by their place, as in CSV, the order must be the same in all files.
-    """
-    (first, found), *others = columns.items()
-    unified = {one.name: one for one in found}
-    for file, more in others:
-        if in_order and [one.name for one in more] != list(unified):
-            raise BaseFilesError(
-                f"the columns of {first} and {file} differ, or their order", hint="ingest them one by one"
-            )
-        for one in more:
-            known = unified.get(one.name)
-            if known is None or known.type != one.type or len(more) != len(unified):
-                what = f"{one.name} is a {one.type}" if known is None or known.type != one.type else "there are others"
-                raise BaseFilesError(
-                    f"the columns of {first} and {file} differ: in {file}, {what}",
-                    hint="ingest them one by one; or, for CSV, give their types: schema={…}",
-                )
-            unified[one.name] = replace(known, nullable=known.nullable or one.nullable)
-    return tuple(unified.values())
+def _some(names: Sequence[str]) -> str:
+    return f"{names[0]} is" if len(names) == 1 else f"{names[0]} and {len(names) - 1} more are"
 
 
 def _partition_columns(files: Sequence[File]) -> list[Column]:

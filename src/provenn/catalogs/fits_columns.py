@@ -8,15 +8,24 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import IO, Any
 
-from provenn.catalogs.file_columns import Column, check_columns
+from provenn.catalogs.file_columns import Column, Contents, check_columns
 from provenn.catalogs.type_names import type_named
 from provenn.errors import BaseFilesError
 
-__all__ = ["FitsColumn", "FitsTable", "fits_columns", "fits_table"]
+__all__ = ["PROVENN", "STRUCTURE", "FitsColumn", "FitsTable", "fits_columns", "fits_table"]
+
+PROVENN = "provenn: "
+"""How lines of HISTORY begin that provenn wrote."""
+
+STRUCTURE = re.compile(
+    r"SIMPLE|XTENSION|BITPIX|NAXIS\d*|PCOUNT|GCOUNT|TFIELDS|THEAP|EXTEND|CHECKSUM|DATASUM|END|CONTINUE|"
+    r"T[A-Z]{2,5}\d+|\d+[A-Z]{3,5}\d+|Z(TABLE|IMAGE)|PRV[A-Z]+|"
+)
+"""Keywords that say how a table is stored, what its columns are, or what provenn wrote of its origin."""
 
 _RECORD = 2880
 _CUT_OFF = "was it copied completely?"
@@ -115,6 +124,8 @@ class FitsTable:
         Whether values are written as text.
     end
         Where it ends.
+    metadata
+        What the headers of the file and of the table say besides, by keyword.
     """
 
     columns: tuple[FitsColumn, ...]
@@ -124,11 +135,10 @@ class FitsTable:
     heap: int
     text: bool
     end: int
+    metadata: Mapping[str, Any]
 
 
-def fits_columns(
-    file: IO[bytes], name: str, options: Mapping[str, str], size: int | None = None
-) -> tuple[tuple[Column, ...], int]:
+def fits_columns(file: IO[bytes], name: str, options: Mapping[str, str], size: int | None = None) -> Contents:
     """Return the columns of a table in an open FITS file, and how many rows it has.
 
     Parameters
@@ -157,7 +167,7 @@ def fits_columns(
         Column(one.name, type_named(one.type), one.nullable, one.unit, one.description, one.ucd)
         for one in table.columns
     ]
-    return check_columns(columns, name), table.rows
+    return Contents(check_columns(columns, name), table.rows, metadata=table.metadata)
 
 
 def fits_table(file: IO[bytes], name: str, hdu: str | None) -> FitsTable:
@@ -180,6 +190,7 @@ def fits_table(file: IO[bytes], name: str, hdu: str | None) -> FitsTable:
     from astropy.io import fits  # noqa: PLC0415 - it takes a while to import, and only FITS files need it
 
     place, number, found, odd = 0, 0, [], ""
+    primary: dict[str, Any] = {}
     while True:
         try:
             with warnings.catch_warnings():
@@ -195,6 +206,7 @@ def fits_table(file: IO[bytes], name: str, hdu: str | None) -> FitsTable:
             raise BaseFilesError(f"{name} cannot be read as FITS: {error}", hint=_CUT_OFF) from error
         if number == 0 and "SIMPLE" not in header:
             raise BaseFilesError(f"{name} is not a FITS file", hint="say what it is with format=")
+        primary = primary if number else _keywords(header)
         place += length
         called = str(header.get("EXTNAME", ""))
         kind = str(header.get("XTENSION", "")).strip()
@@ -202,7 +214,7 @@ def fits_table(file: IO[bytes], name: str, hdu: str | None) -> FitsTable:
         if kind in ("BINTABLE", "TABLE") and not header.get("ZIMAGE"):
             found.append(f"{number} {called}".strip())
             if wanted or hdu is None:
-                return _table(header, name, place, text=kind == "TABLE")
+                return replace(_table(header, name, place, text=kind == "TABLE"), metadata=primary | _keywords(header))
         elif wanted:
             raise BaseFilesError(f"the part {hdu} of {name} is no table", hint=_tables(found))
         size = -(-_data_size(header) // _RECORD) * _RECORD
@@ -211,6 +223,23 @@ def fits_table(file: IO[bytes], name: str, hdu: str | None) -> FitsTable:
     what = "table" if hdu is None else f"part {hdu!r}"
     hint = _tables(found) or (_CUT_OFF if odd or number == 0 else "")
     raise BaseFilesError(f"there is no {what} in {name}{odd}", hint=hint)
+
+
+def _keywords(header: Any) -> dict[str, Any]:  # noqa: ANN401 - astropy has no types
+    """Return what a header says of a table as a whole, by keyword; commentary as lists of lines."""
+    found: dict[str, Any] = {}
+    for card in header.cards:
+        try:
+            keyword, value = str(card.keyword), card.value
+        except ValueError:  # a card that breaks the standard
+            continue
+        if keyword in ("HISTORY", "COMMENT"):
+            line = str(value).strip()
+            if line and not line.startswith(PROVENN):
+                found.setdefault(keyword, []).append(line)
+        elif not STRUCTURE.fullmatch(keyword) and isinstance(value, bool | int | float | str):
+            found[keyword] = value
+    return found
 
 
 def _tables(found: list[str]) -> str:
@@ -248,7 +277,7 @@ def _table(header: Any, name: str, place: int, *, text: bool) -> FitsTable:  # n
         raise BaseFilesError(
             f"the header of the table in {name} contradicts itself: {rows} rows of {width} bytes, in columns of {wide}"
         )
-    return FitsTable(columns, rows, width, place, place + heap, text, place + width * rows + more)
+    return FitsTable(columns, rows, width, place, place + heap, text, place + width * rows + more, {})
 
 
 def _size(one: FitsColumn) -> int:

@@ -8,7 +8,8 @@ from typing import IO, Any
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
-from provenn.catalogs.file_columns import Column, check_columns
+from provenn.catalogs.file_columns import Column, Contents, check_columns
+from provenn.catalogs.table_metadata import frame_keywords, frame_number
 from provenn.catalogs.type_names import type_named
 from provenn.catalogs.votable_scan import Prolog
 from provenn.errors import BaseFilesError
@@ -34,9 +35,7 @@ _TYPES = {
 }
 
 
-def votable_columns(
-    file: IO[bytes], name: str, options: Mapping[str, str], size: int | None = None
-) -> tuple[tuple[Column, ...], int | None]:
+def votable_columns(file: IO[bytes], name: str, options: Mapping[str, str], size: int | None = None) -> Contents:
     """Return the columns of a table in an open VOTable, and how many rows it has if it says so.
 
     Parameters
@@ -61,6 +60,7 @@ def votable_columns(
     tables: list[str] = []
     inside = False
     columns: list[Column] = []
+    about = _About()
     try:
         for event, element in _events(file, name):
             tag = element.tag.rpartition("}")[2]
@@ -76,13 +76,53 @@ def votable_columns(
             elif event == "end" and tag == "FIELD" and inside:
                 columns.append(_column(element, name))
             elif inside and tag in ("DATA", "TABLE"):
-                return check_columns(columns, name), int(rows) if rows else None
+                return Contents(check_columns(columns, name), int(rows) if rows else None, metadata=about.keywords())
+            about.look(event, tag, element, inside=inside)
             if event == "end" and tag != "DESCRIPTION":
                 element.clear()
     except (ET.ParseError, expat.ExpatError, ValueError, OSError) as error:
         raise BaseFilesError(f"{name} cannot be read as VOTable: {error}") from error
     hint = f"there are the tables {', '.join(tables[1:])}" if tables[1:] else ""
     raise BaseFilesError(f"there is no table {wanted} in {name}", hint=hint)
+
+
+class _About:
+    """What a VOTable says of a table as a whole, gathered on the way to its data."""
+
+    def __init__(self) -> None:
+        self._path: list[str] = []
+        self._file: dict[str, Any] = {}
+        self._resource: dict[str, Any] = {}
+        self._table: dict[str, Any] = {}
+        self._systems: list[dict[str, str]] = []
+        self._clocks: list[dict[str, str]] = []
+
+    def look(self, event: str, tag: str, element: ET.Element, *, inside: bool) -> None:
+        """Look where an element starts or ends; `inside` tells whether that is in the table that is meant."""
+        if event == "start":
+            self._path.append(tag)
+            if tag == "RESOURCE":
+                self._resource = {}
+            return
+        self._path.pop()
+        above = self._path[-1] if self._path else ""
+        into = {"VOTABLE": self._file, "RESOURCE": self._resource, "TABLE": self._table if inside else None}.get(above)
+        if tag == "COOSYS":
+            self._systems.append(dict(element.attrib))
+        elif tag == "TIMESYS":
+            self._clocks.append(dict(element.attrib))
+        elif into is not None and tag == "DESCRIPTION":
+            into[tag] = " ".join((element.text or "").split())
+        elif into is not None and tag in ("INFO", "PARAM") and (name := element.get("name") or element.get("ID")):
+            value = element.get("value") or " ".join((element.text or "").split())
+            if not name.startswith("provenn"):
+                into[name] = {"value": value, "unit": element.get("unit")} if element.get("unit") else value
+
+    def keywords(self) -> dict[str, Any]:
+        """Return it, by keyword; how positions and times are measured under the keywords of FITS."""
+        said = {**self._file, **self._resource, **self._table}
+        numbers = {key: number for key, text in said.items() if (number := frame_number(key, text)) is not None}
+        return {**said, **numbers, **frame_keywords(self._systems, self._clocks)}
 
 
 def _is_whole(file: IO[bytes], size: int) -> bool:

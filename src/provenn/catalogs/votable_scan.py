@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import IO, Any
 from xml.parsers import expat
 
 from provenn.errors import BaseFilesError
 
-__all__ = ["Prolog", "check_votable"]
+__all__ = ["Prolog", "TableFound", "check_votable"]
 
 _BLOCK = 1 << 16
+_DATA = ("TABLEDATA", "BINARY", "BINARY2", "FITS", "PARQUET")
 
 
 class Prolog:
@@ -45,8 +47,24 @@ class Prolog:
         self._over = True
 
 
-def check_votable(file: IO[bytes], name: str, wanted: str = "0") -> int:
-    """Go through a whole VOTable. Return the number of the first table that has a number, an ID or a name.
+@dataclass(frozen=True, slots=True)
+class TableFound:
+    """A table of a VOTable.
+
+    Parameters
+    ----------
+    number
+        Its number, the first being 0.
+    data
+        How its rows are written: ``TABLEDATA``, ``BINARY``, ``BINARY2`` or ``FITS``; empty if there are none.
+    """
+
+    number: int
+    data: str
+
+
+def check_votable(file: IO[bytes], name: str, wanted: str = "0") -> TableFound:
+    """Go through a whole VOTable. Return the first table that has a number, an ID or a name.
 
     Raises
     ------
@@ -55,13 +73,16 @@ def check_votable(file: IO[bytes], name: str, wanted: str = "0") -> int:
     """
     odd: list[str] = []
     called: list[set[str | None]] = []
+    written: dict[int, str] = {}
 
     def look(tag: str, given: dict[str, str]) -> None:
         what = tag.rpartition(":")[2]
         if what == "TABLE":
             odd.clear()
             called.append({str(len(called)), given.get("ID"), given.get("name")})
-        elif what == "FIELD" and re.fullmatch(r".*x.*\*", given.get("arraysize", "")):
+        elif what in _DATA and called:
+            written.setdefault(len(called) - 1, what)
+        if what == "FIELD" and re.fullmatch(r".*x.*\*", given.get("arraysize", "")):
             odd.append(given.get("name", ""))
         elif what in ("BINARY", "BINARY2") and odd:
             # astropy counts the outer arrays, STILTS all values, and one would read what the other never wrote.
@@ -86,7 +107,7 @@ def check_votable(file: IO[bytes], name: str, wanted: str = "0") -> int:
     found = next((number for number, names in enumerate(called) if wanted in names), None)
     if found is None:
         raise BaseFilesError(f"there is no table {wanted} in {name}")
-    return found
+    return TableFound(found, written.get(found, ""))
 
 
 def _parser(name: str, start: Callable[[str, dict[str, str]], None]) -> Any:  # noqa: ANN401 - expat has no types

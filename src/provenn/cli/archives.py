@@ -201,6 +201,7 @@ def catalog_data(told: Description) -> dict[str, Any]:
         "caveats": list(told.caveats),
         "created_at": told.created_at.isoformat(),
         "created_by": told.created_by,
+        "metadata": dict(told.metadata),
     }
 
 

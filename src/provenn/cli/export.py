@@ -28,7 +28,7 @@ def export(
         str | None,
         typer.Option(
             "--format",
-            metavar="parquet|csv|fits|votable",
+            metavar="parquet|csv|fits|votable|ecsv",
             help="The format, if the suffix does not tell.",
             show_default=False,
         ),

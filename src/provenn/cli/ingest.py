@@ -43,7 +43,7 @@ def ingest(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="Spark's name of the format, or fits, votable, table; by default, suffixes tell.",
+            help="Spark's name of it, or fits, votable, ecsv, ipac, mrt, tsv, table; by default, suffixes tell.",
             show_default=False,
         ),
     ] = None,
@@ -59,6 +59,14 @@ def ingest(
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUE", help="Spark's option to read the files. May be repeated.", show_default=False
+        ),
+    ] = None,
+    null: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="What stands for NULL in files of text, besides nothing at all: null, NA.",
+            show_default=False,
         ),
     ] = None,
     rebuild: Annotated[
@@ -91,7 +99,7 @@ def ingest(
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Define a catalog on files: Parquet, CSV, FITS, VOTable, or whatever Spark can read.
+    """Define a catalog on files: Parquet, CSV, ECSV, FITS, VOTable, IPAC, MRT, or whatever Spark can read.
 
     All bytes are read once: a catalog is what its files hold. If the files change later, that is noticed when their
     data are used, and another ingest under the same name makes a new version.
@@ -101,6 +109,7 @@ def ingest(
     - `provenn ingest hipparcos hip.parquet --key hip --population star`
     - `provenn ingest names "names/*.csv" -k hip -p star --schema hip=bigint`
     - `provenn ingest gaia gaia.fits -k source_id -p star --option hdu=2 --verify`
+    - `provenn ingest gaia "GaiaSource_*.csv.gz" -k source_id -p star --null=null`
     - `provenn ingest stars survey.stars --format table -k hip -p star`
     - `provenn ingest detections "night*.csv" --no-key -p detection`
     """
@@ -120,6 +129,7 @@ def ingest(
             format=format_,
             schema=types or None,
             options=options or None,
+            null=null,
             rebuild=rebuild,
             verify=verify,
             trust=trust,

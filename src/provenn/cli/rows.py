@@ -65,8 +65,10 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a table holds, and JSO
 def write_written(done: Written) -> None:
     """Tell what was written."""
     write_text(f"wrote {done.rows:,} sources to {done.path}, {size_text(done.size)}")
+    for reason in done.left_out:
+        write_text(f"left out of its header: {reason}")
 
 
 def written_data(done: Written) -> dict[str, Any]:
     """Return what was written, for programs."""
-    return {"path": str(done.path), "rows": done.rows, "size": done.size}
+    return {"path": str(done.path), "rows": done.rows, "size": done.size, "left_out": list(done.left_out)}

@@ -74,7 +74,7 @@ def answer(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write all of it to a file: .parquet, .csv, .fits or .vot.",
+            help="Write all of it to a file: .parquet, .csv, .fits, .vot or .ecsv.",
             show_default=False,
         ),
     ] = None,

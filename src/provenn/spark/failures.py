@@ -56,7 +56,7 @@ _KINDS = [
         r"Malformed records are detected in record parsing: \[?([^\n]*?)\]?\.\s",
         FormatError,
         "a line does not fit the columns: {}",
-        "give the types that the columns have (schema=), or correct the file",
+        "give the types that the columns have (schema=) or what stands for NULL (null=), or correct the file",
     ),
     _Kind(rf"{_FILE} is not a Parquet file", FormatError, "{} is not a Parquet file, or is damaged"),
     _Kind(

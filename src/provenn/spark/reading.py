@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 
 from pyspark.sql import Column, DataFrame
@@ -14,18 +15,20 @@ from pyspark.sql.types import DataType, StructField, StructType
 from provenn.catalogs.base import Base
 from provenn.catalogs.file_changes import current_fingerprints
 from provenn.catalogs.file_columns import Column as FileColumn
-from provenn.catalogs.file_columns import nanosecond_columns
 from provenn.catalogs.file_listing import File, listed
 from provenn.catalogs.files import GIVEN, TABLE, Files
 from provenn.catalogs.hashing import HashMemory
+from provenn.catalogs.parquet_columns import LAYOUT, StoredColumn, parquet_layout
 from provenn.catalogs.row_keys import file_keys
 from provenn.catalogs.schema import Attribute
+from provenn.catalogs.type_names import type_named
 from provenn.errors import BaseFilesError
-from provenn.spark.columns import NOTES, column, quoted, said
+from provenn.spark.columns import NOTES, column, said
 from provenn.spark.engine import Engine
 from provenn.spark.row_keys import add_row_index, count_rows
 from provenn.spark.tables.catalog_tables import check_table
 from provenn.spark.tables.converting import CONVERTIBLE, converted
+from provenn.spark.tables.layout import laid_out, stored_type
 from provenn.store.folder import DataFolder
 from provenn.store.given import kept
 
@@ -108,46 +111,69 @@ def _column(field: StructField, one: Attribute) -> Column | None:
 def _write_numbered(engine: Engine, files: Files, keys: Mapping[str, str], place: str) -> None:
     """Write the rows of files in a format in which Spark does not tell the places of rows, with these."""
     group = listed(files.location)
-    frame = count_rows(engine, _plain_frame(engine, files, group, frozenset()), files, group, keys)
+    frame = count_rows(engine, _plain_frame(engine, files, group, {}), files, group, keys)
     frame.write.parquet(address(place))
 
 
 def _read_files(engine: Engine, files: Files, keys: Mapping[str, str]) -> DataFrame:
     """Read the very files that were checked, by name; not whatever a glob finds by now."""
-    groups: dict[frozenset[str], list[File]] = defaultdict(list)
-    moments = files.format == "parquet" and any(one.type.name.startswith("timestamp") for one in files.columns)
+    groups: dict[Layout, list[File]] = defaultdict(list)
     for file in listed(files.location):
-        groups[_nanoseconds(file) if moments else frozenset()].append(file)
-    frames = [_read_group(engine, files, group, nanoseconds, keys) for nanoseconds, group in groups.items()]
+        groups[_layout(file, files)].append(file)
+    frames = [_read_group(engine, files, group, dict(layout), keys) for layout, group in groups.items()]
     return reduce(DataFrame.unionByName, frames)
 
 
-def _nanoseconds(file: File) -> frozenset[str]:
+Layout = frozenset[tuple[str, StoredColumn]]
+"""How columns of a base lie in a file, by name; those that are not named lie as themselves."""
+
+
+def _layout(file: File, files: Files) -> Layout:
+    astropy = LAYOUT in dict(files.options)
+    moments = any(one.type.name.startswith("timestamp") for one in files.columns)
+    if files.format != "parquet" or not (astropy or moments):
+        return frozenset()
+    names = {one.name for one in files.columns}
     with file.open() as opened:
-        return nanosecond_columns(opened)
+        layout = parquet_layout(opened, file.name, astropy=astropy)
+    return frozenset((name, stored) for name, stored in layout.items() if name in names)
 
 
 def _read_group(
-    engine: Engine, files: Files, group: Sequence[File], nanoseconds: frozenset[str], keys: Mapping[str, str]
+    engine: Engine, files: Files, group: Sequence[File], layout: Mapping[str, StoredColumn], keys: Mapping[str, str]
 ) -> DataFrame:
-    frame = _plain_frame(engine, files, group, nanoseconds)
+    frame = _plain_frame(engine, files, group, layout)
     return add_row_index(engine, frame, files, group, keys) if keys else frame
 
 
-def _plain_frame(engine: Engine, files: Files, group: Sequence[File], nanoseconds: frozenset[str]) -> DataFrame:
-    types = dict.fromkeys(nanoseconds, "bigint")
+def _plain_frame(engine: Engine, files: Files, group: Sequence[File], layout: Mapping[str, StoredColumn]) -> DataFrame:
     unreadable = [one for one in files.own_columns if not _spark_has(str(one.type))]
-    struct = _struct([one for one in files.own_columns if one not in unreadable], types)
+    struct = _stored_struct([one for one in files.own_columns if one not in unreadable], layout)
     options = {**_DEFAULTS.get(files.format, {}), **dict(files.options)}
+    options.pop(LAYOUT, None)
     if files.partitions:
         options["basePath"] = address(group[0].address.removesuffix(group[0].name))
     reader = engine.session.read.format(files.format).options(**options).schema(struct)
     frame = reader.load([address(one.address, literal=True) for one in group])
-    if not nanoseconds and not unreadable:
+    if not layout and not unreadable:
         return frame
     others = {one.name: _refused(one) for one in unreadable}
-    others |= {one.name: _microseconds(one) for one in files.own_columns if one.name in nanoseconds}
+    others |= {one.name: laid_out(one, layout[one.name]) for one in files.own_columns if one.name in layout}
     return frame.select(*(others.get(one.name, column(one.name)) for one in files.own_columns))
+
+
+def _stored_struct(columns: Sequence[FileColumn], layout: Mapping[str, StoredColumn]) -> StructType:
+    """Return Spark's schema of the columns as they are stored, with the masks of some."""
+    stored = [
+        replace(one, name=lies.name, type=stored_type(lies, one.type)) if (lies := layout.get(one.name)) else one
+        for one in columns
+    ]
+    masks = [
+        FileColumn(lies.mask, type_named("array<boolean>" if lies.nested else "boolean"), nullable=True)
+        for one in columns
+        if (lies := layout.get(one.name)) and lies.mask
+    ]
+    return _struct([*stored, *masks])
 
 
 def address(location: str, *, literal: bool = False) -> str:
@@ -162,9 +188,9 @@ def address(location: str, *, literal: bool = False) -> str:
     return location.replace("s3://", "s3a://", 1) if "://" in location else f"file://{location}"
 
 
-def _struct(columns: Sequence[FileColumn], types: Mapping[str, str] | None = None) -> StructType:
-    """Return Spark's schema of columns; some may be read in other types than their own."""
-    names = [(types or {}).get(one.name, str(one.type)) for one in columns]
+def _struct(columns: Sequence[FileColumn]) -> StructType:
+    """Return Spark's schema of columns."""
+    names = [str(one.type) for one in columns]
     parsed = _parsed(names)
     return StructType(
         [StructField(one.name, parsed[name], True, said(one)) for one, name in zip(columns, names, strict=True)]
@@ -186,7 +212,7 @@ def _parsed(names: Iterable[str]) -> dict[str, DataType]:
 
 
 _ARROW_ONLY = re.compile(
-    r"\[(s|ms|us|ns|day)|halffloat|decimal256|month_interval|extension|union<|decimal\((39|[4-9]\d)"
+    r"\[(s|ms|us|ns|day)|halffloat|decimal256|(month|nano)_interval|extension|union<|decimal\((39|[4-9]\d)"
 )
 
 
@@ -199,10 +225,3 @@ def _refused(one: FileColumn) -> Column:
     """Return a column that fails when it is used, and only then."""
     text = f"the column {one.name} is of the type {one.type}, which Spark does not have"
     return sql.raise_error(sql.lit(text)).cast("binary").alias(one.name, metadata=said(one))
-
-
-def _microseconds(one: FileColumn) -> Column:
-    """Return moments that are stored in nanoseconds, cut to microseconds."""
-    name = quoted(one.name)
-    whole = sql.expr(f"timestamp_micros({name} div 1000 - IF({name} % 1000 < 0, 1, 0))")
-    return whole.cast(str(one.type)).alias(one.name, metadata=said(one))

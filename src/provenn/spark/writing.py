@@ -1,4 +1,4 @@
-"""Data written to files: Parquet, CSV, FITS, VOTable; one file, or a folder of part files.
+"""Data written to files: Parquet, CSV, FITS, VOTable, ECSV; one file, or a folder of part files.
 
 Everything is written to a hidden folder beside the target, ``.provenn-writing-…``, and renamed when it is complete. A
 process that is killed leaves that folder behind, and nothing else; who next writes there from this machine deletes it.
@@ -9,42 +9,36 @@ by piece into one, in this process.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+import json
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from os import PathLike, fspath
-from pathlib import Path
-from shutil import copyfileobj, rmtree
-from uuid import uuid4
+from shutil import copyfileobj
 
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sql
 
+from provenn.catalogs.file_notes import NO_NOTES, FileNotes
 from provenn.catalogs.schema import Attribute, Schema
 from provenn.criteria.types import BOOLEAN, DATE, INTEGRAL, STRING, TIMESTAMP, TIMESTAMP_NTZ
-from provenn.errors import FormatError, StoreError
+from provenn.errors import FormatError
 from provenn.spark.columns import column
 from provenn.spark.engine import Engine
 from provenn.spark.failures import told
+from provenn.spark.placing import check_target, publish, temporary_folder
 from provenn.spark.progress import Listener, watched
 from provenn.spark.reading import address, as_schema
-from provenn.store.folder import DataFolder, reaching
-from provenn.store.processes import is_gone, new_holder
+from provenn.store.folder import DataFolder
 
-__all__ = ["FORMATS", "LEFTOVER", "Written", "write"]
+__all__ = ["FORMATS", "Written", "write"]
 
-LEFTOVER = ".provenn-writing-"
-"""How the names begin of what killed processes leave behind."""
-
-_WHOSE = "_process"
-"""The file in such a folder that tells which process writes there, and what."""
-
-FORMATS = ("parquet", "csv", "fits", "votable")
+FORMATS = ("parquet", "csv", "fits", "votable", "ecsv")
 _SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".csv": "csv",
+    ".ecsv": "ecsv",
     ".fits": "fits",
     ".fit": "fits",
     ".vot": "votable",
@@ -60,6 +54,7 @@ _CSV = {
     "ignoreLeadingWhiteSpace": "false",
     "ignoreTrailingWhiteSpace": "false",
 }
+_LONGEST = 1 << 24
 _MOMENT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 
 
@@ -75,11 +70,14 @@ class Written:
         How many rows.
     size
         How many bytes, of all files together.
+    left_out
+        Keywords such as RADESYS that the files do not have because the tables that they come from do not agree.
     """
 
     path: str
     rows: int
     size: int
+    left_out: tuple[str, ...] = ()
 
 
 def write(
@@ -94,6 +92,7 @@ def write(
     overwrite: bool = False,
     listener: Listener | None = None,
     check: Callable[[], None] | None = None,
+    notes: FileNotes = NO_NOTES,
 ) -> Written:
     """Write data to files, all of them or nothing.
 
@@ -119,6 +118,8 @@ def write(
         Told of the progress.
     check
         Called when all is written, before it appears at the path: what it raises leaves nothing there.
+    notes
+        What the files say of themselves, where the format has a place for it; by default, nothing.
 
     Raises
     ------
@@ -135,17 +136,20 @@ def write(
     target = DataFolder.of(text).location
     above, _, name = target.rpartition("/")
     parent = DataFolder.of(above or "/")
-    _check_target(parent, name, overwrite=overwrite)
+    check_target(parent, name, overwrite=overwrite)
     with ExitStack() as stack:
-        temporary = stack.enter_context(_temporary(parent, name))
+        temporary = stack.enter_context(temporary_folder(parent, name))
         stack.enter_context(told(f"writing {text}"))
         stack.enter_context(watched(engine, f"writing {text}", listener))
-        rows = _written(_Job(frame, schema, parent, temporary, known, folders, one_file))
+        job = _Job(frame, schema, parent, temporary, known, folders, one_file, notes)
+        rows = _written(job)
+        if not one_file and notes.version:
+            _note(job)
         if check is not None:
             check()
         size = next(one.size for one in parent.entries(temporary) if one.name == "result")
-        _publish(parent, temporary, name, overwrite=overwrite)
-    return Written(target, rows, size)
+        publish(parent, temporary, name, overwrite=overwrite)
+    return Written(target, rows, size, notes.left_out)
 
 
 # --- what is asked for ---
@@ -167,7 +171,7 @@ def _suffix(path: str) -> str | None:
 
 
 def _is_single(path: str, known: str, folders: Sequence[Attribute], single: bool | None) -> bool:
-    if known in ("fits", "votable"):
+    if known in ("fits", "votable", "ecsv"):
         if folders or single is False:
             raise FormatError(f"{known} is written as one file", hint="folders of part files can be Parquet or CSV")
         return True
@@ -190,49 +194,6 @@ def _check_types(schema: Schema, known: str, folders: Sequence[Attribute]) -> No
                 )
 
 
-def _check_target(parent: DataFolder, name: str, *, overwrite: bool) -> None:
-    with parent.reached() as (filesystem, path):
-        kind = filesystem.get_file_info(path).type.name
-        if filesystem.type_name in ("local", "hdfs") and kind != "Directory":
-            problem = "is not there" if kind == "NotFound" else "is no folder"
-            raise StoreError(f"{parent.location} {problem}", hint="make the folder first")
-    with parent.reached(name) as (filesystem, path):
-        if filesystem.get_file_info(path).type.name != "NotFound" and not overwrite:
-            raise StoreError(f"{parent.at(name)} is there already", hint="choose another name, or say overwrite=True")
-
-
-@contextmanager
-def _temporary(parent: DataFolder, target: str) -> Iterator[str]:
-    """Give the name of a fresh hidden folder; it is removed afterwards."""
-    name = f"{LEFTOVER}{uuid4().hex}"
-    with parent.reached(name) as (filesystem, path):
-        if parent.local:
-            _clear(Path(parent.location))
-        filesystem.create_dir(path)
-    try:
-        if parent.local:
-            with reaching(parent.at(name)):
-                Path(parent.at(name), _WHOSE).write_bytes(os.fsencode(f"{new_holder()}\n{target}"))
-        yield name
-    finally:
-        with suppress(StoreError):
-            parent.remove(name)
-
-
-def _clear(parent: Path) -> None:
-    """Delete what processes have left that were killed; a folder that one had just put aside is put back before."""
-    for one in parent.glob(f"{LEFTOVER}*"):
-        try:
-            holder, _, target = os.fsdecode((one / _WHOSE).read_bytes()).partition("\n")
-        except OSError:
-            continue
-        if is_gone(holder):
-            if (one / "result").exists() and (one / "result-before").exists():
-                with suppress(OSError):
-                    (one / "result-before").rename(parent / target)
-            rmtree(one, ignore_errors=True)
-
-
 # --- writing ---
 
 
@@ -247,6 +208,7 @@ class _Job:
     format: str
     folders: tuple[Attribute, ...]
     one_file: bool
+    notes: FileNotes
 
     @property
     def place(self) -> str:
@@ -304,6 +266,16 @@ def _tidy(job: _Job) -> None:
                 filesystem.delete_file(one.path)
 
 
+def _note(job: _Job) -> None:
+    """Put beside part files what they say of themselves; a name with _ is no data for Spark, nor for provenn."""
+    text = {"origin": json.loads(job.notes.text(_LONGEST)), "table": dict(job.notes.metadata)}
+    with (
+        job.parent.reached(job.temporary, job.place, "_provenn.json") as (filesystem, path),
+        filesystem.open_output_stream(path) as stream,
+    ):
+        stream.write(json.dumps(text, indent=1).encode())
+
+
 def _joined(job: _Job) -> None:
     """Make one CSV file of many, none of which has a header."""
     header = ",".join('"' + name.replace('"', '""') + '"' if set(name) & set('", ') else name for name in job.schema)
@@ -322,6 +294,7 @@ def _merged(job: _Job, frame: DataFrame) -> int:
     """Make one file of Parquet files, or only count their rows."""
     from pyarrow import parquet  # noqa: PLC0415 - it takes a while to import
 
+    from provenn.spark.tables.ecsv_file import write_ecsv  # noqa: PLC0415
     from provenn.spark.tables.fits_file import write_fits  # noqa: PLC0415
     from provenn.spark.tables.parquet_file import write_parquet  # noqa: PLC0415
     from provenn.spark.tables.parts import Parts  # noqa: PLC0415
@@ -334,58 +307,6 @@ def _merged(job: _Job, frame: DataFrame) -> int:
         parts = Parts(filesystem, paths, shape)
         if not job.one_file:
             return parts.rows
-        merge = {"parquet": write_parquet, "fits": write_fits, "votable": write_votable}[job.format]
+        merges = {"parquet": write_parquet, "fits": write_fits, "votable": write_votable, "ecsv": write_ecsv}
         with filesystem.open_output_stream(f"{path}/result") as stream:
-            return merge(parts, job.schema.attributes, stream)
-
-
-# --- putting it in place ---
-
-
-def _publish(parent: DataFolder, temporary: str, name: str, *, overwrite: bool) -> None:
-    """Rename what was written; what was there before goes with the temporary folder."""
-    with parent.reached(name) as (filesystem, path):
-        made = f"{path.rpartition('/')[0]}/{temporary}/result"
-        before = filesystem.get_file_info(path).type.name
-        if not parent.local:
-            if before != "NotFound":
-                _check_target(parent, name, overwrite=overwrite)
-                parent.remove(name)
-            filesystem.move(made, path)
-            return
-        _flush(made)
-        if before == "File" and overwrite and os.path.isfile(made):  # noqa: PTH113 - a path of pyarrow's
-            os.replace(made, path)  # noqa: PTH105 - at once
-            return
-        if before != "NotFound" and overwrite:
-            os.rename(path, f"{made}-before")  # noqa: PTH104 - for a folder there is no better way
-        try:
-            _put(made, path)
-        except BaseException:
-            with suppress(OSError):
-                os.rename(f"{made}-before", path)  # noqa: PTH104
-            raise
-
-
-def _put(made: str, path: str) -> None:
-    """Rename a file or a folder, and never replace anything."""
-    if os.path.isdir(made):  # noqa: PTH112 - a path of pyarrow's
-        os.rename(made, path)  # noqa: PTH104 - fails where a file, or a folder that holds something, is
-        return
-    try:
-        os.link(made, path)
-    except FileExistsError:
-        raise StoreError(f"{path} is there already", hint="something has written it meanwhile") from None
-    except OSError:  # a file system without links
-        os.rename(made, path)  # noqa: PTH104
-
-
-def _flush(made: str) -> None:
-    """Wait until data are on the disk, before they get their name."""
-    inside = [os.path.join(where, one) for where, _, names in os.walk(made) for one in names]  # noqa: PTH118
-    for one in inside or [made]:
-        opened = os.open(one, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
+            return merges[job.format](parts, job.schema.attributes, stream, job.notes)

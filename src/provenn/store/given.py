@@ -10,6 +10,8 @@ from hashlib import sha256
 from typing import Any
 
 from provenn.catalogs.files import GIVEN, Files
+from provenn.catalogs.parquet_columns import footer_metadata, layout_metadata
+from provenn.catalogs.table_metadata import encoded
 from provenn.errors import BaseFilesError, FilesMissingError, StoreError
 from provenn.store import pins
 from provenn.store.database import Database
@@ -37,9 +39,10 @@ def keeping(database: Database, folder: DataFolder, table: Any) -> Iterator[File
         If Parquet cannot hold it.
     """
     temporary = folder.temporary()
+    metadata = encoded(footer_metadata(table.schema.metadata, "the table"))
     try:
         with folder.reached(folder.below(temporary)) as (filesystem, path):
-            _write(table, filesystem, path)
+            _write(table.replace_schema_metadata(layout_metadata(table.schema.metadata)), filesystem, path)
         found = Files.at(_for_arrow(temporary), format="parquet")
         place = f"{GIVEN}/{found.digest}"
         with pins.holding(database, place):
@@ -47,7 +50,7 @@ def keeping(database: Database, folder: DataFolder, table: Any) -> Iterator[File
                 _publish(folder, temporary, found.digest)
             prints = tuple((_FILE, digest) for _, digest in found.fingerprints)
             called = f"{GIVEN}/{found.digest[:12]}"  # for people: its digest tells where it lies
-            yield replace(found, format=GIVEN, location=called, fingerprints=prints)
+            yield replace(found, format=GIVEN, location=called, fingerprints=prints, metadata=metadata)
     finally:
         with suppress(StoreError):
             folder.remove(folder.below(temporary))

@@ -47,6 +47,7 @@ def _said(catalog: Catalog) -> Iterator[tuple[str, str]]:
             yield "format", files.format
             yield "options", ", ".join(f"{name}={value}" for name, value in files.options)
             yield "rows", "" if files.row_count is None else f"{files.row_count:,}"
+            yield "metadata", ", ".join(f"{name}={value}" for name, value in files.metadata)
         case SelectSources(text=text):
             yield "criterion", text
         case SampleSources(fraction=fraction, seed=seed):

@@ -53,12 +53,19 @@ def _tables(path: Path, format: str, most: int) -> Iterator[Any]:  # noqa: A002 
 
         with path.open("rb") as stream:
             yield from fits_batches(stream, fits_table(stream, path.name, None), path.name)
-    else:
-        from provenn.catalogs import Files  # noqa: PLC0415 - see above
-        from provenn.spark.tables.votable_rows import votable_rows  # noqa: PLC0415
+    elif format == "ecsv":
+        from provenn.spark.tables.ecsv_rows import ecsv_batches  # noqa: PLC0415 - see above
 
         with path.open("rb") as stream:
-            yield votable_rows(stream, Files.at(path, format="votable", trust="metadata").columns, path.name, "0")
+            yield from ecsv_batches(stream, path.name, "")
+    else:
+        from provenn.catalogs import Files  # noqa: PLC0415 - see above
+        from provenn.spark.tables.votable_rows import votable_batches  # noqa: PLC0415
+
+        with path.open("rb") as stream:
+            yield from votable_batches(
+                stream, Files.at(path, format="votable", trust="metadata").columns, path.name, "0"
+            )
 
 
 def _text(value: object) -> str | None:

@@ -35,7 +35,7 @@ __all__ = ["AT_ONCE", "FORMATS", "Asked", "Format", "Job", "Jobs", "State"]
 
 _LOG = logging.getLogger("provenn.web")
 
-Format = Literal["parquet", "csv", "fits", "votable"]
+Format = Literal["parquet", "csv", "fits", "votable", "ecsv"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 FORMATS: Final[dict[Format, tuple[str, str]]] = {
@@ -43,6 +43,7 @@ FORMATS: Final[dict[Format, tuple[str, str]]] = {
     "csv": (".csv", "text/csv; charset=utf-8"),
     "fits": (".fits", "application/fits"),
     "votable": (".vot", "application/x-votable+xml"),
+    "ecsv": (".ecsv", "text/plain; charset=utf-8"),
 }
 """The formats of files: the suffix, and what it is called on the network."""
 

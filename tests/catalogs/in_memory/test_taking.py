@@ -48,7 +48,10 @@ def test_arrow_keeps_types_and_what_is_said_of_fields():
     table = pa.table([pa.chunked_array([[1.5], [2.5]], pa.float16())], schema=pa.schema([field], {"other": "notes"}))
     made = arrow_table(table)
     assert made.schema.equals(
-        pa.schema([pa.field("v", pa.float32(), nullable=False, metadata={"unit": "mag", "ucd": "phot.mag"})]),
+        pa.schema(
+            [pa.field("v", pa.float32(), nullable=False, metadata={"unit": "mag", "ucd": "phot.mag"})],
+            {"other": "notes"},
+        ),
         check_metadata=True,
     )
     assert made["v"].num_chunks == 1

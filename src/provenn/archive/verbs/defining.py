@@ -43,6 +43,7 @@ class Defining(Held):
         format: str | None = None,  # noqa: A002 - Spark's word for it
         schema: Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
+        null: str | None = None,
         rebuild: bool | None = None,
         verify: bool = False,
         trust: Trust | None = None,
@@ -71,6 +72,8 @@ class Defining(Held):
             The type of each column, where the files do not say.
         options
             Spark's options to read the files.
+        null
+            What stands for NULL in files of text, besides nothing at all: ``"null"``, ``"NA"``.
         rebuild
             What to do if the name is on an earlier version of the files: True moves it here and defines anew, on
             these files, every named catalog that is made from the earlier version; False moves this name alone. By
@@ -87,13 +90,13 @@ class Defining(Held):
         if trust not in (None, *get_args(Trust)):
             raise BaseFilesError(f"files cannot be trusted by {trust!r}", hint='trust="content" or trust="metadata"')
         if not isinstance(path, str | PathLike):
-            table = _taken(path, key, format, schema, options, trust)
+            table = _taken(path, key, format, schema, options, null, trust)
             with self._workshop.keeping(table) as files:
                 return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify, trust=trust)
         if format == "table":
             files = self._workshop.table(str(path), trust)
         else:
-            files = self._workshop.files(path, format=format, schema=schema, options=options, trust=trust)
+            files = self._workshop.files(path, format=format, schema=schema, options=options, null=null, trust=trust)
         return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify, trust=trust)
 
     def _ingested(
@@ -149,7 +152,7 @@ def _taken(table: object, key: str | Sequence[str] | None, *others: object) -> p
     if any(one is not None for one in others):
         raise BaseFilesError(
             "a table in memory has types of its own",
-            hint="leave out format=, schema=, options= and trust=; use keep and rename",
+            hint="leave out format=, schema=, options=, null= and trust=; use keep and rename",
         )
     from provenn.catalogs.in_memory import arrow_table, check_given_key  # noqa: PLC0415 - few tables come from memory
 

@@ -10,6 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from provenn.catalogs.astropy_header import unit_text
+from provenn.catalogs.digest import canonical_json
+from provenn.catalogs.parquet_columns import TABLE_KEY
+from provenn.catalogs.table_metadata import clean
 from provenn.errors import BaseFilesError
 
 __all__ = ["from_astropy"]
@@ -36,8 +40,10 @@ def from_astropy(table: Any) -> Any:  # noqa: ANN401 - astropy has no types
             if field.name in made:
                 raise BaseFilesError(f"the table would have two columns {field.name}", hint="rename one")
             made[field.name] = (field, values)
+    metadata = clean(table.meta)
+    notes = {TABLE_KEY: canonical_json(metadata)} if metadata else None
     return pa.Table.from_arrays(
-        [values for _, values in made.values()], schema=pa.schema([field for field, _ in made.values()])
+        [values for _, values in made.values()], schema=pa.schema([field for field, _ in made.values()], notes)
     )
 
 
@@ -68,24 +74,11 @@ def _said(column: Any) -> dict[str, str]:  # noqa: ANN401 - as above
     info = column.info
     unit = getattr(column, "unit", None)
     found = {
-        "unit": "" if unit is None else _unit_text(unit),
+        "unit": "" if unit is None else unit_text(unit),
         "description": str(info.description or ""),
         "ucd": str((info.meta or {}).get("ucd") or ""),
     }
     return {key: text for key, text in found.items() if text}
-
-
-def _unit_text(unit: Any) -> str:  # noqa: ANN401 - as above
-    """Return a unit as VOTable and FITS both have it, if they can."""
-    text = str(unit)
-    if " " not in text:
-        return text
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of units that are not recommended any more
-            return str(unit.to_string("vounit"))
-    except ValueError:
-        return text
 
 
 def _position(name: str, column: Any, taken: set[str]) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - as above

@@ -16,6 +16,8 @@ __all__ = ["arrow_table", "check_given_key"]
 def arrow_table(table: object) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return a table of Arrow with the same rows; unit, description and ucd are metadata of its fields.
 
+    What is said of the table as a whole is metadata of its schema.
+
     Parameters
     ----------
     table
@@ -118,7 +120,7 @@ def _plain(table: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
         notes = {key: text for key, text in (field.metadata or {}).items() if key in _NOTES}
         columns.append(values)
         fields.append(pa.field(field.name, values.type, field.nullable, notes or None))
-    made = pa.Table.from_arrays(columns, schema=pa.schema(fields)).combine_chunks()
+    made = pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata)).combine_chunks()
     check_columns([Column(name, type_named("int"), nullable=True) for name in made.column_names], "the table")
     return made
 

@@ -20,6 +20,7 @@ _TYPES = {
     "double": pa.float64(),
     "decimal(20,0)": pa.decimal128(20, 0),
     "string": pa.string(),
+    "timestamp": pa.timestamp("us", "UTC"),
     "struct<re:float,im:float>": pa.struct([("re", pa.float32()), ("im", pa.float32())]),
     "struct<re:double,im:double>": pa.struct([("re", pa.float64()), ("im", pa.float64())]),
 }
@@ -35,7 +36,7 @@ def element_type(kind: str) -> str | None:
 
 
 def arrow_type(kind: Type | str) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return Arrow's type for one that columns of FITS tables and VOTables have."""
+    """Return Arrow's type for one that columns of converted files have."""
     name = str(kind)
     inner = element_type(name)
     return pa.list_(arrow_type(inner)) if inner else _TYPES[name]

@@ -20,7 +20,7 @@ from provenn.store.folder import CONVERTED, DataFolder
 
 __all__ = ["CONVERTIBLE", "converted"]
 
-CONVERTIBLE = ("fits", "votable")
+CONVERTIBLE = ("fits", "votable", "ecsv", "ipac", "mrt")
 
 _READ = "converted 3"
 """How files are read now. It is counted up when that changes, so that what was read otherwise is not used."""
@@ -126,18 +126,29 @@ def _repeated(value: str | None, number: int) -> Any:  # noqa: ANN401 - pyarrow 
 def _tables(file: File, files: Files) -> Iterator[Any]:
     """Yield the rows of a file, some at a time where the format allows it."""
     options = dict(files.options)
-    if files.format == "votable":
-        from provenn.spark.tables.votable_rows import votable_rows  # noqa: PLC0415 - see above
+    columns = [one for one in files.own_columns if one.name not in files.partitions]
+    match files.format:
+        case "ecsv":
+            from provenn.spark.tables.ecsv_rows import ecsv_batches  # noqa: PLC0415 - see above
 
-        columns = [one for one in files.own_columns if one.name not in files.partitions]
-        with _seekable(file) as opened:
-            yield votable_rows(opened, columns, file.name, options.get("table", "0"))
-        return
-    from provenn.spark.tables.fits_rows import fits_batches  # noqa: PLC0415 - see above
+            with file.open(decompressed=True) as opened:
+                yield from ecsv_batches(opened, file.name, options.get("nullvalue", ""))
+        case "ipac" | "mrt":
+            from provenn.spark.tables.ascii_rows import ascii_batches  # noqa: PLC0415 - see above
 
-    with _seekable(file) as opened:
-        table = fits_table(opened, file.name, options.get("hdu"))
-        yield from fits_batches(opened, table, file.name)
+            with _seekable(file) as opened:
+                yield from ascii_batches(opened, columns, file.name, files.format)
+        case "votable":
+            from provenn.spark.tables.votable_rows import votable_batches  # noqa: PLC0415 - see above
+
+            with _seekable(file) as opened:
+                yield from votable_batches(opened, columns, file.name, options.get("table", "0"))
+        case _:
+            from provenn.spark.tables.fits_rows import fits_batches  # noqa: PLC0415 - see above
+
+            with _seekable(file) as opened:
+                table = fits_table(opened, file.name, options.get("hdu"))
+                yield from fits_batches(opened, table, file.name)
 
 
 @contextmanager

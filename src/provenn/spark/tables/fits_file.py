@@ -18,9 +18,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from provenn.catalogs.file_notes import NO_NOTES, FileNotes
 from provenn.catalogs.schema import Attribute
 from provenn.errors import FormatError
 from provenn.spark.tables.cells import Bytes, cells, numbers, type_name
+from provenn.spark.tables.fits_cards import add_cards, ascii_text
 from provenn.spark.tables.parts import Parts, Seen, list_depth
 
 __all__ = ["write_fits"]
@@ -76,7 +78,7 @@ class _Column:
     wider: Any = None
 
 
-def write_fits(parts: Parts, attributes: Sequence[Attribute], stream: Any) -> int:  # noqa: ANN401 - pyarrow has no types
+def write_fits(parts: Parts, attributes: Sequence[Attribute], stream: Any, notes: FileNotes = NO_NOTES) -> int:  # noqa: ANN401 - pyarrow has no types
     """Write the rows of parts into a stream, as a FITS file. Return how many.
 
     Raises
@@ -101,7 +103,7 @@ def write_fits(parts: Parts, attributes: Sequence[Attribute], stream: Any) -> in
     pairs = list(zip(columns, parts.schema, strict=True))
     width = sum(_stored(column, pa.nulls(0, field.type), 0).shape[1] for column, field in pairs)
     heap = sum(column.heap * seen[field.name].total for column, field in pairs)
-    stream.write(_headers(columns, attributes, (rows, width, heap)))
+    stream.write(_headers(columns, attributes, (rows, width, heap), notes))
     place = 0
     for batch in parts.batches():
         stored = []
@@ -218,7 +220,9 @@ def _unused(seen: Seen, bounds: tuple[int, int]) -> int | None:
     return bounds[1] if most < bounds[1] else None
 
 
-def _headers(columns: Sequence[_Column], attributes: Sequence[Attribute], sizes: tuple[int, int, int]) -> bytes:
+def _headers(
+    columns: Sequence[_Column], attributes: Sequence[Attribute], sizes: tuple[int, int, int], notes: FileNotes
+) -> bytes:
     """Return the headers of the file and of its table, given how many rows it has, how wide they are, and the heap."""
     from astropy.io import fits  # noqa: PLC0415 - it takes a while to import
 
@@ -241,26 +245,23 @@ def _headers(columns: Sequence[_Column], attributes: Sequence[Attribute], sizes:
         if column.null is not None:
             header[f"TNULL{number}"] = column.null - column.zero
         if one.description:
-            header[f"TCOMM{number}"] = _ascii(one.description)
+            header[f"TCOMM{number}"] = ascii_text(one.description)
         if one.ucd:
-            header[f"TUCD{number}"] = _ascii(one.ucd)
+            header[f"TUCD{number}"] = ascii_text(one.ucd)
+    add_cards(header, notes)
     return b"".join(one.tostring().encode("ascii") for one in (fits.PrimaryHDU().header, header))
-
-
-def _ascii(text: str) -> str:
-    return "".join(one if " " <= one <= "~" else "?" for one in text)
 
 
 def _ascii_unit(text: str) -> str:
     """Return a unit as FITS has it: ``um`` for one of a thousandth of a millimetre, however it was written."""
     if text.isascii():
-        return _ascii(text)
+        return ascii_text(text)
     from astropy import units  # noqa: PLC0415 - it takes a while to import
 
     try:
         return str(units.Unit(text).to_string("fits"))
     except ValueError:
-        return _ascii(text)
+        return ascii_text(text)
 
 
 def _stored(column: _Column, values: Any, place: int) -> Bytes:  # noqa: ANN401 - pyarrow has no types

@@ -13,10 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from provenn.catalogs.file_notes import NO_NOTES, FileNotes
 from provenn.catalogs.schema import Attribute
 from provenn.errors import FormatError
 from provenn.spark.tables.cells import Bytes, cells, numbers, type_name
 from provenn.spark.tables.parts import Parts, Seen, list_depth
+from provenn.spark.tables.votable_elements import printable, votable_head
 
 __all__ = ["write_votable"]
 
@@ -54,7 +56,7 @@ class _Column:
     null: int | None = None
 
 
-def write_votable(parts: Parts, attributes: Sequence[Attribute], stream: Any) -> int:  # noqa: ANN401 - pyarrow has no types
+def write_votable(parts: Parts, attributes: Sequence[Attribute], stream: Any, notes: FileNotes = NO_NOTES) -> int:  # noqa: ANN401 - pyarrow has no types
     """Write the rows of parts into a stream, as a VOTable. Return how many.
 
     Raises
@@ -65,7 +67,7 @@ def write_votable(parts: Parts, attributes: Sequence[Attribute], stream: Any) ->
     seen = parts.seen()
     columns = [_column(field, seen[field.name]) for field in parts.schema]
     rows = parts.rows
-    stream.write(_head(columns, attributes, rows).encode())
+    stream.write(_head(columns, attributes, rows, notes).encode())
     rest = b""
     for batch in parts.batches():
         stored = rest + _rows(columns, batch)
@@ -123,25 +125,24 @@ def _unused(name: str, seen: Seen, datatype: str) -> int:
     raise FormatError(f"in a VOTable no number is left to stand for NULL in the column {name}", hint="write Parquet")
 
 
-def _head(columns: Sequence[_Column], attributes: Sequence[Attribute], rows: int) -> str:
+def _head(columns: Sequence[_Column], attributes: Sequence[Attribute], rows: int, notes: FileNotes) -> str:
+    head = votable_head(notes, attributes)
     fields = []
     for column, one in zip(columns, attributes, strict=True):
         given = {"name": one.name, "datatype": column.datatype, "arraysize": column.size}
         given |= {"unit": one.unit, "ucd": one.ucd}
+        given["ref"] = head.references.get(one.name, "")
         given["xtype"] = "timestamp" if one.type.name.startswith("timestamp") else ""
-        said = " ".join(f"{key}={quoteattr(_printable(text))}" for key, text in given.items() if text)
-        inside = f"<DESCRIPTION>{escape(_printable(one.description))}</DESCRIPTION>" if one.description else ""
+        said = " ".join(f"{key}={quoteattr(printable(text))}" for key, text in given.items() if text)
+        inside = f"<DESCRIPTION>{escape(printable(one.description))}</DESCRIPTION>" if one.description else ""
         inside += f'<VALUES null="{column.null}"/>' if column.null is not None else ""
         fields.append(f"<FIELD {said}>{inside}</FIELD>\n")
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n'
         '<VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3"><RESOURCE type="results">\n'
+        f"{head.elements}"
         f'<TABLE nrows="{rows}">\n{"".join(fields)}<DATA><BINARY2><STREAM encoding="base64">\n'
     )
-
-
-def _printable(text: str) -> str:
-    return "".join(one if one.isprintable() else " " for one in text)
 
 
 def _rows(columns: Sequence[_Column], batch: Any) -> bytes:  # noqa: ANN401 - pyarrow has no types

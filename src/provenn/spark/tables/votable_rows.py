@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -17,14 +17,15 @@ from provenn.catalogs.file_columns import Column
 from provenn.catalogs.votable_scan import check_votable
 from provenn.errors import BaseFilesError
 from provenn.spark.tables.arrow_types import arrow_type
+from provenn.spark.tables.votable_fits import votable_fits_batches
 
-__all__ = ["votable_rows"]
+__all__ = ["votable_batches"]
 
 _OLD = re.compile(rb"""(<(?:[\w.-]+:)?VOTABLE\b[^>]*?\sversion\s*=\s*["'])1\.[0-2](["'])""")
 
 
-def votable_rows(file: IO[bytes], columns: Sequence[Column], name: str, wanted: str) -> Any:  # noqa: ANN401
-    """Return the rows of a table, all at once: its data are one piece of XML.
+def votable_batches(file: IO[bytes], columns: Sequence[Column], name: str, wanted: str) -> Iterator[Any]:
+    """Yield the rows of a table: all at once, for they are one piece of XML, unless they are a FITS file within it.
 
     Parameters
     ----------
@@ -45,14 +46,17 @@ def votable_rows(file: IO[bytes], columns: Sequence[Column], name: str, wanted: 
     from astropy.io import votable  # noqa: PLC0415 - it takes a while to import
     from astropy.io.votable.exceptions import E02, W46, W51  # noqa: PLC0415
 
-    number = check_votable(file, name, wanted)  # before astropy, which would follow links
+    table = check_votable(file, name, wanted)  # before astropy, which would follow links
     file.seek(0)
+    if table.data == "FITS":  # which astropy reads only where a link leads to it
+        yield from votable_fits_batches(file, columns, name, table.number)
+        return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of standards that were broken a little
             for lost in (W46, W51, E02):  # a text is cut off, a number cut down, an array cut off or filled up
                 warnings.filterwarnings("error", category=lost)
-            parsed = votable.parse(_Emptiable(file), table_number=number, verify="warn")
+            parsed = votable.parse(_Emptiable(file), table_number=table.number, verify="warn")
         found = next(one for one in parsed.iter_tables() if not one.is_empty())
     except (ValueError, KeyError, TypeError, OSError, IndexError, W46, W51) as error:
         raise BaseFilesError(f"{name} cannot be read as VOTable: {error}") from error
@@ -62,7 +66,7 @@ def votable_rows(file: IO[bytes], columns: Sequence[Column], name: str, wanted: 
         _values(np.ma.getdata(rows[field]), np.ma.getmaskarray(rows[field]), str(one.type))
         for field, one in zip(fields, columns, strict=True)
     ]
-    return pa.table(arrays, [one.name for one in columns])
+    yield pa.table(arrays, [one.name for one in columns])
 
 
 def _values(values: Any, mask: Any, kind: str) -> Any:  # noqa: ANN401 - NumPy arrays of anything
