@@ -157,7 +157,7 @@ class Files:
             place,
             tuple(sorted(prints.items())),
             row_count,
-            encoded(contents.metadata),
+            metadata=encoded(contents.metadata),
         )
 
     @property
