@@ -145,7 +145,7 @@ def test_long_lists_and_chains_are_read():
     listed = criterion(f"n_obs IN ({', '.join(str(2 * n) for n in range(2_000))})")
     chained = criterion(" OR ".join(f"n_obs = {2 * n}" for n in range(2_000)))
     assert listed == chained
-    assert len(listed.atoms) == 4_001
+    assert len(listed.atoms) == 2
     assert criterion(" AND ".join(f"vmag + {n} < 6" for n in range(1_000))).reads == ("star.vmag",)
 
 

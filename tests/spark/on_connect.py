@@ -60,6 +60,23 @@ def test_a_calculator_runs_though_nobody_can_measure_it(engine):
     assert stopwatch.seconds is None
 
 
+def test_settings_that_somebody_changes_are_put_back_before_the_next_run(engine):
+    changed = {
+        "spark.sql.ansi.enabled": "true",  # pinned
+        "spark.sql.session.timeZone": "America/New_York",
+        "spark.sql.legacy.sizeOfNull": "false",  # put back
+        "spark.sql.shuffle.partitions": "3",  # kept
+    }
+    ours = engine.session
+    before = {name: ours.conf.get(name) for name in changed}
+    for name, value in changed.items():
+        ours.conf.set(name, value)
+    kept = {"spark.sql.shuffle.partitions": "3"}
+    assert {name: engine.session.conf.get(name) for name in changed} == before | kept
+    assert engine.session.sql("SELECT 1 / 0 AS a, hour(timestamp_seconds(0)) AS b").collect() == [(None, 0)]
+    ours.conf.set("spark.sql.shuffle.partitions", before["spark.sql.shuffle.partitions"])
+
+
 def test_an_interrupt_cancels_what_runs_and_leaves_the_session_usable(engine):
     threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT)).start()
     start = time.monotonic()

@@ -34,7 +34,7 @@ def started(script: str, *arguments: str | Path, log: Path) -> subprocess.Popen:
     environment = os.environ | {
         "JAVA_HOME": str(java.home),
         "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": str(ROOT),  # workers find the modules of tests
+        "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))),  # workers find this provenn and its tests
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "1g",
         "JAVA_TOOL_OPTIONS": " ".join(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xlog:disable", *archive]),

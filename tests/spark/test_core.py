@@ -8,9 +8,9 @@ import pytest
 from pyspark.sql import functions as sql
 
 from provenn.errors import CalculationError, ProvennError, StoreError
-from provenn.spark.engine import SETTINGS
 from provenn.spark.failures import marked, told
 from provenn.spark.progress import watched
+from provenn.spark.settings import SETTINGS
 
 
 def test_its_session_has_the_settings_that_meaning_depends_on(engine):

@@ -162,6 +162,45 @@ def test_of_several_that_are_equally_near_the_smallest_key_is_the_best(engine):
     assert dict(zip(left.tolist(), right.tolist(), strict=True)) == {0: 0, 1: 1}
 
 
+@pytest.mark.parametrize("pole", [90.0, -90.0])
+def test_at_a_pole_all_sources_of_one_declination_are_equally_near(engine, pole):
+    """Whatever their right ascensions, and that of the source at the pole; from either side, near and far."""
+    random = np.random.default_rng(7)
+    ra = random.permutation(np.concatenate([[0.0, 90.0, 180.0, 359.99999], random.uniform(0, 360, 196)]))
+    at_pole = (random.uniform(0, 360, 8), np.full(8, pole))
+    for away in (0.0, 1e-9, 0.0003, 0.7, 37.0, 89.0, 90.0, 120.3, 179.9, 180.0):
+        ring = (ra, np.full(200, pole - math.copysign(away, pole)))
+        left, right, apart = matched(engine, at_pole, ring, 648000, best=True)
+        assert right.tolist() == [0] * len(left) == [0] * 8, away
+        np.testing.assert_allclose(apart, away * 3600, rtol=1e-14, atol=1e-9)
+        left, right, _ = matched(engine, ring, at_pole, 648000, best=True)
+        assert right.tolist() == [0] * len(left) == [0] * 200, away
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 2**32))
+def test_of_positions_that_mirror_each_other_the_smallest_key_is_the_best(engine, seed):
+    """East and west of a source, anywhere; north and south of one at the equator."""
+    random = np.random.default_rng(seed)
+    number = 40
+    # In steps of 2**-20 degrees, so that mirrored positions are exactly that; each group is far from all others.
+    centre = np.round(np.linspace(0, 351, number) * 2**20) / 2**20
+    height = np.where(random.integers(0, 2, number), 0.0, np.round(random.uniform(-89, 89, number) * 2**20) / 2**20)
+    east, north = (random.integers(0, 2**20, number) / 2**20 for _ in range(2))
+    ra, dec = [centre + east, centre - east + 360], [height + north] * 2
+    equator = height == 0
+    ra, dec = np.concatenate([*ra, centre[equator] - east[equator]]), np.concatenate([*dec, -north[equator]])
+    group = np.concatenate([np.arange(number), np.arange(number), np.flatnonzero(equator)])
+    order = random.permutation(len(ra))
+    left, right, apart = matched(engine, (centre, height), (ra[order], dec[order]), 3600 * 4, best=False)
+    own = group[order][right] == left
+    for source in range(number):
+        assert len(set(apart[own & (left == source)].tolist())) == 1, "mirrored positions are equally far"
+    left, right, _ = matched(engine, (centre, height), (ra[order], dec[order]), 3600 * 4, best=True)
+    mine = {source: right[left == source][0] for source in left}
+    assert all(key == np.flatnonzero(group[order] == group[order][key])[0] for key in mine.values())
+
+
 def test_nothing_matches_nothing(engine):
     none = (np.array([], dtype=float), np.array([], dtype=float))
     one = (np.array([1.0]), np.array([1.0]))

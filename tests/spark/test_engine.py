@@ -8,7 +8,8 @@ import pytest
 
 from provenn.errors import EngineError
 from provenn.spark import engine as module
-from provenn.spark.engine import SETTINGS, Engine
+from provenn.spark.engine import Engine
+from provenn.spark.settings import SETTINGS
 from tests.spark.fresh import run
 from tests.spark.processes import HOME
 

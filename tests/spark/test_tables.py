@@ -7,8 +7,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from provenn.catalogs import Base, Files
-from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
+from provenn.catalogs import Base, Files, SelectSources
+from provenn.errors import BaseFilesError, CriterionError, FilesChangedError, FilesMissingError, KeyColumnsError
+from provenn.spark.compile import compile_catalog
 from provenn.spark.keys import verify_key
 from provenn.spark.reading import read_base
 from provenn.spark.tables.catalog_tables import check_table, old_table_fingerprints, table_contents, table_files
@@ -48,6 +49,34 @@ def test_a_table_is_read_with_its_types_and_comments(engine, sql, folder):
         [(1, float("nan"), {"a": 1}), (2, None, None)]
     )
     assert Files.from_json(*files.to_json()) == files
+
+
+def test_texts_of_fixed_length_compare_with_their_blanks(engine, sql, folder):
+    """Criteria that exclude each other by proof select different rows: CHAR(n) is a text that ends in blanks."""
+    sql("CREATE TABLE survey.t (hip BIGINT, c CHAR(3), v VARCHAR(3), d CHAR(5)) USING parquet")
+    sql("INSERT INTO survey.t VALUES (1, 'a', 'a', 'a'), (2, 'b', 'b ', 'c')")
+    base = base_of(table_files(engine, "survey.t"))
+
+    def selected(text: str) -> list[int]:
+        chosen = SelectSources.of(base, text)
+        frame = compile_catalog(chosen, lambda one: read_base(engine, base, folder) if one == base else None)
+        return sorted(row.hip for row in frame.collect())
+
+    assert [selected(f"c = '{text}'") for text in ("a", "a ", "a  ", "a   ")] == [[], [], [1], []]
+    assert [selected(f"v = '{text}'") for text in ("a", "a ", "b", "b ")] == [[1], [], [], [2]]
+    assert selected("c IN ('a', 'b  ')") == [2]
+    assert selected("c = d OR c = v") == []
+    assert selected("length(c) = 3") == [1, 2]
+
+
+def test_a_collation_of_a_column_decides_nothing(engine, sql):
+    """Strings compare by their bytes; a column that would compare otherwise is no key, and is in no criterion."""
+    sql("CREATE TABLE survey.t (hip BIGINT, s STRING COLLATE UTF8_LCASE) USING parquet")
+    files = table_files(engine, "survey.t")
+    with pytest.raises(KeyColumnsError, match="whose values cannot be compared"):
+        Base.of(files, key="s", population="word")
+    with pytest.raises(CriterionError, match="does not take stringcollateutf8_lcase"):
+        SelectSources.of(base_of(files), "s = 'a'")
 
 
 @pytest.mark.parametrize("kind", ["table", "view"])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from provenn.catalogs import Catalog
 from provenn.catalogs.catalog import Parameters
-from provenn.sky import abridged
+from provenn.criteria import abridged
 
 __all__ = ["listed", "sentence", "told"]
 

@@ -10,9 +10,8 @@ from provenn.archive.sentences import sentence
 from provenn.catalogs import Catalog
 from provenn.catalogs.caveats import caveat_words
 from provenn.catalogs.cross_match import match_words
-from provenn.criteria import plain_text
+from provenn.criteria import abridged, plain_text
 from provenn.logic import Explanation, Statement, statement
-from provenn.sky import abridged
 from provenn.store import bases, names
 from provenn.store.catalog_store import get_all, resolve
 from provenn.store.database import Reading

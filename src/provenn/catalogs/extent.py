@@ -8,16 +8,21 @@ digests of the parts, is the same for sets that are equal by construction, in ev
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import TypeVar
 
 from provenn.catalogs.digest import content_digest
-from provenn.logic.terms import BooleanAlgebra, check_label
+from provenn.logic.terms import BooleanAlgebra, Op, Term, check_label
 
-__all__ = ["Extent", "everything", "intersection", "leaf", "nothing", "union"]
+__all__ = ["Extent", "everything", "extent_of", "intersection", "leaf", "nothing", "union"]
 
 B = TypeVar("B", bound=BooleanAlgebra)
+
+_MOST_PAIRED = 100
+"""How many operands in a row are joined pair by pair."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -161,6 +166,40 @@ def intersection(extents: Iterable[Extent]) -> Extent:
     return _positive({"intersection": " ".join(digests)}, None, tuple(map(found.__getitem__, digests)))
 
 
+def extent_of(term: Term, value: Callable[[str], Extent]) -> Extent:
+    """Return a term as an extent, given the extents of its labels.
+
+    Many operands in a row are brought together at once. Pair by pair, each step would copy all that was joined before
+    it, and a list of n values would take n * n steps.
+    """
+    stack: list[tuple[Op, list[Extent]]] = []  # operands that are still to be joined, by which operator
+    for token in term.postfix:
+        if isinstance(token, str):
+            stack.append((Op.AND, [value(token)]))
+        elif token is Op.EMPTY:
+            stack.append((Op.AND, [nothing]))
+        elif token is Op.NOT:
+            stack.append((Op.AND, [~_together(*stack.pop())]))
+        else:
+            right, left = stack.pop(), stack.pop()
+            if token is Op.XOR:
+                stack.append((Op.AND, [_together(*left) ^ _together(*right)]))
+                continue
+            operator = Op.OR if token is Op.OR else Op.AND
+            last = _together(*right)
+            operands = left[1] if left[0] is operator else [_together(*left)]
+            operands.append(~last if token is Op.MINUS else last)
+            stack.append((operator, operands))
+    return _together(*stack[0])
+
+
+def _together(operator: Op, extents: list[Extent]) -> Extent:
+    if len(extents) > _MOST_PAIRED:
+        return union(extents) if operator is Op.OR else intersection(extents)
+    # Unions in unions can come out in another form, if they are looked at together: what has a digest keeps it.
+    return reduce(Extent.__or__ if operator is Op.OR else Extent.__and__, extents)
+
+
 def _flat(extents: list[Extent]) -> Iterable[Extent]:
     for one in extents:
         if _joint(one):
@@ -176,17 +215,20 @@ def _shorter_unions(found: dict[str, Extent]) -> tuple[list[str], list[Extent]]:
     one another.
     """
     unions = [one for one in found.values() if one.label is None]
-    by_first: dict[str, list[Extent]] = {}  # a union inside another one has its first part there too
+    occurrences = Counter(part.digest for one in unions for part in one.parts)
+    # A union inside another one has all its parts there, so also its rarest: few unions share that one.
+    by_rarest: dict[str, list[Extent]] = {}
     for one in unions:
-        by_first.setdefault(one.parts[0].digest, []).append(one)
+        rarest = min((part.digest for part in one.parts), key=occurrences.__getitem__)
+        by_rarest.setdefault(rarest, []).append(one)
     dropped, shorter = [], []
     for one in unions:
         # The union is the complement of the intersection of its parts: its members are their complements.
         parts = {part.digest for part in one.parts}
         larger = any(
-            parts > {part.digest for part in other.parts}
-            for first in parts & by_first.keys()
-            for other in by_first[first]
+            len(other.parts) < len(parts) and parts.issuperset(part.digest for part in other.parts)
+            for rarest in parts
+            for other in by_rarest.get(rarest, ())
         )
         if larger or any(_holds(~part, found) for part in one.parts):
             dropped.append(one.digest)

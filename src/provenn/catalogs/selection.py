@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from provenn.catalogs.extent import Extent, everything, leaf, nothing
+from provenn.catalogs.extent import Extent, extent_of, leaf
 from provenn.catalogs.pieces import expanded, member_extents
 from provenn.catalogs.schema import Schema
 from provenn.criteria import Atom, parse_criterion
@@ -52,7 +52,7 @@ class Selection:
         """Return the set as an extent; members of concatenations are known from the schema."""
         known = {atom.label for atom in self.atoms}
         members = {} if known.issuperset(self.true.labels) else member_extents(schema)
-        return self.true.evaluate(lambda label: members.get(label) or leaf(label), nothing, everything)
+        return extent_of(self.true, lambda label: members.get(label) or leaf(label))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON. In a set, a label is a string, an operator a list of its one symbol."""
@@ -62,7 +62,8 @@ class Selection:
     def from_json(cls, content: Mapping[str, Any]) -> Selection:
         """Read it from JSON."""
         atoms = tuple(
-            Atom(label, term, cut, tuple(map(_read, inside))) for label, term, cut, inside in content["atoms"]
+            Atom(label, term, tuple(cut) if isinstance(cut, list) else cut, tuple(map(_read, inside)))
+            for label, term, cut, inside in content["atoms"]
         )
         return cls(content["criterion"], _read(content["true"]), atoms)
 

@@ -1,5 +1,6 @@
 """Selection predicates and SQL expressions: read, normalised, understood as sets. Knows no catalogs and no Spark."""
 
+from provenn.criteria.abridging import abridged
 from provenn.criteria.atoms import Atom, order_facts
 from provenn.criteria.criterion import Criterion, Expression, names_in, parse_criterion, parse_expression, render
 from provenn.criteria.plain import plain_text
@@ -17,6 +18,7 @@ __all__ = [
     "Criterion",
     "Expression",
     "Type",
+    "abridged",
     "backquoted",
     "identities_in",
     "join_dotted",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from provenn.criteria.conditions import negated, nullable
 from provenn.criteria.domains import Key
+from provenn.criteria.listed import LONGEST_SPLIT, list_facts, listed_side
 from provenn.criteria.nodes import Call, Condition, Constant, Junction, Leaf, Node, Nulls, Test, Truth
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.writing import CANONICAL, write
@@ -34,14 +35,15 @@ class Atom:
     term
         The canonical text of the term whose value decides it.
     cut
-        The key below which that value lies; None for the sources where it is not NULL.
+        The key below which that value lies; the keys at which one enters and leaves a long list of values, walking
+        upwards from outside; None for the sources where it is not NULL.
     inside
         Sets that it lies in, whatever the sources are.
     """
 
     label: str
     term: str
-    cut: Key | None
+    cut: Key | tuple[Key, ...] | None
     inside: tuple[Term, ...]
 
 
@@ -53,7 +55,7 @@ def true_set(condition: Condition) -> Term:
         case Junction(operator, parts):
             return _chained(Op.AND if operator == "AND" else Op.OR, map(true_set, parts))
         case Leaf(node, where, at_null):
-            inside = [_interval(node, *ends) for ends in where.intervals()]
+            inside = _listed(node, where) if _is_long(where) else [_interval(node, *ends) for ends in where.intervals()]
             if at_null:
                 inside.append(_complement(_present(node)))
             return _chained(Op.OR, inside)
@@ -65,6 +67,23 @@ def _interval(node: Node, low: Key | None, high: Key | None) -> Term:
         return upper
     lower = term(_cut_label(node, low))
     return _complement(lower) if upper == _everything else upper - lower
+
+
+def _is_long(where: Ranges) -> bool:
+    return len(where.cuts) > LONGEST_SPLIT
+
+
+def _listed(node: Node, where: Ranges) -> list[Term]:
+    """Return the set of a long list of values, or what is left without it."""
+    listed = term(_list_label(node, where))
+    if not where.first:
+        return [listed]
+    present = _present(node)
+    return [_complement(listed) if present == _everything else present - listed]
+
+
+def _list_label(node: Node, where: Ranges) -> str:
+    return write(Leaf(node, listed_side(where), None), CANONICAL)
 
 
 def _present(node: Node) -> Term:
@@ -112,8 +131,11 @@ def atoms_of(condition: Condition) -> Iterator[Atom]:
                 yield from atoms_of(part)
         case Leaf(node, where, _):
             text = write(node, CANONICAL)
-            for cut in where.cuts:
-                yield Atom(_cut_label(node, cut), text, cut, (_present(node),))
+            if _is_long(where):
+                yield Atom(_list_label(node, where), text, where.cuts, (_present(node),))
+            else:
+                for cut in where.cuts:
+                    yield Atom(_cut_label(node, cut), text, cut, (_present(node),))
             yield from _presence_atoms(node)
 
 
@@ -145,7 +167,7 @@ def order_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
 
     The cuts of a term are nested, and lie where the term is not NULL; a term lies there only where its arguments do.
     Each fact is ``lower <= upper``; its lower side is one label, which no other fact has for its lower side and no
-    earlier fact mentions.
+    earlier fact mentions. Facts about long lists of values follow those about the cuts of their term, see `list_facts`.
     """
     known = {atom.label: atom for atom in atoms}
     by_term: dict[str, list[Atom]] = {}
@@ -155,7 +177,8 @@ def order_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
     # A term is longer than those inside it, so that they come first.
     for text in sorted(by_term, key=lambda text: (len(text), text)):
         present = [atom for atom in by_term[text] if atom.cut is None]
-        cuts = [atom for atom in by_term[text] if atom.cut is not None]
+        lists = {atom.label: atom.cut for atom in by_term[text] if isinstance(atom.cut, tuple)}
+        cuts = [atom for atom in by_term[text] if atom.cut is not None and atom.label not in lists]
         cuts.sort(key=lambda atom: atom.cut, reverse=True)  # type: ignore[arg-type, return-value] # one term's keys are of one type
         upper: Term | None = None
         for atom in (*present, *cuts):
@@ -167,4 +190,8 @@ def order_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
             if around != _everything:
                 facts.append(subset(atom.label, around))
             upper = term(atom.label) if atom.cut is not None else None
+        if lists:
+            (within,) = known[next(iter(lists))].inside
+            edges = {atom.cut: atom.label for atom in cuts}
+            facts += list_facts(edges, lists, within if known.keys() >= set(within.labels) else None)  # type: ignore[arg-type] # as above
     return tuple(facts)

@@ -125,7 +125,14 @@ def _light(condition: Condition) -> Condition:
 def membership(value: Node, items: Sequence[Node]) -> Condition:
     """Return ``value IN (items)``; all are compared in one type."""
     value, *items = together([value, *items], "IN")
-    return any_of(comparison("=", value, item) for item in items)
+    within = domain(value.type)
+    if value.type == BOOLEAN or within is None or evaluate(value):
+        return any_of(comparison("=", value, item) for item in items)
+    # Constants are one set of values: a condition for each would have to be merged with all the others.
+    constants = [constant for item in items if (constant := evaluate(item)) and constant.key is not None]
+    others = [item for item in items if (constant := evaluate(item)) is None or constant.key is None]
+    listed = leaf(value, points([one.key for one in constants if one.key is not None], within))
+    return any_of([*([listed] if constants else []), *(comparison("=", value, item) for item in others)])
 
 
 def choice(tests: Sequence[Condition], values: Sequence[Node], otherwise: Node) -> Node | Condition:

@@ -98,11 +98,14 @@ def parse_criterion(text: str, schema: Mapping[str, AttributeLike]) -> Criterion
     """
     # sqlglot takes a fifth of a second to import, and only reading needs it.
     from provenn.criteria.reader import read_condition  # noqa: PLC0415
+    from provenn.criteria.syntax import check_length  # noqa: PLC0415
 
     condition = read_condition(text, schema)
+    canonical = write(condition, CANONICAL)
+    check_length(canonical)  # it will be read again
     atoms = {atom.label: atom for atom in atoms_of(condition)}
     return Criterion(
-        canonical=write(condition, CANONICAL),
+        canonical=canonical,
         text=write(condition, PEOPLE),
         reads=_reads(condition),
         true=true_set(condition),
@@ -137,12 +140,15 @@ def parse_expression(text: str, schema: Mapping[str, AttributeLike]) -> Expressi
     'try_divide(1000.0D, CAST(`plx` AS DOUBLE))'
     """
     from provenn.criteria.reader import read_node  # noqa: PLC0415 - as above
+    from provenn.criteria.syntax import check_length  # noqa: PLC0415
 
     node = read_node(text, schema)
     if node.type == VOID:
         raise CriterionError("NULL alone has no type", text, hint="say which: CAST(NULL AS double)")
+    canonical = write(node, CANONICAL)
+    check_length(canonical)
     return Expression(
-        canonical=write(node, CANONICAL),
+        canonical=canonical,
         text=write(node, PEOPLE),
         reads=_reads(node),
         type=node.type,

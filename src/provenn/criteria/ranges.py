@@ -95,7 +95,16 @@ def compared(operator: str, key: Key, within: Domain) -> Ranges:
 
 def points(keys: Iterable[Key], within: Domain) -> Ranges:
     """Return the set of some values."""
-    return Ranges.union(_below(successor(key), within) & ~_below(key, within) for key in keys)
+    cuts: list[Key] = []
+    for key in sorted(set(keys)):
+        if cuts and cuts[-1] == key:
+            cuts.pop()
+        else:
+            cuts.append(key)
+        cuts.append(successor(key))
+    first = bool(cuts) and cuts[0] == within.lowest
+    beyond = bool(cuts) and within.highest is not None and cuts[-1] == within.highest + 1
+    return Ranges(first, tuple(cuts[first : len(cuts) - beyond]))
 
 
 def _below(key: Key, within: Domain) -> Ranges:

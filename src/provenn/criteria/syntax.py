@@ -12,12 +12,13 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from provenn.errors import CriterionError
 
-__all__ = ["is_quantity", "parse", "position"]
+__all__ = ["LONGEST", "check_length", "is_quantity", "parse", "position"]
 
 _HINT = "a criterion is one SQL expression, as in: vmag < 6 AND plx IS NOT NULL"
 # sqlglot recurses over the text, and we over its tree: fixed limits, so that what was once read can always be read
 # again, wherever it is called from. Chains of AND and OR are not nested, however long.
-_LONGEST = 200_000
+LONGEST = 10_000_000
+"""How many characters a text may have."""
 _MOST_BRACKETS = 25
 _DEEPEST = 100
 # sqlglot reads int(… first as a type and then as a call, and so twice for every int( inside. What has a meaning takes
@@ -83,12 +84,7 @@ def parse(text: str) -> exp.Expr:
     CriterionError
         If the text is not one expression, or is too long or nested too deeply.
     """
-    if len(text) > _LONGEST:
-        raise CriterionError(
-            f"this is longer than {_LONGEST:,} characters",
-            f"{text[:60]}…",
-            hint="to take sources that are listed somewhere, ingest the list, and restrict() to it",
-        )
+    check_length(text)
     if not text.isascii() and (half := _HALF.search(text)):
         hint = "texts are of whole characters, as in UTF-8"
         raise CriterionError("this is no text", _HALF.sub("?", text), half.start(), hint=hint)
@@ -111,6 +107,16 @@ def parse(text: str) -> exp.Expr:
         raise CriterionError(problem, text, hint=_HINT)
     _check_depth(found[0], text)
     return found[0]
+
+
+def check_length(text: str) -> None:
+    """Refuse a text that is too long."""
+    if len(text) > LONGEST:
+        raise CriterionError(
+            f"this is longer than {LONGEST:,} characters",
+            f"{text[:60]}…",
+            hint="to take sources that are listed somewhere, ingest the list, and restrict() to it",
+        )
 
 
 def position(tree: exp.Expr) -> int | None:

@@ -5,8 +5,10 @@ one cell; one of the other side is brought to every cell that its circle may tou
 wherever it is: across cells, across right ascension 0, around the poles. The cells only decide who is compared; they
 are computed with arithmetic that is the same on every machine, and the circles are taken a little too large.
 
-Who is a pair is decided by unit vectors: the angle from the chord between them, or, beyond a right angle, from the
-chord to the opposite point. That is exact to 1e-10 arcseconds at any distance, and the same both ways.
+The haversine formula decides which sources are a pair, beyond a right angle with the opposite point. It is exact to
+1e-9 arcseconds at any distance, and the same both ways. It takes differences of coordinates first, and their signs
+vanish: positions that mirror each other have the same separation to the last bit, and so have all positions of one
+declination from a pole, where the cosine of the declination is exactly 0. So rounding does not choose between them.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ compared."""
 _OWN = "\x1f"
 """How columns begin that are no attributes: the names of these can be printed."""
 
-_X, _Y, _Z, _RA, _DEC, _ZONE, _CELLS, _PLACE, _CELL, _APART, _FOUND = (
-    _OWN + name for name in ("x", "y", "z", "ra", "dec", "zone", "cells", "place", "cell", "separation", "found")
+_RA, _DEC, _SCALE, _ZONE, _CELLS, _PLACE, _CELL, _APART, _FOUND = (
+    _OWN + name for name in ("ra", "dec", "scale", "zone", "cells", "place", "cell", "separation", "found")
 )
 
 
@@ -83,7 +85,10 @@ def paired(
     grid = _Grid.of(radius)
     one = (grid.spread if spread_left else grid.placed)(_located(left, "1"), "1")
     other = (grid.placed if spread_left else grid.spread)(_located(right, "2"), "2")
-    near = f"{_chord('-')} <= {_limit(radius)!r}D AND {_ANGLE} <= {radius!r}D"
+    close = (
+        f"abs({quoted(_DEC + '1')} - {quoted(_DEC + '2')}) <= {grid.radius!r}D AND {_HAVERSINE} <= {_limit(radius)!r}D"
+    )
+    near = f"{close} AND {_ANGLE} <= {radius!r}D"
     met = one.join(other, sql.expr(f"{quoted(_CELL + '1')} = {quoted(_CELL + '2')} AND {near}"), "inner")
     names = [*left.columns, *right.columns]
     pairs = met.selectExpr(*map(quoted, names), f"{_ANGLE} AS {quoted(separation)}")
@@ -91,14 +96,14 @@ def paired(
 
 
 def _located(side: Matching, which: str) -> DataFrame:
-    """Return what pairs have of a side, and its unit vectors; rows without a position are left out."""
+    """Return what pairs have of a side, and its position in degrees; rows without a position are left out."""
     ra, dec = (f"CAST({quoted(name)} AS DOUBLE)" + _factor(unit) for name, unit in (side.ra, side.dec))
     names = [f"{quoted(old)} AS {quoted(new)}" for new, old in side.columns.items()]
     placed = side.frame.selectExpr(*names, f"pmod({ra}, 360D) AS {quoted(_RA)}", f"{dec} AS {quoted(_DEC)}")
     # Neither NULL nor NaN, which is greater than any number, is at most anything.
     there = f"{quoted(_DEC)} BETWEEN -90D AND 90D AND {quoted(_RA)} <= 360D"
-    across, up = f"radians({quoted(_RA)})", f"radians({quoted(_DEC)})"
-    parts = {_X: f"cos({up}) * cos({across})", _Y: f"cos({up}) * sin({across})", _Z: f"sin({up})"}
+    # The cosine of the declination as the sine of the distance to the pole: 0 at the pole itself, unlike cos(pi / 2).
+    parts = {_RA: quoted(_RA), _DEC: quoted(_DEC), _SCALE: f"sin(radians(90D - abs({quoted(_DEC)})))"}
     # They are never NULL here; Spark, which would make sure of it by computing them twice, is told so.
     return placed.where(there).selectExpr(
         "*", *(f"coalesce({text}, 0D) AS {quoted(name + which)}" for name, text in parts.items())
@@ -112,22 +117,28 @@ def _factor(unit: str) -> str:
 # -- angles ------------------------------------------------------------------------------------------------------------
 
 
-def _chord(sign: str) -> str:
-    """Return the square of the chord between two unit vectors, or, with a plus, of that to the opposite point."""
-    steps = (f"({quoted(one + '1')} {sign} {quoted(one + '2')})" for one in (_X, _Y, _Z))
-    return "(" + " + ".join(f"{one} * {one}" for one in steps) + ")"
+def _haversine(height: str, aside: str) -> str:
+    """Return the square of the sine of half an angle between two positions, given how far they are apart in degrees."""
+    scale = f"{quoted(_SCALE + '1')} * {quoted(_SCALE + '2')}"
+    up, across = (f"power(sin(radians({difference}) / 2D), 2D)" for difference in (height, aside))
+    return f"({up} + {scale} * {across})"
 
+
+_TURN = f"abs({quoted(_RA + '1')} - {quoted(_RA + '2')})"
+_ASIDE = f"least({_TURN}, 360D - {_TURN})"
+_HAVERSINE = _haversine(f"({quoted(_DEC + '1')} - {quoted(_DEC + '2')})", _ASIDE)
+_OPPOSITE = _haversine(f"({quoted(_DEC + '1')} + {quoted(_DEC + '2')})", f"(180D - {_ASIDE})")
 
 _ANGLE = (
-    f"({648000 / math.pi!r}D * CASE WHEN {_chord('-')} <= 2D THEN 2D * asin(sqrt({_chord('-')}) / 2D) "
-    f"ELSE {math.pi!r}D - 2D * asin(sqrt({_chord('+')}) / 2D) END)"
+    f"({648000 / math.pi!r}D * CASE WHEN {_HAVERSINE} <= 0.5D THEN 2D * asin(sqrt({_HAVERSINE})) "
+    f"ELSE {math.pi!r}D - 2D * asin(sqrt({_OPPOSITE})) END)"
 )
-"""The angle between two unit vectors in arcseconds."""
+"""The angle between two positions in arcseconds."""
 
 
 def _limit(radius: float) -> float:
-    """Return what the square of a chord is at most within a radius, and a little more."""
-    return 4.0 * math.sin(math.radians(radius / 3600) / 2) ** 2 * (1 + 1e-6) + 1e-28
+    """Return the largest `_HAVERSINE` within a radius, and a little more."""
+    return (math.sin(math.radians(radius / 3600) / 2) + 1e-14) ** 2 * (1 + 1e-6)
 
 
 def _nearest(pairs: DataFrame, left: Matching, right: Matching, separation: str) -> DataFrame:

@@ -6,7 +6,6 @@ import os
 import re
 import socket
 import threading
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
@@ -15,37 +14,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from provenn.errors import EngineError
 from provenn.spark.context import give_back, new_session
+from provenn.spark.settings import hold_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SETTINGS", "Engine"]
-
-SETTINGS = {
-    # What a criterion or an expression means must not depend on where it runs.
-    "spark.sql.ansi.enabled": "false",  # a failing evaluation is NULL, never an exception
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.caseSensitive": "true",
-    "spark.sql.timestampType": "TIMESTAMP_LTZ",
-    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
-    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
-    "spark.sql.parser.escapedStringLiterals": "false",
-    "spark.sql.parser.quotedRegexColumnNames": "false",
-    "spark.sql.variable.substitute": "false",  # '${spark.app.name}' is a text like any other
-    # A lineage may be long; Spark Connect analyses all of it at once.
-    "spark.sql.analyzer.maxIterations": "10000",
-    # Data that cannot be read are never left out.
-    "spark.sql.files.ignoreCorruptFiles": "false",
-    "spark.sql.files.ignoreMissingFiles": "false",
-    # Values pass from and to Parquet, Arrow and pandas as they are, or not at all.
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
-    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
-    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
-    "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
-    "spark.sql.execution.pandas.convertToArrowArraySafely": "true",
-}
-"""What every session of an engine is set to, wherever it runs."""
+__all__ = ["Engine"]
 
 _CLASSIC = {  # Spark Connect knows no other way than by Arrow
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -90,15 +64,17 @@ class Engine:
         self._starting = threading.RLock()
         self._session: SparkSession | None = None
         self._stop: Callable[[], None] = _nothing
+        self._held: int | None = None  # the settings of the session when they were last seen to be right
 
     @property
     def session(self) -> SparkSession:
-        """A session of its own, with `SETTINGS`; started if it is not there, or was stopped from outside.
+        """A session of its own, held to `SETTINGS`; started if it is not there, or was stopped from outside.
 
         Raises
         ------
         EngineError
-            If it cannot be started or reached, or if the session that was given has been stopped.
+            If it cannot be started or reached, if the session that was given has been stopped, or if settings on
+            which answers depend cannot be made.
         """
         with self._starting:  # whoever else asks meanwhile gets the same
             return self._started()
@@ -108,15 +84,21 @@ class Engine:
             self.close()
         if self._session is None:
             self._session, self._stop = self._start()
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # that a setting may vanish some day
-                    for name, value in (SETTINGS | (_CONNECT if self.remote else _CLASSIC)).items():
-                        self._session.conf.set(name, value)
-            except Exception as error:
-                self.close()
-                raise EngineError(f"{self._where} does not answer as Spark does: {_first_line(error)}") from error
+        self._hold(self._session)
         return self._session
+
+    def _hold(self, session: SparkSession) -> None:
+        """Make sure that the session has the settings on which answers depend: somebody may have changed them."""
+        try:
+            if self.remote or _settings_hash(session) != self._held:
+                hold_settings(session, _CONNECT if self.remote else _CLASSIC)
+                self._held = None if self.remote else _settings_hash(session)
+        except EngineError:
+            self.close()
+            raise
+        except Exception as error:
+            self.close()
+            raise EngineError(f"{self._where} does not answer as Spark does: {_first_line(error)}") from error
 
     @property
     def started(self) -> bool:
@@ -202,6 +184,12 @@ class Engine:
 
 def _nothing() -> None:
     """Stop nothing."""
+
+
+def _settings_hash(session: SparkSession) -> int:
+    """Return a number that changes with the settings of a session: Java works it out faster than it tells them all."""
+    java: Any = session._jsparkSession  # noqa: SLF001 - nothing public says it
+    return int(java.sessionState().conf().settings().hashCode())
 
 
 def _is_connect(spark: object) -> bool:

@@ -17,6 +17,7 @@ from provenn.catalogs import Base, Catalog, cone
 from provenn.catalogs.schema import Attribute
 from provenn.errors import AttributeNotFoundError, KeyValuesError, ProvennError, StoreError
 from provenn.spark.base_checks import check_bases
+from provenn.spark.columns import with_one_zero
 from provenn.spark.engine import Engine
 from provenn.spark.failures import told
 from provenn.spark.progress import Listener, watched
@@ -163,7 +164,8 @@ def read_fragment(engine: Engine, folder: DataFolder, fragment: Fragment) -> Dat
     reader = engine.session.read.option("parquet.page.verify-checksum.enabled", "true")
     with told(f"reading the fragment #{fragment.id}"):
         reader = reader.schema(_struct(folder, fragment))
-        return reader.parquet(*(_spark_path(folder, one, glob=True) for one in addresses))
+        frame = reader.parquet(*(_spark_path(folder, one, glob=True) for one in addresses))
+    return with_one_zero(frame, fragment.columns)  # an earlier version may have stored -0.0
 
 
 def _struct(folder: DataFolder, fragment: Fragment) -> StructType:

@@ -23,7 +23,7 @@ from provenn.catalogs.row_keys import file_keys
 from provenn.catalogs.schema import Attribute
 from provenn.catalogs.type_names import type_named
 from provenn.errors import BaseFilesError
-from provenn.spark.columns import NOTES, column, said
+from provenn.spark.columns import NOTES, column, said, with_one_zero
 from provenn.spark.engine import Engine
 from provenn.spark.row_keys import add_row_index, count_rows
 from provenn.spark.tables.catalog_tables import check_table
@@ -77,7 +77,8 @@ def read_base(engine: Engine, base: Base, folder: DataFolder, memory: HashMemory
         frame = engine.session.read.schema(_struct(files.columns)).parquet(place)
     else:
         frame = _read_files(engine, files, keys)
-    return as_schema(frame, base.schema.attributes)
+    attributes = base.schema.attributes
+    return with_one_zero(as_schema(frame, attributes), [(one.identity, one.name) for one in attributes])
 
 
 def as_schema(frame: DataFrame, attributes: Iterable[Attribute]) -> DataFrame:
@@ -98,7 +99,9 @@ def _column(field: StructField, one: Attribute) -> Column | None:
     """Return a column as an attribute says, or None if it is so already."""
     notes = said(one)
     found = {key: text for key, text in field.metadata.items() if key in NOTES}
-    right = not one.type.scalar or field.dataType.simpleString() == str(one.type)
+    # To CHAR(n) Spark compares texts of other lengths as if they ended in blanks: that 'a' and 'a ' differ is proved.
+    padded = str(field.metadata.get("__CHAR_VARCHAR_TYPE_STRING", "")).startswith("char")
+    right = not one.type.scalar or (field.dataType.simpleString() == str(one.type) and not padded)
     if right and found == notes:
         return None
     value = column(one.name) if right else column(one.name).cast(str(one.type))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from provenn.catalogs import Catalog, Extent, SelectSources, cone
-from provenn.catalogs.extent import everything, leaf, nothing
+from provenn.catalogs.extent import everything, extent_of, leaf, nothing
 from provenn.logic import Statement, disjoint, empty, equal, subset
 from provenn.logic.terms import Op, Term, chain
 from provenn.logic.terms import nothing as no_set
@@ -188,7 +188,7 @@ def condition_of(catalog: SelectSources) -> Extent:
     true = selection.true
     if not {one.label for one in selection.atoms}.issuperset(true.labels):
         true = catalog.criterion.true  # after a concatenation, the selection speaks of its members
-    return true.evaluate(leaf, nothing, everything)
+    return extent_of(true, leaf)
 
 
 def parts(extent: Extent) -> dict[str, Extent]:

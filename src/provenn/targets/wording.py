@@ -8,7 +8,7 @@ from typing import Protocol
 
 from provenn.catalogs import Catalog, Extent, cone
 from provenn.catalogs.sample_sources import sample_rule
-from provenn.criteria import plain_text
+from provenn.criteria import abridged, plain_text
 from provenn.store.knowledge import Origin
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene, parts
@@ -150,7 +150,7 @@ class _Conditions:
         for extent, catalog in self.scene.selections:
             own = parts(extent)
             if own.keys() <= left.keys():
-                texts.append(" ".join(catalog.text.split()))
+                texts.append(abridged(" ".join(catalog.text.split())))
                 left = {digest: one for digest, one in left.items() if digest not in own}
         texts += sorted(self._one(one) for one in left.values())
         if len(texts) > 1:
@@ -162,7 +162,7 @@ class _Conditions:
             return " or ".join(sorted(self.all_of(dict(parts(~each))) for each in one.parts)) or "none"
         rule = sample_rule(one.label)
         if rule is None:
-            text = self.word(plain_text(one.label, self.names))
+            text = self.word(abridged(plain_text(one.label, self.names)))
         else:
             text = f"a sample of {rule[1] / 2**63:.4g} with seed {rule[0]}"
         return f"not ({text})" if one.complemented else text
