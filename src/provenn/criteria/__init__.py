@@ -1,7 +1,16 @@
 """Selection predicates and SQL expressions: read, normalised, understood as sets. Knows no catalogs and no Spark."""
 
 from provenn.criteria.atoms import Atom, order_facts
-from provenn.criteria.criterion import Criterion, Expression, names_in, parse_criterion, parse_expression, render
+from provenn.criteria.criterion import (
+    Criterion,
+    Expression,
+    check_unit,
+    names_in,
+    parse_criterion,
+    parse_expression,
+    render,
+    state_unit,
+)
 from provenn.criteria.regions import region_facts, without_cells
 from provenn.criteria.schema import Attribute, AttributeLike, matching_names
 from provenn.criteria.types import Type, parse_type
@@ -16,6 +25,7 @@ __all__ = [
     "Expression",
     "Type",
     "backquoted",
+    "check_unit",
     "identities_in",
     "matching_names",
     "names_in",
@@ -26,6 +36,7 @@ __all__ = [
     "region_facts",
     "render",
     "same_unit",
+    "state_unit",
     "unit_of",
     "with_names",
     "without_cells",

@@ -7,14 +7,25 @@ from dataclasses import dataclass, field
 
 from provenn.criteria.atoms import Atom, atoms_of, true_set
 from provenn.criteria.conditions import negated, nullable
+from provenn.criteria.conversions import checked_unit, stated_unit
 from provenn.criteria.nodes import Column, Condition, Node, walk
+from provenn.criteria.refusal import Refusal
 from provenn.criteria.schema import AttributeLike
 from provenn.criteria.types import VOID, Type
 from provenn.criteria.writing import CANONICAL, PEOPLE, backquoted, spark, write
 from provenn.errors import CriterionError
 from provenn.logic.terms import Term
 
-__all__ = ["Criterion", "Expression", "names_in", "parse_criterion", "parse_expression", "render"]
+__all__ = [
+    "Criterion",
+    "Expression",
+    "check_unit",
+    "names_in",
+    "parse_criterion",
+    "parse_expression",
+    "render",
+    "state_unit",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +83,7 @@ class Expression:
     node: Node = field(compare=False, repr=False)
 
 
-def parse_criterion(text: str, schema: Mapping[str, AttributeLike]) -> Criterion:
+def parse_criterion(text: str, schema: Mapping[str, AttributeLike], *, canonical: bool = False) -> Criterion:
     """Read a criterion.
 
     Parameters
@@ -81,6 +92,9 @@ def parse_criterion(text: str, schema: Mapping[str, AttributeLike]) -> Criterion
         A Boolean SQL expression, in Spark's dialect.
     schema
         The attributes by name.
+    canonical
+        Whether the text is the canonical one of something that was read before, and the schema is by identity. Its
+        units are converted already, so the units of attributes are not looked at.
 
     Raises
     ------
@@ -99,7 +113,7 @@ def parse_criterion(text: str, schema: Mapping[str, AttributeLike]) -> Criterion
     # sqlglot takes a fifth of a second to import, and only reading needs it.
     from provenn.criteria.reader import read_condition  # noqa: PLC0415
 
-    condition = read_condition(text, schema)
+    condition = read_condition(text, schema, canonical=canonical)
     atoms = {atom.label: atom for atom in atoms_of(condition)}
     return Criterion(
         canonical=write(condition, CANONICAL),
@@ -112,7 +126,7 @@ def parse_criterion(text: str, schema: Mapping[str, AttributeLike]) -> Criterion
     )
 
 
-def parse_expression(text: str, schema: Mapping[str, AttributeLike]) -> Expression:
+def parse_expression(text: str, schema: Mapping[str, AttributeLike], *, canonical: bool = False) -> Expression:
     """Read an expression.
 
     Parameters
@@ -121,6 +135,9 @@ def parse_expression(text: str, schema: Mapping[str, AttributeLike]) -> Expressi
         An SQL expression, in Spark's dialect.
     schema
         The attributes by name.
+    canonical
+        Whether the text is the canonical one of something that was read before, and the schema is by identity. Its
+        units are converted already, so the units of attributes are not looked at.
 
     Raises
     ------
@@ -138,7 +155,7 @@ def parse_expression(text: str, schema: Mapping[str, AttributeLike]) -> Expressi
     """
     from provenn.criteria.reader import read_node  # noqa: PLC0415 - as above
 
-    node = read_node(text, schema)
+    node = read_node(text, schema, canonical=canonical)
     if node.type == VOID:
         raise CriterionError("NULL alone has no type", text, hint="say which: CAST(NULL AS double)")
     return Expression(
@@ -149,6 +166,41 @@ def parse_expression(text: str, schema: Mapping[str, AttributeLike]) -> Expressi
         nullable=nullable(node),
         node=node,
     )
+
+
+def state_unit(expression: Expression, unit: str) -> str:
+    """Return the unit that is stated for an expression, in its usual spelling.
+
+    Raises
+    ------
+    CriterionError
+        If there is no such unit, or the expression is known to be in another one.
+
+    Examples
+    --------
+    >>> from provenn.criteria import Attribute, parse_type
+    >>> plx = {"plx": Attribute("hip.plx", parse_type("double"), unit="mas")}
+    >>> state_unit(parse_expression("1000 / plx", plx), "pc")
+    'pc'
+    """
+    try:
+        return stated_unit(expression.node, unit)
+    except Refusal as refusal:
+        raise CriterionError(refusal.problem, expression.text, hint=refusal.hint) from None
+
+
+def check_unit(unit: str) -> None:
+    """Refuse a text that means no unit.
+
+    Raises
+    ------
+    CriterionError
+        If there is no such unit.
+    """
+    try:
+        checked_unit(unit)
+    except Refusal as refusal:
+        raise CriterionError(refusal.problem, unit, hint=refusal.hint) from None
 
 
 def names_in(text: str) -> tuple[str, ...]:

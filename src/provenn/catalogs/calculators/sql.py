@@ -132,7 +132,7 @@ class Expressions:
     def parsed(self, schema: Schema) -> dict[str, Expression]:
         """Return the expressions over identities, for `provenn.criteria.render`, by the names they define."""
         given = schema.by_identity
-        return {one.name: parse_expression(one.canonical, given) for one in self.outputs}
+        return {one.name: parse_expression(one.canonical, given, canonical=True) for one in self.outputs}
 
     def to_json(self) -> Parameters:
         """Return all but the texts and units as JSON."""
