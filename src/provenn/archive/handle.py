@@ -25,6 +25,7 @@ from provenn.catalogs import (
     SqlCalculator,
 )
 from provenn.catalogs import Catalog as Definition
+from provenn.catalogs.calculators import SqlText
 from provenn.catalogs.calculators.allowed import allow
 from provenn.errors import ProvennError
 from provenn.sky import Region, criterion_on
@@ -129,14 +130,16 @@ class Catalog(Data):
 
     def derive(
         self,
-        what: Calculator | str | Mapping[str, str] | None = None,
+        what: Calculator | str | Mapping[str, SqlText] | None = None,
         /,
         *,
         name: str | None = None,
-        **expressions: str,
+        **expressions: SqlText,
     ) -> Catalog:
         """Add attributes: ``derive(dist_pc="1000 / plx")``, a mapping where names are odd, or a calculator.
 
+        An expression may state the unit of its values: ``derive(dist=("1000 / plx", "pc"))``. A unit that contradicts
+        the units of the attributes is refused.
         A calculator may be given by the name under which it is registered.
         """
         if isinstance(what, str):

@@ -48,6 +48,7 @@ def calculator_data(one: Registered) -> dict[str, Any]:
         "sql": sql,
         "inputs": list(made.inputs if isinstance(made, PythonCalculator) else inputs),
         "outputs": list(made.names),
+        "units": dict(made.units) if isinstance(made, PythonCalculator | SqlCalculator) else {},
         "digest": made.digest,
         "registered_at": one.registered_at.isoformat(),
         "registered_by": one.registered_by,

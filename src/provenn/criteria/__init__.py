@@ -4,12 +4,12 @@ from provenn.criteria.atoms import Atom, order_facts
 from provenn.criteria.criterion import (
     Criterion,
     Expression,
-    check_unit,
+    check_stated_unit,
     names_in,
     parse_criterion,
     parse_expression,
     render,
-    state_unit,
+    usual_unit,
 )
 from provenn.criteria.regions import region_facts, without_cells
 from provenn.criteria.schema import Attribute, AttributeLike, matching_names
@@ -25,7 +25,7 @@ __all__ = [
     "Expression",
     "Type",
     "backquoted",
-    "check_unit",
+    "check_stated_unit",
     "identities_in",
     "matching_names",
     "names_in",
@@ -36,8 +36,8 @@ __all__ = [
     "region_facts",
     "render",
     "same_unit",
-    "state_unit",
     "unit_of",
+    "usual_unit",
     "with_names",
     "without_cells",
 ]

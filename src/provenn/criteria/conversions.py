@@ -34,7 +34,7 @@ from provenn.criteria.units import (
 )
 from provenn.criteria.writing import CANONICAL, PEOPLE, shown, write
 
-__all__ = ["alike", "beside", "checked_unit", "measured", "quantity", "stated_unit"]
+__all__ = ["alike", "beside", "check_stated", "checked_unit", "measured", "quantity"]
 
 _LONGEST = 100
 _MOST_DIGITS = 15  # of a converted number that is still exact; with more it is a double
@@ -165,8 +165,8 @@ def _angle_hint(name: str, node: Node, unit: Unit, taken: str) -> str:
     return f"write {name}({_operand(node)} / 1 {taken})" if name in _TAKEN else f"write {_operand(node)} / 1 {taken}"
 
 
-def stated_unit(node: Node, text: str) -> str:
-    """Return the unit that the writer of an expression states for it, in its usual spelling.
+def check_stated(node: Node, text: str) -> None:
+    """Check that an expression may be in the unit that is stated for it.
 
     The statement is believed where nothing else is known: of attributes without a unit, of plain numbers, and where a
     plain number multiplies, which may have any unit: ``1000 / plx`` is in pc if 1000 is in mas.pc.
@@ -186,7 +186,6 @@ def stated_unit(node: Node, text: str) -> str:
         convertible = factor(own, unit) is not None
         hint = f"write {_operand(node)} / 1 {shown(text)} to convert it" if convertible else "leave the unit out"
         raise Refusal(f"{_people(node)} is in {known}, not in {text}", hint)
-    return unit_text(unit) or text
 
 
 def _is_canonical(nodes: Sequence[Node]) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from provenn.criteria.atoms import Atom, atoms_of, true_set
 from provenn.criteria.conditions import negated, nullable
-from provenn.criteria.conversions import checked_unit, stated_unit
+from provenn.criteria.conversions import check_stated, checked_unit
+from provenn.criteria.known_units import unit_text
 from provenn.criteria.nodes import Column, Condition, Node, walk
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.schema import AttributeLike
@@ -19,12 +20,12 @@ from provenn.logic.terms import Term
 __all__ = [
     "Criterion",
     "Expression",
-    "check_unit",
+    "check_stated_unit",
     "names_in",
     "parse_criterion",
     "parse_expression",
     "render",
-    "state_unit",
+    "usual_unit",
 ]
 
 
@@ -168,8 +169,8 @@ def parse_expression(text: str, schema: Mapping[str, AttributeLike], *, canonica
     )
 
 
-def state_unit(expression: Expression, unit: str) -> str:
-    """Return the unit that is stated for an expression, in its usual spelling.
+def check_stated_unit(expression: Expression, unit: str) -> None:
+    """Check that an expression may be in the unit that is stated for it.
 
     Raises
     ------
@@ -180,27 +181,31 @@ def state_unit(expression: Expression, unit: str) -> str:
     --------
     >>> from provenn.criteria import Attribute, parse_type
     >>> plx = {"plx": Attribute("hip.plx", parse_type("double"), unit="mas")}
-    >>> state_unit(parse_expression("1000 / plx", plx), "pc")
-    'pc'
+    >>> check_stated_unit(parse_expression("1000 / plx", plx), "pc")
     """
     try:
-        return stated_unit(expression.node, unit)
+        check_stated(expression.node, unit)
     except Refusal as refusal:
         raise CriterionError(refusal.problem, expression.text, hint=refusal.hint) from None
 
 
-def check_unit(unit: str) -> None:
-    """Refuse a text that means no unit.
+def usual_unit(text: str) -> str:
+    """Return the usual spelling of a unit.
 
     Raises
     ------
     CriterionError
         If there is no such unit.
+
+    Examples
+    --------
+    >>> usual_unit("km / s")
+    'km.s-1'
     """
     try:
-        checked_unit(unit)
+        return unit_text(checked_unit(text)) or text
     except Refusal as refusal:
-        raise CriterionError(refusal.problem, unit, hint=refusal.hint) from None
+        raise CriterionError(refusal.problem, text, hint=refusal.hint) from None
 
 
 def names_in(text: str) -> tuple[str, ...]:

@@ -160,11 +160,10 @@ class Providers:
 
     def _calculator_of(self, identity: str) -> str | None:
         provider = self._of_identity(identity)
-        if isinstance(provider, DeriveAttributes) and isinstance(provider.calculation, PythonCalculator):
-            return provider.calculation.digest
-        if isinstance(provider, DeriveAttributes):
-            return SqlCalculator.of(dict(provider.notes()["texts"])).digest
-        return None
+        if not isinstance(provider, DeriveAttributes):
+            return None
+        calculation = provider.calculation
+        return (calculation if isinstance(calculation, PythonCalculator) else calculation.calculator).digest
 
     def _ambiguous(self, name: str, by_identity: Mapping[str, attributes.Defined]) -> AmbiguousAttributeError:
         where = sorted({self._called(one.catalog) for one in by_identity.values()})
@@ -197,6 +196,8 @@ class Providers:
         try:
             made = first.on([parent])
         except ProvennError:  # names in the way: what is there will do
+            return first
+        if identity not in made.schema.by_identity:  # an older version of the program read the same words otherwise
             return first
         return self._known_or_new(made, definers)
 
