@@ -18,6 +18,7 @@ from provenn.catalogs import (
     RestrictSources,
     SampleSources,
     SelectSources,
+    SqlCalculator,
     restore,
 )
 from provenn.errors import CalculatorError, CriterionError
@@ -132,3 +133,90 @@ print("astropy" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [made.digest, "mas-1", "False", "False"]
+
+
+def test_a_derivation_may_state_its_unit():
+    made = derived(MAS, dist=("1000 / plx", "pc"), twice="2 * plx")
+    assert [made.schema[name].unit for name in ("dist", "twice")] == ["pc", "mas"]
+    assert SelectSources.of(made, "dist < 0.1 kpc") == SelectSources.of(made, "dist < 100")
+    again = restore(made.kind, stored(made.parameters()), stored(made.notes()), [MAS])
+    assert again == made
+    assert again.schema == made.schema
+    assert again.parameters() == made.parameters()
+    assert made.on([BARE]).schema["dist"].unit == "pc"
+
+
+def test_a_stated_unit_is_part_of_the_definition_and_of_the_attribute():
+    """Two people who state different units for one expression define two catalogs and two attributes."""
+    plain, parsecs, thousands = (
+        derived(MAS, dist=value) for value in ("1000 / plx", ("1000 / plx", "pc"), ("1000 / plx", "kpc"))
+    )
+    assert len({one.digest for one in (plain, parsecs, thousands)}) == 3
+    assert len({one.schema["dist"].identity for one in (plain, parsecs, thousands)}) == 3
+    assert "units" not in plain.parameters()
+    assert derived(MAS, v=("2 * plx", "km/s")) == derived(MAS, v=("2 * plx", "km s-1"))
+
+
+def test_an_attribute_without_a_unit_is_given_one():
+    made = derived(BARE, parallax=("plx", "mas"))
+    assert made.schema["parallax"].unit == "mas"
+    assert made.schema["parallax"].identity != BARE.schema["plx"].identity
+    assert SelectSources.of(made, "parallax > 0.01 arcsec") == SelectSources.of(made, "parallax > 10")
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (("plx", "arcsec"), "plx is in mas, not in arcsec"),
+        (("plx", "pc"), "plx is in mas, not in pc"),
+        (("1000 / plx", "parsecs"), "there is no unit parsecs"),
+        (("1000 / plx", ""), "there is no unit"),
+    ],
+)
+def test_a_stated_unit_that_contradicts_or_is_none_is_refused(value, problem):
+    with pytest.raises(CriterionError, match=problem):
+        derived(MAS, d=value)
+
+
+@pytest.mark.parametrize(
+    ("expressions", "units", "problem"),
+    [
+        ({"d": ("1000 / plx", 5)}, {}, "a unit is stated for a new attribute, as text"),
+        ({"d": "1000 / plx"}, {"e": "pc"}, "a unit is stated for a new attribute, as text"),
+        ({"d": ("1000 / plx", "pc")}, {"d": "kpc"}, "the unit of d is stated twice"),
+        ({"d": ("1000 / plx", "pc", "kpc")}, {}, "is defined by an SQL expression"),
+    ],
+)
+def test_a_unit_is_stated_once_as_text_for_a_new_attribute(expressions, units, problem):
+    with pytest.raises(CalculatorError, match=problem):
+        SqlCalculator.of(expressions, units)
+
+
+def test_a_calculator_in_sql_states_units():
+    plain = SqlCalculator.of({"dist": "1000 / plx"})
+    measured = SqlCalculator.of({"dist": "1000 / plx"}, {"dist": "pc"})
+    assert plain.definition() == {"kind": "sql", "expressions": [["dist", "1000 / plx"]]}
+    assert plain.digest != measured.digest
+    assert SqlCalculator.from_definition(stored(measured.definition())) == measured
+    made = DeriveAttributes.of(MAS, measured)
+    assert made.schema["dist"].unit == "pc"
+    assert made.calculation.calculator == measured
+
+
+def test_what_was_stored_before_attributes_were_converted_keeps_its_digest_and_its_meaning():
+    """Neither the restored definition nor what Spark is told is checked or converted again."""
+    sky = base("sky", units={"plx": "deg", "vmag": "mas"})
+    blind = base("sky")
+    assert sky.digest == blind.digest
+    earlier = derived(blind, c="cos(plx)", s="plx + vmag")
+    bright = SelectSources.of(blind, "plx > vmag AND cos(plx) > 0")
+    again = restore(earlier.kind, stored(earlier.parameters()), stored(earlier.notes()), [sky])
+    chosen = restore(bright.kind, stored(bright.parameters()), stored(bright.notes()), [sky])
+    assert (again.digest, chosen.digest) == (earlier.digest, bright.digest)
+    assert again.schema["s"].identity == earlier.schema["s"].identity
+    assert chosen.criterion.canonical == bright.criterion.canonical
+    for one, other in zip(again.calculation.parsed(sky.schema).values(), ("cos(plx)", "plx + vmag"), strict=True):
+        assert one.canonical == derived(blind, x=other).calculation.parsed(blind.schema)["x"].canonical
+    with pytest.raises(CriterionError, match="which takes rad"):
+        derived(sky, c="cos(plx)")
+    assert derived(sky, s="plx + vmag") != derived(blind, s="plx + vmag")

@@ -53,6 +53,18 @@ def test_what_a_calculator_derives_may_have_a_unit(sky):
     assert [one["unit"] for one in sky.json("show speeds")["attributes"] if one["name"] == "z"] == ["km/s"]
 
 
+def test_what_sql_derives_may_have_a_unit(sky):
+    sky("calculator distance --sql 'dist=1000 / plx' --unit dist=pc")
+    assert next(one for one in sky.json("calculators") if one["name"] == "distance")["units"] == {"dist": "pc"}
+    sky("derive stars --calculator distance --name far")
+    sky("derive stars 'dist=1000 / plx' 'twice=2 * plx' --unit dist=pc --name also")
+    for name in ("far", "also"):
+        assert [one["unit"] for one in sky.json(f"show {name}")["attributes"] if one["name"] == "dist"] == ["pc"]
+    assert "dist = 1000 / plx (in pc)" in sky("show also")
+    assert "no such attribute is derived" in sky.fails("derive stars 'dist=1000 / plx' --unit d=pc").replace("\n", " ")
+    assert "there is no unit parsecs" in sky.fails("derive stars 'dist=1000 / plx' --unit dist=parsecs")
+
+
 def test_sql_that_cannot_be_read_is_refused_at_once(survey):
     assert "at column 3" in survey.fails("calculator broken --sql 'x=1 +'")
     assert survey("calculators") == "no calculator is registered\n"
@@ -71,7 +83,8 @@ def test_no_calculator_at_first(survey):
         ("calculator one json:no_such --output x=double", "cannot import"),
         ("calculator one json --output x=double", "MODULE:FUNCTION is expected"),
         ("calculator one json:__name__ --output x=double", "is no function"),
-        ("calculator one --sql x=1 --unit x=mag", "--unit is for functions"),
+        ("calculator one --sql x=1 --unit x=mags", "there is no unit mags"),
+        ("calculator one --sql x=1 --unit y=mag", "a unit is stated for a new attribute"),
         ("calculator one json:loads --input a --output x=double --unit y=mag", "units are given to outputs"),
         ("calculator one json:loads --input a --output x=double --unit mag", "ATTRIBUTE=UNIT"),
     ],

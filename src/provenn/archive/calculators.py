@@ -40,7 +40,7 @@ def made(
     if function is None:
         for text in (sql or {}).values():
             names_in(text)  # what cannot be read is refused here, and not where it is used or listed
-        return SqlCalculator.of(sql or {})
+        return SqlCalculator.of(sql or {}, options.get("units"))
     made = PythonCalculator.of(function, inputs=inputs, outputs=outputs, **options)
     allow(made.permit)
     return made

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from provenn.catalogs import Schema
+from provenn.catalogs.calculators import SqlText
 from provenn.criteria import parse_expression
 from provenn.errors import CriterionError, DefinitionError
 
 __all__ = ["derived_columns", "renamed_columns"]
 
+T = TypeVar("T")
 Columns = Mapping[str, str]
+Expressions = Mapping[str, SqlText]
 
 
 def renamed_columns(schema: Schema, mapping: Columns | None, keywords: Columns, name: str | None) -> dict[str, str]:
@@ -38,7 +42,9 @@ def renamed_columns(schema: Schema, mapping: Columns | None, keywords: Columns, 
     return _once(mapping or {}, keywords)
 
 
-def derived_columns(schema: Schema, mapping: Columns | None, keywords: Columns, name: str | None) -> dict[str, str]:
+def derived_columns(
+    schema: Schema, mapping: Expressions | None, keywords: Expressions, name: str | None
+) -> dict[str, SqlText]:
     """Return the expressions that `derive` is given, if it is clear what `name` means.
 
     Beside expressions that are keywords, ``name="x"`` may be meant for an attribute called ``name``, if that can be
@@ -59,7 +65,7 @@ def derived_columns(schema: Schema, mapping: Columns | None, keywords: Columns, 
     return _once(mapping or {}, keywords)
 
 
-def _once(mapping: Columns, keywords: Columns) -> dict[str, str]:
+def _once(mapping: Mapping[str, T], keywords: Mapping[str, T]) -> dict[str, T]:
     for column in mapping.keys() & keywords.keys():
         raise DefinitionError(f"{column} is given twice", hint="give it in the mapping, or as a keyword")
     return {**mapping, **keywords}

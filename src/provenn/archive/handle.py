@@ -26,6 +26,7 @@ from provenn.catalogs import (
     SqlCalculator,
 )
 from provenn.catalogs import Catalog as Definition
+from provenn.catalogs.calculators import SqlText
 from provenn.catalogs.calculators.allowed import allow
 from provenn.errors import CalculatorError, ProvennError
 from provenn.sky import Region, criterion_on
@@ -146,11 +147,11 @@ class Catalog(Data):
 
     def derive(
         self,
-        what: Calculator | str | Mapping[str, str] | None = None,
+        what: Calculator | str | Mapping[str, SqlText] | None = None,
         /,
         *,
         name: str | None = None,
-        **expressions: str,
+        **expressions: SqlText,
     ) -> Catalog:
         """Add attributes: ``derive(dist_pc="1000 / plx")``, a mapping where names are odd, or a calculator.
 
@@ -158,7 +159,8 @@ class Catalog(Data):
         ----------
         what
             Names and SQL expressions; or a calculator, which may be given by the name under which it is registered.
-            With a mapping alone, an attribute may be called ``name``.
+            With a mapping alone, an attribute may be called ``name``. An expression may state the unit of its values:
+            ``derive(dist=("1000 / plx", "pc"))``.
         name
             A name for the new catalog.
         expressions
@@ -170,6 +172,8 @@ class Catalog(Data):
             If `name` may mean an attribute as well; the hint says how to write each.
         CalculatorError
             If there is nothing to calculate, or a calculator and expressions are given together.
+        CriterionError
+            If an expression cannot be read, or a stated unit contradicts the units of the attributes.
         """
         if isinstance(what, str):
             what = self.archive.find_calculator(what)

@@ -149,4 +149,4 @@ def _calculations(catalog: DeriveAttributes, name: str) -> Iterator[Calculation]
         case Expressions(outputs=outputs):
             for one in outputs:
                 identity = catalog.schema[one.name].identity
-                yield Calculation(name, (one.name,), "SQL", one.text, "", "", identity)
+                yield Calculation(name, (one.name,), "SQL", one.words, "", "", identity)

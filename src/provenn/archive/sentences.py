@@ -57,8 +57,10 @@ def told(kind: str, parameters: Parameters, notes: Parameters, parts: Sequence[s
             names = [name for name, _ in parameters["calculator"]["outputs"]]
             return f"{parts[0]}, with {listed(names)} calculated by {parameters['calculator']['function']}"
         case "DeriveAttributes":
-            names, texts = [name for name, *_ in parameters["expressions"]], notes["texts"]
-            return f"{parts[0]}, with {listed([f'{name} = {texts[name]}' for name in names])}"
+            texts, units = notes["texts"], parameters.get("units", {})
+            stated = {name: f" (in {unit})" for name, unit in units.items()}
+            new = [f"{name} = {texts[name]}{stated.get(name, '')}" for name, *_ in parameters["expressions"]]
+            return f"{parts[0]}, with {listed(new)}"
         case "CombineAttributes":
             return f"the attributes of {listed(parts)}, for the sources they all have"
         case "ConcatSources":

@@ -80,7 +80,7 @@ class DeriveAttributes(Catalog):
         """Return the same calculation on another parent."""
         (parent,) = dependencies
         if isinstance(self.calculation, Expressions):
-            return self.of(parent, SqlCalculator.of(self._texts()))
+            return self.of(parent, self.calculation.calculator)
         return self.of(parent, self.calculation)
 
     @classmethod

@@ -72,7 +72,7 @@ def expanded(criterion: Criterion, schema: Schema) -> tuple[Term, tuple[Atom, ..
         postfix = []
         for token in criterion.true.postfix:
             if isinstance(token, str):
-                reads = parse_criterion(token, given).reads
+                reads = parse_criterion(token, given, canonical=True).reads
                 postfix += _expanded(token, {identity: given[identity] for identity in reads}, atoms)
             else:
                 postfix.append(token)
@@ -91,7 +91,7 @@ def _expanded(text: str, read: Mapping[str, Attribute], atoms: dict[str, Atom]) 
             continue
         members = next((_members(attribute) for attribute in one.values() if attribute.pieces), ())
         if not members:
-            criterion = parse_criterion(text, one)
+            criterion = parse_criterion(text, one, canonical=True)
             postfix += criterion.true.postfix
             atoms.update((atom.label, atom) for atom in criterion.atoms)
             continue

@@ -52,7 +52,7 @@ class SelectSources(Catalog):
     @property
     def criterion(self) -> Criterion:
         """The criterion over identities, for `provenn.criteria.render`."""
-        return parse_criterion(self.selection.criterion, self.parent.schema.by_identity)
+        return parse_criterion(self.selection.criterion, self.parent.schema.by_identity, canonical=True)
 
     def parameters(self) -> Parameters:
         """The canonical criterion, its set and its atoms."""

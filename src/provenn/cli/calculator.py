@@ -43,7 +43,7 @@ def register(
         typer.Option(
             "--unit",
             metavar="ATTRIBUTE=UNIT",
-            help="The unit of what the function derives. May be repeated.",
+            help="The unit of what is derived. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -62,17 +62,16 @@ def register(
     - `provenn calculator photo_z sky:photo_z --input g --input r --output z=double`
     - `provenn calculator speed sky:speed --input pm --input plx --output v=double --unit v=km/s`
     - `provenn calculator colour --sql "colour=g - r"`
+    - `provenn calculator distance --sql "dist=1000 / plx" --unit dist=pc`
     """
     if (function is None) == (not sql):
         raise typer.BadParameter("give either MODULE:FUNCTION or --sql")
     types, expressions = pairs(outputs or (), "ATTRIBUTE=TYPE"), pairs(sql or (), "ATTRIBUTE=EXPRESSION")
     measured = pairs(units or (), "ATTRIBUTE=UNIT")
-    if measured and function is None:
-        raise typer.BadParameter("--unit is for functions; that of SQL follows from what it reads")
     options: Any = {"inputs": inputs or (), "outputs": types, "units": measured, "scope": scope}
     with opened(archive, as_json) as found:
         if function is None:
-            found.calculator(name, sql=expressions)
+            found.calculator(name, sql=expressions, units=measured)
         else:
             found.calculator(name, _imported(function), **options)
         made = next(one for one in found.calculators() if one.name == name)

@@ -61,6 +61,7 @@ def calculator_data(one: Registered) -> dict[str, Any]:
         "sql": sql,
         "inputs": list(inputs if python is None else python.inputs),
         "outputs": list(made.names),
+        "units": dict(made.units) if isinstance(made, PythonCalculator | SqlCalculator) else {},
         "permit": None if python is None else python.permit,
         "code": (python.code or None) if python is not None else None,
         "digest": made.digest,

@@ -29,6 +29,15 @@ def derive(
             show_default=False,
         ),
     ] = None,
+    units: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--unit",
+            metavar="ATTRIBUTE=UNIT",
+            help="The unit of a new attribute. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     name: NewName = None,
     archive: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
@@ -38,10 +47,16 @@ def derive(
     Try:
 
     - `provenn derive hipparcos dist_pc="1000 / plx" --name near`
+    - `provenn derive hipparcos dist="1000 / plx" --unit dist=pc`
     - `provenn derive galaxies --calculator photo_z`
     """
     calculated = pairs(expressions or (), "ATTRIBUTE=EXPRESSION")
     if (calculator is None) == (not calculated):
         raise typer.BadParameter("give either ATTRIBUTE=EXPRESSION or --calculator")
+    stated = pairs(units or (), "ATTRIBUTE=UNIT")
+    for attribute in stated:
+        if attribute not in calculated:
+            raise typer.BadParameter(f"--unit {attribute}: no such attribute is derived by an expression here")
+    measured = {new: (text, stated[new]) if new in stated else text for new, text in calculated.items()}
     with opened(archive, as_json) as found:
-        write_catalog(found[catalog].derive(calculator or calculated, name=name), name, as_json)
+        write_catalog(found[catalog].derive(calculator or measured, name=name), name, as_json)

@@ -2,7 +2,16 @@
 
 from provenn.criteria.abridging import abridged
 from provenn.criteria.atoms import Atom, order_facts
-from provenn.criteria.criterion import Criterion, Expression, names_in, parse_criterion, parse_expression, render
+from provenn.criteria.criterion import (
+    Criterion,
+    Expression,
+    check_stated_unit,
+    names_in,
+    parse_criterion,
+    parse_expression,
+    render,
+    usual_unit,
+)
 from provenn.criteria.plain import plain_text
 from provenn.criteria.references import join_dotted, split_alias, split_commas, split_qualifier, unquote
 from provenn.criteria.regions import region_facts, without_cells
@@ -20,6 +29,7 @@ __all__ = [
     "Type",
     "abridged",
     "backquoted",
+    "check_stated_unit",
     "identities_in",
     "join_dotted",
     "matching_names",
@@ -37,6 +47,7 @@ __all__ = [
     "split_qualifier",
     "unit_of",
     "unquote",
+    "usual_unit",
     "with_names",
     "without_cells",
 ]

@@ -7,6 +7,7 @@ from functools import partial
 
 from provenn.criteria.comparisons import choice, comparison, first_present, null_test, pattern_match
 from provenn.criteria.conditions import flag, is_true, negated
+from provenn.criteria.conversions import measured
 from provenn.criteria.domains import INFINITY
 from provenn.criteria.functions import FUNCTIONS, Function, canonical_name, why_refused
 from provenn.criteria.nodes import Call, Condition, Constant, Node, Nulls
@@ -28,7 +29,6 @@ from provenn.criteria.types import (
     decimal,
     parse_type,
 )
-from provenn.criteria.units import measured
 from provenn.errors import did_you_mean
 from provenn.sky import FUNCTIONS as REGIONS
 

@@ -7,14 +7,26 @@ from dataclasses import dataclass, field
 
 from provenn.criteria.atoms import Atom, atoms_of, true_set
 from provenn.criteria.conditions import negated, nullable
+from provenn.criteria.conversions import check_stated, checked_unit
+from provenn.criteria.known_units import unit_text
 from provenn.criteria.nodes import Column, Condition, Node, walk
+from provenn.criteria.refusal import Refusal
 from provenn.criteria.schema import AttributeLike
 from provenn.criteria.types import VOID, Type
 from provenn.criteria.writing import CANONICAL, PEOPLE, backquoted, spark, write
 from provenn.errors import CriterionError
 from provenn.logic.terms import Term
 
-__all__ = ["Criterion", "Expression", "names_in", "parse_criterion", "parse_expression", "render"]
+__all__ = [
+    "Criterion",
+    "Expression",
+    "check_stated_unit",
+    "names_in",
+    "parse_criterion",
+    "parse_expression",
+    "render",
+    "usual_unit",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +84,7 @@ class Expression:
     node: Node = field(compare=False, repr=False)
 
 
-def parse_criterion(text: str, schema: Mapping[str, AttributeLike]) -> Criterion:
+def parse_criterion(text: str, schema: Mapping[str, AttributeLike], *, canonical: bool = False) -> Criterion:
     """Read a criterion.
 
     Parameters
@@ -81,6 +93,9 @@ def parse_criterion(text: str, schema: Mapping[str, AttributeLike]) -> Criterion
         A Boolean SQL expression, in Spark's dialect.
     schema
         The attributes by name.
+    canonical
+        Whether the text is the canonical one of something that was read before, and the schema is by identity. Its
+        units are converted already, so the units of attributes are not looked at.
 
     Raises
     ------
@@ -100,12 +115,12 @@ def parse_criterion(text: str, schema: Mapping[str, AttributeLike]) -> Criterion
     from provenn.criteria.reader import read_condition  # noqa: PLC0415
     from provenn.criteria.syntax import check_length  # noqa: PLC0415
 
-    condition = read_condition(text, schema)
-    canonical = write(condition, CANONICAL)
-    check_length(canonical)  # it will be read again
+    condition = read_condition(text, schema, canonical=canonical)
+    written = write(condition, CANONICAL)
+    check_length(written)  # it will be read again
     atoms = {atom.label: atom for atom in atoms_of(condition)}
     return Criterion(
-        canonical=canonical,
+        canonical=written,
         text=write(condition, PEOPLE),
         reads=_reads(condition),
         true=true_set(condition),
@@ -115,7 +130,7 @@ def parse_criterion(text: str, schema: Mapping[str, AttributeLike]) -> Criterion
     )
 
 
-def parse_expression(text: str, schema: Mapping[str, AttributeLike]) -> Expression:
+def parse_expression(text: str, schema: Mapping[str, AttributeLike], *, canonical: bool = False) -> Expression:
     """Read an expression.
 
     Parameters
@@ -124,6 +139,9 @@ def parse_expression(text: str, schema: Mapping[str, AttributeLike]) -> Expressi
         An SQL expression, in Spark's dialect.
     schema
         The attributes by name.
+    canonical
+        Whether the text is the canonical one of something that was read before, and the schema is by identity. Its
+        units are converted already, so the units of attributes are not looked at.
 
     Raises
     ------
@@ -142,19 +160,58 @@ def parse_expression(text: str, schema: Mapping[str, AttributeLike]) -> Expressi
     from provenn.criteria.reader import read_node  # noqa: PLC0415 - as above
     from provenn.criteria.syntax import check_length  # noqa: PLC0415
 
-    node = read_node(text, schema)
+    node = read_node(text, schema, canonical=canonical)
     if node.type == VOID:
         raise CriterionError("NULL alone has no type", text, hint="say which: CAST(NULL AS double)")
-    canonical = write(node, CANONICAL)
-    check_length(canonical)
+    written = write(node, CANONICAL)
+    check_length(written)
     return Expression(
-        canonical=canonical,
+        canonical=written,
         text=write(node, PEOPLE),
         reads=_reads(node),
         type=node.type,
         nullable=nullable(node),
         node=node,
     )
+
+
+def check_stated_unit(expression: Expression, unit: str) -> None:
+    """Check that an expression may be in the unit that is stated for it.
+
+    Raises
+    ------
+    CriterionError
+        If there is no such unit, or the expression is known to be in another one.
+
+    Examples
+    --------
+    >>> from provenn.criteria import Attribute, parse_type
+    >>> plx = {"plx": Attribute("hip.plx", parse_type("double"), unit="mas")}
+    >>> check_stated_unit(parse_expression("1000 / plx", plx), "pc")
+    """
+    try:
+        check_stated(expression.node, unit)
+    except Refusal as refusal:
+        raise CriterionError(refusal.problem, expression.text, hint=refusal.hint) from None
+
+
+def usual_unit(text: str) -> str:
+    """Return the usual spelling of a unit.
+
+    Raises
+    ------
+    CriterionError
+        If there is no such unit.
+
+    Examples
+    --------
+    >>> usual_unit("km / s")
+    'km.s-1'
+    """
+    try:
+        return unit_text(checked_unit(text)) or text
+    except Refusal as refusal:
+        raise CriterionError(refusal.problem, text, hint=refusal.hint) from None
 
 
 def names_in(text: str) -> tuple[str, ...]:

@@ -28,13 +28,16 @@ class Nulls(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """An attribute; `name` is what the user called it, `unit` what its values are in, if that is known."""
+    """An attribute; `name` is what the user called it.
+
+    `unit` is what its values are in: empty if that is not known, None in canonical text, where all is converted.
+    """
 
     identity: str
     type: Type
     nullable: bool
     name: str = field(compare=False)
-    unit: str = field(default="", compare=False)
+    unit: str | None = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +59,14 @@ class Call:
     """An operator or a function, applied.
 
     Operators go by their symbols; ``coerce`` is a cast that Spark makes by itself, and cannot fail; ``compare`` is
-    the outcome of a comparison of two terms.
+    the outcome of a comparison of two terms. A product or quotient with a `unit` is a conversion to that unit.
     """
 
     operator: str
     arguments: tuple[Node, ...]
     type: Type
     nulls: Nulls
+    unit: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

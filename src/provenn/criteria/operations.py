@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from provenn.criteria.conversions import alike, beside
 from provenn.criteria.domains import monotone
 from provenn.criteria.folding import evaluate, parse_constant
 from provenn.criteria.nodes import Call, Constant, Node, Nulls
@@ -24,11 +25,11 @@ from provenn.criteria.types import (
     common_type,
     decimal,
 )
-from provenn.criteria.units import alike, beside
 from provenn.criteria.writing import CANONICAL, write
 
 __all__ = ["arithmetic", "bitwise", "cast", "check_digits", "coerce", "negative", "together"]
 
+_COMPARING = frozenset(["<", "<=", "=", "<>", ">=", ">", "IN"])
 _MOMENTS = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
 _FORMS = {DATE: "yyyy-mm-dd", TIMESTAMP: "yyyy-mm-dd hh:mm:ss", TIMESTAMP_NTZ: "yyyy-mm-dd hh:mm:ss"}
 
@@ -55,11 +56,12 @@ def coerce(node: Node, kind: Type) -> Node:
 
 
 def together(nodes: Sequence[Node], what: str) -> list[Node]:
-    """Return the nodes in the one type in which Spark compares them, and numbers with units in the one of the others.
+    """Return the nodes in the one type in which Spark compares them, and in one unit.
 
+    A comparison is in the finest unit, so that it is the same from both sides; a choice in that of the first value.
     A string constant may stand for a date.
     """
-    nodes = alike(nodes)
+    nodes = alike(nodes, finest=what in _COMPARING)
     kinds = [node.type for node in nodes]
     if any(kind in _MOMENTS for kind in kinds):
         kinds = [node.type for node in nodes if not (isinstance(node, Constant) and isinstance(node.key, str))]

@@ -19,6 +19,7 @@ from provenn.criteria.comparisons import (
     pattern_match,
 )
 from provenn.criteria.conditions import all_of, any_of, flag, is_true, negated
+from provenn.criteria.conversions import quantity
 from provenn.criteria.folding import parse_constant, read_number
 from provenn.criteria.functions import why_refused
 from provenn.criteria.nodes import Call, Column, Condition, Constant, Junction, Leaf, Node, Truth
@@ -28,7 +29,6 @@ from provenn.criteria.refusal import Refusal
 from provenn.criteria.schema import AttributeLike, matching_names
 from provenn.criteria.syntax import is_quantity, parse, position
 from provenn.criteria.types import BOOLEAN, DOUBLE, FLOAT, STRING, VOID, Type, parse_type
-from provenn.criteria.units import quantity
 from provenn.errors import CriterionError, did_you_mean
 
 __all__ = ["read_condition", "read_names", "read_node"]
@@ -63,14 +63,14 @@ _HINTS: dict[type[exp.Expr], tuple[str, str]] = {
 }
 
 
-def read_condition(text: str, schema: Mapping[str, AttributeLike]) -> Condition:
-    """Read a criterion."""
-    return _Reader(text, schema).condition(parse(text))
+def read_condition(text: str, schema: Mapping[str, AttributeLike], *, canonical: bool = False) -> Condition:
+    """Read a criterion; in canonical text, units are not looked at."""
+    return _Reader(text, schema, canonical).condition(parse(text))
 
 
-def read_node(text: str, schema: Mapping[str, AttributeLike]) -> Node:
-    """Read an expression."""
-    return _Reader(text, schema).node(parse(text))
+def read_node(text: str, schema: Mapping[str, AttributeLike], *, canonical: bool = False) -> Node:
+    """Read an expression; in canonical text, units are not looked at."""
+    return _Reader(text, schema, canonical).node(parse(text))
 
 
 def read_names(text: str) -> tuple[str, ...]:
@@ -85,9 +85,10 @@ def _name(tree: exp.Column) -> str:
 
 
 class _Reader:
-    def __init__(self, text: str, schema: Mapping[str, AttributeLike]) -> None:
+    def __init__(self, text: str, schema: Mapping[str, AttributeLike], canonical: bool) -> None:
         self.text = text
         self.schema = schema
+        self.canonical = canonical
 
     def condition(self, tree: exp.Expr) -> Condition:
         meaning = self.read(tree)
@@ -277,7 +278,8 @@ class _Reader:
             )
             raise Refusal(*(reason or (f"there is no attribute {name!r}", hint)))
         attribute = self.schema[matches[0]]
-        return Column(attribute.identity, attribute.type, attribute.nullable, name, attribute.unit)
+        unit = None if self.canonical else attribute.unit
+        return Column(attribute.identity, attribute.type, attribute.nullable, name, unit)
 
 
 def _is_suffixed(tree: exp.Expr) -> bool:

@@ -7,13 +7,13 @@ from itertools import combinations
 
 from provenn.criteria.atoms import Atom
 from provenn.criteria.conditions import flag
+from provenn.criteria.conversions import measured
 from provenn.criteria.domains import double_key
 from provenn.criteria.folding import evaluate
 from provenn.criteria.nodes import Call, Condition, Constant, Node, Nulls
 from provenn.criteria.operations import coerce
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.types import BOOLEAN, DOUBLE, STRING, VOID
-from provenn.criteria.units import measured
 from provenn.criteria.writing import region_in
 from provenn.errors import FileError, RegionError
 from provenn.logic import Statement, disjoint, subset
@@ -31,7 +31,7 @@ _CELL = "healpix("
 
 def region_condition(function: str, *arguments: Node) -> Condition:
     """Return the condition that a position lies in a region; all but the position is constant, and normalised."""
-    position = [_coordinate(function, one) for one in arguments[:2]]
+    position = [_coordinate(function, one) for one in measured(function, arguments[:2])]
     given = [_constant(function, one) for one in measured(function, arguments[2:])]
     if len(given) % 2 and function == "in_polygon":
         raise Refusal("in_polygon() takes pairs of numbers", "each vertex is a right ascension and a declination")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 from provenn.catalogs import (
     Catalog,
@@ -21,7 +20,8 @@ from provenn.catalogs import (
 from provenn.catalogs.calculators import Expressions
 from provenn.catalogs.concat_sources import ConcatSources, shared_attributes
 from provenn.catalogs.schema import Attribute
-from provenn.criteria import Criterion, parse_criterion
+from provenn.criteria import parse_criterion
+from provenn.errors import CriterionError
 
 __all__ = ["Comparison", "Origin", "comparisons", "filters", "origins"]
 
@@ -105,7 +105,7 @@ def _calculated(catalog: DeriveAttributes) -> dict[str, tuple[Origin, ...]]:
             for name in called.inputs
         )
         return dict.fromkeys(called.names, read)
-    texts = {one.name: one.text for one in catalog.calculation.outputs}
+    texts = {one.name: one.words for one in catalog.calculation.outputs}
     return {
         name: _named(parent, one.reads, "DIRECT", "TRANSFORMATION", texts[name])
         for name, one in catalog.calculation.parsed(parent.schema).items()
@@ -121,7 +121,7 @@ def filters(catalog: Catalog) -> tuple[Origin, ...]:
     """Return the attributes that decide which sources there are."""
     match catalog:
         case SelectSources(parent=parent, text=text):
-            return _named(parent, _criterion(catalog).reads, "INDIRECT", "FILTER", text)
+            return _named(parent, catalog.criterion.reads, "INDIRECT", "FILTER", text)
         case SampleSources(parent=parent):
             return _keys((parent,), "FILTER", f"a fraction of {catalog.fraction:g}, with seed {catalog.seed}")
         case RestrictSources() | CombineAttributes():
@@ -143,17 +143,16 @@ def _keys(catalogs: tuple[Catalog, ...], subtype: str, text: str) -> tuple[Origi
     )
 
 
-@lru_cache(maxsize=1)  # it is asked for twice in a row, and slow to read
-def _criterion(catalog: SelectSources) -> Criterion:
-    return parse_criterion(catalog.text, catalog.parent.schema)
-
-
 def comparisons(catalog: Catalog) -> tuple[Comparison, ...]:
     """Return a criterion as comparisons with numbers that are all true; empty if it is something else."""
     if not isinstance(catalog, SelectSources):
         return ()
     schema = catalog.parent.schema
-    found = [_COMPARISON.fullmatch(part) for part in _criterion(catalog).text.split(" AND ")]
+    try:
+        text = parse_criterion(catalog.text, schema).text
+    except CriterionError:  # an older version of the program allowed it
+        return ()
+    found = [_COMPARISON.fullmatch(part) for part in text.split(" AND ")]
     if None in found:
         return ()
     return tuple((schema[one[1]].name, one[2], one[3]) for one in found if one is not None)

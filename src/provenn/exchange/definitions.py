@@ -59,7 +59,11 @@ def verb_and_options(catalog: Catalog) -> tuple[str, dict[str, Any]]:
         case RenameAttributes(names=names):
             return "rename", {"attributes": dict(names)}
         case DeriveAttributes(calculation=Expressions(outputs=outputs)):
-            return "derive", {"attributes": {one.name: one.text for one in outputs}}
+            units = {one.name: one.unit for one in outputs if one.stated}
+            return "derive", {
+                "attributes": {one.name: one.text for one in outputs},
+                **({"units": units} if units else {}),
+            }
         case DeriveAttributes(calculation=PythonCalculator() as calculator):
             return "calculate", {"attributes": list(calculator.names)}
         case CombineAttributes():
@@ -103,7 +107,9 @@ def defined(verb: str, options: Mapping[str, Any], parts: Sequence[Catalog]) -> 
             case "rename", [parent]:
                 return RenameAttributes.of(parent, dict(options["attributes"]))
             case "derive", [parent]:
-                return DeriveAttributes.of(parent, SqlCalculator.of(dict(options["attributes"])))
+                return DeriveAttributes.of(
+                    parent, SqlCalculator.of(dict(options["attributes"]), dict(options.get("units", {})))
+                )
             case "calculate", [parent]:
                 return parent  # with the same sources; what the function gives nobody can compute here
             case "combine", [_, _, *_]:

@@ -90,8 +90,8 @@ class Registry:
         return superseded(self._registered)
 
     @cached_property
-    def superseded_sql(self) -> frozenset[tuple[str, str]]:
-        """The names and SQL of those among them, without what a current calculator gives in the same words."""
+    def superseded_sql(self) -> frozenset[tuple[str, str, str]]:
+        """The names, SQL and stated units of those among them, without what a current calculator gives in the same words."""
         old = {
             registration.calculator
             for registration in self._registered
@@ -242,9 +242,12 @@ class NamedAttributes:
         return Candidate(identity, word, name, f"defined by {word}")
 
 
-def _expressions(calculators: Iterable[Calculator]) -> frozenset[tuple[str, str]]:
+def _expressions(calculators: Iterable[Calculator]) -> frozenset[tuple[str, str, str]]:
     return frozenset(
-        pair for calculator in calculators if isinstance(calculator, SqlCalculator) for pair in calculator.expressions
+        (name, text, dict(calculator.units).get(name, ""))
+        for calculator in calculators
+        if isinstance(calculator, SqlCalculator)
+        for name, text in calculator.expressions
     )
 
 

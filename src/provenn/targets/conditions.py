@@ -47,7 +47,7 @@ def _all_of(writing: _Writing, left: dict[str, Extent]) -> str:
         if condition_reads(extent) <= writing.read and all(
             digest in left or writing.holds(one) for digest, one in own.items()
         ):
-            criterion = parse_criterion(catalog.selection.criterion, writing.attributes)
+            criterion = parse_criterion(catalog.selection.criterion, writing.attributes, canonical=True)
             texts.append(f"({render(criterion, writing.names)})")
             left = {digest: one for digest, one in left.items() if digest not in own}
     texts += [_one(writing, one) for one in left.values()]
@@ -65,7 +65,7 @@ def _one(writing: _Writing, part: Extent) -> str:
 def _atom(writing: _Writing, label: str) -> str:
     rule = sample_rule(label)
     if rule is None:
-        return render(parse_criterion(label, writing.attributes), writing.names)
+        return render(parse_criterion(label, writing.attributes, canonical=True), writing.names)
     seed, threshold = rule
     key = ", ".join(map(backquoted, writing.key))
     return f"(xxhash64(CAST('{seed}' AS BIGINT), {key}) & {2**63 - 1}L) < {threshold}L"

@@ -254,7 +254,7 @@ class Providers:
 
 
 def rests_on(
-    catalog: Catalog, identity: str, calculators: Collection[str], expressions: Collection[tuple[str, str]]
+    catalog: Catalog, identity: str, calculators: Collection[str], expressions: Collection[tuple[str, str, str]]
 ) -> bool:
     """Whether a catalog has an attribute only by way of some calculators or SQL expressions.
 
@@ -267,7 +267,7 @@ def rests_on(
     calculators
         Digests of calculators in Python.
     expressions
-        Names and SQL as it was written.
+        Names, SQL as it was written, and units that were stated; nothing where none was.
     """
     resting: dict[str, bool] = {}  # of each attribute, whether all definitions seen so far rest on them
     for ancestor in cone(catalog):
@@ -280,11 +280,17 @@ def rests_on(
 
 
 def _derived_by(
-    catalog: DeriveAttributes, identity: str, calculators: Collection[str], expressions: Collection[tuple[str, str]]
+    catalog: DeriveAttributes,
+    identity: str,
+    calculators: Collection[str],
+    expressions: Collection[tuple[str, str, str]],
 ) -> bool:
     if isinstance(catalog.calculation, PythonCalculator):
         return catalog.calculation.digest in calculators
-    return any((output.name, output.text) in expressions for output in _outputs(catalog, identity))
+    return any(
+        (output.name, output.text, output.unit if output.stated else "") in expressions
+        for output in _outputs(catalog, identity)
+    )
 
 
 def brought_together(wanted: Iterable[tuple[Catalog, str, str]]) -> Catalog | None:

@@ -59,7 +59,7 @@ def _said(catalog: Catalog) -> Iterator[tuple[str, str]]:
             yield "new names", ", ".join(f"{new} for {old}" for old, new in renamed)
         case DeriveAttributes(calculation=Expressions() as expressions):
             for one in expressions.outputs:
-                yield one.name, one.text
+                yield one.name, one.words
         case DeriveAttributes(calculation=PythonCalculator() as calculator):
             yield "function", calculator.function
             yield "source", calculator.code

@@ -55,8 +55,8 @@ class Calculating(Held):
         version
             Part of its identity, besides the code.
         units
-            What the outputs of a function are in, as in ``{"dist": "pc"}``; part of its identity. Those of SQL are
-            computed.
+            What the outputs are in, as in ``{"dist": "pc"}``; part of its identity. Those of SQL follow from the
+            units of what it reads, where these are known; a unit that contradicts is refused where it is used.
         """
         options = {"parameters": parameters, "kind": kind, "scope": scope, "version": version, "units": units}
         made = calculators.made(name, function, sql, inputs=inputs, outputs=outputs or {}, **options)

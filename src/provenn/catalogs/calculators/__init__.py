@@ -2,10 +2,10 @@
 
 from provenn.catalogs.calculators.calculator import Calculator
 from provenn.catalogs.calculators.python import PythonCalculator
-from provenn.catalogs.calculators.sql import Expressions, SqlCalculator
+from provenn.catalogs.calculators.sql import Expressions, SqlCalculator, SqlText
 from provenn.catalogs.catalog import Parameters
 
-__all__ = ["Calculator", "Expressions", "PythonCalculator", "SqlCalculator", "calculator_from"]
+__all__ = ["Calculator", "Expressions", "PythonCalculator", "SqlCalculator", "SqlText", "calculator_from"]
 
 
 def calculator_from(definition: Parameters) -> Calculator:
