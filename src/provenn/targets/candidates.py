@@ -91,7 +91,7 @@ class Registry:
 
     @cached_property
     def superseded_sql(self) -> frozenset[tuple[str, str, str]]:
-        """The names, SQL and stated units of those among them, without what a current calculator gives in the same words."""
+        """The names, SQL and stated units of those among them that no current calculator has as well."""
         old = {
             registration.calculator
             for registration in self._registered
