@@ -1,13 +1,14 @@
 """Criteria with long lists of values: how the processor time grows with the number of values.
 
 Run ``python -m benchmarks long_lists``. Each form of a list is read, written for Spark, and turned into a set with the
-facts about it; a list is proved to lie inside another one. Measured is the processor time for a number of values and for
-ten times as many. Time in proportion to the length has the ratio 10; time in proportion to its square, 100.
+facts about it; a list is proved to lie inside another one. Measured is the processor time for a number of values, and
+for ten times as many. Time in proportion to the length has the ratio 10; time in proportion to its square, 100.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from time import process_time
 
 from benchmarks.measure import show, shown
@@ -35,10 +36,10 @@ FORMS: dict[str, Callable[[int], str]] = {
 def main() -> int:
     """Measure, print a table, and return 1 if the time grows faster than promised."""
     rows, kept = [], True
-    works = {name: lambda number, form=form: take(form(number)) for name, form in FORMS.items()}
+    works: dict[str, Callable[[int], None]] = {name: partial(take, form) for name, form in FORMS.items()}
     for name, work in {**works, "two lists, one inside the other": compare}.items():
         work(100)
-        few, many = (seconds(lambda number=number, work=work: work(number)) for number in (FEW, MANY))
+        few, many = (seconds(partial(work, number)) for number in (FEW, MANY))
         kept = kept and many <= LARGEST_RATIO * few
         rows.append((name, shown(few), shown(many), f"{many / few:.1f}", f"{LARGEST_RATIO:g}"))
     sizes = (f"{number:_} values, s".replace("_", " ") for number in (FEW, MANY))
@@ -47,9 +48,9 @@ def main() -> int:
     return 0 if kept else 1
 
 
-def take(text: str) -> None:
-    """Do all that is done with a criterion without reading data."""
-    criterion = parse_criterion(text, SCHEMA)
+def take(form: Callable[[int], str], number: int) -> None:
+    """Do all that is done with a criterion of a number of values without reading data."""
+    criterion = parse_criterion(form(number), SCHEMA)
     order_facts(criterion.atoms)
     render(criterion, NAMES)
     extent_of(criterion.true, leaf)
