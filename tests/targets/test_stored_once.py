@@ -82,7 +82,7 @@ def column(table: pa.Table, name: str) -> dict[int, float | None]:
 
 
 def test_one_call_serves_all_outputs_of_a_calculator(archive, fitted):
-    """z of 5 000 sources, then ez of the same, then both: 5 000 calls, not 15 000."""
+    """For z of 5 000 sources, then ez of the same, then both: 5 000 calls, not 15 000."""
     z = archive.target("stars", [fitted.value]).to_arrow()
     assert fitted.calls() == SOURCES
     ez = archive.target("stars", [fitted.error]).to_arrow()

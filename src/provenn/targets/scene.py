@@ -34,6 +34,8 @@ class Scene:
         How many sources extents have, by digest, where that was counted.
     estimates, costs
         What `provenn.targets.costs` has found so far, by the signatures of steps.
+    views
+        What `provenn.targets.supplies` has made of fragments so far.
     leaned
         The statements that were asked for, and proved, since somebody has cleared it.
     """
@@ -44,6 +46,7 @@ class Scene:
     rows: Mapping[str, int] = field(default_factory=dict)
     estimates: dict[int, tuple[float, bool]] = field(default_factory=dict, repr=False)
     costs: dict[tuple[int, frozenset[str]], float] = field(default_factory=dict, repr=False)
+    views: dict[tuple[int, tuple[str, ...], int], Step] = field(default_factory=dict, repr=False)
     leaned: list[Statement] = field(default_factory=list, repr=False)
     _called: dict[str, str] = field(default_factory=dict, repr=False)
     _proved: dict[str, bool] = field(default_factory=dict, repr=False)
