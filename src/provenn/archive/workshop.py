@@ -160,13 +160,14 @@ class Workshop:
             return no_rows(plan.schema)
         with recorded(self._database, plan) as run:
             from provenn.spark.arrow import described  # noqa: PLC0415
-            from provenn.targets.running import answered, leaning, learned  # noqa: PLC0415 - see above
+            from provenn.targets.running import answered, learned  # noqa: PLC0415 - see above
 
-            run.plan, data = answered(self.pipeline(), plan, replan, keep)
+            answer = answered(self.pipeline(), plan, replan, keep)
+            run.plan, data = answer.plan, answer.data
             table = described(self.pipeline().collected(data, limit, lambda frame: frame.toArrow()), data.schema)
             run.rows = table.num_rows
             if plan.catalog is not None:
-                learned(self._database, plan.catalog, table.num_rows, leaning(run.plan))
+                learned(self._database, plan.catalog, table.num_rows, answer.facts)
         return table
 
     def first(self, replan: Callable[[], Plan], number: int) -> pa.Table:
@@ -202,19 +203,20 @@ class Workshop:
     ) -> Written:
         """Compute data into files."""
         from provenn.spark.writing import write  # noqa: PLC0415 - see above
-        from provenn.targets.running import answered, leaning, learned  # noqa: PLC0415
+        from provenn.targets.running import answered, learned  # noqa: PLC0415
 
         pipeline = self.pipeline()
         plan = replan()
         self._check_place(path, plan)
         with recorded(self._database, plan) as run:
-            run.plan, data = answered(pipeline, plan, replan, keep)
+            answer = answered(pipeline, plan, replan, keep)
+            run.plan, data = answer.plan, answer.data
             with pipeline.pinned(data):  # write itself shows progress and tells failures
                 options |= {"listener": pipeline.listener, "check": lambda: pipeline.check(data.bases)}
                 done = write(pipeline.engine, data.frame, data.schema, path, **options)
             run.rows = done.rows
             if plan.catalog is not None:
-                learned(self._database, plan.catalog, done.rows, leaning(run.plan))
+                learned(self._database, plan.catalog, done.rows, answer.facts)
         return done
 
     def _check_place(self, path: str | PathLike[str], plan: Plan) -> None:

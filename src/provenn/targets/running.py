@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from provenn.catalogs import Base, Catalog, ExcludeSources, cone
+from provenn.catalogs import Base, Catalog, cone
 from provenn.catalogs.roots import check_roots
 from provenn.errors import ArchiveBusyError, ContradictionError
 from provenn.logic import Knowledge, Statement, empty, equal, nonempty
@@ -22,22 +22,32 @@ from provenn.store.facts import any_declared
 from provenn.store.fragments import Fragment
 from provenn.store.observations import observe
 from provenn.targets.execution import executed
+from provenn.targets.keeping import Keep, Part, parts_kept
 from provenn.targets.known import known_of
 from provenn.targets.leasing import Turn
 from provenn.targets.plan import Plan
 from provenn.targets.planning import without_fragments
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Calculate, Concat, Scan, Step, Stored, is_key, walk
+from provenn.targets.steps import Scan, Step, Stored, is_key
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from provenn.spark.pipeline import Pipeline, Prepared
 
-__all__ = ["Keep", "Part", "Replan", "answered", "leaning", "learned", "parts_kept", "prepared", "sound", "store_part"]
-
-Keep = Literal["always", "worthwhile", "never"]
-"""Which results are kept: all; those for which a calculator in Python was called; none."""
+__all__ = [
+    "Answer",
+    "Keep",
+    "Part",
+    "Replan",
+    "answered",
+    "leaning",
+    "learned",
+    "parts_kept",
+    "prepared",
+    "sound",
+    "store_part",
+]
 
 Replan = Callable[[], Plan]
 """Plans once more, with what is stored now."""
@@ -53,7 +63,7 @@ def _data(pipeline: Pipeline, plan: Plan) -> Prepared:
     from provenn.spark.pipeline import Prepared  # noqa: PLC0415 - planning does without Spark
     from provenn.spark.rows import named  # noqa: PLC0415
 
-    frame = named(_frame(pipeline, plan, plan.after), [(one.identity, one) for one in plan.columns])
+    frame = named(_frame(pipeline, plan, plan.after, plan.needed), [(one.identity, one) for one in plan.columns])
     return Prepared(frame, plan.schema, plan.what, plan.bases, plan.fragments, plan.most)
 
 
@@ -70,8 +80,27 @@ def sound(pipeline: Pipeline, plan: Plan) -> Plan:
     return plan
 
 
-def answered(pipeline: Pipeline, plan: Plan, replan: Replan, keep: Keep) -> tuple[Plan, Prepared]:
-    """Return the plan that was carried out, and its data; what is to be kept is stored before, and read from there.
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a request was answered.
+
+    Parameters
+    ----------
+    plan
+        The plan that was carried out: it tells what was read and what was computed.
+    data
+        The result, ready to be computed; what is kept is read from where it was stored.
+    facts
+        The numbers of the declared and observed facts on which the result leans.
+    """
+
+    plan: Plan
+    data: Prepared
+    facts: tuple[int, ...]
+
+
+def answered(pipeline: Pipeline, plan: Plan, replan: Replan, keep: Keep) -> Answer:
+    """Carry out a plan; what is to be kept is stored first, and read from there.
 
     What somebody else computes now is waited for; so it may be another plan than was given.
 
@@ -88,48 +117,19 @@ def answered(pipeline: Pipeline, plan: Plan, replan: Replan, keep: Keep) -> tupl
     """
     plan = sound(pipeline, plan)
     if pipeline.database.read_only:
-        return plan, _data(pipeline, plan)
+        return Answer(plan, _data(pipeline, plan), tuple(leaning(plan)))
     turn = Turn(pipeline.database, pipeline.listener)
-    stored = None
-    while stored is None and (kept := parts_kept(plan, keep)):
-        stored = store_part(pipeline, plan, kept[0], turn)
-        if stored is None:
-            plan = sound(pipeline, replan())
-    if plan.fragments:
+    carried, stored = plan, set[int]()
+    while left := [part for part in parts_kept(plan, keep) if part.step.signature not in stored]:
+        if store_part(pipeline, plan, left[0], turn) is not None:
+            carried = carried if stored else plan
+            stored.add(left[0].step.signature)  # whatever comes of it, the same part is not stored for ever
+        plan = sound(pipeline, replan())
+    carried = carried if stored else plan
+    if carried.fragments:
         with suppress(ArchiveBusyError), pipeline.database.writing() as writing:
-            fragments.used(writing, [one.id for one in plan.fragments])
-    return plan, _data(pipeline, plan) if stored is None else prepared(pipeline, replan())[1]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A step whose result is kept, and the catalog whose sources it gives."""
-
-    step: Step
-    catalog: Catalog
-
-
-def parts_kept(plan: Plan, keep: Keep) -> list[Part]:
-    """Return what is to be kept: of a result that is partly stored, only the rest."""
-    if keep == "never" or plan.catalog is None or plan.empty or isinstance(plan.after, Stored):
-        return []
-    if keep == "worthwhile" and not plan.calculations:
-        return []
-    if not isinstance(plan.after, Concat):
-        return [Part(plan.after, plan.catalog)]
-    rest = plan.catalog
-    for one in plan.fragments:
-        if one.population != rest.population.name:
-            continue  # it is read for a match
-        rest = ExcludeSources(rest, next(each.catalog for each in plan.scene.fragments if each.fragment.id == one.id))
-    costly = [one for one in plan.after.members if _calculates(one)]
-    if len(costly) == 1 and costly[0].extent == rest.extent:
-        return [Part(costly[0], rest)]
-    return [Part(plan.after, plan.catalog)]
-
-
-def _calculates(step: Step) -> bool:
-    return any(isinstance(one, Calculate) for one in walk(step))
+            fragments.used(writing, [one.id for one in carried.fragments])
+    return Answer(carried, _data(pipeline, plan), tuple({*leaning(carried), *leaning(plan)}))
 
 
 def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragment | None:
@@ -142,7 +142,7 @@ def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragme
     plan
         The plan, all of whose fragments are sound.
     part
-        What is kept of it: those attributes that were asked for.
+        What is kept of it.
     turn
         Whose turn it is.
 
@@ -155,20 +155,17 @@ def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragme
     from provenn.spark.rows import named  # noqa: PLC0415
 
     check_roots((one for one in cone(part.catalog) if isinstance(one, Base)), pipeline.roots)
-    asked = {one.identity for one in plan.columns}.intersection(part.step.attributes)
-    held = [(one.identity, one) for one in part.catalog.schema.attributes if one.identity in asked]
-    kept = frozenset(identity for identity, _ in held if not is_key(identity))
-    computed = {one.identity: one for step in plan.calculations for one in step.outputs}
-    if not computed:
-        computed = {identity: one for identity, one in held if identity in kept}
+    given = part.catalog.schema.attributes
+    held = [(one.identity, one) for one in given if is_key(one.identity) or one.identity in part.identities]
+    computed = part.computed
     turn.considered |= {one.fragment.id for one in plan.scene.fragments}
     with (
-        turn.leased(part.catalog, kept.intersection(computed), computed) as mine,
+        turn.leased(part.catalog, frozenset(computed), computed) as mine,
         fragments.pinned(pipeline.database, [one.id for one in plan.fragments]),
     ):
         if not mine:
             return None
-        frame = named(_frame(pipeline, plan, part.step), held)
+        frame = named(_frame(pipeline, plan, part.step, part.identities), held)
         facts = leaning(plan)
         stored = store_fragment(
             pipeline.engine,
@@ -197,7 +194,7 @@ def leaning(plan: Plan) -> list[int]:
     return sorted(found)
 
 
-def _frame(pipeline: Pipeline, plan: Plan, step: Step) -> DataFrame:
+def _frame(pipeline: Pipeline, plan: Plan, step: Step, needed: frozenset[str]) -> DataFrame:
     from provenn.spark.columns import picked  # noqa: PLC0415 - see above
     from provenn.spark.failures import told  # noqa: PLC0415
     from provenn.spark.fragments import read_fragment  # noqa: PLC0415
@@ -210,7 +207,7 @@ def _frame(pipeline: Pipeline, plan: Plan, step: Step) -> DataFrame:
         return picked(frame, [(columns[each], each) for each in identities])
 
     with told(f"preparing {plan.what}"):
-        return executed(step, plan.needed, plan.scene, pipeline.engine.session, read)
+        return executed(step, needed, plan.scene, pipeline.engine.session, read)
 
 
 def learned(database: Database, catalog: Catalog, rows: int, facts: Collection[int] = ()) -> None:

@@ -1,0 +1,121 @@
+"""Random histories of requests: each answer is right, and no calculator is called for what is stored."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from provenn.catalogs import Catalog, KeepAttributes, cone
+from provenn.catalogs.lineage import facts_of
+from provenn.targets.keeping import Part, parts_kept, parts_stored
+from provenn.targets.literal import literal
+from provenn.targets.plan import Plan
+from provenn.targets.rewriting import rewritten
+from provenn.targets.steps import Stored
+from tests.catalogs.samples import Rows
+from tests.targets.scenes import needed, scene_of, stored
+from tests.targets.simulated import Sky, by_identity, skies
+
+
+class History:
+    """An archive in memory: what was asked for, and what was stored of it.
+
+    Parameters
+    ----------
+    sky
+        The catalogs.
+    """
+
+    def __init__(self, sky: Sky) -> None:
+        self.sky = sky
+        self.fragments: list[Stored] = []
+
+    def plan(self, catalog: Catalog) -> Plan:
+        """Plan a catalog with all that is stored."""
+        scene = scene_of(catalog, fragments=self.fragments)
+        before = literal(catalog)
+        scene.learn(before)
+        after, applied = rewritten(before, needed(catalog), scene)
+        assert len(applied) < 400, "it comes to an end by itself"
+        return Plan("", catalog, (), (), catalog.schema.attributes, before, after, applied, scene)
+
+    def ask(self, catalog: Catalog, rows: Rows, keep: str) -> None:
+        """Ask for a catalog, keep what is to be kept, and check all of it."""
+        plan, done = self.plan(catalog), set[int]()
+        while True:
+            parts = parts_stored(plan, catalog) if keep == "store" else parts_kept(plan, keep)
+            left = [one for one in parts if one.step.signature not in done]
+            if not left:
+                break
+            self._store(left[0])
+            done.add(left[0].step.signature)
+            plan = self.plan(catalog)
+            if keep == "store" and left[0] is parts[-1]:
+                break
+        found = self.sky.carry_out(plan.after, plan.needed)
+        self._check_calls()
+        if keep != "never":
+            event("something was calculated that could not be kept" if _by_row(plan) else "all was kept")
+        expected = by_identity(catalog, rows)
+        wanted = {one.identity for one in catalog.schema.attributes}
+        assert {key: {one: row[one] for one in wanted} for key, row in found.items()} == expected
+
+    def _store(self, part: Part) -> None:
+        rows = self.sky.carry_out(part.step, part.identities)
+        self._check_calls()
+        for one in cone(part.catalog):
+            self.sky.learn(
+                facts_of(one.kind, one.digest, [each.digest for each in one.dependencies], one.parameters())[1]
+            )
+        assert set(rows) == self.sky.sources(part.catalog.extent), "the fragment has the sources of its catalog"
+        for key, row in rows.items():
+            assert all(row[one] == self.sky.values[one][key] for one in part.identities), "and their values"
+        number = len(self.fragments) + 1
+        fragment = stored(part.catalog, sorted(part.identities), number=number, rows=len(rows))
+        self.sky.contents[number] = {key: {one: row[one] for one in fragment.attributes} for key, row in rows.items()}
+        self.fragments.append(fragment)
+
+    def _check_calls(self) -> None:
+        """No calculator row by row was called for a source of which all that was needed is stored; or twice."""
+        known = self.sky.stored(self.fragments)
+        for (outputs, key), times in self.sky.called.items():
+            assert not all((one, key) in known for one in outputs), "it is stored"
+            assert times == 1, "it is computed once"
+        self.sky.called = Counter()
+
+
+def _by_row(plan: Plan) -> bool:
+    return any(not one.whole for one in plan.calculations)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[Sky, list[tuple[Catalog, Rows, str]]]:
+    """A sky, and what is asked of it, one after the other."""
+    sky = draw(skies())
+    requests = []
+    for _ in range(draw(st.integers(1, 5))):
+        one = draw(st.sampled_from(sky.tables[::-1]))
+        catalog, rows = one.catalog, one.rows
+        if draw(st.booleans()):
+            catalog = KeepAttributes.of(catalog, draw(st.lists(st.sampled_from(catalog.schema.names), unique=True)))
+            rows = {key: {name: row[name] for name in catalog.schema.names} for key, row in rows.items()}
+        requests.append(
+            (catalog, rows, draw(st.sampled_from(["worthwhile", "worthwhile", "always", "store", "never"])))
+        )
+    return sky, requests
+
+
+@pytest.mark.parametrize(
+    "examples", [pytest.param(150, id="quick"), pytest.param(5000, id="campaign", marks=pytest.mark.campaign)]
+)
+def test_answers_are_right_and_nothing_that_is_stored_is_computed_again(examples):
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(histories())
+    def check_one(case):
+        sky, requests = case
+        history = History(sky)
+        for catalog, rows, keep in requests:
+            history.ask(catalog, rows, keep)
+
+    check_one()
