@@ -6,11 +6,27 @@ sources of the extent that it claims to have, and is handed only the attributes 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from random import Random
 
-from hypothesis import strategies as st
-
-from provenn.catalogs import Attribute, Base, Catalog, DeriveAttributes, Extent, PythonCalculator, SelectSources, cone
+from provenn.catalogs import (
+    Attribute,
+    Catalog,
+    CombineAttributes,
+    ConcatSources,
+    DeriveAttributes,
+    ExcludeSources,
+    Extent,
+    KeepAttributes,
+    PythonCalculator,
+    RenameAttributes,
+    RestrictSources,
+    SampleSources,
+    SelectSources,
+    SqlCalculator,
+    cone,
+)
 from provenn.catalogs.lineage import facts_of
 from provenn.criteria import Atom
 from provenn.errors import ProvennError
@@ -29,10 +45,10 @@ from provenn.targets.steps import (
     Step,
     Stored,
 )
-from tests.catalogs.samples import OPERATIONS, Rows, Table, Value, _base, holds, values_by_identity
+from tests.catalogs.samples import Rows, Table, Value, base, hash_of, holds, values_by_identity
 from tests.targets import calls
 
-__all__ = ["Sky", "skies"]
+__all__ = ["Sky", "by_identity", "random_sets", "random_sky"]
 
 KEY = "key:star:0"
 ByIdentity = dict[int, dict[str, Value]]
@@ -191,44 +207,122 @@ def calculated(calculator: PythonCalculator, given: Mapping[int, Value]) -> dict
     return {key: (None, None) if value is None else (value * factor, value + factor) for key, value in given.items()}
 
 
-def _calculate(draw: st.DrawFn, tables: list[Table]) -> Table | None:
-    one = draw(st.sampled_from(tables))
+def _fitted(rng: Random, one: Table) -> Table:
+    """A table with what a calculator gives: two outputs by row, or one of the whole catalog."""
     numbers = [each.name for each in one.catalog.schema.attributes if each.type.name == "double"]
-    if not numbers:
-        return None
-    read = draw(st.sampled_from(numbers))
-    value, error = draw(st.sampled_from([("z", "ez"), ("z", "ez"), ("y", "ey")]))
-    if draw(st.integers(0, 5)) == 0:
+    read = "vmag" if "vmag" in numbers and rng.random() < 0.8 else rng.choice(numbers)
+    value, error = ("z", "ez") if rng.random() < 0.8 else ("y", "ey")
+    if rng.random() < 0.1:
         function, outputs, scope = calls.ranked, {value: "double"}, "catalog"
         parameters: dict[str, object] = {"output": value}
     else:
         function, outputs, scope = calls.fitted, {value: "double", error: "double"}, "row"
-        parameters = {"value": value, "error": error, "factor": draw(st.sampled_from([2.0, 3.0]))}
+        parameters = {"value": value, "error": error, "factor": rng.choice([2.0, 2.0, 2.0, 3.0])}
     calculator = PythonCalculator.of(function, inputs=[read], outputs=outputs, parameters=parameters, scope=scope)
-    try:
-        made = DeriveAttributes.of(one.catalog, calculator)
-    except ProvennError:  # it has another attribute of this name
-        return None
     found = calculated(calculator, {key: row[read] for key, row in one.rows.items()})
+    made = DeriveAttributes.of(one.catalog, calculator)
     rows = {key: {**row, **dict(zip(calculator.names, found[key], strict=True))} for key, row in one.rows.items()}
     return Table(made, rows)
 
 
-Operation = Callable[[st.DrawFn, list[Table]], Table | None]
+def _doubled(rng: Random, one: Table) -> Table:
+    read = rng.choice([each.name for each in one.catalog.schema.attributes if each.type.name == "double"])
+    rows = {key: {**row, "twice": _twice(row[read])} for key, row in one.rows.items()}
+    return Table(DeriveAttributes.of(one.catalog, SqlCalculator.of({"twice": f"{read} * 2"})), rows)
 
 
-@st.composite
-def skies(draw: st.DrawFn, most: int = 9) -> Sky:
-    """One to three bases with random rows, and catalogs of all classes but matches made from them and one another."""
-    tables = [_base(draw, tag) for tag in range(draw(st.integers(1, 3)))]
-    operations = [*OPERATIONS, *[_calculate] * 5]
-    for _ in range(draw(st.integers(2, most))):
-        made = draw(st.sampled_from(operations))(draw, tables)
-        if made is not None:
-            tables.append(made)
-    return Sky(tables)
+def _selected(rng: Random, one: Table) -> Table:
+    name = rng.choice([name for name in one.catalog.schema.names if name != "hip"])
+    cut = rng.choice([1, 2, 3])
+    text, test = rng.choice(
+        [
+            (f"{name} < {cut}", lambda value: value is not None and value < cut),
+            (f"{name} >= {cut}", lambda value: value is not None and value >= cut),
+            (f"NOT ({name} < {cut})", lambda value: value is not None and not value < cut),
+            (f"({name} < {cut}) IS NOT TRUE", lambda value: value is None or not value < cut),
+            (f"{name} IS NULL OR {name} > {cut}", lambda value: value is None or value > cut),
+            (f"{name} IS NULL", lambda value: value is None),
+        ]
+    )
+    return Table(SelectSources.of(one.catalog, text), {k: row for k, row in one.rows.items() if test(row[name])})
 
 
-def bases(sky: Sky) -> list[Base]:
-    """The base catalogs."""
-    return [one.catalog for one in sky.tables if isinstance(one.catalog, Base)]
+def _sampled(rng: Random, one: Table) -> Table:
+    fraction = rng.choice([0.25, 0.5, 0.75])
+    rows = {key: row for key, row in one.rows.items() if hash_of(key) < fraction}
+    return Table(SampleSources.of(one.catalog, fraction, seed=1), rows)
+
+
+def _with_fewer_attributes(rng: Random, one: Table) -> Table:
+    names = [name for name in one.catalog.schema.names if rng.random() < 0.6]
+    made = KeepAttributes.of(one.catalog, names)
+    return Table(made, {key: {name: row[name] for name in made.names} for key, row in one.rows.items()})
+
+
+def _renamed(rng: Random, one: Table) -> Table:
+    old, new = rng.choice([name for name in one.catalog.schema.names if name != "hip"]), rng.choice(["w", "z", "y"])
+    rows = {k: {new if name == old else name: value for name, value in row.items()} for k, row in one.rows.items()}
+    return Table(RenameAttributes.of(one.catalog, {old: new}), rows)
+
+
+def _compared(rng: Random, one: Table, other: Table) -> Table:
+    """An intersection, a difference, a join or a union of two."""
+    match rng.choice(["restrict", "exclude", "combine", "concat", "concat"]):
+        case "restrict":
+            rows = {key: row for key, row in one.rows.items() if key in other.rows}
+            return Table(RestrictSources(one.catalog, other.catalog), rows)
+        case "exclude":
+            rows = {key: row for key, row in one.rows.items() if key not in other.rows}
+            return Table(ExcludeSources(one.catalog, other.catalog), rows)
+        case "combine":
+            rows = {key: {**other.rows[key], **row} for key, row in one.rows.items() if key in other.rows}
+            return Table(CombineAttributes.of(one.catalog, other.catalog), rows)
+        case _:
+            made = ConcatSources.of(one.catalog, other.catalog, overlap="first")
+            both = {**other.rows, **one.rows}
+            return Table(made, {key: {name: row[name] for name in made.schema.names} for key, row in both.items()})
+
+
+ALONE = (_selected, _selected, _sampled, _with_fewer_attributes, _renamed, _doubled, _fitted, _fitted)
+
+
+def random_sets(rng: Random) -> list[Table]:
+    """A small base, and sets of its sources that are selected, sampled and made from one another."""
+    rows = {key: {"hip": key, "vmag": _number(rng), "plx": _number(rng)} for key in range(8)}
+    tables = [Table(base("base"), rows)]
+    for _ in range(rng.randint(4, 14)):
+        tables += _made(rng, [tables[0], *tables[-6:]], [_selected, _selected, _selected, _sampled])
+    return list({one.catalog.digest: one for one in tables}.values())
+
+
+def random_sky(rng: Random) -> Sky:
+    """Small bases, sets of their sources, what calculators give for these, and what is made from all of that.
+
+    There are few criteria and few calculators, so that most catalogs which have an attribute overlap in part.
+    """
+    tables = []
+    for tag in range(rng.choice([1, 1, 2])):
+        keys = range(8) if tag == 0 else rng.sample(range(10), 5)
+        rows = {key: {"hip": key, "vmag": _number(rng), "plx": _number(rng)} for key in sorted(keys)}
+        tables.append(Table(base(f"base {tag}"), rows))
+    sets = list(tables)
+    for _ in range(rng.randint(2, 6)):
+        sets += _made(rng, [*tables, *sets], [_selected, _selected, _sampled])
+    costly: list[Table] = []
+    for _ in range(rng.randint(2, 5)):
+        costly += _made(rng, sets, [_fitted])
+    for _ in range(rng.randint(0, 8)):
+        costly += _made(rng, [*costly, *costly, *sets], ALONE)
+    return Sky(list({one.catalog.digest: one for one in (*sets, *costly)}.values()))
+
+
+def _made(rng: Random, tables: Sequence[Table], alone: Sequence[Callable[[Random, Table], Table]]) -> list[Table]:
+    with suppress(ProvennError, IndexError):  # what was drawn has no meaning
+        if rng.random() < (0.4 if len(tables) > 1 and alone != [_fitted] else 0):
+            return [_compared(rng, rng.choice(tables), rng.choice(tables))]
+        return [rng.choice(alone)(rng, rng.choice(tables))]
+    return []
+
+
+def _number(rng: Random) -> Value:
+    return rng.choice([None, 0.0, 1.0, 2.0, 3.0, 4.0])

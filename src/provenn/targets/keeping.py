@@ -17,6 +17,7 @@ from provenn.catalogs.extent import union
 from provenn.targets.defining import with_attributes, with_sources
 from provenn.targets.plan import Plan
 from provenn.targets.steps import Calculate, Concat, Derive, Fill, Step, Stored, key_of, walk
+from provenn.targets.supplies import keys_of
 
 __all__ = ["Keep", "Part", "parts_kept", "parts_stored"]
 
@@ -57,8 +58,9 @@ def parts_kept(plan: Plan, keep: Keep) -> list[Part]:
     """
     if keep == "never" or plan.empty:
         return []
-    steps = list(_costly(plan.after, plan.needed))
-    parts = _parts(plan, steps)
+    keeping = _Keeping(plan)
+    steps = list(keeping.costly(plan.after, plan.needed))
+    parts = keeping.parts(steps)
     if parts or plan.catalog is None or _is_stored(plan.after) or (keep == "worthwhile" and not steps):
         return parts
     return [Part(plan.after, plan.catalog, plan.needed)]
@@ -66,42 +68,94 @@ def parts_kept(plan: Plan, keep: Keep) -> list[Part]:
 
 def parts_stored(plan: Plan, catalog: Catalog) -> list[Part]:
     """Return the parts of a plan that are kept when its whole result is stored for a catalog, the result last."""
-    given = with_attributes(catalog, sorted(_outputs(plan.after)), _known(plan, plan.after))
-    held = given.schema.by_identity.keys() & (plan.needed | _outputs(plan.after))
-    return [*_parts(plan, list(_lost(plan.after, plan.needed))), Part(plan.after, given, frozenset(held))]
+    keeping, outputs = _Keeping(plan), _outputs(plan.after)
+    given = with_attributes(catalog, sorted(outputs), keeping.known(plan.after))
+    held = frozenset(given.schema.by_identity.keys() & (plan.needed | outputs))
+    return [*keeping.parts(keeping.lost(plan.after, plan.needed)), Part(plan.after, given, held)]
 
 
-def _costly(step: Step, needed: frozenset[str]) -> Iterator[tuple[Step, frozenset[str]]]:
-    """Yield the steps whose rows calculators give, and what is needed of each; those first that others are made from.
-
-    Steps that only add attributes to rows carry along what a calculator gives; so do unions that have no source twice.
-    """
-    several = _several_members(step) if isinstance(step, Concat) else None
-    if several is not None or isinstance(step, Derive | Calculate):
-        yield from _lost(step, needed)
-        if several is not None or _calculations(step):
-            yield several or step, needed
-    else:
-        for one, read in zip(step.inputs, step.reads(needed), strict=True):
-            yield from _costly(one, read)
+Needed = tuple[Step, frozenset[str]]
+"""A step, and the identities of the attributes that are needed of it."""
 
 
-def _lost(step: Step, needed: frozenset[str]) -> Iterator[tuple[Step, frozenset[str]]]:
-    """Yield the steps inside a step whose rows calculators give, if the step itself does not carry them along."""
-    if isinstance(step, Derive | Calculate):
-        yield from _costly(*_below(step, needed))
-        return
-    for at, (one, read) in enumerate(zip(step.inputs, step.reads(needed), strict=True)):
-        carried = isinstance(step, Concat) and step.disjoint and _carries(step, at)
-        yield from _lost(one, read) if carried else _costly(one, read)
+class _Keeping:
+    """Finds the parts of a plan that are kept."""
 
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.catalogs = {one.digest: one for one in cone(*plan.scene.catalogs)}
 
-def _below(step: Step, needed: frozenset[str]) -> tuple[Step, frozenset[str]]:
-    """Return the rows to which a step adds attributes, and what is needed of them."""
-    while isinstance(step, Derive | Calculate):
-        (needed,) = step.reads(needed)
-        step = step.input
-    return step, needed
+    def costly(self, step: Step, needed: frozenset[str]) -> Iterator[Needed]:
+        """Yield the steps whose rows calculators give; those first that others are made from.
+
+        A step that only adds attributes carries along what a calculator gives; so does a union without doubles.
+        """
+        several = self._several_members(step) if isinstance(step, Concat) else None
+        if several is not None or isinstance(step, Derive | Calculate):
+            yield from self.lost(step, needed)
+            if several is not None or _calculations(step):
+                yield several or step, needed
+        else:
+            for one, read in zip(step.inputs, step.reads(needed), strict=True):
+                yield from self.costly(one, read)
+
+    def lost(self, step: Step, needed: frozenset[str]) -> Iterator[Needed]:
+        """Yield the steps inside a step whose rows calculators give, if the step itself does not carry them along."""
+        while isinstance(step, Derive | Calculate):
+            (needed,) = step.reads(needed)
+            step = step.input
+            if not isinstance(step, Derive | Calculate):
+                yield from self.costly(step, needed)
+                return
+        for at, (one, read) in enumerate(zip(step.inputs, step.reads(needed), strict=True)):
+            carried = isinstance(step, Concat) and self._carries(step, at)
+            yield from self.lost(one, read) if carried else self.costly(one, read)
+
+    def _several_members(self, step: Concat) -> Concat | None:
+        """Return the union of the members that calculators give, if there are several, and it carries all of that."""
+        places = [at for at, member in enumerate(step.members) if _calculations(member)]
+        if len(places) < 2 or not all(self._carries(step, at) for at in places):
+            return None
+        if len(places) == len(step.members):
+            return step
+        columns = tuple((one, tuple(given[at] for at in places)) for one, given in step.columns)
+        members = tuple(step.members[at] for at in places)
+        return Concat(members, columns, True, union(one.extent for one in members))
+
+    def _carries(self, step: Concat, at: int) -> bool:
+        """Whether a union has all that calculators give for one of its members, so that it serves for that member."""
+        outputs = _outputs(step.members[at])
+        serving = {given[at] for one, given in step.columns if one.identity == given[at] or self._serves(one)}
+        return step.disjoint and bool(outputs) and outputs <= serving
+
+    def _serves(self, attribute: Attribute) -> bool:
+        """Whether what is stored of an attribute in pieces serves for each member: `provenn.targets.supplies`."""
+        return all(
+            keys_of(self.catalogs[piece.member]) is not None and self._serves(piece.attribute)
+            for piece in attribute.pieces
+        )
+
+    def parts(self, steps: Iterable[Needed]) -> list[Part]:
+        """Return those of some steps that can be stored, each once."""
+        found = {step.signature: self._part(step, needed) for step, needed in steps}
+        return [part for part in found.values() if part is not None]
+
+    def _part(self, step: Step, needed: frozenset[str]) -> Part | None:
+        """Return a step as a part that can be stored, or None if no catalog can be made that has its sources."""
+        known = self.known(step)
+        sources = self.plan.catalog if step is self.plan.after else with_sources(step.extent, known)
+        if sources is None:
+            return None
+        missing = {one.identity for each in walk(step) if isinstance(each, Fill) for one in each.missing}
+        wanted = sorted((needed.intersection(step.attributes) | _outputs(step)) - missing)
+        catalog = with_attributes(sources, wanted, known)
+        held = frozenset(catalog.schema.by_identity.keys() & set(wanted))
+        return Part(step, catalog, held) if held >= _outputs(step) else None
+
+    def known(self, step: Step) -> list[Catalog]:
+        """Return the catalogs of the plan that have sources of the population of a step."""
+        key = set(key_of(step.attributes))
+        return [one for one in self.catalogs.values() if {each.identity for each in one.schema.key} == key]
 
 
 def _calculations(step: Step) -> list[Calculate]:
@@ -115,55 +169,12 @@ def _calculations(step: Step) -> list[Calculate]:
     return found
 
 
-def _several_members(step: Concat) -> Concat | None:
-    """Return the union of the members that calculators give, if there are several, and it has all that these give."""
-    places = [at for at, member in enumerate(step.members) if _calculations(member)]
-    if len(places) < 2 or not step.disjoint or not all(_carries(step, at) for at in places):
-        return None
-    if len(places) == len(step.members):
-        return step
-    columns = tuple((one, tuple(given[at] for at in places)) for one, given in step.columns)
-    members = tuple(step.members[at] for at in places)
-    return Concat(members, columns, True, union(one.extent for one in members))
-
-
-def _carries(step: Concat, at: int) -> bool:
-    """Whether a union has all that calculators give for one of its members."""
-    return bool(_calculations(step.members[at])) and _outputs(step.members[at]) <= {
-        given[at] for _, given in step.columns
-    }
-
-
 def _outputs(step: Step) -> set[str]:
     """Return the identities under which a step has what calculators give."""
     if not (isinstance(step, Concat) and step.disjoint):
         return {one.identity for calculation in _calculations(step) for one in calculation.outputs}
     each = [_outputs(member) for member in step.members]
     return {one.identity for one, given in step.columns if any(map(contains, each, given))}
-
-
-def _parts(plan: Plan, steps: Iterable[tuple[Step, frozenset[str]]]) -> list[Part]:
-    found = {step.signature: _part(plan, step, needed) for step, needed in steps}
-    return [part for part in found.values() if part is not None]
-
-
-def _part(plan: Plan, step: Step, needed: frozenset[str]) -> Part | None:
-    """Return a step as a part that can be stored, or None if no catalog can be made that has its sources."""
-    known = _known(plan, step)
-    sources = plan.catalog if step is plan.after else with_sources(step.extent, known)
-    if sources is None:
-        return None
-    missing = {one.identity for each in walk(step) if isinstance(each, Fill) for one in each.missing}
-    wanted = sorted((needed.intersection(step.attributes) | _outputs(step)) - missing)
-    catalog = with_attributes(sources, wanted, known)
-    held = frozenset(catalog.schema.by_identity.keys() & set(wanted))
-    return Part(step, catalog, held) if held >= _outputs(step) else None
-
-
-def _known(plan: Plan, step: Step) -> list[Catalog]:
-    """Return the catalogs of a plan that have sources of the population of a step."""
-    key = set(key_of(step.attributes))
-    return [one for one in cone(*plan.scene.catalogs) if {each.identity for each in one.schema.key} == key]
 
 
 def _is_stored(step: Step) -> bool:

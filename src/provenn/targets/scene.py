@@ -46,7 +46,7 @@ class Scene:
     rows: Mapping[str, int] = field(default_factory=dict)
     estimates: dict[int, tuple[float, bool]] = field(default_factory=dict, repr=False)
     costs: dict[tuple[int, frozenset[str]], float] = field(default_factory=dict, repr=False)
-    views: dict[tuple[int, tuple[str, ...], int], Step] = field(default_factory=dict, repr=False)
+    views: dict[tuple[int, tuple[str, ...], int], Step | None] = field(default_factory=dict, repr=False)
     leaned: list[Statement] = field(default_factory=list, repr=False)
     _called: dict[str, str] = field(default_factory=dict, repr=False)
     _proved: dict[str, bool] = field(default_factory=dict, repr=False)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from provenn.catalogs import Attribute, Extent, cone
+from provenn.catalogs import Attribute, Catalog, Extent, cone
 from provenn.catalogs.extent import union
-from provenn.targets.literal import literals
+from provenn.targets.literal import literal
+from provenn.targets.pruning import pruned
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Concat, Exclude, Restrict, Step, Stored, is_key, key_of
+from provenn.targets.steps import Calculate, Concat, Exclude, Restrict, Step, Stored, is_key, key_of, walk
 
-__all__ = ["joint_supply", "size_of", "supplies"]
+__all__ = ["joint_supply", "keys_of", "size_of", "supplies"]
 
 
 def supplies(scene: Scene, identities: Iterable[str], like: Step) -> list[Step]:
@@ -59,27 +60,44 @@ def _supplies_of(scene: Scene, stored: Stored, step: Step, wanted: frozenset[str
         own = [one for one in joined if _members(one) == members]
         for place in range(len(members)):
             if any(wanted & _given(one, place) for one in own):
-                yield from _supplies_of(scene, stored, _view(scene, stored, step, members, place), wanted)
+                view = _view(scene, stored, step, members, place)
+                yield from () if view is None else _supplies_of(scene, stored, view, wanted)
 
 
-def _view(scene: Scene, stored: Stored, step: Step, members: tuple[str, ...], place: int) -> Step:
+def _view(scene: Scene, stored: Stored, step: Step, members: tuple[str, ...], place: int) -> Step | None:
     """Return the rows of a step that a member of a concatenation gave, with the attributes as the member defines them.
 
     That is sound because the first member that holds a source gives its values: the sources of the member, without
-    those of earlier members.
+    those of earlier members. None if it cannot be told which sources these are.
     """
     at = (step.signature, members, place)
     if at not in scene.views:
-        made = literals(*(one for one in cone(stored.catalog) if one.digest in members))
-        rows: Step = Restrict(step, made[members[place]])
-        for earlier in members[:place]:
-            rows = Exclude(rows, made[earlier])
-        columns = tuple(
-            (one.pieces[place].attribute if _members(one) == members else one, (one.identity,))
-            for one in step.attributes.values()
-        )
-        scene.views[at] = Concat((rows,), columns, True, rows.extent)
+        scene.views[at] = _made_view(step, cone(stored.catalog), members, place)
     return scene.views[at]
+
+
+def _made_view(step: Step, catalogs: Iterable[Catalog], members: tuple[str, ...], place: int) -> Step | None:
+    known = {one.digest: one for one in catalogs}
+    keys = [keys_of(known[digest]) for digest in members[: place + 1]]
+    own, rows = keys[-1], step
+    if own is None:
+        return None
+    for earlier in keys[:-1]:
+        if earlier is None:
+            return None
+        rows = Exclude(rows, earlier)
+    rows = Restrict(rows, own)
+    columns = tuple(
+        (one.pieces[place].attribute if _members(one) == members else one, (one.identity,))
+        for one in step.attributes.values()
+    )
+    return Concat((rows,), columns, True, rows.extent)
+
+
+def keys_of(catalog: Catalog) -> Step | None:
+    """Return a step that gives the keys of a catalog; None if a calculator would have to be called for them."""
+    step = pruned(literal(catalog), frozenset())
+    return None if any(isinstance(one, Calculate) for one in walk(step)) else step
 
 
 def _members(attribute: Attribute) -> tuple[str, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from provenn.catalogs import Extent
-from provenn.targets.costs import cost
+from provenn.targets.costs import burden
 from provenn.targets.gathering import gathered, places, reused
+from provenn.targets.pruning import pruned
 from provenn.targets.rules.rule import Rewrite
-from provenn.targets.rules.unneeded_attributes import pruned
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Calculate, Combine, Concat, Exclude, Step, is_key, walk
 from provenn.targets.supplies import joint_supply, size_of, supplies
@@ -62,7 +62,7 @@ def _remainder(step: Calculate, rest: Extent, needed: frozenset[str], scene: Sce
     found = [made for made in ways if made is not None and all(scene.lies_in(one, rest) for one in _calculated(made))]
     if not found:
         return step.on([Exclude(step.input, pruned(supply, frozenset()))])
-    return min(found, key=lambda one: cost(scene, one, needed))
+    return min(found, key=lambda one: burden(scene, one, needed))
 
 
 def _calculated(step: Step) -> Iterator[Extent]:

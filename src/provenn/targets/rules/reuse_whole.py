@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from provenn.targets.costs import cost
-from provenn.targets.gathering import derivable, gathered, reused
+from provenn.targets.costs import burden
+from provenn.targets.gathering import calls_more, derivable, gathered, reused
+from provenn.targets.pruning import pruned
 from provenn.targets.rules.rule import Rewrite
-from provenn.targets.rules.unneeded_attributes import pruned
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Calculate, Combine, Step, Stored, key_of, walk
 from provenn.targets.supplies import joint_supply, supplies
@@ -22,22 +22,17 @@ def reuse_whole(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | N
     """
     if isinstance(step, Stored):
         return None
-    best, least = None, _burden(scene, step, needed)
+    best, least = None, burden(scene, step, needed)
     calls, held = least[0], reused(step)
     for supply in _supplies(step, needed, scene):
         for made in _ways(step, needed, scene, supply):
-            burden = _burden(scene, made, needed)
-            if burden[0] and burden[0] == calls and not held <= reused(made):
-                continue  # what is stored is not computed again, whatever it seems to cost
-            if burden < least:
+            found = burden(scene, made, needed)
+            if found[0] and found[0] == calls and not held <= reused(made):
+                continue  # estimates alone would go back and forth between fragments
+            if found < least and not calls_more(scene, made, step):
                 said = (scene.inside(step.extent, supply.extent),)
-                best, least = Rewrite(made, f"{_name(supply)} these sources", said), burden
+                best, least = Rewrite(made, f"{_name(supply)} these sources", said), found
     return best
-
-
-def _burden(scene: Scene, step: Step, needed: frozenset[str]) -> tuple[int, float]:
-    """Return what counts: nothing is calculated again that is stored, however much there is to read; then the cost."""
-    return sum(isinstance(one, Calculate) for one in walk(step)), cost(scene, step, needed)
 
 
 def _supplies(step: Step, needed: frozenset[str], scene: Scene) -> Iterator[Step]:
@@ -70,12 +65,17 @@ def _together(step: Step, outputs: frozenset[str], scene: Scene) -> Iterator[Ste
 
 
 def _ways(step: Step, needed: frozenset[str], scene: Scene, supply: Step) -> Iterator[Step]:
-    """Yield how to have a step from a supply: from its rows alone, or joined with the rest of the step."""
+    """Yield how to have a step from a supply: from its rows alone; or joined with the step, if that spares a call."""
     alone = gathered(scene, supply, step.extent, needed)
     if alone is not None:
         yield alone
-    if needed & supply.attributes.keys():
-        yield pruned(Combine((supply, step)), needed)
+    joined = pruned(Combine((supply, step)), needed)
+    if _calls(joined) < _calls(step):
+        yield joined
+
+
+def _calls(step: Step) -> int:
+    return sum(isinstance(one, Calculate) for one in walk(step))
 
 
 def _name(supply: Step) -> str:
