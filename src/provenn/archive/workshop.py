@@ -160,14 +160,15 @@ class Workshop:
             return no_rows(plan.schema)
         with recorded(self._database, plan) as run:
             from provenn.spark.arrow import described  # noqa: PLC0415
-            from provenn.targets.running import answered, learned  # noqa: PLC0415 - see above
+            from provenn.targets.learning import learn_count  # noqa: PLC0415 - see above
+            from provenn.targets.running import answered  # noqa: PLC0415
 
             answer = answered(self.pipeline(), plan, replan, keep)
             run.plan, data = answer.plan, answer.data
             table = described(self.pipeline().collected(data, limit, lambda frame: frame.toArrow()), data.schema)
             run.rows = table.num_rows
             if plan.catalog is not None:
-                learned(self._database, plan.catalog, table.num_rows, answer.facts)
+                learn_count(self._database, plan.catalog, table.num_rows, answer.facts)
         return table
 
     def first(self, replan: Callable[[], Plan], number: int) -> pa.Table:
@@ -181,17 +182,26 @@ class Workshop:
         return self.pipeline().collected(self.prepared(plan), None, lambda frame: frame.limit(most).toArrow())
 
     def count(self, replan: Callable[[], Plan]) -> int:
-        """Count sources, unless it is known how many there are."""
+        """Count sources, unless it is known how many there are, or follows from other counts."""
         plan = replan()
         known = 0 if plan.empty else plan.scene.rows.get(plan.before.extent.digest)
         if known is not None:
             return known
-        from provenn.targets.running import leaning, learned, prepared  # noqa: PLC0415 - see above
+        from provenn.targets.dividing import derive_count  # noqa: PLC0415 - see above
+        from provenn.targets.learning import learn_count  # noqa: PLC0415
+
+        if plan.catalog is not None:
+            with self._database.reading() as reading:
+                derived = derive_count(reading, plan.catalog)
+            if derived is not None:
+                learn_count(self._database, plan.catalog, derived.rows, reason=derived.because)
+                return derived.rows
+        from provenn.targets.running import leaning, prepared  # noqa: PLC0415
 
         plan, data = prepared(self.pipeline(), plan)
         rows = self.pipeline().count(data)
         if plan.catalog is not None:
-            learned(self._database, plan.catalog, rows, leaning(plan))
+            learn_count(self._database, plan.catalog, rows, leaning(plan))
         return rows
 
     def written(
@@ -203,7 +213,8 @@ class Workshop:
     ) -> Written:
         """Compute data into files."""
         from provenn.spark.writing import write  # noqa: PLC0415 - see above
-        from provenn.targets.running import answered, learned  # noqa: PLC0415
+        from provenn.targets.learning import learn_count  # noqa: PLC0415
+        from provenn.targets.running import answered  # noqa: PLC0415
 
         pipeline = self.pipeline()
         plan = replan()
@@ -216,7 +227,7 @@ class Workshop:
                 done = write(pipeline.engine, data.frame, data.schema, path, **options)
             run.rows = done.rows
             if plan.catalog is not None:
-                learned(self._database, plan.catalog, done.rows, answer.facts)
+                learn_count(self._database, plan.catalog, done.rows, answer.facts)
         return done
 
     def _check_place(self, path: str | PathLike[str], plan: Plan) -> None:

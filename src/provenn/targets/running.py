@@ -7,27 +7,23 @@ runs that want the same part, one computes it, and the others wait for it (`prov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from provenn.catalogs import Base, Catalog, cone
+from provenn.catalogs import Base, cone
 from provenn.catalogs.roots import check_roots
-from provenn.errors import ArchiveBusyError, ContradictionError
-from provenn.logic import Knowledge, Statement, empty, equal, nonempty
-from provenn.store import catalog_store, counts, fragments, verifications
-from provenn.store.database import Database, Writing
-from provenn.store.facts import any_declared
+from provenn.errors import ArchiveBusyError
+from provenn.logic import Knowledge
+from provenn.store import fragments
 from provenn.store.fragments import Fragment
-from provenn.store.observations import observe
 from provenn.targets.execution import executed
 from provenn.targets.keeping import Keep, Part, parts_kept
-from provenn.targets.known import known_of
+from provenn.targets.learning import learn_count
 from provenn.targets.leasing import Turn
 from provenn.targets.plan import Plan
 from provenn.targets.planning import without_fragments
-from provenn.targets.scene import Scene
 from provenn.targets.steps import Scan, Step, Stored, is_key
 
 if TYPE_CHECKING:
@@ -42,7 +38,6 @@ __all__ = [
     "Replan",
     "answered",
     "leaning",
-    "learned",
     "parts_kept",
     "prepared",
     "sound",
@@ -177,7 +172,7 @@ def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragme
             facts=facts,
             listener=pipeline.listener,
         )
-    learned(pipeline.database, part.catalog, stored.rows, facts)
+    learn_count(pipeline.database, part.catalog, stored.rows, facts)
     return stored
 
 
@@ -208,58 +203,3 @@ def _frame(pipeline: Pipeline, plan: Plan, step: Step, needed: frozenset[str]) -
 
     with told(f"preparing {plan.what}"):
         return executed(step, needed, plan.scene, pipeline.engine.session, read)
-
-
-def learned(database: Database, catalog: Catalog, rows: int, facts: Collection[int] = ()) -> None:
-    """Take note of how many sources a catalog has, and of what follows: it is empty or not, or equal to another one.
-
-    A catalog that lies inside another one and has as many sources is equal to it. Keys are unique, as was verified.
-    Nothing is learned from what leans on a declaration: that may be wrong, and taken back.
-
-    Parameters
-    ----------
-    database
-        Where it is noted.
-    catalog
-        The catalog.
-    rows
-        How many sources were seen.
-    facts
-        The numbers of the facts on which that leans.
-    """
-    if database.read_only:
-        return
-    # What is seen of a set is told of the first catalog that was defined by it: others only add attributes.
-    catalog = next(one for one in cone(catalog) if one.extent == catalog.extent)
-    with suppress(ArchiveBusyError), database.writing() as writing:
-        if counts.known(writing, [catalog.digest]) or any_declared(writing, facts):
-            return
-        catalog_store.add(writing, catalog)
-        counts.record(writing, catalog.digest, rows)
-        with suppress(ContradictionError):  # what data show is told where it is used; a count is no reason to fail
-            observe(writing, nonempty(catalog.digest) if rows else empty(catalog.digest), f"{rows:,} sources counted")
-            _equal_by_count(writing, catalog, rows)
-
-
-def _equal_by_count(writing: Writing, catalog: Catalog, rows: int) -> None:
-    if not rows:
-        return
-    below = [one for one in cone(catalog) if one.extent != catalog.extent]
-    digests = [one.digest for one in below]
-    known = counts.known(writing, digests) | verifications.verified(writing, digests)
-    alike = [one for one in below if known.get(one.digest) == rows]
-    if not alike:
-        return
-    scene = Scene(known_of(writing, catalog), (catalog, *alike))
-    for one in alike:
-        if scene.holds(scene.same(catalog.extent, one.extent)):
-            continue
-        either = (scene.inside(catalog.extent, one.extent), scene.inside(one.extent, catalog.extent))
-        if any(scene.holds(said) and not _is_declared(scene, said) for said in either):
-            reason = f"one lies in the other, and both have {rows:,} sources"
-            observe(writing, equal(catalog.digest, one.digest), reason)
-
-
-def _is_declared(scene: Scene, said: Statement) -> bool:
-    """Whether the proof of a statement leans on what people have said."""
-    return any(origin.kind == "declared" for _, origin in scene.known.because(said))
