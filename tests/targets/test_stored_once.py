@@ -1,5 +1,6 @@
 """What is stored is not computed again: counted by calculators that write down for which sources they are called."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,10 +61,14 @@ class Fitted:
 
     def calls(self) -> int:
         """Return for how many sources the calculator was called since this was asked last."""
+        return self.new_calls().total()
+
+    def new_calls(self) -> Counter[int]:
+        """Return for which sources the calculator was called since this was asked last, and how often."""
         now = calls.called(self.log)
         new = now - self._seen
         self._seen = now
-        return new.total()
+        return new
 
 
 @pytest.fixture
