@@ -25,7 +25,6 @@ __all__ = ["MOST_COUNTS", "DerivedCount", "Division", "derive_count"]
 MOST_COUNTS = 100
 """How many of the latest counts of a population are considered, beside those of what a catalog is made from."""
 
-
 TRIES = 50
 """How many sets are tried as parts of one set: far more than people divide a catalog into."""
 
@@ -52,7 +51,7 @@ def derive_count(reading: Reading, catalog: Catalog) -> DerivedCount | None:
     if matched is not None:
         found = derive_count(reading, matched)
         if found is not None:
-            return DerivedCount(found.rows, "each matched source is in one pair")
+            return DerivedCount(found.rows, "by matched sources: each is in one pair")
     try:
         counted = _counted(reading, catalog)
         return Division(shown_by_data(reading, catalog, *counted), catalog.digest, _by_digest(counted)).count()
