@@ -76,10 +76,11 @@ class FragmentsContract:
             near = register(writing)
             bright = register(writing, MAGNITUDES, [(KEY, "hip"), (VMAG, "v")], "two")
         with filled.reading() as reading:
-            assert fragments.with_attribute(reading, DISTANCE) == (near,)
-            assert fragments.with_attribute(reading, VMAG) == (bright,)
-            assert fragments.with_attribute(reading, KEY) == (near, bright)
-            assert fragments.with_attribute(reading, "nothing") == ()
+            assert fragments.with_attributes(reading, [DISTANCE]) == (near,)
+            assert fragments.with_attributes(reading, [VMAG]) == (bright,)
+            assert fragments.with_attributes(reading, [KEY]) == (near, bright)
+            assert fragments.with_attributes(reading, [DISTANCE, VMAG]) == (near, bright)
+            assert fragments.with_attributes(reading, ["nothing"]) == fragments.with_attributes(reading, []) == ()
             assert fragments.of_extent(reading, BRIGHT.extent.digest) == (near, bright), (
                 "both have the sources of BRIGHT"
             )
@@ -97,7 +98,7 @@ class FragmentsContract:
             assert (gone.dropped_by, gone.dropped_at, gone.dropped_reason) == ("Grace", later.when, "damaged")
             assert not gone.usable
             assert gone.removed_at is None
-            assert fragments.all_fragments(writing) == fragments.with_attribute(writing, DISTANCE) == ()
+            assert fragments.all_fragments(writing) == fragments.with_attributes(writing, [DISTANCE]) == ()
             assert fragments.of_extent(writing, NEAR.extent.digest) == ()
             fragments.removed(writing, made.id)
             assert fragments.get(writing, made.id).removed_at == writing.when
@@ -111,7 +112,7 @@ class FragmentsContract:
             leaning, free = register(writing, facts=[two.id, one.id]), register(writing, place="free")
             assert leaning.facts == (one.id, two.id)
             retract(writing, one.id, "seen otherwise")
-            assert fragments.all_fragments(writing) == fragments.with_attribute(writing, DISTANCE) == (free,)
+            assert fragments.all_fragments(writing) == fragments.with_attributes(writing, [DISTANCE]) == (free,)
             found = fragments.get(writing, leaning.id)
             assert (found.retracted, found.usable) == ((one.id,), False)
             assert fragments.all_fragments(writing, dropped=True) == (found, free)

@@ -124,6 +124,15 @@ class ObservationsContract:
         assert counts.known(writing, [A, B, BRIGHT.digest]) == {A: 10**12, BRIGHT.digest: 0}
         assert counts.known(writing, []) == {}
 
+    def test_counts_are_found_by_population_number_and_extent(self, writing):
+        counts.record(writing, A, 5)
+        counts.record(writing, BRIGHT.digest, 3)
+        assert counts.latest(writing, BRIGHT.population.name, 10) == {A: 5, BRIGHT.digest: 3}
+        assert counts.latest(writing, BRIGHT.population.name, 10, rows=3) == {BRIGHT.digest: 3}
+        assert len(counts.latest(writing, BRIGHT.population.name, 1)) == 1
+        assert counts.latest(writing, "nobody", 10) == {}
+        assert counts.of_extents(writing, [BRIGHT.extent.digest, "f" * 64]) == {BRIGHT.extent.digest: 3}
+
     def test_a_number_that_was_changed_is_named(self, writing):
         counts.record(writing, A, 5)
         verifications.record(writing, A, 5)

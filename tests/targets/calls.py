@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-__all__ = ["called", "doubled", "failing", "failing_once", "meeting", "patient", "slow"]
+__all__ = ["called", "doubled", "failing", "failing_once", "fitted", "meeting", "patient", "ranked", "slow"]
 
 PROBES = 3
 """How often a worker calls a calculator again to see that it works row by row, after its first batch of several."""
@@ -15,9 +15,25 @@ PROBES = 3
 
 def doubled(batch: pd.DataFrame, output: str, log: str) -> pd.DataFrame:
     """Twice x. The keys of each call are a line in a file of this process."""
+    _write_keys(batch, log)
+    return pd.DataFrame({output: batch["x"] * 2})
+
+
+def fitted(batch: pd.DataFrame, value: str, error: str, log: str, factor: float = 2.0) -> pd.DataFrame:
+    """Two outputs: x times a factor, and x plus it. The keys of each call are a line in a file of this process."""
+    _write_keys(batch, log)
+    return pd.DataFrame({value: batch["x"] * factor, error: batch["x"] + factor})
+
+
+def ranked(batch: pd.DataFrame, output: str, log: str) -> pd.DataFrame:
+    """The rank of x among all sources. The keys of each call are a line in a file of this process."""
+    _write_keys(batch, log)
+    return pd.DataFrame({output: batch["x"].rank(method="min", na_option="keep")})
+
+
+def _write_keys(batch: pd.DataFrame, log: str) -> None:
     with Path(log, str(os.getpid())).open("a") as file:
         file.write(" ".join(map(str, batch["id"])) + "\n")
-    return pd.DataFrame({output: batch["x"] * 2})
 
 
 def failing(batch: pd.DataFrame, output: str, at: int) -> pd.DataFrame:

@@ -52,6 +52,36 @@ def test_a_part_of_a_part_with_as_many_sources_is_equal_to_the_whole(archive):
     assert archive.relate(archive["tycho"].select("bt < 60"), "tycho").summary == "equal", "and so is what lies between"
 
 
+def test_equality_is_learned_whichever_of_two_is_counted_last(archive):
+    """The part is counted first; it does not lie in what the larger one is made from."""
+    larger = archive["stars"].select("mag < 4.35", name="larger435")
+    part = larger.select("dec < 60", name="part435")
+    assert part.count() == 44
+    assert archive.relate("larger435", "part435").summary != "equal"
+    assert larger.count() == 44
+    assert archive.relate("larger435", "part435").summary == "equal"
+    assert facts_about(archive, part)["larger435 == part435"] == "observed"
+
+
+def test_equality_is_learned_between_siblings(archive):
+    """Of two selections one is proved to lie in the other by its criterion."""
+    stars = archive["stars"]
+    narrow, wide = stars.select("mag < 3.71", name="narrow371"), stars.select("mag < 3.75", name="wide375")
+    assert (wide.count(), narrow.count()) == (38, 38)
+    assert archive.relate("narrow371", "wide375").summary == "equal"
+    other = stars.select("dec > 200 OR id > 21", name="other21")
+    assert other.count() == 38
+    assert archive.relate("other21", "wide375").summary != "equal", "as many, but others"
+
+
+def test_equality_is_learned_from_what_is_stored(archive):
+    """What is stored is counted, too."""
+    stored = archive["stars"].select("mag < 60", name="stored60")
+    stored.store()
+    assert facts_about(archive, stored)["nonempty(stored60)"] == "observed"
+    assert archive.relate("stored60", "stars").summary == "equal"
+
+
 def test_an_observation_that_contradicts_a_declaration_suspends_it(archive):
     doubtful = archive["stars"].select("dec > 200", name="doubtful")
     declared = archive.declare("nonempty(doubtful)", reason="hope")

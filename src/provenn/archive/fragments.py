@@ -12,8 +12,9 @@ from provenn.store import fragments, names
 from provenn.store.database import Reading
 from provenn.store.facts import Fact, facts_numbered
 from provenn.store.fragments import Fragment
+from provenn.targets.keeping import parts_stored
 from provenn.targets.leasing import Turn
-from provenn.targets.running import Part, sound, store_part
+from provenn.targets.running import sound, store_part
 
 if TYPE_CHECKING:
     from provenn.spark.pipeline import Pipeline
@@ -57,7 +58,7 @@ def store(
 ) -> Stored:
     """Compute attributes of a catalog's sources and keep them, unless they are kept already.
 
-    What somebody else computes now is waited for.
+    All that calculators give for it is kept too. What somebody else computes now is waited for.
 
     Parameters
     ----------
@@ -81,11 +82,15 @@ def store(
     identities = None if attributes is None else [catalog.schema[name].identity for name in attributes]
     asked = catalog if attributes is None else KeepAttributes.of(catalog, attributes)
     turn = Turn(database, pipeline.listener)
+    stored: set[int] = set()
     while (found := existing(database, pipeline.folder, catalog, identities)) is None:
         plan = sound(pipeline, replan(asked))
-        found = store_part(pipeline, plan, Part(plan.after, catalog), turn)
-        if found is not None:
+        *others, whole = parts_stored(plan, catalog)
+        part = next((one for one in others if one.step.signature not in stored), whole)
+        found = store_part(pipeline, plan, part, turn)
+        if found is not None and part is whole:
             break
+        stored |= set() if found is None else {part.step.signature}
     with database.reading() as reading:
         return _told(reading, [found])[0]
 

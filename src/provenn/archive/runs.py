@@ -88,6 +88,8 @@ class Recorder:
         How many of them were computed, and stored, on the way.
     seconds
         How long it took to read the result, after that.
+    facts
+        The numbers of the declared and observed facts on which the result leans.
     doubtful
         Whether the result cannot be right, as a declared fact is wrong on which it rests.
     """
@@ -97,6 +99,7 @@ class Recorder:
     rows: int | None = None
     computed: int = 0
     seconds: float = 0.0
+    facts: tuple[int, ...] = ()
     doubtful: bool = False
 
     @contextmanager

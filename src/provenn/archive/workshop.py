@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -263,7 +263,7 @@ class Workshop:
         return table
 
     def count(self, replan: Replan, *, check: bool = False) -> int:
-        """Count sources, unless it is known how many there are.
+        """Count sources, unless it is known how many there are, or follows from other counts.
 
         What is known is told where reading the same sources would give them, and otherwise the same is raised.
         """
@@ -276,14 +276,33 @@ class Workshop:
             self._check_remembered(plan)
             self._tell(plan)
             return 0
-        from provenn.targets.running import prepared  # noqa: PLC0415 - see above
+        derived = self._derived_count(plan)
+        if derived is not None:
+            return derived
+        from provenn.targets.leaning import leaning  # noqa: PLC0415 - see above
+        from provenn.targets.running import prepared  # noqa: PLC0415
 
         plan, data = prepared(self.pipeline(), plan)
         rows = self.pipeline().count(data)
         if not check and self._is_doubtful(plan, rows):
             return self.count(replan, check=True)
-        self._tell(plan, self._learned(plan, rows))
+        self._tell(plan, self._learned(plan, rows, leaning(plan)))
         return rows
+
+    def _derived_count(self, plan: Plan) -> int | None:
+        """Return how many sources there are, if that follows from other counts; remember it."""
+        if plan.catalog is None:
+            return None
+        from provenn.targets.dividing import derive_count  # noqa: PLC0415 - see above
+        from provenn.targets.learning import learn_count  # noqa: PLC0415
+
+        with self._database.reading() as reading:
+            derived = derive_count(reading, plan.catalog)
+        if derived is None:
+            return None
+        self._check_remembered(plan)
+        self.doubt(learn_count(self._database, plan.catalog, derived.rows, reason=derived.because))
+        return derived.rows
 
     def _check_remembered(self, plan: Plan) -> None:
         """Make sure that what was seen in data before may be told now: the base files are what they were.
@@ -343,7 +362,7 @@ class Workshop:
             self.latest_run = run.number
             yield run
             if not run.doubtful:
-                suspended = self._learned(run.plan, run.rows or 0)
+                suspended = self._learned(run.plan, run.rows or 0, run.facts)
         if not run.doubtful:
             self._tell(run.plan, suspended)
 
@@ -351,10 +370,11 @@ class Workshop:
         """Return the data of a plan; what is to be kept is stored before, and read from there."""
         from provenn.targets.running import answered  # noqa: PLC0415 - see above
 
-        run.plan, data = answered(self.pipeline(), run.plan, replan, keep)
+        answer = answered(self.pipeline(), run.plan, replan, keep)
+        run.plan, run.facts = answer.plan, answer.facts
         before = {fragment.id for fragment in run.plan.fragments}
-        run.computed = sum(fragment.rows for fragment in data.fragments if fragment.id not in before)
-        return data
+        run.computed = sum(fragment.rows for fragment in answer.data.fragments if fragment.id not in before)
+        return answer.data
 
     # -- declared facts ------------------------------------------------------------------------------------------
 
@@ -393,16 +413,18 @@ class Workshop:
         self._tell(plan)
         return no_rows(plan.schema)
 
-    def _learned(self, plan: Plan, rows: int) -> tuple[Fact, ...]:
+    def _learned(self, plan: Plan, rows: int, facts: Collection[int]) -> tuple[Fact, ...]:
         """Take note of how many sources there are; return the declared facts that are suspended for it."""
-        from provenn.targets.leaning import leaning  # noqa: PLC0415 - see above
-        from provenn.targets.running import learned  # noqa: PLC0415
+        from provenn.targets.learning import learn_count  # noqa: PLC0415 - see above
 
-        return () if plan.catalog is None else learned(self._database, plan.catalog, rows, leaning(plan))
+        return () if plan.catalog is None else learn_count(self._database, plan.catalog, rows, facts)
 
     def _compare_few(self, plan: Plan, rows: int, most: int) -> None:
         """Compare a few sources that were read with what was declared: if there are no more, all were read."""
-        self._tell(plan, self._learned(plan, rows) if rows < most and plan.scene.has_declared else ())
+        from provenn.targets.leaning import leaning  # noqa: PLC0415 - see above
+
+        all_read = rows < most and plan.scene.has_declared
+        self._tell(plan, self._learned(plan, rows, leaning(plan)) if all_read else ())
 
     @staticmethod
     def _is_doubtful(plan: Plan, rows: int, table: pa.Table | None = None) -> bool:

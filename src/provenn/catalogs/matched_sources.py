@@ -59,6 +59,11 @@ class MatchedSources(Catalog):
         return self.parent, self.pairs
 
     @property
+    def match(self) -> CrossMatch:
+        """The match to which the pairs belong."""
+        return _match(self.pairs)
+
+    @property
     def key(self) -> slice:
         """Which part of the key of pairs is the key of these sources."""
         width = len(self.parent.population.key)
@@ -71,7 +76,7 @@ class MatchedSources(Catalog):
 
     def parameters(self) -> Parameters:
         """The side; what lies near whom; and of which pairs, if not all sources that lie so are in one."""
-        match = _match(self.pairs)
+        match = self.match
         left, right = match.coordinates[:2], match.coordinates[2:]
         own, others, other = (left, right, match.right) if self.side == "left" else (right, left, match.left)
         whole = self.pairs.extent == match.extent and (self.side == "left" or match.matches == "all")

@@ -13,7 +13,7 @@ from provenn.criteria import Atom
 from provenn.errors import DefinitionError
 from provenn.logic import Statement, equal, intersection, subset
 
-__all__ = ["SampleSources", "sample_rule"]
+__all__ = ["SampleSources", "sample_rule", "sample_seed_and_fraction"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -105,10 +105,16 @@ def sample_rule(label: str) -> tuple[int, int] | None:
     >>> sample_rule("sample(7, `star`) < 0.5") == (7, 2**62)
     True
     """
+    found = sample_seed_and_fraction(label)
+    return None if found is None else (found[0], _threshold(found[1]))
+
+
+def sample_seed_and_fraction(label: str) -> tuple[int, float] | None:
+    """Return the seed and the fraction of the sample whose atom has a label, or None if it is of a criterion."""
     if not label.startswith("sample("):
         return None
     seed, fraction = label.removeprefix("sample(").partition(",")[0], label.rpartition("<")[2]
-    return int(seed), _threshold(float(fraction))
+    return int(seed), float(fraction)
 
 
 def _threshold(fraction: float) -> int:

@@ -41,7 +41,7 @@ __all__ = [
     "register",
     "removed",
     "used",
-    "with_attribute",
+    "with_attributes",
 ]
 
 
@@ -208,10 +208,13 @@ def locations(reading: Reading) -> frozenset[str]:
     return frozenset(reading.connection.scalars(query))
 
 
-def with_attribute(reading: Reading, identity: str) -> tuple[Fragment, ...]:
-    """Return the usable fragments that hold an attribute, by number."""
-    holding = select(fragment_attributes.c.fragment).where(fragment_attributes.c.identity == identity)
-    return _usable(reading, _USABLE.where(fragments.c.id.in_(holding)))
+def with_attributes(reading: Reading, identities: Collection[str]) -> tuple[Fragment, ...]:
+    """Return the usable fragments that hold at least one of some attributes, by number."""
+    found: dict[int, Fragment] = {}
+    for batch in in_batches(identities):
+        holding = select(fragment_attributes.c.fragment).where(fragment_attributes.c.identity.in_(batch))
+        found.update((one.id, one) for one in _usable(reading, _USABLE.where(fragments.c.id.in_(holding))))
+    return tuple(found[number] for number in sorted(found))
 
 
 def of_extent(reading: Reading, extent: str) -> tuple[Fragment, ...]:

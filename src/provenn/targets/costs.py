@@ -24,7 +24,7 @@ from provenn.targets.steps import (
     walk,
 )
 
-__all__ = ["cost", "estimate", "is_grounded"]
+__all__ = ["burden", "cost", "estimate", "is_grounded"]
 
 READ, DERIVED, CALCULATED, JOINED, UNKNOWN, KEPT = 1.0, 0.1, 1000.0, 10.0, 1_000_000, 1 / 3
 
@@ -78,6 +78,11 @@ def cost(scene: Scene, step: Step, needed: frozenset[str]) -> float:
     if place not in scene.costs:
         scene.costs[place] = _cost(scene, step, needed)
     return scene.costs[place]
+
+
+def burden(scene: Scene, step: Step, needed: frozenset[str]) -> tuple[int, float]:
+    """Return what a step is judged by: how many calculators it calls, however much there is to read; then its cost."""
+    return sum(isinstance(one, Calculate) for one in walk(step)), cost(scene, step, needed)
 
 
 def _cost(scene: Scene, step: Step, needed: frozenset[str]) -> float:

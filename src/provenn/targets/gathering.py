@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from provenn.catalogs import Extent
 from provenn.catalogs.cross_match import match_words
-from provenn.catalogs.extent import everything, intersection, leaf, nothing
+from provenn.catalogs.extent import everything, intersection, leaf, nothing, union
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene, parts
 from provenn.targets.steps import (
@@ -25,7 +25,7 @@ from provenn.targets.steps import (
     walk,
 )
 
-__all__ = ["derivable", "derived", "evaluable", "gathered", "places", "residual", "reused"]
+__all__ = ["calls_more", "derivable", "derived", "evaluable", "gathered", "places", "residual", "reused"]
 
 _SET = re.compile(r"[0-9a-f]{64}")
 
@@ -47,6 +47,22 @@ def _same_population(step: Step) -> tuple[Step, ...]:
 def reused(step: Step) -> set[int]:
     """Return the numbers of the fragments that are read for a step."""
     return {one.fragment.id for one in walk(step) if isinstance(one, Stored)}
+
+
+def calls_more(scene: Scene, made: Step, step: Step) -> bool:
+    """Whether a step may call a calculator for a source for which another step does not call it.
+
+    A rule that keeps to this never undoes what reading from fragments has spared, whatever that seems to cost.
+    """
+    called: dict[tuple[str, tuple[str, ...]], list[Extent]] = {}
+    for one in walk(step):
+        if isinstance(one, Calculate):
+            called.setdefault((one.calculator.digest, one.arguments), []).append(one.extent)
+    return any(
+        not scene.lies_in(one.extent, union(called.get((one.calculator.digest, one.arguments), ())))
+        for one in walk(made)
+        if isinstance(one, Calculate)
+    )
 
 
 def residual(scene: Scene, extent: Extent, given: Extent) -> list[Extent]:

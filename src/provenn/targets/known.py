@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from provenn.catalogs import Base, Catalog, cone
+from provenn.logic import Knowledge
 from provenn.store import cones
 from provenn.store.cones import Definition
 from provenn.store.database import Reading
 from provenn.store.facts import facts_touching
 from provenn.store.knowledge import Known, knowledge_of
 
-__all__ = ["known_of"]
+__all__ = ["known_of", "shown_by_data"]
 
 
 def known_of(reading: Reading, *catalogs: Catalog) -> Known:
@@ -20,6 +21,13 @@ def known_of(reading: Reading, *catalogs: Catalog) -> Known:
     mentioned = {label for one in touching for label in one.statement.labels} - own.keys()
     further = cones.cone(reading, mentioned) if mentioned else ()
     return knowledge_of((*definitions, *(one for one in further if one.digest not in own)), touching)
+
+
+def shown_by_data(reading: Reading, *catalogs: Catalog) -> Knowledge:
+    """Return what definitions and observations say of catalogs: all that `known_of` knows without any declaration."""
+    known = known_of(reading, *catalogs)
+    facts = zip(known.knowledge.facts, known.origins, strict=True)
+    return Knowledge((said for said, origin in facts if origin.kind != "declared"), open_universe=False)
 
 
 def _definition(one: Catalog) -> Definition:

@@ -86,7 +86,7 @@ class Turn:
                 if waiting.what:
                     return None
                 with self.database.writing() as writing:
-                    stored = {one.id for each in computed for one in fragments.with_attribute(writing, each)}
+                    stored = {one.id for one in fragments.with_attributes(writing, computed)}
                     if not stored <= self.considered:
                         self.considered |= stored
                         return None

@@ -12,12 +12,11 @@ from provenn.criteria import backquoted, names_in, order_facts, parse_criterion,
 from provenn.errors import NotCoveredError, TargetError
 from provenn.logic import Knowledge, subset
 from provenn.store import catalog_store, counts, fragments, verifications
+from provenn.store.concatenations import joined_below
 from provenn.store.database import Reading
 from provenn.store.facts import fact
-from provenn.store.fragments import Fragment
 from provenn.targets.known import known_of
 from provenn.targets.literal import literal
-from provenn.targets.match_steps import Match, Matched
 from provenn.targets.naming import NameResolver
 from provenn.targets.plan import Plan
 from provenn.targets.providers import Provided, brought_together
@@ -328,16 +327,13 @@ def _planned(asked: _Asked, scene: Scene) -> Plan:
 
 
 def _stored(reading: Reading, before: Step, needed: frozenset[str], lineage: Sequence[Catalog]) -> list[Stored]:
-    """Return the fragments that may serve: those that hold an attribute which is asked for, or needed on the way."""
-    found: dict[int, Fragment] = {}
-    # What a match reads is of other populations than what it gives.
-    given = set(before.attributes).union(
-        *(one.attributes for step in walk(before) if isinstance(step, Match | Matched) for one in step.inputs)
-    )
-    for identity in sorted(needed.union(given - _columns_of(lineage))):
-        found.update((one.id, one) for one in fragments.with_attribute(reading, identity))
-    catalogs = catalog_store.get_all(reading, sorted({one.catalog for one in found.values()})) if found else {}
-    return [Stored(one, catalogs[one.catalog]) for one in found.values()]
+    """Return the fragments that may serve: those that hold an attribute which is asked for, or needed at any step."""
+    given = set[str]().union(*(step.attributes for step in walk(before)))
+    wanted = needed | (given - _columns_of(lineage))
+    joined = joined_below(reading, [identity for identity in wanted if not is_key(identity)])
+    found = fragments.with_attributes(reading, wanted | joined)
+    catalogs = catalog_store.get_all(reading, sorted({one.catalog for one in found})) if found else {}
+    return [Stored(one, catalogs[one.catalog]) for one in found]
 
 
 def _columns_of(lineage: Sequence[Catalog]) -> set[str]:

@@ -7,29 +7,24 @@ runs that want the same part, one computes it, and the others wait for it (`prov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from provenn.catalogs import Base, Catalog, ExcludeSources, cone
+from provenn.catalogs import Base, cone
 from provenn.catalogs.roots import check_roots
-from provenn.errors import ArchiveBusyError, ContradictionError
-from provenn.logic import Statement, empty, equal, nonempty
-from provenn.store import catalog_store, counts, fragments, verifications
-from provenn.store.database import Database, Writing
-from provenn.store.facts import Fact, any_declared
+from provenn.errors import ArchiveBusyError
+from provenn.store import fragments
 from provenn.store.fragments import Fragment
-from provenn.store.observations import observe
-from provenn.targets.doubts import doubted_by_counts
 from provenn.targets.execution import executed
-from provenn.targets.known import known_of
+from provenn.targets.keeping import Keep, Part, parts_kept
 from provenn.targets.leaning import leaning
+from provenn.targets.learning import learn_count
 from provenn.targets.leasing import Turn
 from provenn.targets.plan import Plan
 from provenn.targets.planning import without_fragments
-from provenn.targets.scene import Scene
-from provenn.targets.steps import Calculate, Concat, Scan, Step, Stored, is_key, walk
+from provenn.targets.steps import Scan, Step, Stored, is_key
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,10 +32,17 @@ if TYPE_CHECKING:
     from provenn.spark.pipeline import Pipeline, Prepared
     from provenn.spark.stopwatch import Stopwatch
 
-__all__ = ["Keep", "Part", "Replan", "answered", "learned", "parts_kept", "prepared", "sound", "store_part"]
-
-Keep = Literal["always", "worthwhile", "never"]
-"""Which results are kept: all; those for which a calculator in Python was called; none."""
+__all__ = [
+    "Answer",
+    "Keep",
+    "Part",
+    "Replan",
+    "answered",
+    "parts_kept",
+    "prepared",
+    "sound",
+    "store_part",
+]
 
 Replan = Callable[[], Plan]
 """Plans once more, with what is stored now."""
@@ -56,7 +58,7 @@ def _data(pipeline: Pipeline, plan: Plan) -> Prepared:
     from provenn.spark.pipeline import Prepared  # noqa: PLC0415 - planning does without Spark
     from provenn.spark.rows import named  # noqa: PLC0415
 
-    frame = named(_frame(pipeline, plan, plan.after), [(one.identity, one) for one in plan.columns])
+    frame = named(_frame(pipeline, plan, plan.after, plan.needed), [(one.identity, one) for one in plan.columns])
     return Prepared(frame, plan.schema, plan.what, plan.bases, plan.fragments, plan.most)
 
 
@@ -73,8 +75,27 @@ def sound(pipeline: Pipeline, plan: Plan) -> Plan:
     return plan
 
 
-def answered(pipeline: Pipeline, plan: Plan, replan: Replan, keep: Keep) -> tuple[Plan, Prepared]:
-    """Return the plan that was carried out, and its data; what is to be kept is stored before, and read from there.
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a request was answered.
+
+    Parameters
+    ----------
+    plan
+        The plan that was carried out: it tells what was read and what was computed.
+    data
+        The result, ready to be computed; what is kept is read from where it was stored.
+    facts
+        The numbers of the declared and observed facts on which the result leans.
+    """
+
+    plan: Plan
+    data: Prepared
+    facts: tuple[int, ...]
+
+
+def answered(pipeline: Pipeline, plan: Plan, replan: Replan, keep: Keep) -> Answer:
+    """Carry out a plan; what is to be kept is stored first, and read from there.
 
     What somebody else computes now is waited for; so it may be another plan than was given.
 
@@ -91,48 +112,19 @@ def answered(pipeline: Pipeline, plan: Plan, replan: Replan, keep: Keep) -> tupl
     """
     plan = sound(pipeline, plan)
     if pipeline.database.read_only:
-        return plan, _data(pipeline, plan)
+        return Answer(plan, _data(pipeline, plan), tuple(leaning(plan)))
     turn = Turn(pipeline.database, pipeline.listener)
-    stored = None
-    while stored is None and (kept := parts_kept(plan, keep)):
-        stored = store_part(pipeline, plan, kept[0], turn)
-        if stored is None:
-            plan = sound(pipeline, replan())
-    if plan.fragments:
+    carried, stored = plan, set[int]()
+    while left := [part for part in parts_kept(plan, keep) if part.step.signature not in stored]:
+        if store_part(pipeline, plan, left[0], turn) is not None:
+            carried = carried if stored else plan
+            stored.add(left[0].step.signature)  # whatever comes of it, the same part is not stored for ever
+        plan = sound(pipeline, replan())
+    carried = carried if stored else plan
+    if carried.fragments:
         with suppress(ArchiveBusyError), pipeline.database.writing() as writing:
-            fragments.used(writing, [one.id for one in plan.fragments])
-    return plan, _data(pipeline, plan) if stored is None else prepared(pipeline, replan())[1]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A step whose result is kept, and the catalog whose sources it gives."""
-
-    step: Step
-    catalog: Catalog
-
-
-def parts_kept(plan: Plan, keep: Keep) -> list[Part]:
-    """Return what is to be kept: of a result that is partly stored, only the rest."""
-    if keep == "never" or plan.catalog is None or plan.empty or isinstance(plan.after, Stored):
-        return []
-    if keep == "worthwhile" and not plan.calculations:
-        return []
-    if not isinstance(plan.after, Concat):
-        return [Part(plan.after, plan.catalog)]
-    rest = plan.catalog
-    for one in plan.fragments:
-        if one.population != rest.population.name:
-            continue  # it is read for a match
-        rest = ExcludeSources(rest, next(each.catalog for each in plan.scene.fragments if each.fragment.id == one.id))
-    costly = [one for one in plan.after.members if _calculates(one)]
-    if len(costly) == 1 and costly[0].extent == rest.extent:
-        return [Part(costly[0], rest)]
-    return [Part(plan.after, plan.catalog)]
-
-
-def _calculates(step: Step) -> bool:
-    return any(isinstance(one, Calculate) for one in walk(step))
+            fragments.used(writing, [one.id for one in carried.fragments])
+    return Answer(carried, _data(pipeline, plan), tuple({*leaning(carried), *leaning(plan)}))
 
 
 def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragment | None:
@@ -145,7 +137,7 @@ def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragme
     plan
         The plan, all of whose fragments are sound.
     part
-        What is kept of it: those attributes that were asked for.
+        What is kept of it.
     turn
         Whose turn it is.
 
@@ -159,21 +151,18 @@ def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragme
     from provenn.spark.stopwatch import Stopwatch  # noqa: PLC0415
 
     check_roots((one for one in cone(part.catalog) if isinstance(one, Base)), pipeline.roots)
-    asked = {one.identity for one in plan.columns}.intersection(part.step.attributes)
-    held = [(one.identity, one) for one in part.catalog.schema.attributes if one.identity in asked]
-    kept = frozenset(identity for identity, _ in held if not is_key(identity))
-    computed = {one.identity: one for step in plan.calculations for one in step.outputs}
-    if not computed:
-        computed = {identity: one for identity, one in held if identity in kept}
+    given = part.catalog.schema.attributes
+    held = [(one.identity, one) for one in given if is_key(one.identity) or one.identity in part.identities]
+    computed = part.computed
     turn.considered |= {one.fragment.id for one in plan.scene.fragments}
     with (
-        turn.leased(part.catalog, kept.intersection(computed), computed) as mine,
+        turn.leased(part.catalog, frozenset(computed), computed) as mine,
         fragments.pinned(pipeline.database, [one.id for one in plan.fragments]),
     ):
         if not mine:
             return None
         stopwatch = Stopwatch(pipeline.engine)
-        frame = named(_frame(pipeline, plan, part.step, stopwatch), held)
+        frame = named(_frame(pipeline, plan, part.step, part.identities, stopwatch), held)
         facts = leaning(plan)
         stored = store_fragment(
             pipeline.engine,
@@ -186,11 +175,13 @@ def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragme
             listener=pipeline.listener,
             stopwatch=stopwatch,
         )
-    pipeline.doubt(learned(pipeline.database, part.catalog, stored.rows, facts))
+    pipeline.doubt(learn_count(pipeline.database, part.catalog, stored.rows, facts))
     return stored
 
 
-def _frame(pipeline: Pipeline, plan: Plan, step: Step, stopwatch: Stopwatch | None = None) -> DataFrame:
+def _frame(
+    pipeline: Pipeline, plan: Plan, step: Step, needed: frozenset[str], stopwatch: Stopwatch | None = None
+) -> DataFrame:
     from provenn.spark.columns import picked  # noqa: PLC0415 - see above
     from provenn.spark.failures import told  # noqa: PLC0415
     from provenn.spark.fragments import read_fragment  # noqa: PLC0415
@@ -203,69 +194,4 @@ def _frame(pipeline: Pipeline, plan: Plan, step: Step, stopwatch: Stopwatch | No
         return picked(frame, [(columns[each], each) for each in identities])
 
     with told(f"preparing {plan.what}"):
-        return executed(step, plan.needed, plan.scene, pipeline.engine.session, read, stopwatch=stopwatch)
-
-
-def learned(database: Database, catalog: Catalog, rows: int, facts: Collection[int] = ()) -> tuple[Fact, ...]:
-    """Take note of how many sources a catalog has, and of what follows: it is empty or not, or equal to another one.
-
-    A catalog that lies inside another one and has as many sources is equal to it. Keys are unique, as was verified.
-    Nothing is learned from what leans on a declaration: that may be wrong, and taken back.
-
-    Parameters
-    ----------
-    database
-        Where it is noted.
-    catalog
-        The catalog.
-    rows
-        How many sources were seen.
-    facts
-        The numbers of the facts on which that leans.
-
-    Returns
-    -------
-    tuple of Fact
-        The declared facts that are suspended, because what was seen contradicts them.
-    """
-    if database.read_only:
-        return ()
-    suspended: list[Fact] = []
-    # What is seen of a set is told of the first catalog that was defined by it: others only add attributes.
-    catalog = next(one for one in cone(catalog) if one.extent == catalog.extent)
-    with suppress(ArchiveBusyError), database.writing() as writing:
-        if counts.known(writing, [catalog.digest]) or any_declared(writing, facts):
-            return ()
-        catalog_store.add(writing, catalog, for_run=True)
-        counts.record(writing, catalog.digest, rows)
-        with suppress(ContradictionError):  # what data show is told where it is used; a count is no reason to fail
-            said = nonempty(catalog.digest) if rows else empty(catalog.digest)
-            suspended += observe(writing, said, f"{rows:,} sources counted").suspended
-            suspended += _equal_by_count(writing, catalog, rows)
-    return (*suspended, *doubted_by_counts(database, catalog))
-
-
-def _equal_by_count(writing: Writing, catalog: Catalog, rows: int) -> list[Fact]:
-    suspended: list[Fact] = []
-    if not rows:
-        return suspended
-    below = [one for one in cone(catalog) if one.extent != catalog.extent]
-    digests = [one.digest for one in below]
-    known = counts.known(writing, digests) | verifications.verified(writing, digests)
-    alike = [one for one in below if known.get(one.digest) == rows]
-    if not alike:
-        return suspended
-    scene = Scene(known_of(writing, catalog), (catalog, *alike))
-    for one in alike:
-        if scene.holds(scene.same(catalog.extent, one.extent)):
-            continue
-        either = (scene.inside(catalog.extent, one.extent), scene.inside(one.extent, catalog.extent))
-        if any(scene.holds(said) and not _is_declared(scene, said) for said in either):
-            reason = f"one lies in the other, and both have {rows:,} sources"
-            suspended += observe(writing, equal(catalog.digest, one.digest), reason).suspended
-    return suspended
-
-
-def _is_declared(scene: Scene, said: Statement) -> bool:
-    """Whether the proof of a statement leans on what people have said."""
-    return any(origin.kind == "declared" for _, origin in scene.known.because(said))
+        return executed(step, needed, plan.scene, pipeline.engine.session, read, stopwatch=stopwatch)

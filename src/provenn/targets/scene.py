@@ -34,6 +34,8 @@ class Scene:
         How many sources extents have, by digest, where that was counted.
     estimates, costs, bounds
         What `provenn.targets.costs` and `provenn.targets.bounds` have found so far, by the signatures of steps.
+    views
+        What `provenn.targets.supplies` has made of fragments so far.
     leaned
         The statements that were asked for, and proved, since somebody has cleared it.
     """
@@ -45,6 +47,7 @@ class Scene:
     estimates: dict[int, float] = field(default_factory=dict, repr=False)
     costs: dict[tuple[int, frozenset[str]], float] = field(default_factory=dict, repr=False)
     bounds: dict[int, tuple[int, int | None]] = field(default_factory=dict, repr=False)
+    views: dict[tuple[int, tuple[str, ...], int], Step | None] = field(default_factory=dict, repr=False)
     leaned: list[Statement] = field(default_factory=list, repr=False)
     _called: dict[str, str] = field(default_factory=dict, repr=False)
     _proved: dict[str, bool] = field(default_factory=dict, repr=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from provenn.targets.costs import cost
-from provenn.targets.gathering import gathered, places, reused
+from provenn.targets.costs import burden
+from provenn.targets.gathering import calls_more, gathered, places, reused
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Combine, Scan, Step
@@ -24,16 +24,16 @@ def same_rows(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | Non
 
 
 def _cheapest(step: Step, from_places: Sequence[Step], needed: frozenset[str], scene: Scene) -> Rewrite | None:
-    best, least = None, cost(scene, step, needed)
+    best, least = None, burden(scene, step, needed)
     held = reused(step)
     for place in from_places:
         made = gathered(scene, place, step.extent, needed)
         if made is None or made.signature == step.signature or not held <= reused(made):
-            continue  # what is stored is not computed again, whatever it seems to cost
-        costs = cost(scene, made, needed)
-        if costs < least:
+            continue  # what a fragment gives is not taken from elsewhere again, whatever it seems to cost
+        found = burden(scene, made, needed)
+        if found < least and not calls_more(scene, made, step):
             said = (scene.inside(step.extent, place.extent),)
-            best, least = Rewrite(made, _because(place), said), costs
+            best, least = Rewrite(made, _because(place), said), found
     return best
 
 

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
+from provenn.targets.pruning import without_unneeded
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Calculate, Combine, Derive, Fill, Restrict, Step
+from provenn.targets.steps import Step
 
 __all__ = ["unneeded_attributes"]
 
 
 def unneeded_attributes(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | None:  # noqa: ARG001 - a rule
     """Drop derivations whose results are not needed; members that give nothing needed only say which sources remain."""
-    match step:
-        case Derive(attribute=one) if one.identity not in needed:
-            return Rewrite(step.input, f"{one.name} is not asked for")
-        case Calculate(outputs=outputs) if not needed & {one.identity for one in outputs}:
-            return Rewrite(step.input, f"{', '.join(one.name for one in outputs)} is not asked for")
-        case Fill(missing=missing) if not needed & {one.identity for one in missing}:
-            return Rewrite(step.input, f"{', '.join(one.name for one in missing)} is not asked for")
-        case Combine():
-            return _without_attributes(step, needed)
-    return None
-
-
-def _without_attributes(step: Combine, needed: frozenset[str]) -> Rewrite | None:
-    reads = step.reads(needed)
-    giving = [one for one, read in zip(step.members, reads, strict=True) if read] or [step.members[0]]
-    if len(giving) == len(step.members):
-        return None
-    rest: Step = giving[0] if len(giving) == 1 else Combine(tuple(giving))
-    for one in step.members:
-        if one not in giving:
-            rest = Restrict(rest, one)
-    return Rewrite(rest, "no attribute of the other members is asked for: they only say which sources remain")
+    found = without_unneeded(step, needed)
+    return None if found is None else Rewrite(found.step, found.because)

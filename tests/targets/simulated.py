@@ -1,0 +1,328 @@
+"""Plans carried out with Python's dicts: no Spark, so that thousands of random histories can be tried.
+
+Nothing here uses the code under test but the steps themselves. Each step that is carried out must give exactly the
+sources of the extent that it claims to have, and is handed only the attributes that were asked of it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+
+from provenn.catalogs import (
+    Attribute,
+    Catalog,
+    CombineAttributes,
+    ConcatSources,
+    DeriveAttributes,
+    ExcludeSources,
+    Extent,
+    KeepAttributes,
+    PythonCalculator,
+    RenameAttributes,
+    RestrictSources,
+    SampleSources,
+    SelectSources,
+    SqlCalculator,
+    cone,
+)
+from provenn.catalogs.lineage import facts_of
+from provenn.criteria import Atom
+from provenn.errors import ProvennError
+from provenn.targets.execution import key_of
+from provenn.targets.steps import (
+    Calculate,
+    Combine,
+    Concat,
+    Derive,
+    Exclude,
+    Fill,
+    Nothing,
+    Restrict,
+    Scan,
+    Select,
+    Step,
+    Stored,
+)
+from tests.catalogs.samples import Rows, Table, Value, base, hash_of, holds, values_by_identity
+from tests.targets import calls
+
+__all__ = ["Sky", "by_identity", "random_sets", "random_sky"]
+
+KEY = "key:star:0"
+ByIdentity = dict[int, dict[str, Value]]
+
+
+@dataclass
+class Sky:
+    """Catalogs with the rows that they mean, and a way to carry out plans on them.
+
+    Parameters
+    ----------
+    tables
+        The catalogs and their rows, each after those that it is made from.
+    contents
+        The rows of fragments, by number.
+    called
+        For which sources each output was computed and needed: by identity and key.
+    """
+
+    tables: list[Table]
+    contents: dict[int, ByIdentity] = field(default_factory=dict)
+    called: Counter[tuple[frozenset[str], int]] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.values = values_by_identity(self.tables)
+        self.rows = {one.catalog.digest: one.rows for one in self.tables}
+        self.keys = sorted({key for one in self.tables for key in one.rows})
+        self.atoms: dict[str, Atom] = {}
+        for one in cone(*(table.catalog for table in self.tables)):
+            digests = [each.digest for each in one.dependencies]
+            self.learn(facts_of(one.kind, one.digest, digests, one.parameters())[1])
+            if isinstance(one, SelectSources):
+                self.learn(one.criterion.atoms)
+
+    def learn(self, atoms: Iterable[Atom]) -> None:
+        """Take note of what labels of atoms mean."""
+        self.atoms.update((one.label, one) for one in atoms)
+
+    def sources(self, extent: Extent) -> set[int]:
+        """The sources of an extent, by what its labels mean."""
+
+        def inside(label: str, key: int) -> bool:
+            if label in self.atoms:
+                return holds(self.atoms[label], key, self.values)
+            return key in self.rows[label]
+
+        everything = frozenset(self.keys)
+        return set(extent.evaluate(lambda label: frozenset(k for k in everything if inside(label, k)), everything))
+
+    def carry_out(self, step: Step, needed: frozenset[str]) -> ByIdentity:
+        """The rows of a step, with at least the attributes that are needed."""
+        inputs = [self.carry_out(one, read) for one, read in zip(step.inputs, step.reads(needed), strict=True)]
+        rows = self._carry_out(step, inputs, needed)
+        assert set(rows) == self.sources(step.extent), step
+        wanted = needed.union(key_of(step.attributes))
+        assert all(wanted <= row.keys() for row in rows.values()), "what is asked for is there"
+        return rows
+
+    def _carry_out(self, step: Step, inputs: Sequence[ByIdentity], needed: frozenset[str]) -> ByIdentity:
+        match step:
+            case Scan(base=base):
+                return _narrowed(by_identity(base, self.rows[base.digest]), needed)
+            case Stored(fragment=fragment):
+                return _narrowed(self.contents[fragment.id], needed)
+            case Nothing():
+                return {}
+            case Select(condition=condition):
+                return {key: row for key, row in inputs[0].items() if self._is_true(condition, key, row)}
+            case Derive(attribute=one, expression=expression):
+                (read,) = expression.reads
+                return {key: {**row, one.identity: _twice(row[read])} for key, row in inputs[0].items()}
+            case Calculate():
+                return self._calculated(step, inputs[0], needed)
+            case Restrict():
+                return {key: row for key, row in inputs[0].items() if key in inputs[1]}
+            case Exclude():
+                return {key: row for key, row in inputs[0].items() if key not in inputs[1]}
+            case Combine():
+                common = set.intersection(*map(set, inputs))
+                return {key: _merged([one[key] for one in inputs]) for key in common}
+            case Concat():
+                return _concatenated(step, inputs, needed)
+            case Fill(missing=missing):
+                return {key: {**row, **{one.identity: None for one in missing}} for key, row in inputs[0].items()}
+        raise NotImplementedError(step.word)
+
+    def _is_true(self, condition: Extent, key: int, row: Mapping[str, Value]) -> bool:
+        values = {identity: {key: value} for identity, value in row.items()}
+        here, nowhere = frozenset({key}), frozenset[int]()
+        return key in condition.evaluate(lambda label: here if holds(self.atoms[label], key, values) else nowhere, here)
+
+    def _calculated(self, step: Calculate, rows: ByIdentity, needed: frozenset[str]) -> ByIdentity:
+        outputs = needed & {one.identity for one in step.outputs}
+        if not step.whole:
+            self.called.update((outputs, key) for key in rows)
+        read = step.arguments[0]
+        given = {key: row[read] for key, row in rows.items()}
+        made = calculated(step.calculator, given)
+        identities = [one.identity for one in step.outputs]
+        return {key: {**row, **dict(zip(identities, made[key], strict=True))} for key, row in rows.items()}
+
+    def stored(self, fragments: Iterable[Stored]) -> set[tuple[str, int]]:
+        """The values that fragments hold, by identity and key; of an attribute in pieces also the piece itself."""
+        found: set[tuple[str, int]] = set()
+        for one in fragments:
+            for identity, attribute in one.attributes.items():
+                for key in self.contents[one.fragment.id]:
+                    found.add((identity, key))
+                    found.update((piece, key) for piece in self._pieces(attribute, key))
+        return found
+
+    def _pieces(self, attribute: Attribute, key: int) -> Iterable[str]:
+        while attribute.pieces:
+            attribute = next(one.attribute for one in attribute.pieces if key in self.rows[one.member])
+            yield attribute.identity
+
+
+def by_identity(catalog: Catalog, rows: Rows) -> ByIdentity:
+    """Rows by identity instead of name."""
+    names = {one.name: one.identity for one in catalog.schema.attributes}
+    return {key: {names[name]: value for name, value in row.items()} for key, row in rows.items()}
+
+
+def _narrowed(rows: ByIdentity, needed: frozenset[str]) -> ByIdentity:
+    return {key: {one: row[one] for one in needed.union({KEY})} for key, row in rows.items()}
+
+
+def _merged(rows: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
+    """The first one that has a value gives it."""
+    return {identity: value for row in reversed(rows) for identity, value in row.items()}
+
+
+def _concatenated(step: Concat, inputs: Sequence[ByIdentity], needed: frozenset[str]) -> ByIdentity:
+    found: ByIdentity = {}
+    wanted = [(one, given) for one, given in step.columns if one.identity in needed or one.identity == KEY]
+    for at, rows in enumerate(inputs):
+        for key, row in rows.items():
+            assert not (step.disjoint and key in found), "members that are said to be disjoint are"
+            found.setdefault(key, {one.identity: row[given[at]] for one, given in wanted})
+    return found
+
+
+# --- catalogs with calculators ---
+
+
+def _twice(value: Value) -> Value:
+    return None if value is None else 2 * value
+
+
+def calculated(calculator: PythonCalculator, given: Mapping[int, Value]) -> dict[int, tuple[Value, ...]]:
+    """What a calculator gives: two outputs by row; or one by all rows."""
+    if calculator.scope == "catalog":
+        known = sorted(value for value in given.values() if value is not None)
+        return {key: (None if value is None else float(known.index(value)),) for key, value in given.items()}
+    factor = calculator.parameters["factor"]
+    return {key: (None, None) if value is None else (value * factor, value + factor) for key, value in given.items()}
+
+
+def _fitted(rng: Random, one: Table) -> Table:
+    """A table with what a calculator gives: two outputs by row, or one of the whole catalog."""
+    numbers = [each.name for each in one.catalog.schema.attributes if each.type.name == "double"]
+    read = "vmag" if "vmag" in numbers and rng.random() < 0.8 else rng.choice(numbers)
+    value, error = ("z", "ez") if rng.random() < 0.8 else ("y", "ey")
+    if rng.random() < 0.1:
+        function, outputs, scope = calls.ranked, {value: "double"}, "catalog"
+        parameters: dict[str, object] = {"output": value}
+    else:
+        function, outputs, scope = calls.fitted, {value: "double", error: "double"}, "row"
+        parameters = {"value": value, "error": error, "factor": rng.choice([2.0, 2.0, 2.0, 3.0])}
+    calculator = PythonCalculator.of(function, inputs=[read], outputs=outputs, parameters=parameters, scope=scope)
+    found = calculated(calculator, {key: row[read] for key, row in one.rows.items()})
+    made = DeriveAttributes.of(one.catalog, calculator)
+    rows = {key: {**row, **dict(zip(calculator.names, found[key], strict=True))} for key, row in one.rows.items()}
+    return Table(made, rows)
+
+
+def _doubled(rng: Random, one: Table) -> Table:
+    read = rng.choice([each.name for each in one.catalog.schema.attributes if each.type.name == "double"])
+    rows = {key: {**row, "twice": _twice(row[read])} for key, row in one.rows.items()}
+    return Table(DeriveAttributes.of(one.catalog, SqlCalculator.of({"twice": f"{read} * 2"})), rows)
+
+
+def _selected(rng: Random, one: Table) -> Table:
+    name = rng.choice([name for name in one.catalog.schema.names if name != "hip"])
+    cut = rng.choice([1, 2, 3])
+    text, test = rng.choice(
+        [
+            (f"{name} < {cut}", lambda value: value is not None and value < cut),
+            (f"{name} >= {cut}", lambda value: value is not None and value >= cut),
+            (f"NOT ({name} < {cut})", lambda value: value is not None and not value < cut),
+            (f"({name} < {cut}) IS NOT TRUE", lambda value: value is None or not value < cut),
+            (f"{name} IS NULL OR {name} > {cut}", lambda value: value is None or value > cut),
+            (f"{name} IS NULL", lambda value: value is None),
+        ]
+    )
+    return Table(SelectSources.of(one.catalog, text), {k: row for k, row in one.rows.items() if test(row[name])})
+
+
+def _sampled(rng: Random, one: Table) -> Table:
+    fraction = rng.choice([0.25, 0.5, 0.75])
+    rows = {key: row for key, row in one.rows.items() if hash_of(key) < fraction}
+    return Table(SampleSources.of(one.catalog, fraction, seed=1), rows)
+
+
+def _with_fewer_attributes(rng: Random, one: Table) -> Table:
+    names = [name for name in one.catalog.schema.names if rng.random() < 0.6]
+    made = KeepAttributes.of(one.catalog, names)
+    return Table(made, {key: {name: row[name] for name in made.names} for key, row in one.rows.items()})
+
+
+def _renamed(rng: Random, one: Table) -> Table:
+    old, new = rng.choice([name for name in one.catalog.schema.names if name != "hip"]), rng.choice(["w", "z", "y"])
+    rows = {k: {new if name == old else name: value for name, value in row.items()} for k, row in one.rows.items()}
+    return Table(RenameAttributes.of(one.catalog, {old: new}), rows)
+
+
+def _compared(rng: Random, one: Table, other: Table) -> Table:
+    """An intersection, a difference, a join or a union of two."""
+    match rng.choice(["restrict", "exclude", "combine", "concat", "concat"]):
+        case "restrict":
+            rows = {key: row for key, row in one.rows.items() if key in other.rows}
+            return Table(RestrictSources(one.catalog, other.catalog), rows)
+        case "exclude":
+            rows = {key: row for key, row in one.rows.items() if key not in other.rows}
+            return Table(ExcludeSources(one.catalog, other.catalog), rows)
+        case "combine":
+            rows = {key: {**other.rows[key], **row} for key, row in one.rows.items() if key in other.rows}
+            return Table(CombineAttributes.of(one.catalog, other.catalog), rows)
+        case _:
+            made = ConcatSources.of(one.catalog, other.catalog, overlap="first")
+            both = {**other.rows, **one.rows}
+            return Table(made, {key: {name: row[name] for name in made.schema.names} for key, row in both.items()})
+
+
+ALONE = (_selected, _selected, _sampled, _with_fewer_attributes, _renamed, _doubled, _fitted, _fitted)
+
+
+def random_sets(rng: Random) -> list[Table]:
+    """A small base, and sets of its sources that are selected, sampled and made from one another."""
+    rows = {key: {"hip": key, "vmag": _number(rng), "plx": _number(rng)} for key in range(8)}
+    tables = [Table(base("base"), rows)]
+    for _ in range(rng.randint(4, 14)):
+        tables += _made(rng, [tables[0], *tables[-6:]], [_selected, _selected, _selected, _sampled])
+    return list({one.catalog.digest: one for one in tables}.values())
+
+
+def random_sky(rng: Random) -> Sky:
+    """Small bases, sets of their sources, what calculators give for these, and what is made from all of that.
+
+    There are few criteria and few calculators, so that most catalogs which have an attribute overlap in part.
+    """
+    tables = []
+    for tag in range(rng.choice([1, 1, 2])):
+        keys = range(8) if tag == 0 else rng.sample(range(10), 5)
+        rows = {key: {"hip": key, "vmag": _number(rng), "plx": _number(rng)} for key in sorted(keys)}
+        tables.append(Table(base(f"base {tag}"), rows))
+    sets = list(tables)
+    for _ in range(rng.randint(2, 6)):
+        sets += _made(rng, [*tables, *sets], [_selected, _selected, _sampled])
+    costly: list[Table] = []
+    for _ in range(rng.randint(2, 5)):
+        costly += _made(rng, sets, [_fitted])
+    for _ in range(rng.randint(0, 8)):
+        costly += _made(rng, [*costly, *costly, *sets], ALONE)
+    return Sky(list({one.catalog.digest: one for one in (*sets, *costly)}.values()))
+
+
+def _made(rng: Random, tables: Sequence[Table], alone: Sequence[Callable[[Random, Table], Table]]) -> list[Table]:
+    with suppress(ProvennError, IndexError):  # what was drawn has no meaning
+        if rng.random() < (0.4 if len(tables) > 1 and alone != [_fitted] else 0):
+            return [_compared(rng, rng.choice(tables), rng.choice(tables))]
+        return [rng.choice(alone)(rng, rng.choice(tables))]
+    return []
+
+
+def _number(rng: Random) -> Value:
+    return rng.choice([None, 0.0, 1.0, 2.0, 3.0, 4.0])
