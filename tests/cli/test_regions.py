@@ -2,7 +2,9 @@
 
 import pytest
 
+from provenn.sky import moc
 from tests.cli.archive_session import Session
+from tests.sky.large_mocs import survey_rectangle
 
 ON = "--on plx dec"
 
@@ -34,3 +36,14 @@ def test_a_moc_is_read_from_a_file(survey: Session, tmp_path):
     survey(f"select stars --cone 10 -60 5 {ON} --name south")
     assert survey("relate north south").startswith("disjoint")
     assert "by their places on the sky" in survey("relate north south --why")
+
+
+def test_a_large_moc_is_read_from_a_file_and_shown_by_its_digest(survey: Session, tmp_path):
+    survey_rectangle(12).save(tmp_path / "coverage.fits", format="fits")
+    text = moc(survey_rectangle(12)).text
+    told = survey.json(f"select stars --moc '{tmp_path / 'coverage.fits'}' {ON} --name covered")["is"]
+    assert told == f"the sources of stars where in_moc(`plx`, dec, '{text}')"
+    survey(f"select stars --box 4 216 -2 2 {ON} --name around")
+    assert survey("relate covered around") == "subset: covered lies inside around\n"
+    assert survey(f"select stars \"in_moc(plx, dec, '{text}') AND vmag < 6\" --name inside")
+    assert survey("relate inside covered").startswith("subset")

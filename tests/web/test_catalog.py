@@ -2,6 +2,8 @@
 
 import pytest
 
+from provenn.sky import box, moc
+from tests.sky.large_mocs import survey_rectangle
 from tests.web.reading import read
 from tests.web.survey import ODD
 
@@ -191,3 +193,13 @@ def test_a_page_leads_to_its_json_also_where_a_name_has_odd_characters(client, a
     page = client.get("/catalogs/100%25%3F%20%231")
     assert page.status_code == 200
     assert 'href="/api/catalogs/100%25%3F%20%231"' in page.text
+
+
+def test_a_large_moc_is_shown_by_its_digest_and_compared(archive, client):
+    region = moc(survey_rectangle(11), on=("vmag", "plx"))
+    archive["stars"].select(region, name="surveyed")
+    archive["stars"].select(box(4, 216, -2, 2, on=("vmag", "plx")), name="around")
+    page = client.get("/catalogs/surveyed")
+    assert page.status_code == 200
+    assert region.text in page.text
+    assert "surveyed lies inside around" in read(client.get("/compare?a=surveyed&b=around").text).text

@@ -19,6 +19,7 @@ from provenn.archive.verbs.knowing import Knowing
 from provenn.archive.verbs.naming import Naming
 from provenn.archive.verbs.sharing import Sharing
 from provenn.archive.workshop import Progress, Workshop
+from provenn.store import moc_files
 from provenn.store.database import Database
 from provenn.store.folder import DataFolder
 
@@ -41,6 +42,9 @@ class Archive(Defining, Finding, Naming, Sharing, Calculating, Copying, Knowing,
         progress: Progress = None,
         notify: Notify = None,
     ) -> None:
+        database = replace(database, folder=folder)
+        if folder is not None:
+            moc_files.serve(folder)
         self._database = database
         self._everything = Everything()
         self._workshop = Workshop(database, folder, spark, progress, notify=notify)

@@ -15,7 +15,7 @@ from provenn.archive.handle import Catalog
 from provenn.archive.places import DATABASE, data_folder
 from provenn.archive.questions import in_words
 from provenn.catalogs.files import GIVEN
-from provenn.errors import ArchiveError, FileError
+from provenn.errors import ArchiveError, FileError, ProvennError
 from provenn.store import audit
 from provenn.store.catalog_store import resolve
 from provenn.store.copying import Copied, copy_archive
@@ -23,6 +23,7 @@ from provenn.store.database import Database, open_database
 from provenn.store.exporting import export_archive
 from provenn.store.folder import DataFolder, reaching
 from provenn.store.importing import Imported, import_archive
+from provenn.store.moc_files import MOCS
 
 __all__ = ["back_up", "export_definitions", "import_definitions"]
 
@@ -38,7 +39,7 @@ def export_definitions(database: Database, file: _File, which: Iterable[Catalog 
             else {one.digest if isinstance(one, Catalog) else resolve(reading, one) for one in which}
         )
         with _new_file(file) as opened:
-            return export_archive(reading, opened, only)
+            return export_archive(reading, opened, only, database.folder)
 
 
 @contextmanager
@@ -57,6 +58,8 @@ def _new_file(file: _File) -> Iterator[BinaryIO]:
             opened.flush()
             os.fsync(opened.fileno())
         os.link(unfinished, path)  # never onto a file
+    except ProvennError:  # some are an OSError, too
+        raise
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
@@ -81,7 +84,7 @@ def _readable(file: _File) -> Iterator[tuple[BinaryIO, str]]:
     try:
         with Path(file).open("rb") as opened:
             yield opened, fspath(file)
-    except FileError:
+    except ProvennError:
         raise
     except OSError as error:
         raise FileError(f"{fspath(file)} cannot be read: {error.strerror or error}") from error
@@ -115,7 +118,7 @@ def back_up(
 
     if "://" not in str(place):
         return _in_new_folder(Path(place), copied)
-    if store is None and folder is not None and (data or folder.entries(GIVEN)):
+    if store is None and folder is not None and (data or folder.entries(GIVEN) or folder.entries(MOCS)):
         raise ArchiveError("nobody has said where the data of the copy are to be", hint="say so: --store, or store=")
     return copied(str(place))
 

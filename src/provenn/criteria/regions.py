@@ -15,10 +15,11 @@ from provenn.criteria.operations import coerce
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.types import BOOLEAN, DOUBLE, STRING, VOID
 from provenn.criteria.writing import region_in
-from provenn.errors import FileError, RegionError
+from provenn.errors import FileError, FilesMissingError, RegionError
 from provenn.logic import Statement, disjoint, subset
 from provenn.logic.terms import Term, nothing, term
 from provenn.sky import Region, covering, is_text, meeting, read_call, region_of, relation
+from provenn.sky.moc_library import digest_in
 
 __all__ = ["region_condition", "region_facts", "without_cells"]
 
@@ -35,11 +36,11 @@ def region_condition(function: str, *arguments: Node) -> Condition:
     given = [_constant(function, one) for one in measured(function, arguments[2:])]
     if len(given) % 2 and function == "in_polygon":
         raise Refusal("in_polygon() takes pairs of numbers", "each vertex is a right ascension and a declination")
-    if is_text(function) and not set(str(given[0])) <= set("0123456789/-, "):
+    if is_text(function) and not (digest_in(str(given[0])) or set(str(given[0])) <= set("0123456789/-, ")):
         raise Refusal("in_moc() takes the cells as a text between quotes", "as in: in_moc(ra, dec, '3/1-4 5/200')")
     try:
         region = region_of(function, given)
-    except (RegionError, FileError) as error:
+    except (RegionError, FileError, FilesMissingError) as error:
         raise Refusal(str(error).partition("\n")[0], error.hint or "") from None
     constants = [
         Constant(STRING, one)
@@ -77,7 +78,7 @@ def region_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
     """
     by_position: dict[str, dict[str, Region]] = {}
     for atom in atoms:
-        found = read_call(atom.term) if atom.cut is not None and atom.label == atom.term else None
+        found = _read_region(atom.term) if atom.cut is not None and atom.label == atom.term else None
         if found is not None:
             by_position.setdefault(found[0], {})[atom.label] = found[1]
     return tuple(_among_themselves(by_position))
@@ -92,12 +93,23 @@ def without_cells(facts: Sequence[Statement]) -> tuple[Statement, ...]:
     rest = []
     for fact in facts:
         labels = [label for label in fact.labels if not label.startswith(_CELL)]
-        found = read_call(labels[0]) if len(labels) < len(fact.labels) else None
+        found = _read_region(labels[0]) if len(labels) < len(fact.labels) else None
         if found is None:
             rest.append(fact)
         else:
             by_position.setdefault(found[0], {})[labels[0]] = found[1]
     return (*_among_themselves(by_position), *rest)
+
+
+def _read_region(text: str) -> tuple[str, Region] | None:
+    """Return the position and the region of a canonical text; None if it is no region, or a MOC whose file is missing.
+
+    Of a MOC whose cells are not known nothing is claimed. `provenn check` tells that its file is missing.
+    """
+    try:
+        return read_call(text)
+    except FilesMissingError:
+        return None
 
 
 def _among_themselves(by_position: Mapping[str, Mapping[str, Region]]) -> Iterator[Statement]:

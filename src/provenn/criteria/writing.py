@@ -6,7 +6,7 @@ All mean the same, and canonical text is read back to what it was written from.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from provenn.criteria.literals import literal
 from provenn.criteria.nodes import Call, Column, Condition, Constant, Junction, Leaf, Node, Nulls, Test, Truth
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.types import BOOLEAN, DOUBLE, FLOAT, INTEGRAL, ORDER, VOID, Type
-from provenn.sky import FUNCTIONS, region_of, region_sql
+from provenn.sky import FUNCTIONS, Region, can_be_united, region_of, region_sql, union_sql
 
 __all__ = [
     "CANONICAL",
@@ -39,6 +39,7 @@ _TIGHT = frozenset(["&", "|", "^", "||"])
 _LIKE = frozenset(["like", "ilike", "rlike"])
 _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply", "/": "try_divide", "%": "try_mod"}
 _MOST_INTERVALS = 50  # that are written one by one for Spark
+_MOST_REGIONS = 4  # that are joined one by one for Spark
 _ROUND = "0.:' DFBLSY"  # what a round number, or a full minute, ends in
 _COMPARISONS = {  # by whether less, equal and greater are meant
     (True, False, False): "<",
@@ -218,12 +219,41 @@ def _condition(condition: Condition, style: Style) -> _Piece:
             return _Piece({True: "TRUE", False: "FALSE", None: unknown}[value], _ATOM)
         case Junction(operator, parts):
             binds = _AND if operator == "AND" else _OR
-            texts = [_condition(part, style).within(binds + 1) for part in parts]
-            return _Piece(f" {operator} ".join(texts), binds)
+            united, rest = _united_regions(operator, parts, style) if style.spark else ([], parts)
+            pieces = [*united, *(_condition(part, style) for part in rest)]
+            if len(pieces) == 1:
+                return pieces[0]
+            return _Piece(f" {operator} ".join(piece.within(binds + 1) for piece in pieces), binds)
         case Leaf(term, where, at_null):
             if term.type in (BOOLEAN, ORDER):
                 return _truth_leaf(term, where, at_null, style)
             return _value_leaf(term, where, at_null, style)
+
+
+def _united_regions(
+    operator: str, parts: Sequence[Condition], style: Style
+) -> tuple[list[_Piece], Sequence[Condition]]:
+    """Write the regions of one position, if there are many, as one condition; return the other parts as they are.
+
+    For OR, that is the union; for AND, of positions that are not in any of the regions, NOT of the union: both are NULL
+    where a coordinate is.
+    """
+    wanted = (True, False) if operator == "OR" else (False, True)
+    by_position: dict[tuple[str, str], list[tuple[Condition, Region]]] = {}
+    for part in parts:
+        match part:
+            case Leaf(Call(function, arguments), where, None) if function in FUNCTIONS:
+                region = region_of(function, [region_in(one) for one in arguments[2:] if isinstance(one, Constant)])
+                if (0 in where, 1 in where) == wanted and can_be_united(region):
+                    ra, dec = (_node(one, style).within(_ATOM) for one in arguments[:2])
+                    by_position.setdefault((ra, dec), []).append((part, region))
+    many = {position: found for position, found in by_position.items() if len(found) > _MOST_REGIONS}
+    taken = {id(part) for found in many.values() for part, _ in found}
+    pieces = []
+    for (ra, dec), found in many.items():
+        union = union_sql([region for _, region in found], ra, dec)
+        pieces.append(_Piece(union, _ATOM) if operator == "OR" else _Piece(f"NOT {union}", _NOT))
+    return pieces, [part for part in parts if id(part) not in taken]
 
 
 def _truth_leaf(term: Node, where: Ranges, at_null: bool | None, style: Style) -> _Piece:

@@ -9,6 +9,7 @@ from provenn.sky.polygons import Polygon, polygon
 from provenn.sky.region import Region
 from provenn.sky.relations import Relation, apart, relation, within
 from provenn.sky.sql import region_sql
+from provenn.sky.union_sql import can_be_united, union_sql
 
 __all__ = [
     "FUNCTIONS",
@@ -21,6 +22,7 @@ __all__ = [
     "abridged",
     "apart",
     "box",
+    "can_be_united",
     "cone",
     "covering",
     "criterion_on",
@@ -32,5 +34,6 @@ __all__ = [
     "region_of",
     "region_sql",
     "relation",
+    "union_sql",
     "within",
 ]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from provenn.sky.points import Flags, Points
 
-__all__ = ["DEEPEST", "LEAST_POLAR", "Cells", "all_sky", "cells_at", "cells_in", "largest_radius"]
+__all__ = ["DEEPEST", "LEAST_POLAR", "Cells", "all_sky", "cells_at", "cells_in", "largest_radius", "merged"]
 
 DEEPEST = 29
 """The last order, with cells of 0.4 milliarcseconds."""
@@ -51,6 +51,10 @@ class Cells:
     def kept(self, which: Flags) -> Cells:
         """Return some of the cells."""
         return Cells(self.order, self.i[which], self.j[which])
+
+    def joined(self, other: Cells) -> Cells:
+        """Return these cells and others of the same order."""
+        return Cells(self.order, np.concatenate([self.i, other.i]), np.concatenate([self.j, other.j]))
 
     def divided(self) -> Cells:
         """Return the cells of the next order."""
@@ -92,12 +96,30 @@ def cells_in(ranges: Integers) -> dict[int, Integers]:
         first, end = -(-left[:, 0] // size), left[:, 1] // size
         whole = end > first
         if whole.any():
-            found[order] = np.concatenate([np.arange(*pair) for pair in zip(first[whole], end[whole], strict=True)])
+            found[order] = _counted(first[whole], end[whole])
         before = np.stack([left[:, 0], np.where(whole, first * size, left[:, 1])], axis=1)
         after = np.stack([np.where(whole, end * size, left[:, 1]), left[:, 1]], axis=1)
         left = np.concatenate([before, after])
         left = left[left[:, 0] < left[:, 1]]
     return found
+
+
+def merged(ranges: Integers) -> Integers:
+    """Return ranges of cells of the last order sorted, with those that touch or overlap made one."""
+    if not len(ranges):
+        return ranges
+    ranges = ranges[np.argsort(ranges[:, 0], kind="stable")]
+    ends = np.maximum.accumulate(ranges[:, 1])
+    begins = np.concatenate([[True], ranges[1:, 0] > ends[:-1]])
+    lasts = np.append(np.flatnonzero(begins)[1:] - 1, len(ranges) - 1)
+    return np.stack([ranges[begins, 0], ends[lasts]], axis=1)
+
+
+def _counted(first: Integers, end: Integers) -> Integers:
+    """Return all numbers of ranges that are not empty."""
+    lengths = end - first
+    before = np.cumsum(lengths) - lengths
+    return np.asarray(np.arange(int(lengths.sum())) + np.repeat(first - before, lengths), np.int64)
 
 
 def _centres(order: int, i: Integers, j: Integers) -> Points:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -14,15 +14,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from provenn.errors import FileError, RegionError
+from provenn.errors import FileError, FilesMissingError, RegionError
 from provenn.sky.angles import position_names
-from provenn.sky.cells import DEEPEST, Cells, cells_at, cells_in
+from provenn.sky.cells import DEEPEST, Cells, cells_at, cells_in, merged
+from provenn.sky.moc_library import LIBRARY, PREFIX, digest_in
 from provenn.sky.points import Cap, separation
 from provenn.sky.region import INSIDE, OUTSIDE, Sides
 
-__all__ = ["Moc", "moc"]
+__all__ = ["INLINE", "LONGEST", "Moc", "canonical_cells", "moc"]
 
-_LONGEST = 100_000  # of the text: it is part of criteria, which are at most twice as long
+INLINE = 100_000
+"""How many characters the cells have at most that are written into criteria; longer ones are named by digest."""
+LONGEST = 10_000_000
+"""How many characters the cells of any MOC have at most: about a million cells."""
 _TEXT = re.compile(r"[\d\s,/-]*")
 _HINT = "a MOC is a file, a mocpy.MOC, or a text as '3/1-4 5/200'"
 
@@ -36,7 +40,8 @@ class Moc:
     Parameters
     ----------
     text
-        The cells in the IVOA's text format: the largest that make up the coverage, sorted.
+        The cells in the IVOA's text format: the largest that make up the coverage, sorted. If that is longer than
+        `INLINE`, the digest of it: ``moc:…``.
     on
         The attributes that hold the position of a source; None if they are to be found.
     """
@@ -52,6 +57,11 @@ class Moc:
         return (self.text,)
 
     @property
+    def cells_text(self) -> str:
+        """The cells in the IVOA's text format, also of a MOC that is named by digest."""
+        return _cells_text(self.text)
+
+    @property
     def ranges(self) -> Ranges:
         """The cells of the last order that it covers: the first, and one past the last, of each range."""
         return _ranges(self.text)
@@ -60,6 +70,11 @@ class Moc:
     def cells(self) -> dict[int, Ranges]:
         """The numbers of its cells, by order."""
         return _cells(self.text)
+
+    @property
+    def missing_cells(self) -> dict[int, Ranges]:
+        """The numbers of the cells that make up the rest of the sky, by order."""
+        return _missing_cells(self.text)
 
     @property
     def cap(self) -> Cap:
@@ -89,7 +104,8 @@ def moc(what: Any, on: Sequence[str] | None = None) -> Moc:  # noqa: ANN401 - ma
     Parameters
     ----------
     what
-        A MOC of mocpy; a file in FITS, JSON or text format; or such a text: ``"3/1-4 5/200"``.
+        A MOC of mocpy; a file in FITS, JSON or text format; such a text: ``"3/1-4 5/200"``; or the digest of a large
+        MOC that an open archive holds: ``"moc:…"``.
     on
         The attributes that hold the position of a source; found by UCD or by name if they are not given.
 
@@ -99,6 +115,8 @@ def moc(what: Any, on: Sequence[str] | None = None) -> Moc:  # noqa: ANN401 - ma
         If it is no MOC, covers nothing, or has too many cells.
     FileError
         If the file cannot be read.
+    FilesMissingError
+        If it is the digest of a MOC that no open archive holds.
 
     Examples
     --------
@@ -106,25 +124,57 @@ def moc(what: Any, on: Sequence[str] | None = None) -> Moc:  # noqa: ANN401 - ma
     '2/0 3/4 5/80'
     """
     names = position_names(on)
-    if hasattr(what, "to_depth29_ranges"):
-        ranges = np.asarray(what.to_depth29_ranges, np.int64).reshape(-1, 2)
-    elif isinstance(what, str) and _TEXT.fullmatch(what):
-        ranges = _read(_texts(what))
-    elif isinstance(what, str) and what.lstrip().startswith("{"):
-        ranges = _read(_json(what))
-    elif isinstance(what, str | Path):
-        ranges = _read_file(Path(what))
-    else:
-        raise RegionError(f"{what!r} is no MOC", hint=_HINT)
+    text = canonical_cells(what)
+    if len(text) > INLINE:
+        text = PREFIX + LIBRARY.remember(text)
+    return Moc(text, names)
+
+
+def canonical_cells(what: Any) -> str:  # noqa: ANN401 - as above
+    """Return the cells of a MOC in the IVOA's text format, the largest that make it up, sorted.
+
+    The parameters and exceptions are those of `moc`.
+    """
+    if isinstance(what, str) and digest_in(what):
+        return _cells_text(what)
+    ranges = _any_ranges(what)
     if not len(ranges):
         raise RegionError("the MOC covers nothing", hint=_HINT)
     text = _written(ranges)
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST:
         raise RegionError(
-            f"the MOC takes {len(text):,} characters as text, more than {_LONGEST:,}",
-            hint="make its cells larger: mocpy.MOC.degrade_to_order(8)",
+            f"the MOC takes {len(text):,} characters as text, more than {LONGEST:,}",
+            hint="make its cells larger: mocpy.MOC.degrade_to_order(12)",
         )
-    return Moc(text, names)
+    return text
+
+
+def _any_ranges(what: Any) -> Ranges:  # noqa: ANN401 - as above
+    if hasattr(what, "to_depth29_ranges"):
+        return np.asarray(what.to_depth29_ranges, np.int64).reshape(-1, 2)
+    if isinstance(what, str) and _TEXT.fullmatch(what):
+        return _read(_texts(what))
+    if isinstance(what, str) and what.lstrip().startswith("{"):
+        return _read(_json(what))
+    if isinstance(what, str) and what.startswith(PREFIX):
+        raise RegionError(f"{what!r} names no MOC", hint=f"{PREFIX} and the 64 digits of a digest name a large MOC")
+    if isinstance(what, str | Path):
+        return _read_file(Path(what))
+    raise RegionError(f"{what!r} is no MOC", hint=_HINT)
+
+
+def _cells_text(text: str) -> str:
+    """Return the cells that a text is, or names by digest."""
+    digest = digest_in(text)
+    if digest is None:
+        return text
+    cells = LIBRARY.find(digest)
+    if cells is None:
+        raise FilesMissingError(
+            f"no open archive holds the MOC {PREFIX}{digest[:12]}…",
+            hint="open the archive that has it, bring it back from a backup, or read its file: provenn.sky.moc(file)",
+        )
+    return cells
 
 
 def _read_file(path: Path) -> Ranges:
@@ -180,7 +230,7 @@ def _number(text: str, part: str) -> int:
     return int(text)
 
 
-def _read(parts: Iterable[tuple[int, int, int]]) -> Ranges:
+def _read(parts: Iterator[tuple[int, int, int]]) -> Ranges:
     """Return the ranges of cells of the last order, sorted and merged."""
     found = []
     for order, first, last in parts:
@@ -188,13 +238,7 @@ def _read(parts: Iterable[tuple[int, int, int]]) -> Ranges:
             raise RegionError(f"there are no cells {order}/{first}-{last}", hint=f"orders go from 0 to {DEEPEST}")
         shift = 2 * (DEEPEST - order)
         found.append((first << shift, (last + 1) << shift))
-    merged: list[list[int]] = []
-    for start, end in sorted(found):
-        if merged and start <= merged[-1][1]:
-            merged[-1][1] = max(merged[-1][1], end)
-        else:
-            merged.append([start, end])
-    return np.array(merged, np.int64).reshape(-1, 2)
+    return merged(np.array(found, np.int64).reshape(-1, 2))
 
 
 def _written(ranges: Ranges) -> str:
@@ -209,12 +253,18 @@ def _written(ranges: Ranges) -> str:
 
 @lru_cache(maxsize=100)
 def _ranges(text: str) -> Ranges:
-    return _read(_texts(text))
+    return _read(_texts(_cells_text(text)))
 
 
 @lru_cache(maxsize=100)
 def _cells(text: str) -> dict[int, Ranges]:
     return cells_in(_ranges(text))
+
+
+@lru_cache(maxsize=100)
+def _missing_cells(text: str) -> dict[int, Ranges]:
+    ends = np.concatenate([[0], _ranges(text).ravel(), [12 << (2 * DEEPEST)]]).reshape(-1, 2)
+    return cells_in(ends[ends[:, 0] < ends[:, 1]])
 
 
 @lru_cache(maxsize=100)

@@ -4,17 +4,22 @@ Cells that cover both regions are divided until all are decided: a region lies i
 reaches is inside the other; two have nothing in common if no cell is reached by both. What is nearer to a border than
 `MARGIN` counts as on it. A cell that refutes the claim ends the search, and so do too many cells: then nothing is
 claimed, as for regions that touch.
+
+A MOC is made of cells, so that the search begins with these: it lies in a region if all its cells do, a region lies in
+it if all cells that it does not cover are outside the region. Only cells on the border of the region are divided, so
+that the number of cells that a MOC has does not limit what is proved of it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from provenn.sky.boxes import Box
-from provenn.sky.cells import DEEPEST, all_sky
+from provenn.sky.cells import DEEPEST, Integers, all_sky, cells_at
 from provenn.sky.cones import Cone
 from provenn.sky.mocs import Moc
 from provenn.sky.points import MARGIN, separation
@@ -65,7 +70,39 @@ def relation(one: Region, other: Region) -> Relation:
             return Relation(
                 bool((first == OUTSIDE).all()), bool((first == INSIDE).all()), bool((second == INSIDE).all())
             )
+        case Moc(), _:
+            return _of_moc(one, other)
+        case _, Moc():
+            found = _of_moc(other, one)
+            return Relation(found.apart, found.around, found.within)
     return _searched(one, other)
+
+
+def _of_moc(moc: Moc, region: Region) -> Relation:
+    """Return what is sure of a MOC and a region of another kind."""
+    apart, within = _all_on_sides(moc.cells, region, (OUTSIDE, INSIDE))
+    (around,) = _all_on_sides(moc.missing_cells, region, (OUTSIDE,))
+    return Relation(apart, within, around)
+
+
+def _all_on_sides(by_order: Mapping[int, Integers], region: Region, wanted: Sequence[int]) -> list[bool]:
+    """Return for each side of a region whether some cells, given as numbers by order, are all sure to be on it."""
+    most = max(_MOST_CELLS, sum(map(len, by_order.values())))
+    held = [True] * len(wanted)
+    doubtful = cells_at(0, np.array([], np.int64))
+    for order in range(DEEPEST + 1):
+        if order:
+            doubtful = doubtful.divided()
+        cells = doubtful.joined(cells_at(order, by_order[order])) if order in by_order else doubtful
+        if not len(cells):
+            doubtful = cells
+            continue
+        found = region.sides(cells)
+        held = [one and not (found == -side).any() for one, side in zip(held, wanted, strict=True)]
+        doubtful = cells.kept(found == 0)
+        if not any(held) or len(doubtful) > most:
+            return [False] * len(wanted)
+    return [one and not len(doubtful) for one in held]
 
 
 def _searched(one: Region, other: Region) -> Relation:

@@ -21,10 +21,11 @@ from provenn.sky.points import MARGIN, Cap
 from provenn.sky.polygons import Polygon
 from provenn.sky.region import INSIDE, OUTSIDE, Region
 
-__all__ = ["cell_key", "region_sql"]
+__all__ = ["cell_key", "cells_sql", "double", "modulo_sql", "or_null", "region_sql"]
 
 _MOST_CELLS = 1000  # that a polygon is covered with
 _MOST_LISTED = 20_000  # cells of a MOC that are brought to one order
+_MOST_LITERALS = 5_000  # cells that are listed one by one
 
 
 def region_sql(region: Region, ra: str, dec: str) -> str:
@@ -45,9 +46,14 @@ def region_sql(region: Region, ra: str, dec: str) -> str:
         case Polygon():
             parts = [*_bounds(region.cap, ra, dec), *_polygon(region, ra, dec)]
         case Moc():
-            parts = [*_bounds(region.cap, ra, dec), *_moc(region, ra, dec)]
+            parts = [*_bounds(region.cap, ra, dec), cells_sql(region.cells, ra, dec)]
         case _:
             raise TypeError(f"{region!r} is no region")
+    return or_null(parts, ra, dec)
+
+
+def or_null(parts: Iterable[str], ra: str, dec: str) -> str:
+    """Return the condition that all parts hold, which is NULL where a coordinate is."""
     # FALSE for one reason stays FALSE in SQL, even if the other coordinate is NULL; in a filter Spark drops this.
     return f"({' AND '.join(parts)} OR (NULL AND ({ra} IS NULL OR {dec} IS NULL)))"
 
@@ -83,7 +89,8 @@ def _number(value: float) -> str:
     return f"{value!r}D" if value else "-0.0D"
 
 
-def _modulo(ra: str) -> str:
+def modulo_sql(ra: str) -> str:
+    """Return a right ascension between 0 and 360."""
     return f"pmod({ra}, 360.0D)"
 
 
@@ -95,14 +102,15 @@ def _cone(cone: Cone, ra: str, dec: str) -> str:
     wide = cone.radius > 90
     centre_ra, centre_dec = ((cone.ra + 180) % 360, -cone.dec) if wide else (cone.ra, cone.dec)
     radius = 180 - cone.radius if wide else cone.radius
-    up = f"power(sin(radians(({dec} - {_plain(centre_dec)}) / 2.0D)), 2.0D)"
-    aside = f"power(sin(radians(({_modulo(ra)} - {_plain(centre_ra)}) / 2.0D)), 2.0D)"
+    up = f"power(sin(radians(({dec} - {double(centre_dec)}) / 2.0D)), 2.0D)"
+    aside = f"power(sin(radians(({modulo_sql(ra)} - {double(centre_ra)}) / 2.0D)), 2.0D)"
     scale = math.cos(math.radians(centre_dec))
     limit = math.sin(math.radians(radius / 2)) ** 2
-    return f"{up} + cos(radians({dec})) * {_plain(scale)} * {aside} {'>=' if wide else '<='} {_plain(limit)}"
+    return f"{up} + cos(radians({dec})) * {double(scale)} * {aside} {'>=' if wide else '<='} {double(limit)}"
 
 
-def _plain(value: float) -> str:
+def double(value: float) -> str:
+    """Return a double that stands as an operand."""
     return f"{value!r}D" if value >= 0 else f"({value!r}D)"
 
 
@@ -112,7 +120,7 @@ def _box(box: Box, ra: str, dec: str) -> list[str]:
     if box.around:
         return parts
     after, before = (
-        f"{_modulo(ra)} {operator} {value!r}D" for operator, value in ((">=", box.ra_from), ("<=", box.ra_to))
+        f"{modulo_sql(ra)} {operator} {value!r}D" for operator, value in ((">=", box.ra_from), ("<=", box.ra_to))
     )
     crosses = box.ra_from > box.ra_to
     exact = f"({after} {'OR' if crosses else 'AND'} {before})"
@@ -130,14 +138,14 @@ def _polygon(polygon: Polygon, ra: str, dec: str) -> list[str]:
 def _in_plane(polygon: Polygon, ra: str, dec: str) -> str:
     """Return the test of `Polygon.holds`. Lambdas bind the position, which otherwise every side would work out."""
     plane = polygon.plane
-    lat, lon = f"radians({dec})", f"radians({_modulo(ra)} - {_plain(plane.ra)})"
-    sine, cosine = (_plain(one(math.radians(plane.dec))) for one in (math.sin, math.cos))
+    lat, lon = f"radians({dec})", f"radians({modulo_sql(ra)} - {double(plane.ra)})"
+    sine, cosine = (double(one(math.radians(plane.dec))) for one in (math.sin, math.cos))
     turned = f"cos({lat}) * cos({lon})"
     ahead = f"(sin({lat}) * {sine} + {turned} * {cosine})"
     x = f"cos({lat}) * sin({lon}) / {ahead}"
     y = f"(sin({lat}) * {cosine} - {turned} * {sine}) / {ahead}"
     sides = ", ".join(
-        f"named_struct('a', {_plain(low)}, 'b', {_plain(high)}, 'x', {_plain(at)}, 'm', {_plain(slope)})"
+        f"named_struct('a', {double(low)}, 'b', {double(high)}, 'x', {double(at)}, 'm', {double(slope)})"
         for low, high, at, slope in plane.crossings
     )
     crossed = "p.y >= s.a AND p.y < s.b AND p.x < s.x + (p.y - s.a) * s.m"
@@ -154,7 +162,7 @@ def cell_key(order: int, ra: str, dec: str) -> str:
     The position is finite, and its declination within 90 degrees.
     """
     side = 1 << order
-    turn = f"{_modulo(ra)} / 90.0D"
+    turn = f"{modulo_sql(ra)} / 90.0D"
     level, height = f"(0.5D + {turn}) * {side}.0D", f"sin(radians({dec})) * {0.75 * side!r}D"
     face, within = f"floor({turn})", f"({turn}) % 1.0D"
     shrink = f"{math.sqrt(6) * side!r}D * sin(radians((90.0D - abs({dec})) / 2.0D))"
@@ -180,7 +188,26 @@ def _keys(cells: Cells) -> Integers:
 
 
 def _among(key: str, keys: Integers) -> str:
+    if len(keys) > _MOST_LITERALS:
+        return _searched(key, keys)
     return f"{key} IN ({', '.join(f'{one}L' for one in keys.tolist())})"
+
+
+def _searched(key: str, keys: Integers) -> str:
+    """Return the condition that a key is among many: it has passed an odd number of ends of runs, by bisection.
+
+    Spark plans a list in time that grows with the number of its literals, minutes for 100 000. The ends are one text,
+    which Spark makes an array once. The lambda binds the array, so that no row makes it more often than once.
+    """
+    keys = np.unique(keys)
+    begins = np.concatenate([[True], np.diff(keys) != 1])
+    lasts = np.append(begins[1:], [True])
+    ends = np.stack([keys[begins], keys[lasts] + 1], axis=1).ravel().tolist()
+    steps = ", ".join(str(1 << bit) for bit in reversed(range(len(ends).bit_length())))
+    array = f"CAST(split('{','.join(map(str, ends))}', ',') AS ARRAY<BIGINT>)"
+    passed = "if(coalesce(get(b.ends, n + s - 1) <= b.key, FALSE), n + s, n)"
+    odd = f"aggregate(array({steps}), 0, (n, s) -> {passed}) % 2 = 1"
+    return f"exists(array(named_struct('key', {key}, 'ends', {array})), b -> {odd})"
 
 
 @lru_cache(maxsize=100)
@@ -195,10 +222,13 @@ def _covering(polygon: Polygon) -> tuple[int, Integers, Integers]:
         cells = cells.divided()
 
 
-def _moc(moc: Moc, ra: str, dec: str) -> list[str]:
-    """Return the tests of the cells: of as few orders as there can be without too many cells."""
-    tests = [_among(cell_key(order, ra, dec), _keys(cells_at(order, numbers))) for order, numbers in _lists(moc.cells)]
-    return [f"({' OR '.join(tests)})"] if len(tests) > 1 else tests
+def cells_sql(cells: dict[int, Integers], ra: str, dec: str) -> str:
+    """Return the condition that a position lies in some cells, given by order.
+
+    They are brought to as few orders as there can be without too many cells.
+    """
+    tests = [_among(cell_key(order, ra, dec), _keys(cells_at(order, numbers))) for order, numbers in _lists(cells)]
+    return f"({' OR '.join(tests)})" if len(tests) > 1 else tests[0]
 
 
 def _lists(cells: dict[int, Integers]) -> Iterable[tuple[int, Integers]]:

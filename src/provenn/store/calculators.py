@@ -13,6 +13,7 @@ from sqlalchemy import delete, insert, select, update
 from provenn.catalogs.calculators import Calculator, calculator_from
 from provenn.catalogs.digest import canonical_json
 from provenn.errors import CalculatorError, CorruptArchiveError, did_you_mean
+from provenn.store import moc_files
 from provenn.store.database import Reading, Writing
 from provenn.store.tables import calculators, preferences
 
@@ -78,10 +79,12 @@ def register(writing: Writing, name: str, calculator: Calculator) -> None:
     again = update(calculators).where(*found).values(registered_at=writing.when)
     if writing.connection.execute(again).rowcount:
         return
+    definition = canonical_json(calculator.definition())
+    moc_files.keep_named(writing, [definition])
     row = {
         "digest": calculator.digest,
         "name": name,
-        "definition": canonical_json(calculator.definition()),
+        "definition": definition,
         "registered_at": writing.when,
         "registered_by": writing.who,
     }

@@ -18,7 +18,7 @@ from provenn.catalogs.lineage import cone as lineage_cone
 from provenn.catalogs.lineage import restore
 from provenn.catalogs.population import Population
 from provenn.errors import CorruptArchiveError, PopulationError, ProvennError, UnknownCatalogError
-from provenn.store import attributes, definers, names, wordings
+from provenn.store import attributes, definers, moc_files, names, wordings
 from provenn.store.bases import first_seen
 from provenn.store.cones import cone, in_batches
 from provenn.store.database import Reading, Writing
@@ -96,8 +96,11 @@ def add(writing: Writing, *new: Catalog, for_run: bool = False) -> int:
     ------
     PopulationError
         If a population of that name has another key in this archive.
+    FilesMissingError
+        If one names a large MOC that no open archive holds.
     """
     missing, unseen = _missing(writing, new, for_run=for_run)
+    moc_files.keep_named(writing, (canonical_json(one.parameters()) for one in {*missing.values(), *new}))
     if missing:
         _insert(writing, missing)
     definers.record(writing, unseen.union(one.digest for one in new), defined=not for_run)

@@ -16,6 +16,7 @@ from provenn.store.bases import files_digests
 from provenn.store.database import Database, Reading, Writing
 from provenn.store.folder import DataFolder
 from provenn.store.fragments import Fragment, all_fragments, pinned
+from provenn.store.moc_files import MOCS, named, place_of
 from provenn.store.tables import (
     file_hashes,
     fragment_attributes,
@@ -90,7 +91,7 @@ def copy_archive(
     told
         Who is told of the progress.
     tables
-        Where tables are that were ingested from memory, and where those of the copy go.
+        Where tables are that were ingested from memory, and large MOCs, and where those of the copy go.
 
     Raises
     ------
@@ -109,6 +110,7 @@ def copy_archive(
         kept, left_out = _copy_data(source, found, *data) if data else ([], {one.id: "no data" for one in found})
         if tables:
             _copy_given(reading, *tables)
+            _copy_mocs(reading, *tables)
         with target.writing() as writing:
             _require_empty(writing, target)
             gone = {one.id for one in all_fragments(reading, dropped=True) if one.dropped_at is not None}
@@ -179,6 +181,13 @@ def _copy_given(reading: Reading, here: DataFolder, there: DataFolder) -> None:
     for digest in sorted(lying & files_digests(reading)):
         for one in here.files(GIVEN, digest):
             _copy_file(f"{GIVEN}/{digest}/{one.name}", here, there)
+
+
+def _copy_mocs(reading: Reading, here: DataFolder, there: DataFolder) -> None:
+    """Copy the files of the large MOCs that definitions name."""
+    lying = {f"{MOCS}/{one.name}" for one in here.entries(MOCS)}
+    for place in sorted(lying & {place_of(digest) for digest in named(reading)}):
+        _copy_file(place, here, there)
 
 
 def _copy_file(name: str, here: DataFolder, there: DataFolder) -> None:

@@ -25,6 +25,7 @@ from provenn.errors import (
 from provenn.store import clock
 from provenn.store.engines import READING, WRITING, postgresql_engine, shown_address, sqlite_engine, sqlite_read_only
 from provenn.store.failures import told, unreachable
+from provenn.store.folder import DataFolder
 from provenn.store.tables import VERSION, VERSION_TABLE, metadata
 
 __all__ = ["Database", "Reading", "Writing", "open_database", "unchecked_database"]
@@ -63,11 +64,14 @@ class Writing(Reading):
     who, when, via
         The person and the moment (UTC, by the archive's clock) that are recorded with everything written; and from
         where that is done: "python", "cli" or "http".
+    folder
+        Where the archive's data are kept, if that is known.
     """
 
     who: str
     when: datetime
     via: str = field(default="python", kw_only=True)
+    folder: DataFolder | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,8 @@ class Database:
         Who looks: what this person may not see does not exist. None sees everything.
     via
         From where it is used: "python", "cli" or "http".
+    folder
+        Where the archive's data are kept, if that is known.
     """
 
     engine: Engine
@@ -96,6 +102,7 @@ class Database:
     who: str
     viewer: str | None = None
     via: str = "python"
+    folder: DataFolder | None = None
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
@@ -119,7 +126,8 @@ class Database:
         if self.read_only:
             raise ReadOnlyArchiveError(f"the archive {self.place} can only be read", hint="copy it, or ask its owner")
         with self._transaction(WRITING) as connection:
-            yield Writing(connection, self.who, clock.now(connection), viewer=self.viewer, via=self.via)
+            now = clock.now(connection)
+            yield Writing(connection, self.who, now, viewer=self.viewer, via=self.via, folder=self.folder)
 
     @contextmanager
     def _transaction(self, options: Mapping[str, Any]) -> Iterator[Connection]:

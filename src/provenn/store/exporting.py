@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
 from typing import Any, BinaryIO
 
 from sqlalchemy import select
 
-from provenn.store import bases, calculators
+from provenn.catalogs.digest import canonical_json
+from provenn.errors import ArchiveError
+from provenn.sky.moc_library import PREFIX, digests_in
+from provenn.store import bases, calculators, moc_files
 from provenn.store.catalog_store import entries
 from provenn.store.cones import cone, in_batches
 from provenn.store.database import Reading
 from provenn.store.facts import all_facts
+from provenn.store.folder import DataFolder
 from provenn.store.portable import KINDS, moment_text, write_lines
 from provenn.store.tables import catalogs, definers, dependencies, facts, name_history, names
 from provenn.store.visibility import everything_seen, is_name_for, nearest_creation, seen
@@ -24,7 +28,9 @@ _Lines = Iterator[Mapping[str, Any]]
 _AT_ONCE = 1000
 
 
-def export_archive(reading: Reading, file: BinaryIO, only: Collection[str] | None = None) -> dict[str, int]:
+def export_archive(
+    reading: Reading, file: BinaryIO, only: Collection[str] | None = None, folder: DataFolder | None = None
+) -> dict[str, int]:
     """Write definitions, names, facts, calculators and preferences; the same archive makes the same bytes.
 
     Parameters
@@ -36,11 +42,18 @@ def export_archive(reading: Reading, file: BinaryIO, only: Collection[str] | Non
     only
         The digests of catalogs: only they and what they are made from are written, with their names, and the facts
         that mention nothing else. Calculators that serve targets, and preferences, belong to the whole.
+    folder
+        Where the data are, with the large MOCs that definitions name.
 
     Returns
     -------
     dict
-        How many of each kind were written.
+        How many of each kind were written; large MOCs are counted if there are any.
+
+    Raises
+    ------
+    FilesMissingError
+        If a large MOC that is named is not in the data folder.
     """
     digests = _digests(reading, only)
     there = frozenset(digests)
@@ -50,8 +63,10 @@ def export_archive(reading: Reading, file: BinaryIO, only: Collection[str] | Non
     ]
     registered = calculators.registered(reading) if only is None else ()
     preferred = calculators.preferred(reading).values() if only is None else ()
-    counts = dict(zip(KINDS, map(len, (digests, called, numbers, registered, preferred)), strict=True))
+    named = _named_mocs(reading, digests, registered)
+    counts = dict(zip(KINDS, map(len, (named, digests, called, numbers, registered, preferred)), strict=True))
     made: tuple[_Lines, ...] = (
+        _moc_lines(named, folder),
         _definition_lines(reading, digests),
         _name_lines(reading, called, there),
         _fact_lines(reading, numbers),
@@ -71,7 +86,24 @@ def export_archive(reading: Reading, file: BinaryIO, only: Collection[str] | Non
         ),
     )
     write_lines(file, counts, ((kind, line) for kind, lines in zip(KINDS, made, strict=True) for line in lines))
-    return counts
+    return counts if named else {kind: count for kind, count in counts.items() if kind != "moc"}
+
+
+def _moc_lines(named: Sequence[str], folder: DataFolder | None) -> _Lines:
+    for digest in named:
+        if folder is None:
+            raise ArchiveError("nobody has said where the data are, with the large MOCs", hint='open it with store="…"')
+        yield {"digest": digest, "cells": moc_files.read_cells(folder, digest)}
+
+
+def _named_mocs(reading: Reading, digests: Collection[str], registered: Sequence[calculators.Registered]) -> list[str]:
+    """Return the digests of the large MOCs that some definitions and calculators name."""
+    found = {digest for one in registered for digest in digests_in(canonical_json(one.calculator.definition()))}
+    query = select(catalogs.c.parameters).where(catalogs.c.parameters.contains(PREFIX))
+    for batch in in_batches(digests):
+        for text in reading.connection.scalars(query.where(catalogs.c.digest.in_(batch))):
+            found |= digests_in(text)
+    return sorted(found)
 
 
 def _digests(reading: Reading, only: Collection[str] | None) -> list[str]:

@@ -6,6 +6,7 @@
     fragments/NAME/…      fragments, where the place can rename; elsewhere they stay where they were written
     converted/NAME/…      Parquet made from formats that Spark cannot read
     given/NAME/…          tables that were ingested from memory: base data, which nothing else has
+    mocs/DIGEST.txt       the cells of large MOCs that criteria name by digest
 
 Nothing counts because it lies there. A fragment is what the database says, and only that.
 """

@@ -13,6 +13,7 @@ from provenn.store.database import Database, Reading
 from provenn.store.file_memory import forget_old
 from provenn.store.folder import CONVERTED, FRAGMENTS, TEMPORARY, DataFolder, Entry
 from provenn.store.fragments import Fragment
+from provenn.store.moc_files import MOCS, named, place_of
 
 __all__ = ["AGE", "HALF_LIFE", "Collected", "Dropped", "chosen", "collect_garbage", "lying", "unreferred", "usefulness"]
 
@@ -22,7 +23,7 @@ AGE = timedelta(days=1)
 HALF_LIFE = timedelta(days=30)
 """After how long without use a fragment is half as useful."""
 
-_PLACES = (TEMPORARY, FRAGMENTS, CONVERTED, GIVEN)
+_PLACES = (TEMPORARY, FRAGMENTS, CONVERTED, GIVEN, MOCS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +130,8 @@ def collect_garbage(
         forget_old(writing)
         for one in plan.dropped:
             fragments.drop(writing, one.fragment.id, one.reason)
-        # Who gives the same table again waits for this transaction, and finds that it is gone.
-        given = {place for place in plan.deleted if place.startswith(f"{GIVEN}/")}
+        # Whoever gives the same table or MOC again waits for this transaction, and finds that it is gone.
+        given = {place for place in plan.deleted if place.startswith((f"{GIVEN}/", f"{MOCS}/"))}
         for place in given:
             folder.remove(place)
     for place in plan.deleted:
@@ -189,7 +190,7 @@ def unreferred(
     """
     held, abandoned = pins.held(reading, now), pins.abandoned(reading)
     bases = {f"{where}/{digest}" for digest in files_digests(reading) for where in (CONVERTED, GIVEN)}
-    referred = fragments.locations(reading) | bases
+    referred = fragments.locations(reading) | bases | {place_of(digest) for digest in named(reading)}
     for place, one in found.items():
         if place not in referred and place not in held:
             old = one.modified is None or now - one.modified >= age

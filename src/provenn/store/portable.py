@@ -18,8 +18,9 @@ from provenn.errors import ArchiveError, FileError, ProvennError
 
 __all__ = ["KINDS", "LONGEST", "Line", "moment", "moment_text", "read_lines", "write_lines"]
 
-VERSION = 1
-KINDS = ("definition", "name", "fact", "calculator", "preference")
+VERSION = 2
+"""Of a file that holds large MOCs; one without them has version 1, which earlier versions of provenn read."""
+KINDS = ("moc", "definition", "name", "fact", "calculator", "preference")
 LONGEST = 16 * 2**20
 """The most bytes that a line has; so whoever reads a file needs no more memory, whatever it unpacks to."""
 
@@ -162,7 +163,8 @@ def write_lines(file: BinaryIO, counts: Mapping[str, int], lines: Iterable[tuple
             digest.update(said)
             packed.write(said)
 
-        write({"provenn": _FORMAT, "version": VERSION, "counts": dict(counts)})
+        told = dict(counts) if counts["moc"] else {kind: count for kind, count in counts.items() if kind != "moc"}
+        write({"provenn": _FORMAT, "version": VERSION if counts["moc"] else 1, "counts": told})
         for kind, content in lines:
             write({kind: content})
         write({"digest": digest.hexdigest()})
@@ -206,11 +208,14 @@ def _counts(header: Mapping[str, Any], name: str) -> dict[str, int]:
     counts = header.get("counts")
     if header.get("provenn") != _FORMAT or not isinstance(counts, dict):
         raise FileError(f"{name} {_NOT_ONE}")
-    if header.get("version") != VERSION:
+    version = header.get("version")
+    if version not in (1, VERSION):
         raise FileError(
-            f"{name} has version {str(header.get('version'))[:20]!r}; this version of provenn reads {VERSION}",
+            f"{name} has version {str(version)[:20]!r}; this version of provenn reads versions up to {VERSION}",
             hint="pip install --upgrade provenn",
         )
+    if version == 1:
+        counts = {"moc": 0, **counts}
     if counts.keys() != set(KINDS) or not all(type(one) is int and one >= 0 for one in counts.values()):
         raise FileError(f"{name} {_NOT_ONE}: its first line does not say how many lines of each kind there are")
     return counts

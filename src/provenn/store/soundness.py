@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from provenn.store import audit
 from provenn.store.checks import Problem, Progress, found, no_progress
-from provenn.store.checks.data import base_files, fragment_problems, leftovers
+from provenn.store.checks.data import base_files, fragment_problems, leftovers, moc_problems
 from provenn.store.checks.database import dangling, integrity
 from provenn.store.checks.definitions import Definitions
 from provenn.store.checks.knowledge import consistency, fact_problems, name_problems, proof_problems
@@ -60,6 +60,7 @@ def problems(
             ("fragments", fragment_problems(reading, folder, sound, deep=deep, told=told)),
             ("store", leftovers(reading, folder)),
             ("base files", base_files(database, reading, sound, folder, deep=deep, told=told)),
+            ("MOCs", moc_problems(reading, folder)),
         )
         for where, look in looks:
             told(where, 0, 0)

@@ -17,10 +17,12 @@ from provenn.store.checks import Problem, Progress, no_progress
 from provenn.store.database import Database, Reading, Writing
 from provenn.store.folder import DataFolder
 from provenn.store.fragments import Fragment
+from provenn.store.moc_files import named as named_mocs
+from provenn.store.moc_files import problem_of
 from provenn.store.parquet import contents, damage
 from provenn.store.tables import fragments as fragment_rows
 
-__all__ = ["base_files", "fragment_problems", "leftovers"]
+__all__ = ["base_files", "fragment_problems", "leftovers", "moc_problems"]
 
 
 def fragment_problems(
@@ -145,6 +147,16 @@ def base_files(
             is_damage = one.files.format == GIVEN or (deep and bool(called) and isinstance(error, FilesChangedError))
             what = f"{', '.join(called)}: {error.message}" if called else error.message
             yield Problem(where, what) if is_damage else Problem(where, what, "remark", "none")
+
+
+def moc_problems(reading: Reading, folder: DataFolder | None) -> Iterator[Problem]:
+    """Look at the files of the large MOCs that definitions name: only the store has them."""
+    if folder is None:
+        return
+    for digest in sorted(named_mocs(reading)):
+        problem = problem_of(folder, digest)
+        if problem:
+            yield Problem(f"MOC {digest}", problem)
 
 
 # --- mending ---

@@ -11,6 +11,7 @@ from provenn.store.database import Writing
 from provenn.store.importing.calculators import take_calculators, take_preferences
 from provenn.store.importing.definitions import take_definitions
 from provenn.store.importing.facts import consistent, suspend_hidden, take_facts
+from provenn.store.importing.mocs import take_mocs
 from provenn.store.importing.names import take_names
 from provenn.store.importing.taking import Import
 from provenn.store.portable import KINDS, Line, read_lines
@@ -28,6 +29,7 @@ class Imported:
     ----------
     new, there
         How many definitions, names, facts, calculators and preferences came, and how many were there before; by kind.
+        Large MOCs are counted if the file holds any.
     kept
         The attributes whose names mean something else here, and still do.
     """
@@ -65,16 +67,19 @@ def import_archive(writing: Writing, file: BinaryIO, name: str, *, prefix: str =
     taking = Import(writing, prefix)
     new, there = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0)
     for kind, lines in groupby(read_lines(file, name), key=lambda line: line.kind):
-        while batch := tuple(islice(lines, _AT_ONCE)):
+        while batch := tuple(islice(lines, 1 if kind == "moc" else _AT_ONCE)):  # a MOC may be large
             came = _TAKING[kind](taking, batch)
             new[kind] += came
             there[kind] += len(batch) - came
     if taking.labels:
         suspend_hidden(taking, consistent(taking))
+    if not new["moc"] + there["moc"]:
+        del new["moc"], there["moc"]
     return Imported(new, there, tuple(taking.kept))
 
 
 _TAKING: dict[str, Callable[[Import, Sequence[Line]], int]] = {
+    "moc": take_mocs,
     "definition": take_definitions,
     "name": take_names,
     "fact": take_facts,
