@@ -60,11 +60,10 @@ def test_spark_plans_300_regions_as_few_conditions(kind):
     assert len(re.findall(r"\b(?:AND|OR)\b", apart)) < 30
 
 
-@pytest.mark.parametrize("order", [11, 12])
-def test_spark_plans_a_large_moc_as_few_literals(order):
+def test_spark_plans_a_large_moc_as_few_literals():
     """Spark looks at every literal in every step of planning, so that their number decides how long it plans."""
-    made = moc(survey_rectangle(order))
-    assert sum(map(len, made.cells.values())) > 20_000
+    made = moc(bright_star_mask())
+    assert sum(map(len, made.cells.values())) > 100_000
     assert re.sub("'[^']*'", "", sql(text(made))).count(",") < 10_000
 
 

@@ -25,7 +25,7 @@ __all__ = ["cell_key", "cells_sql", "double", "modulo_sql", "or_null", "region_s
 
 _MOST_CELLS = 1000  # that a polygon is covered with
 _MOST_LISTED = 20_000  # cells of a MOC that are brought to one order
-_MOST_LITERALS = 5_000  # cells that are listed one by one
+_MOST_LITERALS = 21_000  # cells that are listed one by one
 
 
 def region_sql(region: Region, ra: str, dec: str) -> str:
