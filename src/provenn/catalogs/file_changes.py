@@ -58,10 +58,12 @@ def changed_files(location: str, before: Mapping[str, str], now: Mapping[str, st
     changed = sorted(name for name, text in now.items() if there[text] > then[text])
     missing = sorted(name for name, text in before.items() if then[text] > there[text])
     if missing and not changed:
-        return FilesMissingError(f"{_some(missing)} missing from {location}", hint=_MISSING_HINT)
-    return FilesChangedError(
-        f"{_some(changed or list(now))} in {location} changed since it was ingested", hint=_CHANGED_HINT
-    )
+        verb = "is" if len(missing) == 1 else "are"
+        return FilesMissingError(f"{_list_names(missing)} {verb} missing from {location}", hint=_MISSING_HINT)
+    changed = changed or list(now)
+    where = location if location.endswith(changed[0]) else f"{_list_names(changed)} in {location}"
+    when = "since it was ingested" if len(changed) == 1 else "since they were ingested"
+    return FilesChangedError(f"{where} changed {when}", hint=_CHANGED_HINT)
 
 
 def _listed(location: str) -> list[File]:
@@ -82,5 +84,5 @@ def _each(files: Sequence[File], fingerprint: Callable[[File], str]) -> dict[str
     return prints
 
 
-def _some(names: Sequence[str]) -> str:
-    return f"{names[0]} is" if len(names) == 1 else f"{names[0]} and {len(names) - 1} more are"
+def _list_names(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"

@@ -354,10 +354,6 @@ def _digest(prints: Mapping[str, str]) -> str:
     return content_digest("files", sorted(prints.values()))
 
 
-def _some(names: Sequence[str]) -> str:
-    return f"{names[0]} is" if len(names) == 1 else f"{names[0]} and {len(names) - 1} more are"
-
-
 def _partition_columns(files: Sequence[File]) -> list[Column]:
     names = [name for name, _ in files[0].partitions]
     for file in files:
