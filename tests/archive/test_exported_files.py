@@ -121,6 +121,7 @@ def test_how_a_table_is_measured_survives(archive, tmp_path, name):
         assert {key: found[key] for key in header} == header
 
 
+@pytest.mark.filterwarnings("ignore::provenn.errors.ProvennWarning")  # it rests on a declaration
 def test_what_two_tables_say_differently_is_left_out_and_told(archive, tmp_path):
     one = fits_base(tmp_path / "one.fits", EPOCH=2016.0, RADESYS="ICRS", OBSERVER="Ada")
     two = fits_base(tmp_path / "two.fits", first=3, EPOCH=1991.25, RADESYS="ICRS", OBSERVER="Bob")

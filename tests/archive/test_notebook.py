@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from shutil import rmtree
 from textwrap import dedent
-from time import perf_counter
 
 import pytest
 
@@ -101,10 +100,8 @@ def test_a_catalog_with_a_thousand_attributes_is_shown_in_part(archive, tmp_path
     columns = {"hip": [1], **{f"column_{number}": [0.0] for number in range(1000)}}
     wide = archive.ingest("wide", write_parquet(tmp_path / "wide.parquet", columns), key="hip", population="star")
     many = wide.concat(*(wide.select(f"column_1 < {number}") for number in range(40)), name="many")
-    began = perf_counter()
     for one in (wide, many, archive):
         assert len(one._repr_html_()) < 100_000
-    assert perf_counter() - began < 5, "on a slow machine; it takes half a second"
     assert "1 001 attributes" in wide._repr_html_()
     assert "… and 961 more" in wide._repr_html_()
 

@@ -84,7 +84,7 @@ def test_what_is_derived_is_computed_and_what_files_hold_is_neither(archive, sta
 def test_values_that_are_missing_are_not_computed(archive, stars, tmp_path):
     (tmp_path / "seen.csv").write_text("hip,line\n1,2.0\n")
     archive.ingest("seen", tmp_path / "seen.csv", key="hip", population="star")
-    plan = archive.target("stars", ["line"], missing="null").plan()
+    plan = archive.target("stars", ["seen.line"], missing="null").plan()
     assert record(archive, plan).computed == ()
     assert stars.name == "stars"
 

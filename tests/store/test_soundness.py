@@ -350,6 +350,7 @@ def test_base_files_that_changed_are_remarks(folder):
         assert [one.remedy for one in archive.check().problems if "nothing at" in one.what] == ["none"]
 
 
+@pytest.mark.filterwarnings("ignore::provenn.errors.ProvennWarning")  # a declaration empties catalogs
 def test_facts_that_contradict_each_other_are_found(folder):
     """Each row is what was written; but both cannot have been accepted."""
     with provenn.open(folder) as archive:

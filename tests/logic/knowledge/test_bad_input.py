@@ -151,8 +151,8 @@ def test_a_long_chain_is_explained_by_all_of_it(kind, backwards):
 
 @pytest.mark.parametrize("budget", [Budget(conflicts=50), Budget(seconds=0.02), 0.02])
 def test_a_used_up_budget_is_the_answer_unknown_and_does_no_harm(budget):
-    """Pigeons: each of eight in one of seven holes, no two in one hole, is impossible, and hard to see."""
-    pigeons, holes = range(9), range(8)
+    """Pigeons: each of twelve in one of eleven holes, no two in one hole, is impossible, and takes very long to see."""
+    pigeons, holes = range(12), range(11)
     facts = [f"w <= {' | '.join(f'p{pigeon}h{hole}' for hole in holes)}" for pigeon in pigeons] + [
         f"disjoint(p{one}h{hole}, p{other}h{hole})"
         for hole in holes
