@@ -97,11 +97,11 @@ def test_what_is_stored_by_a_declaration_says_so_and_so_does_what_reads_it(stars
 
 def test_sources_that_have_an_attribute_by_declaration_alone_rest_on_it(stars_archive):
     with pytest.raises(NotCoveredError):
-        stars_archive.target("tycho", ["plx"])
+        stars_archive.target("tycho", ["stars.plx"])
     fact = stars_archive.declare("tycho <= stars")
-    target = stars_archive.target("tycho", ["bt", "plx"])
+    target = stars_archive.target("tycho", ["bt", "stars.plx"])
     assert [one.id for one in target.plan().rests_on] == [fact.id]
-    assert stars_archive.target("tycho", ["bt", "plx"], missing="drop").plan().rests_on == ()
+    assert stars_archive.target("tycho", ["bt", "stars.plx"], missing="drop").plan().rests_on == ()
 
 
 def test_somebody_else_may_be_told_instead(stars_archive):

@@ -1,8 +1,11 @@
 """What the files of base catalogs hold: digests of all bytes, and a memory of digests of files."""
 
-from alembic import op
-from sqlalchemy import BigInteger, Column, Connection, String, Text
+import json
 
+from alembic import op
+from sqlalchemy import BigInteger, Column, Connection, String, Text, column, select, table
+
+from provenn.catalogs.files import Files
 from provenn.store.migrations.losing import lost
 
 __all__ = ["down_revision", "downgrade", "losses", "revision", "upgrade"]
@@ -18,11 +21,7 @@ def upgrade() -> None:
         bases.add_column(Column("caveat", Text, nullable=False, server_default=""))
     with op.batch_alter_table("verifications") as verifications:
         verifications.add_column(Column("content", Text, nullable=False, server_default=""))
-    # A dataset that others keep has no fingerprints. Quotes in names are escaped in JSON, so nothing else looks so.
-    op.execute(
-        "UPDATE bases SET caveat = 'unverified' WHERE catalog IN "
-        """(SELECT digest FROM catalogs WHERE notes LIKE '%"fingerprints":{"%')"""
-    )
+    _record_what_notes_say()
     op.create_table(
         "file_hashes",
         Column("machine", Text, primary_key=True),
@@ -35,9 +34,27 @@ def upgrade() -> None:
     )
 
 
+def _record_what_notes_say() -> None:
+    """Record the content and the caveat of each base catalog.
+
+    The notes of an archive that was downgraded to 0005 before may tell what its files hold; all others are unverified.
+    """
+    catalogs = table("catalogs", *map(column, ("digest", "kind", "parameters", "notes")))
+    bases = table("bases", *map(column, ("catalog", "content", "caveat")))
+    query = select(catalogs.c.digest, catalogs.c.parameters, catalogs.c.notes).where(catalogs.c.kind == "Base")
+    for digest, parameters, notes in op.get_bind().execute(query).all():
+        files = Files.from_json(json.loads(parameters), json.loads(notes))
+        known = {"content": files.content, "caveat": files.caveat or ""}
+        op.execute(bases.update().where(bases.c.catalog == digest).values(known))
+
+
 def downgrade() -> None:
-    """Drop what was made. The notes of catalogs stay: an older version does not read what they say of contents."""
+    """Drop what was made, and verifications whose digests older versions cannot check.
+
+    The notes of catalogs stay: an older version does not read what they say of contents.
+    """
     op.drop_table("file_hashes")
+    op.execute("DELETE FROM verifications WHERE content <> ''")
     op.drop_column("verifications", "content")
     for name in ("caveat", "content"):
         op.drop_column("bases", name)
