@@ -23,7 +23,7 @@ def abridged(text: str) -> str:
     >>> abridged("hip IN (1, 2)")
     'hip IN (1, 2)'
     >>> abridged(f"hip IN ({', '.join(map(str, range(100)))}) AND vmag < 6")
-    'hip IN (0, 1, 2, … 97 more, d6ea18) AND vmag < 6'
+    'hip IN (0, 1, 2, … 97 more, 4f544a) AND vmag < 6'
     """
 
     def short(found: re.Match[str]) -> str:
