@@ -101,13 +101,16 @@ def test_the_marked_column_of_a_long_statement_stays_in_sight():
 
 @pytest.mark.parametrize("join", [" and A <= ", " or A <= ", " <= "])
 def test_long_chains_of_statements_are_read_in_linear_time(join):
-    def seconds(length: int) -> float:
+    def fastest(length: int) -> float:
         text = "A <= " + join.join(["B"] * length)
-        begin = process_time()
-        assert len(statement(text).parts) == length
-        return process_time() - begin
+        times = []
+        for _ in range(5):
+            begin = process_time()
+            assert len(statement(text).parts) == length
+            times.append(process_time() - begin)
+        return min(times)
 
-    assert seconds(30_000) < 40 * seconds(3_000)  # a hundred times it would be, if it grew with the square
+    assert fastest(30_000) < 60 * fastest(3_000)  # a hundred times it would be, if it grew with the square
 
 
 def test_long_chains_and_deep_parentheses_are_read_without_recursion():

@@ -41,6 +41,8 @@ from tests.targets.events import (
 )
 from tests.targets.releases import DR1, DR2, two_releases
 
+pytestmark = pytest.mark.filterwarnings("ignore::provenn.errors.ProvennWarning")  # what is declared at random may empty
+
 G1, G2 = column("DR1"), column("DR2")
 
 SOURCES = {
