@@ -12,7 +12,7 @@ from itertools import chain, combinations
 import numpy as np
 
 from provenn.logic import Relationship, Statement
-from provenn.logic.statements import And, Comparison, Not, Or, Property
+from provenn.logic.statements import And, Not, Or, Property, SetComparison
 from provenn.logic.terms import Term
 
 Region = frozenset[str]
@@ -62,7 +62,7 @@ def holds(statement: Statement, hypercube: Hypercube) -> bool:
             return all(holds(part, hypercube) for part in parts)
         case Or(parts):
             return any(holds(part, hypercube) for part in parts)
-        case Comparison(compare, left, right):
+        case SetComparison(compare, left, right):
             return COMPARE[compare](contents(left, hypercube), contents(right, hypercube))
         case Property(name, arguments):
             sets = [contents(one, hypercube) for one in arguments]

@@ -3,13 +3,34 @@
 ``pytest --regenerate`` (``make golden``) rewrites them; they are never edited by hand.
 """
 
+import os
+import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
+from hypothesis import settings
+
+from provenn.spark import engine
+from tests.template_archives import postgres, postgres_archive, sqlite_archive  # noqa: F401 - fixtures of many rooms
+from tests.waiting import LIMIT
 
 ROOT = Path(__file__).parent.parent
+ROOM = 4 << 30
+"""Bytes of memory that must be free for files of tests to be held there."""
+
+LONG = (
+    *("test_cluster.py", "test_platforms.py", "test_two_javas.py", "test_crashes.py", "test_connect.py"),
+    *("test_robustness.py", "test_tutorial.py", "test_hostile_calculators.py", "test_sweep.py"),
+)
+"""Files with tests that take long and mostly run one process: they begin first, so that nobody waits for them alone."""
+
+FEWEST = 10
+"""How many examples of a Hypothesis test are always drawn, if it asks for so many."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -21,13 +42,75 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-def pytest_configure() -> None:
-    """Let Ctrl-C mean what it means: a shell that runs the tests in the background has it ignored, also by children."""
+@pytest.fixture(scope="session", autouse=True)
+def kept_spark() -> Iterator[None]:
+    """Keep the first Spark that a test starts in this process, for all tests after it: starting one takes seconds.
+
+    Whoever asks for no particular Spark gets the one of the fixture `engine`. How Spark starts and ends is tested in
+    processes of their own (`tests/spark/fresh.py`).
+    """
+    open_session, kept = engine.open_session, []
+
+    def open_and_keep(master: str | None, **options: Any) -> Any:
+        from pyspark import SparkContext  # noqa: PLC0415 - slow to import, and needed only now
+
+        if SparkContext._active_spark_context is None and master in (None, "local[2]"):
+            kept.append(open_session("local[2]", **options | {"brief": True}))
+        return open_session(master, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        if "PROVENN_TEST_SPARK" not in os.environ:
+            patch.setattr(engine, "open_session", open_and_keep)
+        yield
+    if kept:
+        engine.release_context()
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses its own
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Ctrl-C mean what it means: a shell that runs the tests in the background has it ignored, also by children.
+
+    No machine is too slow: neither Hypothesis nor a client of HTTP fails for the time that something takes. Each Java
+    that a test starts compiles quickly rather than well, which halves what a short Spark takes. Files of tests are held
+    in memory, where there is room: SQLite waits for a disk after each transaction.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile all of provenn anew
+    sys.dont_write_bytecode = False
+    memory = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own there
+    if config.option.basetemp is None and memory.is_dir() and shutil.disk_usage(memory).free > ROOM:
+        config.option.basetemp = memory / f"provenn-tests-{os.getpid()}"
+        config.add_cleanup(lambda: shutil.rmtree(config.option.basetemp, ignore_errors=True))
+    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    settings.register_profile("provenn", settings.get_profile(settings.get_current_profile_name()), deadline=None)
+    settings.load_profile("provenn")
+    for timeout in ("connect", "read", "write", "pool"):
+        setattr(httpx.get.__kwdefaults__["timeout"], timeout, LIMIT)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)  # before items are chosen by their markers
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let long tests begin first, and Hypothesis draw fewer examples, unless all are wanted.
+
+    Tests that Hypothesis draws examples for get a marker.
+    """
+    items.sort(key=lambda item: item.path.name not in LONG)
+    drawing = {}
+    for item in items:
+        function = getattr(getattr(item, "obj", None), "__func__", getattr(item, "obj", None))
+        if getattr(function, "is_hypothesis_test", False):
+            item.add_marker(pytest.mark.random)
+            drawing[id(function)] = function
+    if not config.getoption("--thorough"):
+        for function in drawing.values():
+            wanted = function._hypothesis_internal_use_settings
+            fewer = max(min(wanted.max_examples, FEWEST), wanted.max_examples // 3)
+            function._hypothesis_internal_use_settings = settings(wanted, max_examples=fewer)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--thorough", action="store_true", help="let Hypothesis draw three times as many examples")
     parser.addoption("--regenerate", action="store_true", help="rewrite golden files and the pictures in docs/")
 
 

@@ -34,20 +34,36 @@ from sqlalchemy import update
 
 import provenn
 from provenn.archive import Archive
-from provenn.spark import fragments as storing
+from provenn.data import fragments
+from provenn.data.parquet_contents import find_parquet_damage
+from provenn.database.tables import attributes, proofs
+from provenn.files.data_folder import explain_io_errors
+from provenn.formats.migrations import migrate_format
+from provenn.spark import fragment_files as storing
 from provenn.spark.engine import Engine
-from provenn.spark.fragments import store_fragment
-from provenn.store import fragments
-from provenn.store.migrations import migrate
-from provenn.store.parquet import damage
-from provenn.store.tables import attributes, proofs
+from provenn.spark.fragment_files import store_fragment
 from tests.sound import play_store, write_stars
+from tests.waiting import LIMIT
 
-PATIENCE = 300
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - no process outlives its machine here
 SOURCE = str(Path(provenn.__file__).parent)
 WATCHED = tuple(
-    f"{SOURCE}/{part}" for part in ("store/", "archive/", "spark/fragments.py", "spark/writing.py", "spark/placing.py")
+    f"{SOURCE}/{part}"
+    for part in (
+        *(
+            "archive/",
+            "soundness/",
+            "transfer/",
+            "data/",
+            "knowledge/",
+            "formats/",
+            "definitions/",
+            "people/",
+            "database/",
+        ),
+        *("files/data_folder.py", "targets/storing.py", "targets/recording.py"),
+        *("spark/fragment_files.py", "spark/writing.py", "spark/placing.py"),
+    )
 )
 
 Step = Callable[[Archive, Path], object]
@@ -96,7 +112,7 @@ def stored(folder: Path) -> None:
 
 def older(folder: Path) -> None:
     survey(folder)
-    migrate(folder / "provenn.sqlite", "0001", lose=True)
+    migrate_format(folder / "provenn.sqlite", "0001", lose=True)
 
 
 def exported(folder: Path) -> None:
@@ -124,16 +140,17 @@ def play_spark(archive: Archive, folder: Path, name: str, *, meanwhile: Callable
     """Store a catalog; Spark's part is played by pyarrow, and something happens when it has written."""
 
     def write(_frame: object, columns: Any, _folder: object, address: str) -> None:
-        Path(address).mkdir()
-        table = pq.read_table(folder / "stars.parquet")
-        for part in range(2):
-            with Path(address, f"part-{part}.parquet").open("wb") as file:
-                pq.write_table(table.select([name for _, name in columns]).slice(part * 20, 20), file)
+        with explain_io_errors(address):
+            Path(address).mkdir()
+            table = pq.read_table(folder / "stars.parquet")
+            for part in range(2):
+                with Path(address, f"part-{part}.parquet").open("wb") as file:
+                    pq.write_table(table.select([name for _, name in columns]).slice(part * 20, 20), file)
         meanwhile()
 
     with (
         mock.patch.object(storing, "_write", write),
-        mock.patch.object(storing, "watched", return_value=nullcontext()),
+        mock.patch.object(storing, "watch_run", return_value=nullcontext()),
     ):
         store_fragment(Engine(), archive._database, archive._workshop.folder, archive[name].definition, None)  # type: ignore[arg-type]
 
@@ -209,7 +226,7 @@ def state(archive: Archive, folder: Path) -> State:
     database, store = archive._database, archive._workshop.folder
     with database.reading() as reading:
         held = fragments.all_fragments(reading)
-    assert [damage(store, one.location, one.files, deep=True) for one in held] == [""] * len(held)
+    assert [find_parquet_damage(store, one.location, one.files, deep=True) for one in held] == [""] * len(held)
     catalogs = archive.catalogs([one.digest for one in archive.search()])
     return {
         "catalogs": sorted(one.digest for one in catalogs),
@@ -261,7 +278,7 @@ def forked(work: Work, folder: Path, limit: int | None, delay: float | None) -> 
         finally:
             os._exit(code)
     os.close(writing)
-    until = time.monotonic() + (PATIENCE if delay is None else delay)
+    until = time.monotonic() + (LIMIT if delay is None else delay)
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None and time.monotonic() < until:
         time.sleep(0.001)
     late = time.monotonic() >= until
@@ -280,7 +297,7 @@ def spawned(name: str, folder: Path, limit: int | None, delay: float | None, sta
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         try:
-            out, _ = process.communicate(timeout=PATIENCE if delay is None else delay)
+            out, _ = process.communicate(timeout=LIMIT if delay is None else delay)
         except subprocess.TimeoutExpired:
             process.kill()
             out, _ = process.communicate()
@@ -390,7 +407,7 @@ def look(name: str, folder: Path, states: Sequence[State], done: int, *, again: 
 def tried(name: str, points: int, seed: int = 0) -> Tried:
     """Run `crash` in a process of its own."""
     command = [sys.executable, "-m", "tests.crashes", name, str(points), str(seed)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60 + 60 * points)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT + LIMIT * points)
     assert done.returncode == 0, done.stderr
     return Tried(**json.loads(done.stdout))
 

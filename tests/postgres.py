@@ -19,6 +19,8 @@ from pathlib import Path
 
 import psycopg
 
+from tests.waiting import LIMIT
+
 _QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "max_connections=50", "shared_buffers=16MB")
 _numbers = count()
 
@@ -61,12 +63,12 @@ def postgres_server() -> Iterator[str]:
         yield address
     finally:
         server.send_signal(signal.SIGINT)  # a fast shutdown: connections are ended
-        server.wait(60)
+        server.wait(LIMIT)
         shutil.rmtree(folder)
 
 
 def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + LIMIT
     while True:
         try:
             psycopg.connect(address).close()

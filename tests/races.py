@@ -14,15 +14,22 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from random import Random
-from time import monotonic
 from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
 from pyarrow import parquet
+from sqlalchemy import func, select
 
 from provenn.catalogs import SelectSources
+from provenn.data import fragments, pins
+from provenn.data.garbage_collection import collect_garbage
+from provenn.data.parquet_contents import find_parquet_damage, read_parquet_contents
+from provenn.database.tables import name_history
+from provenn.database.transactions import Database
+from provenn.definitions import catalog_names, catalog_store
 from provenn.errors import (
     ArchiveBusyError,
     CatalogNameError,
@@ -32,15 +39,14 @@ from provenn.errors import (
     UnknownCatalogError,
     UnknownFactError,
 )
+from provenn.files.data_folder import FRAGMENTS, TEMPORARY, DataFolder
+from provenn.formats.opening import open_database
+from provenn.knowledge import stored_facts
+from provenn.knowledge.consequences import build_knowledge
+from provenn.knowledge.declarations import declare_fact, retract_fact
 from provenn.logic import Statement, disjoint, empty, nonempty, subset
-from provenn.store import catalog_store, facts, fragments, names, pins
-from provenn.store.database import Database, open_database
-from provenn.store.declarations import declare, retract
-from provenn.store.folder import FRAGMENTS, TEMPORARY, DataFolder
-from provenn.store.garbage import collect_garbage
-from provenn.store.knowledge import knowledge_of
-from provenn.store.parquet import contents, damage
 from tests.catalogs.samples import base
+from tests.waiting import LIMIT
 
 __all__ = ["raced"]
 
@@ -67,8 +73,8 @@ def raced(kind: Kind, place: str | Path, folder: Path, *, workers: int, rounds: 
     Returns
     -------
     dict
-        Counts by word. ``"lost"`` and ``"wrong"`` list what must not be, in words; ``"longest"`` says how many seconds
-        the slowest transaction took.
+        Counts by word. ``"lost"`` and ``"wrong"`` list what must not be, in words; ``"overtaken"`` says how many
+        transactions of others came between two of the same writer, at most.
     """
     command = [sys.executable, "-m", "tests.races", kind, str(place), str(folder), *map(str, (workers, rounds, seed))]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -83,7 +89,7 @@ def raced(kind: Kind, place: str | Path, folder: Path, *, workers: int, rounds: 
 def at_once(workers: int, work: Callable[..., Done], *arguments: object) -> list[Done]:
     """Let processes work; each gets its number and a barrier at which all can meet."""
     forking = multiprocessing.get_context("fork")
-    together = forking.Barrier(workers, timeout=120)
+    together = forking.Barrier(workers, timeout=LIMIT)
     ends, children = [], []
     for worker in range(workers):
         here, there = forking.Pipe(duplex=False)
@@ -107,8 +113,7 @@ def _sending(there: Any, work: Callable[..., Done], worker: int, together: Any, 
 
 
 def outcome(done: Done, word: str, act: Callable[[], Any], *allowed: type[ProvennError]) -> Any:
-    """Do something; write down what came of it, and how long it took."""
-    began = monotonic()
+    """Do something; write down what came of it."""
     try:
         result = act()
     except ArchiveBusyError:
@@ -120,8 +125,6 @@ def outcome(done: Done, word: str, act: Callable[[], Any], *allowed: type[Proven
     else:
         done.append((word, result))
         return result
-    finally:
-        done.append(("seconds", monotonic() - began))
     return None
 
 
@@ -146,11 +149,11 @@ def contradictions(place: str, _folder: str, workers: int, rounds: int, _seed: i
     """In each round everybody declares, at the same time, something that cannot be true beside what others declare."""
     with open_database(place) as database, database.writing() as writing:
         for number in range(rounds):
-            catalog_store.add(writing, catalog(number), SelectSources.of(base(), f"plx > {number}"))
+            catalog_store.add_catalogs(writing, catalog(number), SelectSources.of(base(), f"plx > {number}"))
     told = at_once(workers, _contradict, place, rounds)
     counts = _counts(told)
     with open_database(place) as database, database.reading() as reading:
-        held = {str(one.statement): one.id for one in facts.all_facts(reading)}
+        held = {str(one.statement): one.id for one in stored_facts.find_all_facts(reading)}
     for number in range(rounds):
         said = [str(one) for one in impossible(number)]
         refused = [one for one in said if one not in held]
@@ -166,7 +169,7 @@ def contradictions(place: str, _folder: str, workers: int, rounds: int, _seed: i
 
 def _contradict(worker: int, together: Any, place: str, rounds: int) -> Done:
     done: Done = []
-    with open_database(place, who=f"worker {worker}") as database:
+    with open_database(place, who=f"worker {worker}", patience=LIMIT) as database:
         for number in range(rounds):
             several = impossible(number)
             said = several[(worker + number // 2) % len(several)]
@@ -174,10 +177,10 @@ def _contradict(worker: int, together: Any, place: str, rounds: int) -> Done:
 
             def act(said: Statement = said) -> None:
                 with database.writing() as writing:
-                    declare(writing, said, "a race")
+                    declare_fact(writing, said, "a race")
 
             outcome(done, "declared", act, ContradictionError)
-            accepted = done[-2][0] == "declared"
+            accepted = done[-1][0] == "declared"
             done.append((f"{'held' if accepted else 'refused'} {said}", number))
     return done
 
@@ -200,7 +203,7 @@ def _anything(worker: int, together: Any, place: str, folder: str, chance: tuple
     done: Done = []
     rounds, seed = chance
     random = Random(f"{seed}/{worker}")
-    with open_database(place, who=f"worker {worker}") as database:
+    with open_database(place, who=f"worker {worker}", patience=LIMIT) as database:
         doing = _Doing(database, DataFolder.of(folder), random, worker, rounds)
         together.wait()
         for number in range(rounds):
@@ -235,8 +238,8 @@ class _Doing:
 
         def act() -> str:
             with self.database.writing() as writing:
-                catalog_store.add(writing, own)
-                names.assign(writing, f"{self.worker}/{number}", own.digest)
+                catalog_store.add_catalogs(writing, own)
+                catalog_names.assign_name(writing, f"{self.worker}/{number}", own.digest)
             return f"{self.worker}/{number} {own.digest}"
 
         outcome(done, "defined", act)
@@ -246,9 +249,9 @@ class _Doing:
 
         def act() -> tuple[str, bool]:
             with self.database.writing() as writing:
-                catalog_store.add(writing, one)
-                new = names.find(writing, name) is None
-                names.assign(writing, name, one.digest)
+                catalog_store.add_catalogs(writing, one)
+                new = catalog_names.find_named_digest(writing, name) is None
+                catalog_names.assign_name(writing, name, one.digest)
             return name, new
 
         outcome(done, "named", act, CatalogNameError)
@@ -258,9 +261,9 @@ class _Doing:
 
         def act() -> tuple[str, bool]:
             with self.database.writing() as writing:
-                catalog_store.add(writing, one)
-                new = names.find(writing, name) != one.digest
-                names.move(writing, name, one.digest)
+                catalog_store.add_catalogs(writing, one)
+                new = catalog_names.find_named_digest(writing, name) != one.digest
+                catalog_names.move_name(writing, name, one.digest)
             return name, new
 
         outcome(done, "moved", act, UnknownCatalogError)
@@ -270,7 +273,7 @@ class _Doing:
 
         def act() -> tuple[str, bool]:
             with self.database.writing() as writing:
-                names.remove(writing, name)
+                catalog_names.remove_name(writing, name)
             return name, True
 
         outcome(done, "unnamed", act, UnknownCatalogError)
@@ -287,20 +290,20 @@ class _Doing:
 
         def act() -> int:
             with self.database.writing() as writing:
-                catalog_store.add(writing, one, two)
-                return declare(writing, said, "a race").id
+                catalog_store.add_catalogs(writing, one, two)
+                return declare_fact(writing, said, "a race").id
 
         outcome(done, "declared", act, ContradictionError)
 
     def take_back(self, done: Done, _number: int) -> None:
         with self.database.reading() as reading:
-            held = [one.id for one in facts.all_facts(reading)]
+            held = [one.id for one in stored_facts.find_all_facts(reading)]
         if not held:
             return
 
         def act(number: int = self.random.choice(held)) -> int:
             with self.database.writing() as writing:
-                return retract(writing, number, "a race").id
+                return retract_fact(writing, number, "a race").id
 
         outcome(done, "retracted", act, FactError, UnknownFactError)
 
@@ -310,16 +313,16 @@ class _Doing:
         columns = [(one.schema[name].identity, name) for name in ("hip", "vmag")]
 
         def act() -> int:
-            temporary = self.folder.temporary()
-            place = self.folder.below(temporary)
+            temporary = self.folder.new_temporary_address()
+            place = self.folder.relative_path(temporary)
             target = (FRAGMENTS, place.rpartition("/")[2])
-            with pins.holding(self.database, place, "/".join(target)):
+            with pins.hold_places(self.database, place, "/".join(target)):
                 Path(temporary).mkdir(parents=True, exist_ok=True)
                 parquet.write_table(pa.table({"hip": [1, 2], "vmag": [0.5, 0.25]}), Path(temporary, "one.parquet"))
-                written = contents(self.folder, place, 1)
-                place = self.folder.below(self.folder.publish(temporary, *target))
+                written = read_parquet_contents(self.folder, place, 1)
+                place = self.folder.relative_path(self.folder.publish(temporary, *target))
                 with self.database.writing() as writing:
-                    catalog_store.add(writing, one)
+                    catalog_store.add_catalogs(writing, one)
                     size = {"rows": written.rows, "files": written.files, "seconds": 1.0}
                     return fragments.register(writing, one, columns, location=place, **size).id
 
@@ -343,14 +346,17 @@ def _look_for(place: str, folder: str, told: list[Done], counts: dict[str, Any])
         collect_garbage(database, store)
         with database.reading() as reading:
             for name, digest in (what.split() for word, what in did if word == "defined"):
-                if names.find(reading, name) != digest or catalog_store.get(reading, digest).digest != digest:
+                if (
+                    catalog_names.find_named_digest(reading, name) != digest
+                    or catalog_store.get_catalog(reading, digest).digest != digest
+                ):
                     lost.append(f"the name {name}")
             changes = Counter(what[0] for word, what in did if word in ("named", "moved", "unnamed") and what[1])
             for name, number in changes.items():
-                if len(names.log(reading, name)) != number:
+                if len(catalog_names.read_name_history(reading, name)) != number:
                     lost.append(f"a change of the name {name}")
             retracted = {what for word, what in did if word == "retracted"}
-            held = {one.id: one for one in facts.all_facts(reading, retracted=True)}
+            held = {one.id: one for one in stored_facts.find_all_facts(reading, retracted=True)}
             for number in {what for word, what in did if word == "declared"}:
                 if number not in held or held[number].holds == (number in retracted):
                     lost.append(f"fact #{number}")
@@ -360,7 +366,7 @@ def _look_for(place: str, folder: str, told: list[Done], counts: dict[str, Any])
                 one = stored.get(number)
                 if one is None or (one.dropped_at is None) == (number in dropped):
                     lost.append(f"fragment #{number}")
-                elif one.usable and damage(store, one.location, one.files):
+                elif one.is_usable and find_parquet_damage(store, one.location, one.files):
                     lost.append(f"files of fragment #{number}")
     there = {f"{where}/{one.name}" for where in (FRAGMENTS, TEMPORARY) for one in store.entries(where)}
     counts["left over"] = len(there - {one.location for one in stored.values() if one.removed_at is None})
@@ -369,9 +375,11 @@ def _look_for(place: str, folder: str, told: list[Done], counts: dict[str, Any])
 def _check(place: str, counts: dict[str, Any]) -> None:
     """Make sure that what is held true is possible, and that the database is whole."""
     with open_database(place) as database, database.reading() as reading:
-        known = facts.all_facts(reading)
-        definitions, _ = facts.closed_cone(reading, {label for one in known for label in one.statement.labels})
-        if knowledge_of(definitions, known).knowledge.conflict() is not None:
+        known = stored_facts.find_all_facts(reading)
+        definitions, _ = stored_facts.read_closed_cone(
+            reading, {label for one in known for label in one.statement.labels}
+        )
+        if build_knowledge(definitions, known).knowledge.conflict() is not None:
             counts["wrong"].append("what is held true is impossible")
         if database.engine.dialect.name == "sqlite":
             if reading.connection.exec_driver_sql("PRAGMA integrity_check").scalar() != "ok":
@@ -387,19 +395,23 @@ def writers(place: str, _folder: str, workers: int, rounds: int, _seed: int) -> 
     """Everybody writes small transactions, without a pause."""
     for number in range(rounds):
         catalog(number)
-    return _counts(at_once(workers, _write, place, rounds))
+    told = at_once(workers, _write, place, rounds)
+    turns = [[turn for word, turn in done if word == "written"] for done in told]
+    overtaken = max(later - earlier - 1 for own in turns for earlier, later in pairwise(own))
+    return _counts(told) | {"overtaken": overtaken}
 
 
 def _write(worker: int, together: Any, place: str, rounds: int) -> Done:
     done: Done = []
-    with open_database(place, who=f"worker {worker}") as database:
+    with open_database(place, who=f"worker {worker}", patience=LIMIT) as database:
         together.wait()
         for number in range(rounds):
 
-            def act(number: int = number) -> None:
+            def act(number: int = number) -> int:
                 with database.writing() as writing:
-                    catalog_store.add(writing, catalog(number))
-                    names.assign(writing, f"{worker}/{number}", catalog(number).digest)
+                    catalog_store.add_catalogs(writing, catalog(number))
+                    catalog_names.assign_name(writing, f"{worker}/{number}", catalog(number).digest)
+                    return int(writing.connection.scalar(select(func.count()).select_from(name_history)))
 
             outcome(done, "written", act)
     return done
@@ -409,9 +421,8 @@ def _counts(told: list[Done]) -> dict[str, Any]:
     everything = [one for done in told for one in done]
     counts: dict[str, Any] = dict.fromkeys(("busy", "decided"), 0)
     for word, _ in everything:
-        if word not in ("seconds", "wrong") and not word.startswith(("held ", "refused ")):
+        if word != "wrong" and not word.startswith(("held ", "refused ")):
             counts[word] = counts.get(word, 0) + 1
-    counts["longest"] = round(max(what for word, what in everything if word == "seconds"), 3)
     counts["wrong"] = [what for word, what in everything if word == "wrong"]
     counts["lost"] = []
     return counts

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from provenn.demo.fetching import RealCatalogs, real_catalogs
+from provenn.demo.fetching import RealCatalogs, fetch_catalogs
 from provenn.errors import FetchError
 
 __all__ = ["real_stars"]
@@ -15,7 +15,7 @@ __all__ = ["real_stars"]
 def real_stars() -> RealCatalogs:
     """Return real stars; where they cannot be fetched, skip, except where all tests must run."""
     try:
-        return real_catalogs()
+        return fetch_catalogs()
     except FetchError as error:
         if os.environ.get("CI"):
             pytest.fail(f"the stars cannot be fetched: {error}")

@@ -1,6 +1,7 @@
 """A small archive that holds something of everything, for tests of damage and crashes."""
 
 from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,11 +11,14 @@ from sqlalchemy import insert
 import provenn
 from provenn.archive import Archive
 from provenn.catalogs import Catalog
-from provenn.store import audit, catalog_store, counts, fragments, pins, runs, verifications
-from provenn.store.database import Database
-from provenn.store.folder import DataFolder
-from provenn.store.parquet import contents
-from provenn.store.tables import definers, leases, members, projects, tokens
+from provenn.data import fragments, pins, run_records
+from provenn.data.parquet_contents import read_parquet_contents
+from provenn.database.tables import definers, leases, members, projects, tokens
+from provenn.database.transactions import Database
+from provenn.definitions import catalog_store
+from provenn.files.data_folder import DataFolder
+from provenn.knowledge import counts, verified_keys
+from provenn.people import audit_log, quotas
 
 ROWS = 40
 
@@ -38,10 +42,10 @@ def play_store(
     for part in range(parts):
         numbers = list(range(part * ROWS, (part + 1) * ROWS))
         pq.write_table(pa.table(dict.fromkeys(names, numbers)), place / f"part-{part}.parquet")
-    found = contents(folder, f"fragments/{name}", 1)
+    found = read_parquet_contents(folder, f"fragments/{name}", 1)
     with database.writing() as writing:
-        catalog_store.add(writing, catalog)
-        counts.record(writing, catalog.digest, found.rows)
+        catalog_store.add_catalogs(writing, catalog)
+        counts.record_count(writing, catalog.digest, found.rows)
         return fragments.register(
             *(writing, catalog, [(one.identity, one.name) for one in catalog.schema.attributes]),
             location=f"fragments/{name}",
@@ -74,12 +78,14 @@ def fill(archive: Archive, folder: Path) -> None:
     gone = play_store(database, store, faint.definition, "faint")
     with database.writing() as writing:
         fragments.drop(writing, gone.id, "tried")
-        verifications.record(writing, stars.digest, ROWS)
-        number = runs.begin(writing, "distant", catalog=distant.digest)
+        verified_keys.record_verification(writing, stars.digest, ROWS)
+        number = run_records.begin_run(writing, "distant", catalog=distant.digest)
         told = {"seconds": 1.0, "rows": 3, "reused": {"a": "b"}, "computed": ["c"], "fragments": [1], "saved": 2.0}
-        runs.end(writing, number, "done", **told)
-        pins.pin(writing, ["fragments/distant"])
-        audit.record(writing, "declare", "fact #1")
+        run_records.end_run(writing, number, "done", **told)
+        pins.pin_places(writing, ["fragments/distant"])
+        audit_log.record_action(writing, "declare", "fact #1")
+        quotas.change_quota(writing, "Ada", "stored", 10**12)
+        quotas.add_download(writing, "Ada", date(2026, 1, 1), 5)
         execute, when = writing.connection.execute, writing.when
         execute(insert(projects), {"name": "survey", "owner": "Ada", "created_at": when})
         execute(insert(members), {"project": "survey", "who": "Grace"})

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from provenn.logic import Relationship, Statement
-from provenn.logic.statements import And, Comparison, Not, Or, Property
+from provenn.logic.statements import And, Not, Or, Property, SetComparison
 from provenn.logic.terms import Term, nothing, term
 
 __all__ = ["drawn", "label_lists", "labels", "relationships", "statements", "terms"]
@@ -67,7 +67,7 @@ def statements(names: Sequence[str] = "ABC", parts: int = 4, leaves: int = 3) ->
     """Statements about the names: comparisons and properties, joined by and, or, not."""
     one = terms(names, leaves)
     simple = st.one_of(
-        st.builds(Comparison, st.sampled_from(["==", "!=", "<=", "<", ">=", ">"]), one, one),
+        st.builds(SetComparison, st.sampled_from(["==", "!=", "<=", "<", ">=", ">"]), one, one),
         st.builds(Property, st.sampled_from(["empty", "nonempty", "outside"]), st.tuples(one)),
         st.builds(
             Property,

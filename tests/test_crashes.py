@@ -10,14 +10,14 @@ SLOW = [name for name, work in WORKS.items() if work.spark]
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_process_killed_at_some_points_loses_nothing_and_leaves_nothing(name):
-    told = tried(name, 9)
-    assert told.killed > 3
+    told = tried(name, 6)
+    assert told.killed > 1
     assert told.lines > 100
 
 
 @pytest.mark.parametrize("name", SLOW)
-def test_a_process_with_spark_killed_at_some_points_loses_nothing_and_leaves_nothing(name):
-    assert tried(name, 2, seed=5).killed == 2
+def test_a_process_with_spark_killed_at_a_point_loses_nothing_and_leaves_nothing(name):
+    assert tried(name, 1, seed=5).killed == 1
 
 
 @pytest.mark.campaign

@@ -129,7 +129,8 @@ def namespace() -> Iterator[dict[str, object]]:
 def test_examples_do_what_they_show(page, tmp_path, monkeypatch, namespace):
     """From top to bottom of a page, in one folder: commands with their exit status and output, and Python."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("provenn.cli.archives._shown", lambda _progress: None)  # which a slow machine would show
+    # A slow machine would show progress.
+    monkeypatch.setattr("provenn.cli.archives._show_progress", lambda _progress: None)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
     for language, text in blocks(page, "console", "pycon", "python"):
         if language == "console":

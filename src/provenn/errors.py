@@ -3,60 +3,66 @@
 ::
 
     ProvennError                      everything provenn raises on purpose
-    ├── StatementError (ValueError)   a statement that cannot be read; marks the column
-    ├── CriterionError (ValueError)   a criterion or an SQL expression that has no meaning; marks the column
-    ├── RegionError (ValueError)      a region of the sky that there is not; says why
-    ├── LabelError (ValueError)       a label that is unfit, or named twice
-    ├── UnknownLabelError (KeyError)  a label that nothing mentions; says what was meant
-    ├── HypercubeError (ValueError)   an array that is not a Boolean hypercube
-    ├── PictureError (ValueError)     something that cannot be drawn
-    ├── BudgetError (ValueError)      a relationship that would need too many hypercubes
-    ├── FileError (OSError)           a file that cannot be read
-    ├── ArchiveError                  an archive that cannot be used, or not in this way
-    │   ├── ArchiveNotFoundError (FileNotFoundError)  nothing is there
-    │   ├── ArchiveVersionError       one that a newer version made, or that must be upgraded and cannot be
-    │   ├── ReadOnlyArchiveError (PermissionError)  one that can only be read
-    │   ├── ArchiveBusyError (TimeoutError)  one that another process keeps writing to
-    │   └── CorruptArchiveError       a row that is not what was written
-    ├── UnknownCatalogError (KeyError)  a name or digest that no catalog has; says what was meant
-    ├── CatalogNameError (ValueError)  a name that is unfit, or taken
+    ├── StatementError (ValueError)   a statement cannot be parsed; marks the column
+    ├── CriterionError (ValueError)   a criterion or SQL expression is invalid; marks the column
+    ├── RegionError (ValueError)      a region of the sky is invalid; says why
+    ├── LabelError (ValueError)       a label is invalid or repeated
+    ├── UnknownLabelError (KeyError)  no fact mentions a label; suggests a similar one
+    ├── HypercubeError (ValueError)   an array is not a Boolean hypercube
+    ├── PictureError (ValueError)     a picture cannot be drawn
+    ├── BudgetError (ValueError)      a relationship would need too many hypercubes
+    ├── DeadlineError (TimeoutError)  work was stopped: its time was up, or nobody was waiting
+    ├── FileError (OSError)           a file cannot be read
+    ├── ExpansionError                unpacked data would be too large; says how to allow it
+    ├── ArchiveError                  an archive cannot be used, or not like this
+    │   ├── ArchiveNotFoundError (FileNotFoundError)  no archive exists there
+    │   ├── ArchiveVersionError       its format is too new, or it is read-only and too old
+    │   ├── ReadOnlyArchiveError (PermissionError)  it is read-only
+    │   ├── ArchiveBusyError (TimeoutError)  another process is writing to it
+    │   ├── ArchiveChangedError       it was upgraded or replaced since it was opened
+    │   ├── ArchiveUnreachableError (ConnectionError)  its server cannot be reached
+    │   ├── OutcomeUnknownError       the connection broke at the end of a transaction; carries its id
+    │   └── CorruptArchiveError       a row differs from what was written
+    ├── UnknownCatalogError (KeyError)  no catalog has this name or digest; suggests a similar one
+    ├── CatalogNameError (ValueError)  a name is invalid or taken
     ├── ComparisonError (ValueError)  too few or too many catalogs to compare
-    ├── FactError (ValueError)        a fact that cannot be declared or retracted
-    ├── NotYoursError (PermissionError)  something that only its owner, or who sees everything, may do
-    ├── ProjectError (ValueError)     a project that there is not, or that cannot be made
-    ├── VisibilityError (ValueError)  a visibility that there is not, or that does not go with a project
-    ├── UnknownFactError (KeyError)   a number that no fact has
-    ├── AttributeNotFoundError (KeyError)  a name that no attribute has, or that may mean several
-    ├── AttributeConflictError (ValueError)  attributes that cannot share a name; says how to rename
-    ├── PopulationError (ValueError)  populations that differ, or a name that is unfit for one
-    ├── KeyColumnsError (ValueError)  key columns that cannot identify a source
-    ├── TypeNameError (ValueError)    a type that Spark does not have
-    ├── DefinitionError (ValueError)  a catalog that cannot be defined so
-    ├── BaseFilesError                files that cannot be the base of a catalog
-    │   ├── FilesMissingError (FileNotFoundError)  nothing is there, or not any more
-    │   ├── FilesChangedError         they are not what they were when the catalog was defined
-    │   └── KeyValuesError (ValueError)  keys that are NULL or occur twice; shows some
-    ├── CalculatorError (ValueError)  a calculator that cannot be registered, or not found any more
-    │   ├── CalculatorChangedError    its code is not what it was when it was registered
-    │   └── CalculationError          it raised, or returned something other than it promised
+    ├── FactError (ValueError)        a fact cannot be declared or retracted
+    ├── NotYoursError (PermissionError)  only the owner or an administrator may do this
+    ├── ProjectError (ValueError)     a project does not exist, or cannot be created
+    ├── VisibilityError (ValueError)  a visibility is unknown, or does not fit the project
+    ├── UnknownFactError (KeyError)   no fact has this number
+    ├── AttributeNotFoundError (KeyError)  no attribute has this name, or several may be meant
+    ├── AttributeConflictError (ValueError)  attributes cannot share a name; says how to rename
+    ├── PopulationError (ValueError)  populations differ, or the name of one is invalid
+    ├── KeyColumnsError (ValueError)  key columns cannot identify a source
+    ├── TypeNameError (ValueError)    Spark does not support a type
+    ├── DefinitionError (ValueError)  a catalog cannot be defined like this
+    ├── BaseFilesError                files cannot be the base of a catalog
+    │   ├── FilesMissingError (FileNotFoundError)  files are missing
+    │   ├── FilesChangedError         files have changed since the catalog was defined
+    │   └── KeyValuesError (ValueError)  keys are NULL or repeated; shows some
+    ├── CalculatorError (ValueError)  a calculator cannot be registered, or its code is missing
+    │   ├── CalculatorChangedError    its code has changed since it was registered
+    │   └── CalculationError          it raised an error, or returned other data than declared
     ├── EngineError                   Spark cannot be started, reached or used
-    │   └── JavaNotFoundError         there is no Java to run it
-    ├── RunError                      a run that failed; says at what
-    ├── ServerError (OSError)         a place where the archive cannot be served
-    ├── SampError (OSError)           no hub, no such client, or one that refused or did not answer
-    ├── TokenError (ValueError)       a token that there is not, or that cannot be made
-    ├── UnknownJobError (KeyError)    a job that the server does not know, or that has no data
-    ├── FetchError (OSError)          real catalogs that cannot be fetched
-    ├── StoreError (OSError)          a place where data cannot be written or read: full, forbidden, gone
-    ├── FormatError (ValueError)      a format that is not known, or that cannot hold the data
-    ├── LineageError (ValueError)     lineage that cannot be exchanged with others; says which event is wrong
-    ├── TargetError (ValueError)      a request that cannot be answered; says why
-    │   ├── AmbiguousAttributeError   a name that means several attributes; lists them
-    │   └── NotCoveredError           an attribute that not all sources are proved to have; shows a possible world
-    ├── TooLargeError (ValueError)    more data than one process should hold; says how to have it all the same
-    └── ContradictionError (ValueError)  facts that contradict each other; carries the minimal conflict
+    │   └── JavaNotFoundError         no Java is available
+    ├── RunError                      a run failed; says at what step
+    ├── ServerError (OSError)         an archive cannot be served at an address
+    ├── SampError (OSError)           a hub or client is missing, refused, or did not answer
+    ├── TokenError (ValueError)       a token does not exist, or cannot be created
+    ├── QuotaError (PermissionError)  a person exceeds a quota; says which
+    ├── UnknownJobError (KeyError)    the server does not know a job, or the job has no data
+    ├── FetchError (OSError)          real catalogs cannot be fetched
+    ├── StoreError (OSError)          data cannot be written or read: full, forbidden, gone
+    ├── FormatError (ValueError)      a format is unknown, or cannot hold the data
+    ├── LineageError (ValueError)     lineage cannot be exchanged; says which event is invalid
+    ├── TargetError (ValueError)      a request cannot be answered; says why
+    │   ├── AmbiguousAttributeError   a name may mean several attributes; lists them
+    │   └── NotCoveredError           some sources may lack an attribute; shows a possible world
+    ├── TooLargeError (ValueError)    too many data for one process; says how to get them anyway
+    └── ContradictionError (ValueError)  facts contradict each other; carries the minimal conflict
 
-    ProvennWarning (UserWarning)      what to know of an answer: it rests on declared facts, or data contradict one
+    ProvennWarning (UserWarning)      a caveat: an answer rests on declared facts, or data contradict one
 
 Every message names the offending thing; `hint`, where there is one, says what to do about it.
 """
@@ -65,11 +71,15 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
+from provenn.hints import Hint
+
 __all__ = [
     "AmbiguousAttributeError",
     "ArchiveBusyError",
+    "ArchiveChangedError",
     "ArchiveError",
     "ArchiveNotFoundError",
+    "ArchiveUnreachableError",
     "ArchiveVersionError",
     "AttributeConflictError",
     "AttributeNotFoundError",
@@ -83,8 +93,10 @@ __all__ = [
     "ContradictionError",
     "CorruptArchiveError",
     "CriterionError",
+    "DeadlineError",
     "DefinitionError",
     "EngineError",
+    "ExpansionError",
     "FactError",
     "FetchError",
     "FileError",
@@ -99,11 +111,13 @@ __all__ = [
     "LineageError",
     "NotCoveredError",
     "NotYoursError",
+    "OutcomeUnknownError",
     "PictureError",
     "PopulationError",
     "ProjectError",
     "ProvennError",
     "ProvennWarning",
+    "QuotaError",
     "ReadOnlyArchiveError",
     "RegionError",
     "RunError",
@@ -125,14 +139,14 @@ __all__ = [
 
 
 class ProvennError(Exception):
-    """Everything that provenn raises on purpose.
+    """The base of all errors that provenn raises on purpose.
 
     Parameters
     ----------
     message
-        What is wrong, naming the offending thing.
+        The problem, with the offending value.
     hint
-        What to do about it, or nothing.
+        A remedy, or an empty string.
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
@@ -145,44 +159,44 @@ class ProvennError(Exception):
 
 
 class ProvennWarning(UserWarning):
-    """What a user should know of an answer: that it rests on declared facts, or that data contradict one."""
+    """A warning about an answer: it rests on declared facts, or data contradict a declared fact."""
 
 
 class StatementError(ProvennError, ValueError):
-    """A statement that cannot be read.
+    """A statement cannot be parsed.
 
     Parameters
     ----------
     problem
-        What is wrong.
+        The problem.
     text
-        The statement as it was given.
+        The whole statement.
     column
-        Where in `text`, counted from 0.
+        The position of the problem in `text`, counted from 0.
     """
 
     def __init__(self, problem: str, text: str, column: int, *, hint: str = "") -> None:
-        super().__init__(f"{problem}, {_marked(text, column)}", hint=hint)
+        super().__init__(f"{problem}, {_mark_column(text, column)}", hint=hint)
         self.problem = problem
         self.text = text
         self.column = column
 
 
 class CriterionError(ProvennError, ValueError):
-    """A criterion, or an SQL expression, that cannot be read, does not fit the types, or may not be used.
+    """A criterion or an SQL expression cannot be parsed, does not fit the types, or is not allowed.
 
     Parameters
     ----------
     problem
-        What is wrong.
+        The problem.
     text
-        The criterion or expression as it was given.
+        The whole criterion or expression.
     column
-        Where in `text`, counted from 0, if that is known.
+        The position of the problem in `text`, counted from 0, if known.
     """
 
     def __init__(self, problem: str, text: str, column: int | None = None, *, hint: str = "") -> None:
-        place = f"in\n  {text[:100]}" if column is None else _marked(text, column)
+        place = f"in\n  {text[:100]}" if column is None else _mark_column(text, column)
         super().__init__(f"{problem}, {place}", hint=hint)
         self.problem = problem
         self.text = text
@@ -190,48 +204,48 @@ class CriterionError(ProvennError, ValueError):
 
 
 class RegionError(ProvennError, ValueError):
-    """A region of the sky that there is not: out of range, without extent, or crossing itself."""
+    """A region of the sky is invalid: out of range, without extent, or crossing itself."""
 
 
 class LabelError(ProvennError, ValueError):
-    """A label that is not a non-empty string, or one that is named twice."""
+    """A label is not a non-empty string, or is repeated."""
 
 
 class UnknownLabelError(ProvennError, KeyError):
-    """A label that nothing mentions.
+    """No fact mentions a label.
 
     Parameters
     ----------
     label
-        The label that was asked for.
+        The requested label.
     known
-        The labels there are, to suggest one from.
+        The known labels, for suggestions.
     """
 
     def __init__(self, label: str, known: Iterable[str]) -> None:
-        super().__init__(f"nothing is known of a set {label!r}", hint=did_you_mean(label, known))
+        super().__init__(f"no fact mentions a set {label!r}", hint=did_you_mean(label, known))
         self.label = label
 
 
 class HypercubeError(ProvennError, ValueError):
-    """An array that is not a Boolean hypercube."""
+    """An array is not a Boolean hypercube."""
 
 
 class PictureError(ProvennError, ValueError):
-    """Something that cannot be drawn."""
+    """A picture cannot be drawn."""
 
 
 class BudgetError(ProvennError, ValueError):
-    """A relationship that would need more hypercubes than its budget allows.
+    """A relationship would need more hypercubes than its budget allows.
 
     Parameters
     ----------
     labels
-        The sets it would relate.
+        The labels of the relationship.
     size
-        How many hypercubes it would need.
+        The necessary number of hypercubes.
     budget
-        How many it may have.
+        The allowed number of hypercubes.
     """
 
     def __init__(self, labels: Iterable[str], size: int, budget: int) -> None:
@@ -242,32 +256,46 @@ class BudgetError(ProvennError, ValueError):
         super().__init__(
             f"a relationship between {', '.join(self.labels)} would need {amount} hypercubes, "
             f"more than the budget of {budget:,}",
-            hint="ask Knowledge instead, which needs no hypercubes; or remove sets, state more, raise `budget`",
+            hint="use Knowledge, which needs no hypercubes; or remove sets, add facts, or raise `budget`",
+        )
+
+
+class DeadlineError(ProvennError, TimeoutError):
+    """Work stopped before its end, because its time was up or no caller waits for it any more."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the work was stopped: its time was up, or nobody was waiting for it",
+            hint="request less at once, or try again when the machine is less busy",
         )
 
 
 class FileError(ProvennError, OSError):
-    """A file that cannot be read."""
+    """A file cannot be read."""
+
+
+class ExpansionError(ProvennError):
+    """Data would become too large when unpacked, or a header claims a size out of proportion."""
 
 
 class AttributeNotFoundError(ProvennError, KeyError):
-    """A name that no attribute has, or that may mean several.
+    """No attribute has a name, or several attributes may be meant.
 
     Parameters
     ----------
     name
-        The name that was asked for.
+        The requested name.
     known
-        The names there are, to suggest one from.
+        The known names, for suggestions.
     matches
-        The names that it may mean, if there are several.
+        The names that may be meant, if several fit.
     """
 
     def __init__(self, name: object, known: Iterable[str], matches: Iterable[str] = ()) -> None:
-        several = tuple(matches)
-        if several:
-            problem = f"the attribute {name} may be {' or '.join(several)}"
-            hint = "write it as it is, upper and lower case"
+        candidates = tuple(matches)
+        if candidates:
+            problem = f"the attribute {name} is ambiguous: {' or '.join(candidates)}"
+            hint = "write the exact name, including upper and lower case"
         else:
             names = tuple(known)
             problem = f"there is no attribute {name!r}"
@@ -277,51 +305,51 @@ class AttributeNotFoundError(ProvennError, KeyError):
 
 
 class AttributeConflictError(ProvennError, ValueError):
-    """Attributes that cannot share a name, or a name that cannot be one."""
+    """Attributes cannot share a name, or a name is not valid for an attribute."""
 
 
 class PopulationError(ProvennError, ValueError):
-    """Populations that differ where they must not, or a name that is unfit for one."""
+    """Populations differ where they must agree, or a name is not valid for a population."""
 
 
 class KeyColumnsError(ProvennError, ValueError):
-    """Key columns that cannot identify a source."""
+    """Key columns cannot identify a source."""
 
 
 class TypeNameError(ProvennError, ValueError):
-    """A type that Spark does not have."""
+    """Spark does not have a type."""
 
 
 class DefinitionError(ProvennError, ValueError):
-    """A catalog that cannot be defined so."""
+    """A catalog cannot be defined like this."""
 
 
 class BaseFilesError(ProvennError):
-    """Files that cannot be the base of a catalog."""
+    """Files cannot be the base of a catalog."""
 
 
 class FilesMissingError(BaseFilesError, FileNotFoundError):
-    """No files are there, or not all that were there when the catalog was defined."""
+    """Files are missing, or some files from the definition of the catalog are missing."""
 
 
 class FilesChangedError(BaseFilesError):
-    """Files that are not what they were when the catalog was defined."""
+    """Files have changed since the catalog was defined."""
 
 
 class KeyValuesError(BaseFilesError, ValueError):
-    """Keys that identify no source, or two: some are NULL, or occur more than once."""
+    """Keys do not identify single sources: some are NULL, or occur more than once."""
 
 
 class CalculatorError(ProvennError, ValueError):
-    """A calculator that cannot be registered, or whose code cannot be found."""
+    """A calculator cannot be registered, or its code cannot be found."""
 
 
 class CalculatorChangedError(CalculatorError):
-    """A calculator whose code is not what it was when it was registered."""
+    """The code of a calculator has changed since it was registered."""
 
 
 class CalculationError(CalculatorError):
-    """A calculator that raised, or returned something other than it promised."""
+    """A calculator raised an error, or returned other data than it declared."""
 
 
 class EngineError(ProvennError):
@@ -329,62 +357,66 @@ class EngineError(ProvennError):
 
 
 class JavaNotFoundError(EngineError):
-    """There is no Java that could run Spark."""
+    """No Java is available to run Spark."""
 
 
 class RunError(ProvennError):
-    """A run that failed."""
+    """A run failed."""
 
 
 class ServerError(ProvennError, OSError):
-    """An address at which an archive cannot be served."""
+    """An archive cannot be served at an address."""
 
 
 class SampError(ProvennError, OSError):
-    """A SAMP hub that is not there, a client that is not there, or one that refused or did not answer."""
+    """A SAMP hub or client is missing, refused, or did not answer."""
 
 
 class FetchError(ProvennError, OSError):
-    """Real catalogs that cannot be fetched: no network, no client, or not what they were."""
+    """Real catalogs cannot be fetched: no network, no client, or other data than expected."""
 
 
 class TokenError(ProvennError, ValueError):
-    """A token for the server that there is not, or that cannot be made."""
+    """A token for the server does not exist, or cannot be created."""
+
+
+class QuotaError(ProvennError, PermissionError):
+    """A person exceeds a quota of an archive, or a quota cannot be set."""
 
 
 class UnknownJobError(ProvennError, KeyError):
-    """A job that the server does not know, or not any more; or one that has no data."""
+    """The server does not know a job, or no longer; or the job has no data."""
 
 
 class StoreError(ProvennError, OSError):
-    """A place where data cannot be written or read: it is full, forbidden or gone."""
+    """Data cannot be written to or read from a place: it is full, forbidden or gone."""
 
 
 class FormatError(ProvennError, ValueError):
-    """A format that is not known, or that cannot hold the data."""
+    """A format is unknown, or cannot hold the data."""
 
 
 class LineageError(ProvennError, ValueError):
-    """Lineage that cannot be exchanged with others."""
+    """Lineage cannot be exchanged with another system."""
 
 
 class TargetError(ProvennError, ValueError):
-    """A request that cannot be answered."""
+    """A request cannot be answered."""
 
 
 class AmbiguousAttributeError(TargetError):
-    """A name that means several attributes."""
+    """Several attributes fit a name."""
 
 
 class NotCoveredError(TargetError):
-    """An attribute that not all sources are proved to have.
+    """An attribute is not proved to exist for all sources.
 
     Parameters
     ----------
     attribute
-        Its name.
+        The name of the attribute.
     world
-        A possible world in which some source has it not, or None if none was looked for.
+        A possible world in which some source lacks the attribute, or None without a search.
     """
 
     def __init__(self, attribute: str, message: str, world: Any = None, *, hint: str = "") -> None:  # noqa: ANN401 - errors lie below the layer of worlds
@@ -394,16 +426,16 @@ class NotCoveredError(TargetError):
 
 
 class TooLargeError(ProvennError, ValueError):
-    """More data than one process should hold."""
+    """The data are too large for a single process."""
 
 
 class ContradictionError(ProvennError, ValueError):
-    """Facts that contradict each other: from them everything would follow, so nothing is proved.
+    """Facts contradict each other: they would imply everything, so nothing is proved.
 
     Parameters
     ----------
     conflict
-        An `Explanation` whose facts cannot all hold, and of which none can be left out.
+        An `Explanation` with a minimal set of contradictory facts.
     """
 
     def __init__(self, conflict: Any) -> None:  # noqa: ANN401 - errors lie below the layer of explanations
@@ -412,47 +444,75 @@ class ContradictionError(ProvennError, ValueError):
 
 
 class ArchiveError(ProvennError):
-    """An archive that cannot be used, or not in this way."""
+    """An archive cannot be used, or not like this."""
 
 
 class ArchiveNotFoundError(ArchiveError, FileNotFoundError):
-    """There is no archive where one was looked for."""
+    """No archive exists at the given place."""
 
 
 class ArchiveVersionError(ArchiveError):
-    """An archive that a newer version made, or that must be upgraded and can only be read."""
+    """A newer version created the archive, or it must be upgraded and is read-only."""
 
 
 class ReadOnlyArchiveError(ArchiveError, PermissionError):
-    """An archive that can only be read, and was to be written."""
+    """An archive is read-only, and a caller wants to write."""
 
 
 class ArchiveBusyError(ArchiveError, TimeoutError):
-    """An archive that another process keeps writing to."""
+    """Another process keeps writing to the archive."""
+
+
+class ArchiveChangedError(ArchiveError):
+    """An archive was upgraded, or replaced by a backup or another archive, since it was opened."""
+
+
+class ArchiveUnreachableError(ArchiveError, ConnectionError):
+    """The server of an archive cannot be reached, or no longer. Pending data are not written."""
+
+
+class OutcomeUnknownError(ArchiveError):
+    """The connection to a server was lost at the end of a transaction, and its outcome cannot be queried.
+
+    Parameters
+    ----------
+    message, hint
+        As for every error.
+    operation
+        The id of the transaction; the archive records under this id whether the transaction was done.
+    """
+
+    def __init__(self, message: str, *, operation: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.operation = operation
 
 
 class CorruptArchiveError(ArchiveError):
-    """A row of the database that is not what was written.
+    """A row of the database differs from the row that was written.
 
     Parameters
     ----------
     problem
-        What is wrong, naming the row.
+        The problem, with the row.
+    hint
+        What to do about it; by default, to restore the database.
     """
 
-    def __init__(self, problem: str) -> None:
-        super().__init__(
-            f"the archive is damaged: {problem}",
-            hint="restore its database from a copy; nothing that depends on this row can be trusted",
-        )
+    def __init__(
+        self,
+        problem: str,
+        *,
+        hint: str = "restore its database from a copy; nothing that depends on this row can be trusted",
+    ) -> None:
+        super().__init__(f"the archive is damaged: {problem}", hint=hint)
 
 
 class UnknownCatalogError(ProvennError, KeyError):
-    """A name or a digest that no catalog has, or a digest's beginning that several have."""
+    """No catalog has a name or digest, or several catalogs have a digest with the given beginning."""
 
 
 class CatalogNameError(ProvennError, ValueError):
-    """A name that is unfit for a catalog, or taken."""
+    """A name is not valid for a catalog, or already taken."""
 
 
 class ComparisonError(ProvennError, ValueError):
@@ -460,43 +520,49 @@ class ComparisonError(ProvennError, ValueError):
 
 
 class NotYoursError(ProvennError, PermissionError):
-    """Something that only its owner may change, or only who sees everything may do."""
+    """Only the owner may change this, or only a viewer of everything may do this."""
 
 
 class ProjectError(ProvennError, ValueError):
-    """A project that there is not, that cannot be made, or whose members cannot be changed so."""
+    """A project does not exist, cannot be created, or its members cannot be changed like this."""
 
 
 class VisibilityError(ProvennError, ValueError):
-    """A visibility that there is not, or that does not go with a project."""
+    """A visibility does not exist, or does not fit a project."""
 
 
 class FactError(ProvennError, ValueError):
-    """A fact that cannot be declared, or not be retracted."""
+    """A fact cannot be declared, or cannot be retracted."""
 
 
 class UnknownFactError(ProvennError, KeyError):
-    """A number that no fact has.
+    """No fact has a number.
 
     Parameters
     ----------
     number
-        The number that was asked for.
+        The requested number.
     """
 
     def __init__(self, number: int) -> None:
-        super().__init__(f"there is no fact #{number}", hint="`provenn facts` lists them")
+        super().__init__(
+            f"there is no fact #{number}",
+            hint=Hint(
+                "archive.facts() lists them", command="`provenn facts` lists them", page="the page Knowledge lists them"
+            ),
+        )
         self.number = number
 
 
-def _marked(text: str, column: int) -> str:
+def _mark_column(text: str, column: int) -> str:
+    """Return the text around a column, with a marker below the column."""
     start = max(0, column - 60)
     shown = text[start : column + 40].replace("\n", " ")
     return f"at column {column + 1}\n  {shown}\n  {' ' * (column - start)}^"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint that names the known words nearest to `word`, or an empty string.
+    """Return a hint with the known words nearest to `word`, or an empty string.
 
     >>> did_you_mean("brigth", ["bright", "faint"])
     'did you mean bright?'

@@ -8,8 +8,12 @@ import pyarrow as pa
 from pyarrow import parquet
 
 import provenn
+from provenn.archive.context import Context
+from provenn.archive.knowledge_cache import KnowledgeCache
+from provenn.archive.workshop import Workshop
+from provenn.database.transactions import Database
 
-__all__ = ["NAN", "STARS", "dump", "write_parquet"]
+__all__ = ["NAN", "STARS", "archive_on", "dump", "write_parquet"]
 
 NAN = float("nan")
 
@@ -26,6 +30,11 @@ def write_parquet(path: Path, columns: dict[str, list[Any]] | None = None, **mor
     """Write columns, or the stars with some columns more, to a Parquet file."""
     parquet.write_table(pa.table((STARS if columns is None else columns) | more), path)
     return path
+
+
+def archive_on(database: Database) -> provenn.Archive:
+    """Return an archive on an open database, without a place for data."""
+    return provenn.Archive(Context(database, Workshop(database, None, None, None), KnowledgeCache()))
 
 
 def dump(archive: provenn.Archive) -> list[str]:

@@ -122,7 +122,7 @@ def test_names_of_catalogs_are_told_apart_by_case(archive, stars):
 
 def test_names_move_and_are_deleted_and_their_history_is_kept(archive, stars):
     bright, brighter = stars.select("vmag < 6", name="bright"), stars.select("vmag < 5")
-    with pytest.raises(CatalogNameError, match="bright is the name"):
+    with pytest.raises(CatalogNameError, match="bright already names"):
         stars.select("vmag < 4", name="bright")
     archive.name(brighter, "bright", move=True)
     assert archive["bright"] == brighter

@@ -61,10 +61,26 @@ VERBS = {
     "a fraction that is a percentage": (lambda stars: stars.sample(10), errors.DefinitionError, "did you mean 0.1"),
     "nothing to combine with": (lambda stars: stars.combine(), errors.DefinitionError, "at least two"),
     "an unknown catalog": (lambda stars: stars.restrict("brigth"), errors.UnknownCatalogError, "did you mean bright"),
-    "another population, restricted": (lambda stars: stars.restrict("galaxies"), errors.PopulationError, "galaxy"),
-    "another population, excluded": (lambda stars: stars.exclude("galaxies"), errors.PopulationError, "galaxy"),
-    "another population, combined": (lambda stars: stars.combine("galaxies"), errors.PopulationError, "galaxy"),
-    "another population, concatenated": (lambda stars: stars.concat("galaxies"), errors.PopulationError, "galaxy"),
+    "another population, restricted": (
+        lambda stars: stars.restrict("galaxies"),
+        errors.PopulationError,
+        "cannot restrict: stars holds stars, ",
+    ),
+    "another population, excluded": (
+        lambda stars: stars.exclude("galaxies"),
+        errors.PopulationError,
+        "cannot exclude: stars holds stars, ",
+    ),
+    "another population, combined": (
+        lambda stars: stars.combine("galaxies"),
+        errors.PopulationError,
+        "cannot combine: stars holds stars, ",
+    ),
+    "another population, concatenated": (
+        lambda stars: stars.concat("galaxies"),
+        errors.PopulationError,
+        "cannot concatenate: stars holds stars, ",
+    ),
     "a name that is taken": (lambda stars: stars.keep("vmag", name="bright"), errors.CatalogNameError, "bright"),
     "a name that is none": (lambda stars: stars.keep("vmag", name=" "), errors.CatalogNameError, "cannot name"),
     "the name of an empty string": (lambda stars: stars.keep("vmag", name=""), errors.CatalogNameError, "cannot name"),
@@ -115,7 +131,7 @@ INGESTS = {
     "an unknown format": (
         lambda survey, tmp_path: ingest(survey, text_file(tmp_path)),
         errors.BaseFilesError,
-        "does not tell its format",
+        "cannot be told from its name",
     ),
     "an unknown key column": (
         lambda survey, tmp_path: ingest(survey, tmp_path / "stars.parquet", key="hpi"),
@@ -150,7 +166,7 @@ INGESTS = {
     "a schema for Parquet": (
         lambda survey, tmp_path: ingest(survey, tmp_path / "stars.parquet", schema={"hip": "bigint"}),
         errors.BaseFilesError,
-        "schema of their own",
+        "already have a schema",
     ),
 }
 
@@ -173,7 +189,7 @@ def test_a_type_that_does_not_exist_is_told(survey, tmp_path):
 @pytest.mark.parametrize("ask", ["relate", "prove"])
 def test_questions_about_different_populations_are_refused(survey, ask):
     before = dump(survey)
-    with pytest.raises(errors.PopulationError, match="stars holds star, galaxies holds galaxy"):
+    with pytest.raises(errors.PopulationError, match="stars holds stars, galaxies holds galaxies"):
         survey.relate("stars", "galaxies") if ask == "relate" else survey.prove("stars <= galaxies")
     assert dump(survey) == before
 

@@ -41,16 +41,26 @@ with provenn.open("survey", who="ada", progress=False) as archive:
 """
 
 
-@pytest.fixture
-def script(tmp_path: Path) -> Path:
-    """The folder in which a script has registered its function, and computed with it."""
-    write_parquet(tmp_path / "stars.parquet")
-    (tmp_path / "survey_script.py").write_text(SCRIPT)
-    environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "of_ada")}
+@pytest.fixture(scope="module")
+def registered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which a script has registered its function, and computed with it; the script is gone."""
+    folder = tmp_path_factory.mktemp("script")
+    write_parquet(folder / "stars.parquet")
+    (folder / "survey_script.py").write_text(SCRIPT)
+    environment = {**os.environ, "XDG_CONFIG_HOME": str(folder / "of_ada")}
     command = [sys.executable, "survey_script.py"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == "[300.0]\n", done.stderr
-    return tmp_path
+    assert (folder / "ran").exists()
+    (folder / "survey_script.py").unlink()
+    return folder
+
+
+@pytest.fixture
+def script(registered: Path) -> Path:
+    """The folder, as if the function had never run."""
+    (registered / "ran").unlink(missing_ok=True)
+    return registered
 
 
 def computed(archive: provenn.Archive, engine: Engine) -> list[float]:
@@ -71,13 +81,11 @@ def command(*words: str) -> str:
 
 
 @pytest.mark.parametrize("how", ["shared", "imported"])
-def test_a_function_of_a_script_runs_for_others_once_they_allow_its_hash(script, engine, monkeypatch, how):
+def test_a_function_of_a_script_runs_for_others_once_they_allow_its_hash(script, engine, monkeypatch, tmp_path, how):
     monkeypatch.chdir(script)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(script / "of_bob"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "of_bob"))
     monkeypatch.setenv("PROVENN_CALCULATORS", "*")  # which stands for all modules, and for no captured source
-    (script / "ran").unlink()
-    (script / "survey_script.py").unlink()
-    place = script / ("survey" if how == "shared" else "other")
+    place = script / "survey" if how == "shared" else tmp_path / "other"
     with provenn.open(place, who="bob", progress=False) as archive:
         if how == "imported":
             archive.import_definitions("all.provenn")
@@ -101,6 +109,5 @@ def test_whoever_registered_it_may_run_it_in_later_processes(script, engine, mon
     """Registering it notes its hash in the configuration of whoever does."""
     monkeypatch.chdir(script)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(script / "of_ada"))
-    (script / "survey_script.py").unlink()
     with provenn.open(script / "survey", who="ada", progress=False) as archive:
         assert computed(archive, engine) == [300.0]

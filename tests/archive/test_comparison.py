@@ -64,7 +64,7 @@ def test_the_pairs_are_those_of_relate_reasons_and_hypercubes_included(survey):
 def test_what_was_proved_is_kept(survey, monkeypatch):
     first = survey.compare("brighter", "bright", "faint")
     monkeypatch.setattr("provenn.logic.Knowledge.explain", None)
-    monkeypatch.setattr("provenn.store.proofs.keep", None)
+    monkeypatch.setattr("provenn.knowledge.proofs.keep_proof", None)
     assert survey.compare("brighter", "bright", "faint") == first
 
 
@@ -83,7 +83,7 @@ def test_too_few_too_many_and_what_cannot_be_compared_is_told(survey, tmp_path):
         with pytest.raises(ComparisonError, match=f"two or three catalogs can be compared, not {len(which)}"):
             survey.compare(*which)
     survey.ingest("galaxies", write_parquet(tmp_path / "g.parquet", {"pgc": [1]}), key="pgc", population="galaxy")
-    with pytest.raises(PopulationError, match="bright holds star, galaxies holds galaxy"):
+    with pytest.raises(PopulationError, match="bright holds stars, galaxies holds galaxies"):
         survey.compare("bright", "faint", "galaxies")
     with pytest.raises(PopulationError):
         survey.relations("bright", ["faint", "galaxies"])

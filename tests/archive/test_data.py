@@ -64,7 +64,7 @@ def test_all_ways_to_have_a_base_agree_with_its_file(survey, tmp_path):
     assert stars.head(0).columns.tolist() == list(STARS)
     assert len(stars.head(10**12)) == 6
     for number in (-1, 1.5, "all"):
-        with pytest.raises(TargetError, match="is no number of sources"):
+        with pytest.raises(TargetError, match="expected a number of sources"):
             stars.head(number)
     assert stars.write(tmp_path / "stars.parquet").rows == 6
     assert repr(rows(parquet.read_table(tmp_path / "stars.parquet"))) == expected
@@ -118,10 +118,10 @@ def test_neither_the_archive_nor_what_is_read_is_ever_replaced(spark, tmp_path):
             with pytest.raises(StoreError, match="the archive itself"):
                 bright.write(tmp_path / place, format="parquet", overwrite=True)
         for place in ("base", "base/stars.parquet"):
-            with pytest.raises(StoreError, match="which would be replaced"):
+            with pytest.raises(StoreError, match="which this would replace"):
                 bright.write(tmp_path / place, format="parquet", overwrite=True)
         several = archive.ingest("several", file.parent, key="hip", population="star")
-        with pytest.raises(StoreError, match="which would be replaced"):
+        with pytest.raises(StoreError, match="which this would replace"):
             several.write(file, overwrite=True)
         assert bright.write(tmp_path / "base" / "bright.parquet").rows == 2
         (tmp_path / "base" / "bright.parquet").unlink()  # it belongs to several
@@ -234,7 +234,7 @@ def test_a_database_on_a_server_must_be_told_where_data_are_kept(spark, tmp_path
         with provenn.open(database=address, spark=spark, progress=False) as archive:
             stars = archive.ingest("stars", path, key="hip", population="star")
             assert archive.relate(stars, stars.select("vmag < 6")).summary == "superset", "no data are needed for it"
-            with pytest.raises(ArchiveError, match="nobody has said where the data of") as caught:
+            with pytest.raises(ArchiveError, match="has no place for data") as caught:
                 stars.to_arrow()
             assert "store=" in caught.value.hint
         with provenn.open(database=address, store=tmp_path / "disk", spark=spark, progress=False) as archive:

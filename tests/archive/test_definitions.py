@@ -2,8 +2,8 @@
 
 import pytest
 
+from provenn.definitions.search import search_catalogs
 from provenn.errors import AttributeConflictError, CatalogNameError, DefinitionError, FilesChangedError
-from provenn.store.search import search
 from tests.archive.samples import NAN, STARS, dump, write_parquet
 
 NEWER = STARS | {"vmag": [1.5, 5.9, 6.0, 11.0, 12.0, NAN]}
@@ -87,7 +87,7 @@ def test_facts_stay_with_the_old_version(survey, tmp_path):
 def test_the_name_of_a_catalog_made_from_others_is_not_taken_by_files(survey, tmp_path):
     file = write_parquet(tmp_path / "new.parquet", NEWER)
     before = dump(survey)
-    with pytest.raises(CatalogNameError, match="bright is the name of a catalog that is made from others"):
+    with pytest.raises(CatalogNameError, match="bright names a catalog that is made from other catalogs"):
         survey.ingest("bright", file, key="hip", population="star", rebuild=True)
     assert dump(survey) == before
 
@@ -135,7 +135,7 @@ def test_disjointness_that_follows_is_enough(halves):
 def test_an_order_is_enough_and_the_first_counts(halves):
     both = halves["north"].concat("south", order="first", name="both")
     assert both.definition.overlap == "first"
-    assert "the first of them that has a source gives its values" in str(both)
+    assert "for a source in several, the first one provides the values" in str(both)
     bright = both.select("vmag < 6")
     assert halves.relate(halves["north"].select("vmag < 6"), bright).summary == "subset"
     assert halves.relate(halves["south"].select("vmag < 6"), bright).summary == "unknown"
@@ -150,13 +150,13 @@ def test_a_retraction_that_leaves_a_concatenation_without_its_reason_is_told(hal
     halves.retract(fact.id)
     assert halves.unproved() == [halves["both"]]
     assert halves.describe("bright").unproved == ("both",)
-    assert "warning: the members of both are not known to be disjoint any more" in str(halves["bright"])
+    assert "warning: the members of both are no longer known to be disjoint" in str(halves["bright"])
     halves.declare("disjoint(north, south)")
     assert halves.unproved() == []
 
 
 def test_however_many_concatenations_there_are_all_that_lack_their_reason_are_told(halves, monkeypatch):
-    monkeypatch.setitem(search.__kwdefaults__, "most", 1)  # rather than to make a thousand
+    monkeypatch.setitem(search_catalogs.__kwdefaults__, "most", 1)  # rather than to make a thousand
     fact = halves.declare("disjoint(north, south)")
     made = [halves["north"].concat("south"), halves["south"].concat("north")]
     halves.retract(fact.id)

@@ -3,8 +3,8 @@
 import pytest
 from astropy.table import Table
 
-from provenn.archive.sentences import sentence
-from provenn.archive.words import criterion_words
+from provenn.words.definition_words import describe_definition
+from provenn.words.vocabulary import describe_criterion
 
 
 @pytest.fixture
@@ -26,12 +26,12 @@ def survey(archive, stars):
     [
         ("bright", "the sources of stars where vmag < 6"),
         ("near", "stars, with dist_pc = 1000 / plx"),
-        ("faint", "the sources of stars that bright does not have"),
-        ("restricted", "the sources of bright that near has too"),
+        ("faint", "the sources of stars that are not in bright"),
+        ("restricted", "the sources of bright that are also in near"),
         ("few", "a sample of the sources of stars: a fraction of 0.25, with seed 7"),
         ("short", "stars, only its attributes hip and vmag"),
         ("renamed", "stars, with vmag renamed to v and plx renamed to parallax"),
-        ("both", "the attributes of bright and near, for the sources they all have"),
+        ("both", "the attributes of bright and near, for the sources common to all"),
         ("all", "the sources of bright and faint together"),
     ],
 )
@@ -40,7 +40,7 @@ def test_what_each_class_is_in_words(survey, name, said):
 
 
 def test_a_base_catalog_is_the_rows_of_its_files(stars, tmp_path):
-    assert sentence(stars.definition, str) == f"6 rows of {tmp_path / 'stars.parquet'}"
+    assert describe_definition(stars.definition, str) == f"6 rows of {tmp_path / 'stars.parquet'}"
 
 
 @pytest.mark.parametrize(
@@ -66,14 +66,14 @@ def test_unusual_sets_in_words(survey, stars):
     many = stars
     for one in range(30):
         many = many.select(f"vmag <> {one} OR dec <> {one}")
-    assert survey.describe(many).sources.startswith("a set made of stars and ")
+    assert survey.describe(many).sources.startswith("a set built from stars and ")
 
 
 def test_all_of_a_description(survey):
     survey.declare("nonempty(both)", reason="I saw one")
     told = str(survey.describe("both")).splitlines()
     assert told[:5] == [
-        "both: the attributes of bright and near, for the sources they all have",
+        "both: the attributes of bright and near, for the sources common to all",
         "  one row is   star, known by hip",
         "  sources      in stars and vmag < 6",
         "  class        CombineAttributes, made from bright and near",
@@ -107,7 +107,7 @@ def test_all_of_a_description(survey):
     ],
 )
 def test_criteria_in_words(label, words):
-    assert criterion_words(label, {"b:vmag": "vmag", "b:n": "n", "b:B-V": "B-V"}) == words
+    assert describe_criterion(label, {"b:vmag": "vmag", "b:n": "n", "b:B-V": "B-V"}) == words
 
 
 # --- lineages ---
@@ -117,13 +117,13 @@ def test_a_lineage_is_a_tree_down_to_the_files_that_shows_nothing_twice(survey, 
     survey["both"].combine(survey["faint"], name="last")
     base = f"stars: 6 rows of {tmp_path / 'stars.parquet'}"
     assert str(survey.lineage("last")).splitlines() == [
-        "last: the attributes of both and faint, for the sources they all have",
-        "├── both: the attributes of bright and near, for the sources they all have",
+        "last: the attributes of both and faint, for the sources common to all",
+        "├── both: the attributes of bright and near, for the sources common to all",
         "│   ├── bright: the sources of stars where vmag < 6",
         f"│   │   └── {base}",
         "│   └── near: stars, with dist_pc = 1000 / plx",
         f"│       └── {base}",
-        "└── faint: the sources of stars that bright does not have",
+        "└── faint: the sources of stars that are not in bright",
         f"    ├── {base}",
         "    └── bright (see above)",
     ]

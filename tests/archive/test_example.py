@@ -32,7 +32,7 @@ def test_b_and_d_have_the_same_sources_by_the_three_facts_of_their_lineage(examp
     assert [one.because for one in relation.reasons] == [
         "B: the sources of A where vmag < 6",
         "C: A, with dist_pc = 1000 / plx",
-        "D: the attributes of B and C, for the sources they all have",
+        "D: the attributes of B and C, for the sources common to all",
     ]
     assert [str(one) for one in relation.why.facts] == FACTS
     assert str(relation).startswith("B has the same sources as D\n")

@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 import provenn
 from provenn.catalogs import definition_digest
-from provenn.catalogs.file_notes import FileNotes, Origin
+from provenn.files.export_notes import FileNotes, LineageNote
 from tests.spark.conftest import engine
 
 __all__ = ["engine"]
@@ -175,12 +175,12 @@ def test_csv_has_no_place_for_it(archive, tmp_path):
 # --- without Spark ---
 
 
-def lineage(number: int) -> tuple[Origin, ...]:
+def lineage(number: int) -> tuple[LineageNote, ...]:
     steps = [
-        Origin(f"{n:064d}", "SelectSources", f"s{n}", "x" * 50, (f"{n + 1:064d}",), {"a": "y" * 50})
+        LineageNote(f"{n:064d}", "SelectSources", f"s{n}", "x" * 50, (f"{n + 1:064d}",), {"a": "y" * 50})
         for n in range(number)
     ]
-    return (*steps, Origin(f"{number:064d}", "Base", "base", "rows", (), {"files": "z"}))
+    return (*steps, LineageNote(f"{number:064d}", "Base", "base", "rows", (), {"files": "z"}))
 
 
 @pytest.mark.parametrize(

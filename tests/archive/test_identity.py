@@ -63,18 +63,18 @@ def test_a_file_that_was_corrected_in_place_is_noticed_before_its_data_are_used(
 
 
 def test_a_file_that_is_corrected_during_a_run_spoils_what_was_computed(survey, releases, monkeypatch):
-    from provenn.spark import fragments  # noqa: PLC0415 - with the engine
+    from provenn.spark import fragment_files  # noqa: PLC0415 - with the engine
 
     dr1, dr2 = releases
     stars = survey.ingest("stars", dr1, key="hip", population="star")
     stars.count()
-    plainly = fragments._write
+    plainly = fragment_files._write
 
     def correct_and_write(*arguments: object) -> None:
         plainly(*arguments)
         rewrite_in_place(dr1, dr2.read_bytes())
 
-    monkeypatch.setattr(fragments, "_write", correct_and_write)
+    monkeypatch.setattr(fragment_files, "_write", correct_and_write)
     with pytest.raises(FilesChangedError, match=r"dr1\.parquet"):
         stars.store()
     assert survey.fragments() == []

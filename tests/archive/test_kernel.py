@@ -3,12 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell, new_notebook
-
 import provenn
 from provenn.catalogs import PythonCalculator
 from tests.archive.samples import write_parquet
+from tests.waiting import LIMIT
 
 CELLS = {
     "archive": """
@@ -37,35 +35,43 @@ archive.target("bright", ["thrice"]).to_pandas()""",
 }
 SAID = {
     "archive": "Newest names",
-    "catalog": "the attributes of bright and near, for the sources they all have",
+    "catalog": "the attributes of bright and near, for the sources common to all",
     "relation": "bright has the same sources as both",
-    "plan": "As it is computed",
+    "plan": "As computed",
     "run": "dist_pc",
     "register": "<td>300.0</td>",
 }
 
 
-class Watched(NotebookClient):
-    """Runs a notebook, and remembers every line that is displayed, also those that are rewritten."""
+def watched() -> type[Any]:
+    """Return a class that runs a notebook, and remembers each line that is displayed, also those that are rewritten."""
+    from nbclient import NotebookClient  # noqa: PLC0415 - slow to import, in every process of the tests
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.lines: list[str] = []
+    class Watched(NotebookClient):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            self.lines: list[str] = []
 
-    def process_message(self, msg, cell, cell_index):
-        if msg["msg_type"] in {"display_data", "update_display_data"}:
-            self.lines.append(msg["content"]["data"].get("text/plain", ""))
-        return super().process_message(msg, cell, cell_index)
+        def process_message(self, msg, cell, cell_index):
+            if msg["msg_type"] in {"display_data", "update_display_data"}:
+                self.lines.append(msg["content"]["data"].get("text/plain", ""))
+            return super().process_message(msg, cell, cell_index)
+
+    return Watched
 
 
 def test_values_show_themselves_before_spark_is_loaded_and_a_run_shows_its_progress(tmp_path: Path, monkeypatch):
+    from nbformat.v4 import new_code_cell, new_notebook  # noqa: PLC0415 - slow, too
+
     write_parquet(tmp_path / "stars.parquet")
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "runtime"))
     notebook = new_notebook(cells=[new_code_cell(source.strip()) for source in CELLS.values()])
-    client = Watched(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
+    client = watched()(
+        notebook, timeout=int(LIMIT), kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    )
     client.execute()
 
     cells = dict(zip(CELLS, notebook.cells, strict=True))

@@ -4,10 +4,11 @@ import pytest
 from sqlalchemy import update
 
 import provenn
-from provenn.archive import everything
+from provenn.archive import knowledge_cache
+from provenn.database.tables import catalogs
+from provenn.definitions import populations
 from provenn.errors import CorruptArchiveError, ProvennWarning, UnknownCatalogError
-from provenn.store import facts, populations
-from provenn.store.tables import catalogs
+from provenn.knowledge import stored_facts
 from tests.archive.samples import write_parquet
 
 
@@ -44,7 +45,7 @@ def test_by_construction_is_a_look_up_that_builds_no_knowledge(survey, stars, mo
     stars.select("vmag < 5").concat("bright", name="by proof")
     stars.select("dec > 0").select("vmag < 6", name="one order")
     stars.derive(d="2 * vmag").select("vmag < 6").select("dec > 0", name="other order")
-    monkeypatch.setattr(everything, "knowledge_of", None)
+    monkeypatch.setattr(knowledge_cache, "build_knowledge", None)
     assert names(survey.same_sources("bright", by_construction=True)) == ["renamed"]
     assert names(survey.same_sources("one order", by_construction=True)) == ["other order"]
     assert survey.same_sources("others", by_construction=True) == []
@@ -96,8 +97,8 @@ def test_an_unknown_name_is_told(survey):
 
 def test_what_is_known_of_all_is_kept_until_something_is_added_or_taken_back(survey, stars, monkeypatch):
     built = []
-    build = everything.knowledge_of
-    monkeypatch.setattr(everything, "knowledge_of", lambda *known: built.append(1) or build(*known))
+    build = knowledge_cache.build_knowledge
+    monkeypatch.setattr(knowledge_cache, "build_knowledge", lambda *known: built.append(1) or build(*known))
 
     def found():
         return names(survey.covering("bright")), names(survey.apart_from("bright"))
@@ -121,20 +122,20 @@ def test_what_is_known_of_all_is_kept_until_something_is_added_or_taken_back(sur
 
 
 def test_of_many_populations_the_last_are_kept(survey, monkeypatch):
-    monkeypatch.setattr(everything, "_MOST", 5)
+    monkeypatch.setattr(knowledge_cache, "_MOST", 5)
     for _ in range(2):
         survey.inside("bright")
         survey.inside("galaxies")
-        assert [one for one, *_ in survey._everything._kept] == ["galaxy"]
+        assert [one for one, *_ in survey.context.knowledge._kept] == ["galaxy"]
 
 
 def test_all_of_a_population_is_what_the_cone_of_all_is(survey):
     survey.declare("disjoint(faint, others)")
     with survey._database.reading() as reading:
         for population in ("star", "galaxy", "quasar"):
-            digests = populations.in_population(reading, population)
-            closed = facts.closed_cone(reading, digests) if digests else ((), ())
-            whole = facts.whole_population(reading, population)
+            digests = populations.find_catalogs_in_population(reading, population)
+            closed = stored_facts.read_closed_cone(reading, digests) if digests else ((), ())
+            whole = stored_facts.read_whole_population(reading, population)
             assert ({one.digest: one for one in whole[0]}, whole[1]) == (
                 {one.digest: one for one in closed[0]},
                 closed[1],

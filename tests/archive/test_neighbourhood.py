@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 import provenn
 from provenn.catalogs import KeepAttributes, SelectSources
-from provenn.catalogs.lineage import CLASSES
-from provenn.display.lineage import lineage_svg
+from provenn.catalogs.verbs import CLASSES
+from provenn.definitions import catalog_store
+from provenn.display.lineage_picture import lineage_svg
 from provenn.errors import PictureError, UnknownCatalogError
-from provenn.store import catalog_store
 from tests.archive.samples import write_parquet
 from tests.display.svg import parsed, tagged
 from tests.targets.sky import observed, pretend_stored
@@ -145,7 +145,7 @@ def test_trees_go_both_ways(chain):
     around = chain.neighbourhood("near")
     assert around.tree(up=False).splitlines() == [
         "near: stars, with dist_pc = 1000 / plx",
-        "└── both: the attributes of bright and near, for the sources they all have",
+        "└── both: the attributes of bright and near, for the sources common to all",
         "    ├── half: a sample of the sources of both: a fraction of 0.5, with seed 1",
         "    └── slim: both, only its attributes hip and vmag",
     ]
@@ -156,11 +156,11 @@ def test_trees_go_both_ways(chain):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"direction": "sideways"}, "no direction 'sideways'"),
+        ({"direction": "sideways"}, "expected a direction of lineage, got 'sideways'"),
         ({"direction": "dwn"}, "did you mean down"),
-        ({"depth": -1}, "-1 steps deep"),
-        ({"depth": 1.5}, "1.5 steps deep"),
-        ({"most": 0}, "cannot show 0 catalogs"),
+        ({"depth": -1}, "a number of steps, got -1"),
+        ({"depth": 1.5}, "a number of steps, got 1.5"),
+        ({"most": 0}, "a number of catalogs, got 0"),
         ({"most": 10**6}, "from 1 to 1000"),
     ],
 )
@@ -185,7 +185,7 @@ def test_thousands_around_one_catalog_are_shown_in_part(archive, tmp_path):
         deep = SelectSources(deep, model.selection, f"vmag < {i}")
     wide = [SelectSources.of(base, f"vmag < {i}") for i in range(3000)]
     with archive._database.writing() as writing:
-        catalog_store.add(writing, deep, *wide, *parts)
+        catalog_store.add_catalogs(writing, deep, *wide, *parts)
     for which in (base.digest, deep.digest, wide[0].digest):
         around = archive.neighbourhood(which, depth=5)
         around.svg()

@@ -73,7 +73,7 @@ def test_answers_show_their_reasons(survey):
 
 def test_a_target_shows_what_is_asked_and_its_plan(survey):
     found = shown(survey.target("bright", ["near", "vmag"], where="plx > 10"))
-    for said in ("near and vmag", "bright", "plx > 10", "As it is computed"):
+    for said in ("near and vmag", "bright", "plx > 10", "As computed"):
         assert said in found.text
 
 
@@ -102,7 +102,7 @@ def test_a_catalog_with_a_thousand_attributes_is_shown_in_part(archive, tmp_path
     many = wide.concat(*(wide.select(f"column_1 < {number}") for number in range(40)), name="many")
     for one in (wide, many, archive):
         assert len(one._repr_html_()) < 100_000
-    assert "1 001 attributes" in wide._repr_html_()
+    assert "1,001 attributes" in wide._repr_html_()
     assert "… and 961 more" in wide._repr_html_()
 
 

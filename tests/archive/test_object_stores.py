@@ -9,8 +9,8 @@ from moto.server import ThreadedMotoServer
 from pyarrow import fs, parquet
 
 import provenn
-from provenn.catalogs import hashing
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
+from provenn.files import hashing
 from tests.archive.corrections import corrected, first_release
 
 
@@ -48,8 +48,8 @@ def s3(server, monkeypatch):
 def reads(monkeypatch) -> list[str]:
     """The names of objects whose bytes were read for a digest."""
     found: list[str] = []
-    plainly = hashing._hash
-    monkeypatch.setattr(hashing, "_hash", lambda file, *rest: (found.append(file.name), plainly(file, *rest))[1])
+    plainly = hashing._hash_stream
+    monkeypatch.setattr(hashing, "_hash_stream", lambda file, *rest: (found.append(file.name), plainly(file, *rest))[1])
     return found
 
 
@@ -131,7 +131,7 @@ def test_all_bytes_are_read_if_the_user_says_so_and_copies_are_the_same_then(arc
 @pytest.mark.usefixtures("s3")
 def test_an_object_of_which_the_store_says_nothing_is_read(archive, reads, monkeypatch):
     place = put("a.parquet", {"hip": [1]})
-    monkeypatch.setattr("provenn.catalogs.file_listing._OBJECT_STORES", ())
+    monkeypatch.setattr("provenn.files.listing._OBJECT_STORES", ())
     stars = archive.ingest("stars", place, key="hip", population="star")
     assert (stars.definition.files.basis, reads) == ("content", ["a.parquet"])
 

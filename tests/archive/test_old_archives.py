@@ -11,27 +11,29 @@ from pyarrow import parquet
 
 import provenn
 from provenn.catalogs import Base, Files
+from provenn.data import changed_files
+from provenn.data.given_tables import keep_table
+from provenn.definitions import catalog_names, catalog_store
 from provenn.errors import FileError, FilesChangedError, KeyValuesError
-from provenn.store import base_files, catalog_store, names, verifications
-from provenn.store.database import open_database
-from provenn.store.given import keeping
-from provenn.store.migrations import migrate
+from provenn.formats.migrations import migrate_format
+from provenn.formats.opening import open_database
+from provenn.knowledge import verified_keys
 from tests.archive.corrections import corrected, first_release, rewrite_in_place, write
 from tests.spark.conftest import engine
 
 __all__ = ["engine"]
 
-UNVERIFIED = "stars: its files are known by size, time and footer only (unverified, until all bytes are read)"
+UNVERIFIED = "stars: its files are identified only by size, time and footer, until all bytes are read"
 
 
 def make_old(folder: Path, base: Base, *, verified: int | None = None) -> None:
     """Make an archive of format 0005 with one base catalog, ``stars``; its key was verified, if that is said."""
     with open_database(folder / "provenn.sqlite", create=True, who="ada") as database, database.writing() as writing:
-        catalog_store.add(writing, base)
-        names.assign(writing, "stars", base.digest)
+        catalog_store.add_catalogs(writing, base)
+        catalog_names.assign_name(writing, "stars", base.digest)
         if verified is not None:
-            verifications.record(writing, base.digest, verified)
-    migrate(folder / "provenn.sqlite", "0005", lose=True)
+            verified_keys.record_verification(writing, base.digest, verified)
+    migrate_format(folder / "provenn.sqlite", "0005", lose=True)
 
 
 def old_base(path: Path) -> Base:
@@ -59,7 +61,7 @@ def archive(tmp_path, dr1) -> Iterator[provenn.Archive]:
 @pytest.fixture
 def untouched(monkeypatch):
     """Lets files be taken for older than the archive, which they are not by a minute."""
-    monkeypatch.setattr(base_files, "_CLOCKS", timedelta(minutes=-10))
+    monkeypatch.setattr(changed_files, "_CLOCKS", timedelta(minutes=-10))
 
 
 def ingest(archive: provenn.Archive, path: Path, name: str = "stars", **options) -> provenn.Catalog:
@@ -104,13 +106,13 @@ def test_files_that_did_not_change_since_they_were_ingested_are_taken_for_what_t
     assert archive.describe("stars").caveats == ()
     with archive._database.reading() as reading:
         digest = archive["stars"].digest
-        assert verifications.verified(reading, [digest]) == {digest: 5_000}
+        assert verified_keys.find_verified_counts(reading, [digest]) == {digest: 5_000}
 
 
 def test_what_was_verified_before_is_verified_again_if_files_may_have_changed(archive):
     archive.check(deep=True)
     with archive._database.reading() as reading:
-        assert verifications.verified(reading, [archive["stars"].digest]) == {}
+        assert verified_keys.find_verified_counts(reading, [archive["stars"].digest]) == {}
 
 
 def test_a_duplicate_behind_a_key_that_an_old_archive_verified_is_found(engine, tmp_path):
@@ -175,13 +177,13 @@ def test_a_table_that_was_given_is_found_again(tmp_path):
     table = pa.table({"hip": [1, 2]})
     with (
         provenn.open(tmp_path / "survey", who="ada") as archive,
-        keeping(archive._database, archive._workshop.folder, table) as files,
+        keep_table(archive._database, archive._workshop.folder, table) as files,
     ):
         old = archive._workshop._in_old_terms(files)
         given = Path(archive._workshop.folder.location, "given")
         (given / files.digest).rename(given / old.digest)
         archive.define(Base.of(old, key="hip", population="star"), "stars")
-    migrate(tmp_path / "survey" / "provenn.sqlite", "0005", lose=True)
+    migrate_format(tmp_path / "survey" / "provenn.sqlite", "0005", lose=True)
     with provenn.open(tmp_path / "survey", who="ada") as archive:
         digest = archive["stars"].digest
         assert archive.ingest("stars", table, key="hip", population="star").digest == digest
@@ -208,7 +210,7 @@ def test_definitions_of_other_contents_under_the_same_digest_are_refused(archive
     with provenn.open(tmp_path / "other", who="ada") as other:
         other.check(deep=True)
         assert other["stars"].digest == archive["stars"].digest
-        with pytest.raises(FileError, match="hold something else here"):
+        with pytest.raises(FileError, match="have a different content here"):
             other.import_definitions(tmp_path / "all.provenn")
 
 

@@ -6,10 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from provenn.archive import Ran
-from provenn.archive.runs import Recorder, recorded
 from provenn.catalogs import PythonCalculator
+from provenn.data import fragments, run_records
+from provenn.definitions import attributes, catalog_store
 from provenn.errors import ArchiveBusyError
-from provenn.store import attributes, catalog_store, fragments, runs
+from provenn.targets.recording import Recorder, record_run
 from tests.cli.archive_session import Session
 from tests.spark import functions
 
@@ -19,7 +20,7 @@ def store(catalog, names, rows, seconds):
     definition = catalog.definition
     columns = [(definition.schema[name].identity, name) for name in ("hip", *names)]
     with catalog.archive._database.writing() as writing:
-        catalog_store.add(writing, definition)
+        catalog_store.add_catalogs(writing, definition)
         place = f"fragments/{catalog.digest[:6]}-{rows}-{'-'.join(names)}"
         return fragments.register(writing, definition, columns, location=place, rows=rows, files=(), seconds=seconds)
 
@@ -36,7 +37,7 @@ def with_z(stars):
 
 def record(archive, plan, rows=10, *, computed=0, seconds=0.0):
     """Record a run that ended well."""
-    with recorded(archive._database, plan) as run:
+    with record_run(archive._database, plan) as run:
         run.rows, run.computed, run.seconds = rows, computed, seconds
     return archive.runs()[0]
 
@@ -141,8 +142,8 @@ def test_a_result_is_not_lost_because_nobody_can_take_note_of_it(archive, stars,
     def busy(*_: object, **__: object) -> None:
         raise ArchiveBusyError("the archive is busy")
 
-    with recorded(archive._database, stars.plan()) as run:
-        monkeypatch.setattr(runs, "end", busy)
+    with record_run(archive._database, stars.plan()) as run:
+        monkeypatch.setattr(run_records, "end_run", busy)
         run.rows = 10
     (ran,) = archive.runs()
     assert ran.rows is None
@@ -157,31 +158,31 @@ def test_attributes_that_no_catalog_of_the_archive_has_are_told_by_name(archive,
 
 def test_failures_cancellations_and_what_never_ended(archive, stars, monkeypatch):
     for raised in (ZeroDivisionError, KeyboardInterrupt):
-        with pytest.raises(raised), recorded(archive._database, stars.plan()):
+        with pytest.raises(raised), record_run(archive._database, stars.plan()):
             raise raised
     with archive._database.writing() as writing:
-        runs.begin(writing, "still there")
+        run_records.begin_run(writing, "still there")
     assert [(one.outcome, one.saved) for one in archive.runs()] == [
         ("not ended", None),
         ("cancelled", None),
         ("failed", None),
     ]
-    monkeypatch.setattr("provenn.archive.runs._LONGEST", timedelta(0))
+    monkeypatch.setattr("provenn.archive.run_history._LONGEST", timedelta(0))
     assert archive.runs(most=1)[0].outcome == "never ended"
 
 
 def test_runs_recorded_without_names_are_told_by_those_in_the_archive(archive, stars):
     identity = stars.schema["vmag"].identity
     with archive._database.writing() as writing:
-        number = runs.begin(writing, "x")
-        runs.end(writing, number, "done", seconds=1, computed=[identity, "unheard of"])
-        assert attributes.words(writing, [identity]) == {identity: "vmag"}
+        number = run_records.begin_run(writing, "x")
+        run_records.end_run(writing, number, "done", seconds=1, computed=[identity, "unheard of"])
+        assert attributes.find_names_by_identity(writing, [identity]) == {identity: "vmag"}
     assert archive.runs()[0].computed == ("unheard of", "vmag")
 
 
 def test_nothing_is_recorded_where_nothing_can_be_written(archive, stars):
     database = SimpleNamespace(read_only=True)
-    with recorded(database, stars.plan()) as run:
+    with record_run(database, stars.plan()) as run:
         run.rows = 3
     assert archive.runs() == []
     assert archive.last_run is None

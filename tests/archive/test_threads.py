@@ -5,8 +5,9 @@ from threading import Barrier
 
 import pytest
 
-import provenn
-from provenn.store.database import open_database
+from provenn.formats.opening import open_database
+from tests.archive.samples import archive_on
+from tests.waiting import LIMIT
 
 THREADS = 50
 
@@ -24,7 +25,7 @@ def at_once(work, threads=THREADS):
     together = Barrier(threads)
 
     def run(number):
-        together.wait(60)
+        together.wait(LIMIT)
         return work(number)
 
     with ThreadPoolExecutor(threads) as pool:
@@ -74,13 +75,13 @@ def test_more_transactions_at_once_than_a_pool_usually_holds(survey):
 
     def work(_number):
         with survey._database.reading():
-            all_open.wait(60)
+            all_open.wait(LIMIT)
         return True
 
     assert all(at_once(work))
 
 
 def test_a_reader_alone_serves_many_threads(survey):
-    with provenn.Archive(open_database(survey.place, read_only=True)) as reader:
+    with archive_on(open_database(survey.place, read_only=True)) as reader:
         found = at_once(lambda _: len(reader.search()), 16)
     assert set(found) == {len(survey)}

@@ -8,12 +8,12 @@ from typer.testing import CliRunner
 from provenn import cli
 from provenn.errors import BaseFilesError, FilesChangedError
 from provenn.web.app import create_app
-from provenn.web.guarding import guarded
-from provenn.web.report import report_html, reported
+from provenn.web.guarding import guard_app
+from provenn.web.standalone_report import make_report, render_report
 from tests.archive.corrections import corrected, first_release, rewrite_in_place, write
 from tests.archive.samples import write_parquet
 
-LINE = "stars: its files are known by size, time and footer only (trust=metadata)"
+LINE = "stars: its files are identified only by size, time and footer (trust: metadata)"
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_what_is_trusted_is_part_of_the_definition(archive, tmp_path):
     assert by_metadata.digest != by_content.digest
     assert by_metadata.digest == archive.ingest("c", path, key="hip", population="star", trust="metadata").digest
     assert by_content.digest == archive.ingest("d", path, key="hip", population="star", trust="content").digest
-    with pytest.raises(BaseFilesError, match="trusted by 'size'"):
+    with pytest.raises(BaseFilesError, match="trust files: 'size'"):
         archive.ingest("e", path, key="hip", population="star", trust="size")
 
 
@@ -70,15 +70,15 @@ def test_they_say_so_in_text_in_a_notebook_in_reports_and_on_pages(trusted):
     for value in (relation, proof, compared, described, plan):
         assert LINE in str(value)
         assert LINE in value._repr_html_()
-    assert LINE in report_html(reported(trusted, "bright"))
+    assert LINE in render_report(make_report(trusted, "bright"))
     assert "size, time and footer only" in str(trusted.describe("stars"))
-    assert trusted.provenance("bright").bases[0].known_by == "size, time and footer only (trust=metadata)"
+    assert trusted.provenance("bright").bases[0].known_by == "size, time and footer only (trust: metadata)"
 
 
 def test_pages_say_so(trusted):
     from starlette.testclient import TestClient  # noqa: PLC0415 - few tests need it
 
-    with TestClient(guarded(create_app(trusted)), base_url="http://127.0.0.1") as client:
+    with TestClient(guard_app(create_app(trusted)), base_url="http://127.0.0.1") as client:
         for page in ("/catalogs/bright", "/compare?a=bright&b=stars&ask=bright+%3C%3D+stars"):
             assert LINE in client.get(page).text
         told = client.get("/api/compare?a=bright&b=stars&ask=bright+%3C%3D+stars").json()
@@ -101,7 +101,7 @@ def test_commands_say_so(tmp_path):
         told = json.loads(CliRunner().invoke(cli.app, [*words, *place, "--json"]).output)
         assert LINE in json.dumps(told), words
     told = json.loads(CliRunner().invoke(cli.app, ["show", "stars", *place, "--json"]).output)
-    assert told["known_by"] == "size, time and footer only (trust=metadata)"
+    assert told["known_by"] == "size, time and footer only (trust: metadata)"
 
 
 def test_a_correction_that_metadata_do_not_show_is_not_noticed_which_is_what_was_trusted(archive, tmp_path):

@@ -175,7 +175,7 @@ class World:
 
     def knowledge(self):
         with self.archive._database.reading() as reading:
-            return questions._known(reading, list(self.made), {}).knowledge
+            return questions._gather_knowledge(reading, list(self.made), {}).knowledge
 
 
 def claims(one: str, other: str) -> list[Statement]:

@@ -4,9 +4,9 @@ from collections import Counter
 
 from benchmarks.archives import make_archive, make_catalogs, name_of
 from benchmarks.lineages import Operation, generate
-from provenn.store import catalog_store
-from provenn.store.database import open_database
-from provenn.store.facts import all_facts
+from provenn.definitions import catalog_store
+from provenn.formats.opening import open_database
+from provenn.knowledge.stored_facts import find_all_facts
 
 
 def test_an_archive_of_one_size_and_seed_is_always_the_same_and_has_no_catalog_twice():
@@ -40,6 +40,6 @@ def test_the_catalogs_are_made_as_the_lineage_says():
 def test_what_was_made_is_in_the_archive(tmp_path):
     made = make_archive(tmp_path / "archive.sqlite", 300, facts=5)
     with open_database(tmp_path / "archive.sqlite") as database, database.reading() as reading:
-        assert len(catalog_store.get_all(reading, made.digests)) == 300
-        assert catalog_store.resolve(reading, name_of(20)) == made.digests[20]
-        assert len(all_facts(reading)) == 5
+        assert len(catalog_store.get_catalogs(reading, made.digests)) == 300
+        assert catalog_store.resolve_catalog(reading, name_of(20)) == made.digests[20]
+        assert len(find_all_facts(reading)) == 5

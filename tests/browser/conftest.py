@@ -16,10 +16,9 @@ from playwright.sync_api import Browser, StorageState, sync_playwright
 
 from tests.browser.visitor import DESKTOP, ROOT, Visitor
 from tests.chromium import chromium
+from tests.waiting import LIMIT
 from tests.web import calculations
 from tests.web.survey import make_survey
-
-PATIENCE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
             yield _entered(browser, home["address"], folder)
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(PATIENCE)
+            process.wait(LIMIT)
     assert "Traceback" not in log.read_text(), log.read_text()
 
 
@@ -89,7 +88,7 @@ def visit(browser: Browser, served: Served) -> Iterator[Callable[..., Visitor]]:
 
     def come(**how: Any) -> Visitor:
         context = browser.new_context(**({"viewport": DESKTOP, "storage_state": served.state} | how))
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(1000 * LIMIT)
         visitors.append(Visitor(context, served.address))
         return visitors[-1]
 

@@ -23,6 +23,7 @@ PAGES = {
     "target-plan": f"/target?sources=bright&attributes=vmag&attributes=dist_pc&where={quote('plx > 3')}",
     "knowledge": "/knowledge?unproved=true",
     "runs": "/runs",
+    "quota": "/quota",
     "jobs": "/jobs",
     "api": "/api",
 }

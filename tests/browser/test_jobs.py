@@ -5,7 +5,9 @@ import re
 import pyarrow.csv
 from playwright.sync_api import expect
 
-PATIENCE = 120_000
+from tests.waiting import LIMIT
+
+PATIENCE = 1000 * LIMIT
 """Milliseconds: the first job starts Spark."""
 
 

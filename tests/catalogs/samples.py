@@ -21,12 +21,12 @@ from provenn.catalogs import (
     SelectSources,
     SqlCalculator,
 )
-from provenn.catalogs.digest import content_digest
-from provenn.catalogs.file_columns import Column
 from provenn.catalogs.schema import Schema
 from provenn.criteria import Atom, parse_type
-from provenn.criteria.domains import double_key
+from provenn.criteria.domains import encode_double
+from provenn.digests import content_digest
 from provenn.errors import AttributeConflictError
+from provenn.files.columns import FileColumn
 
 STARS = MappingProxyType({"hip": "bigint", "vmag": "double", "plx": "double"})
 
@@ -40,7 +40,7 @@ def base(
     units: Mapping[str, str] = MappingProxyType({}),
 ) -> Base:
     """A base catalog of files that are nowhere; another tag, other files."""
-    made = tuple(Column(name, parse_type(kind), True, units.get(name, "")) for name, kind in columns.items())
+    made = tuple(FileColumn(name, parse_type(kind), True, units.get(name, "")) for name, kind in columns.items())
     files = Files("parquet", (), made, (), content_digest("files", [tag]), f"/nowhere/{tag}", (), None)
     return Base.of(files, key=key, population=population)
 
@@ -232,4 +232,4 @@ def holds(atom: Atom, key: int, values: dict[str, dict[int, Value]]) -> bool:
     value = values[atom.term[1:-1]].get(key)
     if atom.cut is None or value is None:
         return value is not None
-    return (double_key(value) if isinstance(value, float) else value) < int(atom.cut)
+    return (encode_double(value) if isinstance(value, float) else value) < int(atom.cut)

@@ -94,7 +94,7 @@ def test_a_narrower_key_is_read_in_the_type_of_the_population(stars: Path):
         ("hipp", AttributeNotFoundError, "did you mean hip"),
         ([], KeyColumnsError, "star has no key"),
         (["hip", "HIP"], KeyColumnsError, "the key column hip is named twice"),
-        ("spectrum", KeyColumnsError, "spectrum is a array<float>, whose values cannot be compared"),
+        ("spectrum", KeyColumnsError, "spectrum has the type array<float>, whose values cannot be compared"),
     ],
 )
 def test_what_cannot_be_a_key_is_refused(stars: Path, key: object, error: type[Exception], problem: str):

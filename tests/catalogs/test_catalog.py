@@ -1,5 +1,7 @@
 """What every catalog is: identity, equality, local relationships."""
 
+import json
+
 import pytest
 
 from provenn.catalogs import (
@@ -17,8 +19,8 @@ from provenn.catalogs import (
     SampleSources,
     SelectSources,
 )
-from provenn.catalogs.lineage import CLASSES
-from provenn.errors import BudgetError, PopulationError
+from provenn.catalogs.verbs import CLASSES
+from provenn.errors import BudgetError, DefinitionError, PopulationError
 from provenn.logic import Relationship
 from tests.catalogs.samples import base, derived
 
@@ -161,7 +163,7 @@ def test_sampling_commutes_with_selecting_and_nests():
 )
 def test_catalogs_of_different_populations_have_nothing_in_common(define, other: Catalog):
     """Neither if one row is something else, nor if it is identified by something else."""
-    with pytest.raises(PopulationError, match=r"star \(bigint\) and"):
+    with pytest.raises(PopulationError, match=r"one holds stars \(bigint\), another"):
         define(A, other)
 
 
@@ -180,3 +182,60 @@ def test_a_definition_can_be_made_again_on_a_newer_version_of_its_dependencies(k
     assert made.notes().get("text") == one.notes().get("text") or kind is Base
     assert A.digest not in made.extent.labels
     assert rebuilt(made) == made
+
+
+# --- what a class says of itself ---
+
+
+@pytest.mark.parametrize("kind", ONE_OF_EACH)
+def test_an_exchanged_definition_means_the_same_catalog(kind: type[Catalog]):
+    catalog, _, _ = ONE_OF_EACH[kind]
+    verb, options = catalog.exchange_form()
+    assert verb in kind.profile.exchange_verbs
+    exchanged = json.loads(json.dumps(options))
+    if kind is Base:
+        with pytest.raises(DefinitionError, match="is not a definition"):
+            kind.from_exchange(verb, exchanged, [])
+    else:
+        assert len(catalog.dependencies) in kind.profile.part_counts
+        assert kind.from_exchange(verb, exchanged, catalog.dependencies) == catalog
+
+
+def test_a_verb_belongs_to_one_class():
+    verbs = [verb for catalog_class in CLASSES.values() for verb in catalog_class.profile.exchange_verbs]
+    assert len(verbs) == len(set(verbs))
+
+
+@pytest.mark.parametrize("kind", ONE_OF_EACH)
+def test_what_a_profile_says_is_true(kind: type[Catalog]):
+    catalog, _, _ = ONE_OF_EACH[kind]
+    profile = kind.profile
+    if profile.narrows:
+        assert catalog.extent & catalog.dependencies[0].extent == catalog.extent
+    if not profile.crosses_populations:
+        assert {dependency.population for dependency in catalog.dependencies} <= {catalog.population}
+    if not profile.needs_proof:
+        assert catalog.required_statement() is None
+    assert profile.makes_base_set == (catalog.extent.label is not None and not catalog.row_parents)
+
+
+@pytest.mark.parametrize("kind", ONE_OF_EACH)
+def test_every_attribute_comes_from_a_dependency(kind: type[Catalog]):
+    catalog, _, _ = ONE_OF_EACH[kind]
+    names = {dependency.digest: dependency.schema.names for dependency in catalog.dependencies}
+    origins = catalog.trace_attributes()
+    assert tuple(origins) == catalog.schema.names
+    for found in (*origins.values(), catalog.trace_selection()):
+        assert all(origin.attribute in names[origin.catalog] for origin in found)
+    assert all(origins.values()) or kind is Base
+    assert set(catalog.row_parents) <= set(catalog.dependencies)
+
+
+@pytest.mark.parametrize("kind", ONE_OF_EACH)
+def test_a_definition_in_words_names_its_dependencies(kind: type[Catalog]):
+    catalog, _, _ = ONE_OF_EACH[kind]
+    parts = [f"«{number}»" for number, _ in enumerate(catalog.dependencies)]
+    assert all(part in kind.describe(catalog.parameters(), catalog.notes(), parts) for part in parts)
+    brief = catalog.describe_briefly(parts)
+    assert all(part in brief for part in parts)
+    assert brief or kind is Base

@@ -37,5 +37,5 @@ def test_a_key_under_two_names_stays_one_key():
 
 @pytest.mark.parametrize("members", [(), (A,)])
 def test_less_than_two_members_are_refused(members: tuple):
-    with pytest.raises(DefinitionError, match=f"not of {len(members)}"):
+    with pytest.raises(DefinitionError, match=f"got {len(members)}"):
         CombineAttributes.of(*members)

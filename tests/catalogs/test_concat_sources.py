@@ -71,7 +71,7 @@ def test_an_attribute_is_nullable_if_it_is_in_one_member():
 
 
 def test_pieces_have_one_type_and_one_unit():
-    with pytest.raises(AttributeConflictError, match="vmag is a double in one member and a float in another"):
+    with pytest.raises(AttributeConflictError, match="vmag has the type double in one member and float in another"):
         ConcatSources.of(NORTH, base("s", {"hip": "bigint", "vmag": "float"}), overlap="first")
     mag, mmag = (base(unit, units={"vmag": unit}) for unit in ("mag", "mmag"))
     with pytest.raises(AttributeConflictError, match="vmag is in mag in one member and in mmag in another"):
@@ -89,7 +89,7 @@ def test_a_unit_may_be_written_in_several_ways():
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(DefinitionError, match="not of 1"):
+    with pytest.raises(DefinitionError, match="got 1"):
         ConcatSources.of(NORTH)
     with pytest.raises(DefinitionError, match="overlap is first or disjoint, not 'last'"):
         ConcatSources.of(NORTH, SOUTH, overlap="last")  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ from provenn.catalogs import (
     SqlCalculator,
     restore,
 )
-from provenn.catalogs.cross_match import match_words
+from provenn.catalogs.cross_match import describe_match
 from provenn.errors import AttributeNotFoundError, DefinitionError, PopulationError, ProvennError
 from tests.catalogs.samples import base
 
@@ -91,7 +91,7 @@ def test_the_unit_of_a_position_counts():
     made = CrossMatch.of(radians, GALAXIES, 2)
     assert [unit for _, unit in made.coordinates] == ["rad", "rad", "deg", "deg"]
     assert made.extent != PAIRS.extent
-    with pytest.raises(DefinitionError, match="in mag"):
+    with pytest.raises(DefinitionError, match="'mag' is not a known unit of angles"):
         CrossMatch.of(base("hipparcos", SKY, units={"ra": "mag"}), GALAXIES, 2)
 
 
@@ -108,7 +108,7 @@ def test_a_radius_is_an_angle(radius):
         ({"on": "ra"}, "on="),
         ({"on": (("ra",), None)}, "two attributes"),
         ({"on": (("ra", "dec"), ("ra", "dec"))}, "'ra'"),
-        ({"on": (None, ("ngc", "DEJ2000"))}, "ngc is a string"),
+        ({"on": (None, ("ngc", "DEJ2000"))}, "ngc has the type string"),
         ({"suffix": ""}, "cannot name"),
         ({"suffix": "\n"}, "cannot name"),
     ],
@@ -154,7 +154,7 @@ def test_the_matched_sources_of_parts_of_a_match():
         assert [each.name for each in one.schema.key[right.key]] == ["ngc"]
     assert MatchedSources.of(KeepAttributes.of(PAIRS, []), "left").extent == MatchedSources.of(PAIRS, "left").extent
     for one in (STARS, MatchedSources.of(PAIRS, "left"), ConcatSources.of(near, PAIRS)):
-        with pytest.raises(DefinitionError, match="no pairs of one cross-match"):
+        with pytest.raises(DefinitionError, match="expected pairs of a cross-match"):
             MatchedSources.of(one, "left")
     with pytest.raises(DefinitionError, match="middle"):
         MatchedSources.of(PAIRS, "middle")
@@ -166,7 +166,7 @@ def test_the_two_sides_of_a_catalog_matched_with_itself_are_two_sets():
     half = SelectSources.of(pairs, "hip < hip_2")
     left, right = MatchedSources.of(half, "left"), MatchedSources.of(half, "right")
     assert left.extent != right.extent
-    assert match_words(right.atoms()[0].label) == (
+    assert describe_match(right.atoms()[0].label) == (
         "on the right of such a pair within 2 arcsec of",
         STARS.extent.digest,
     )
@@ -194,9 +194,9 @@ def test_what_is_stored_is_checked_when_it_is_read():
 def test_sets_of_matches_in_words():
     near, paired = (MatchedSources.of(one, "left") for one in (PAIRS, SelectSources.of(PAIRS, "separation < 1")))
     other = GALAXIES.extent.digest
-    assert match_words(near.atoms()[0].label) == ("within 2 arcsec of", other)
-    assert match_words(paired.atoms()[0].label) == ("on the left of such a pair within 2 arcsec of", other)
-    assert match_words(PAIRS.extent.label or "") == ("best pairs within 2 arcsec", None)
+    assert describe_match(near.atoms()[0].label) == ("within 2 arcsec of", other)
+    assert describe_match(paired.atoms()[0].label) == ("on the left of such a pair within 2 arcsec of", other)
+    assert describe_match(PAIRS.extent.label or "") == ("best pairs within 2 arcsec", None)
     every = CrossMatch.of(STARS, GALAXIES, 0.001, matches="all")
-    assert match_words(every.extent.label or "") == ("pairs within 0.001 arcsec", None)
-    assert match_words("vmag < 6") is None
+    assert describe_match(every.extent.label or "") == ("pairs within 0.001 arcsec", None)
+    assert describe_match("vmag < 6") is None

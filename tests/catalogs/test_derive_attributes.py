@@ -44,7 +44,7 @@ def test_the_same_attribute_again_changes_nothing_and_another_one_is_refused():
 
 def test_expressions_can_be_written_for_spark():
     near = derived(A, d="1000 / plx")
-    (one,) = near.calculation.parsed(A.schema).values()
+    (one,) = near.calculation.parse_expressions(A.schema).values()
     assert render(one, {f"{A.digest}:plx": "p"}) == "try_divide(1000.0D, `p`)"
     assert near.notes() == {"texts": {"d": "1000 / plx"}}
 
@@ -58,7 +58,7 @@ def test_what_is_no_expression_is_refused(text: str):
 def test_no_expressions_and_no_text_are_refused():
     with pytest.raises(CalculatorError, match="nothing to calculate"):
         derived(A)
-    with pytest.raises(CalculatorError, match="d is defined by an SQL expression, not by 5"):
+    with pytest.raises(CalculatorError, match="expected an SQL expression for d, got 5"):
         SqlCalculator.of({"d": 5})  # type: ignore[dict-item]
     with pytest.raises(AttributeConflictError, match="cannot name an attribute"):
         SqlCalculator.of({"": "plx"})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from provenn import catalogs
 from provenn.catalogs import Catalog
-from provenn.catalogs.lineage import CLASSES
+from provenn.catalogs.verbs import CLASSES
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/reference/catalogs.md").read_text(encoding="utf-8")
 

@@ -32,8 +32,8 @@ def test_names_can_be_exchanged_and_the_key_renamed():
         ({"vmag": "v", "VMAG": "w"}, AttributeConflictError, "vmag would have two names, v and w"),
         ({"vmag": ""}, AttributeConflictError, "cannot name an attribute"),
         ({"vmag": None}, AttributeConflictError, "cannot name an attribute"),
-        ({}, DefinitionError, "no attribute gets another name"),
-        ({"vmag": "vmag"}, DefinitionError, "no attribute gets another name"),
+        ({}, DefinitionError, "nothing to rename"),
+        ({"vmag": "vmag"}, DefinitionError, "nothing to rename"),
     ],
 )
 def test_what_cannot_be_a_renaming_is_refused(names: dict, error: type[Exception], problem: str):

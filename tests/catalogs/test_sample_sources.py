@@ -62,7 +62,7 @@ def test_the_fraction_is_exact():
 
 @pytest.mark.parametrize("fraction", [0, -0.1, 1.0001, math.nan, math.inf, 1e-30, "0.1", None, True])
 def test_what_is_no_fraction_is_refused(fraction: object):
-    with pytest.raises(DefinitionError, match="a fraction lies between 0 and 1"):
+    with pytest.raises(DefinitionError, match="expected a fraction between 0 and 1"):
         SampleSources.of(A, fraction)  # type: ignore[arg-type]
 
 
@@ -73,5 +73,5 @@ def test_a_percentage_is_told_as_a_fraction():
 
 @pytest.mark.parametrize("seed", [1.0, "1", None, True, 2**63, -(2**63) - 1])
 def test_what_is_no_seed_is_refused(seed: object):
-    with pytest.raises(DefinitionError, match="a seed is an integer of 64 bits"):
+    with pytest.raises(DefinitionError, match="expected a 64-bit integer as seed"):
         SampleSources.of(A, 0.1, seed)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from provenn.catalogs.schema import Attribute, Schema, check_name, merged
+from provenn.catalogs.schema import Attribute, Schema, check_name, merge_attributes
 from provenn.criteria import parse_type
 from provenn.errors import AttributeConflictError, AttributeNotFoundError
 from tests.catalogs.samples import base
@@ -22,7 +22,7 @@ def test_a_name_means_itself_and_otherwise_the_one_that_differs_in_case_alone():
     assert SCHEMA["PLX"].name == "plx"
     assert "b-v" in SCHEMA
     assert SCHEMA.matching("VMAG") == (SCHEMA["vmag"], SCHEMA["Vmag"])
-    with pytest.raises(AttributeNotFoundError, match="VMAG may be vmag or Vmag") as caught:
+    with pytest.raises(AttributeNotFoundError, match="VMAG is ambiguous: vmag or Vmag") as caught:
         SCHEMA["VMAG"]
     assert "upper and lower case" in caught.value.hint
 
@@ -58,12 +58,12 @@ def test_two_names_for_one_identity_are_two_attributes_of_which_the_first_counts
 
 
 def test_merging_keeps_one_of_each_name_if_the_identity_is_the_same():
-    assert merged([attribute("a"), attribute("b"), attribute("a")]).names == ("a", "b")
+    assert merge_attributes([attribute("a"), attribute("b"), attribute("a")]).names == ("a", "b")
     with pytest.raises(AttributeConflictError, match="two different attributes a") as caught:
-        merged([attribute("a"), attribute("a", "other")])
+        merge_attributes([attribute("a"), attribute("a", "other")])
     assert caught.value.hint == 'rename one of them: .rename(a="a_2")'
     with pytest.raises(AttributeConflictError) as caught:
-        merged([attribute("B-V"), attribute("B-V", "other")])
+        merge_attributes([attribute("B-V"), attribute("B-V", "other")])
     assert caught.value.hint == "rename one of them: .rename({'B-V': 'B-V 2'})"
 
 

@@ -51,11 +51,11 @@ def test_a_restored_selection_reads_no_sql_until_it_must(monkeypatch: pytest.Mon
     ("text", "problem"),
     [
         ("vmagg < 6", "no attribute 'vmagg'"),
-        ("vmag <", "not understood"),
+        ("vmag <", "cannot be parsed"),
         ("vmag", "a condition is needed"),
         ("vmag < 'six'", "vmag"),
         ("rand() < 0.1", "rand"),
-        ("", "nothing"),
+        ("", "the expression is empty"),
     ],
 )
 def test_what_is_no_criterion_is_refused(text: str, problem: str):

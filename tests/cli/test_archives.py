@@ -56,6 +56,7 @@ USES = {
     "check": "",
     "migrate": "",
     "audit": "",
+    "operation": "0123456789abcdef0123456789abcdef",
     "backup": "'{folder}/copy{again}'",
     "archive export": "'{folder}/out{again}.provenn'",
     "archive import": "'{file}'",
@@ -68,11 +69,15 @@ USES = {
     "token new": "dan",
     "token ls": "",
     "token revoke": "1",
+    "quota set": "dan --stored 5GB",
+    "quota show": "dan",
+    "quota ls": "",
     "samp send": "bright",
     "samp listen": "",
 }
 ELSEWHERE = {"store", "head", "count", "export", "serve"}  # tested where there is a Spark, or a browser
 ELSEWHERE |= {"samp send", "samp listen"}  # where there is a hub
+ELSEWHERE |= {"operation"}  # where operations have ids, in PostgreSQL
 ELSEWHERE |= {
     "archive import",
     "exchange import",
@@ -127,23 +132,23 @@ def test_the_current_folder_is_the_archive_if_none_is_named(survey: Session, mon
 @pytest.mark.parametrize(
     ("typed", "told", "hint"),
     [
-        ("select brigt 'vmag < 6'", "no catalog is called 'brigt'", "did you mean bright?"),
+        ("select brigt 'vmag < 6'", "no catalog is named 'brigt'", "did you mean bright?"),
         ("select stars 'vmga < 6'", "there is no attribute 'vmga', at column 1", "did you mean vmag?"),
         ("select stars 'vmag <'", "at column", ""),
         ("keep stars vmga", "there is no attribute 'vmga'", "did you mean vmag?"),
         ("rename stars vmga=v", "there is no attribute 'vmga'", "did you mean vmag?"),
         ("derive stars d='1 / plxx'", "there is no attribute 'plxx'", "did you mean plx?"),
-        ("derive stars --calculator dist", "no calculator provides 'dist'", "register it"),
-        ("combine stars nera", "no catalog is called 'nera'", "did you mean near?"),
-        ("sample stars 50", "a fraction lies between 0 and 1", "did you mean 0.5?"),
-        ("show brigt", "no catalog is called 'brigt'", "did you mean bright?"),
-        ("log brigt", "no catalog is called 'brigt'", "did you mean bright?"),
-        ("relate bright bohth", "no catalog is called 'bohth'", "did you mean both?"),
-        ("prove 'brigt <= stars'", "no catalog is called 'brigt'", "did you mean bright?; --no-archive"),
-        ("declare 'brigt <= stars'", "no catalog is called 'brigt'", "did you mean bright?"),
+        ("derive stars --calculator dist", "no calculator provides 'dist'", "register one"),
+        ("combine stars nera", "no catalog is named 'nera'", "did you mean near?"),
+        ("sample stars 50", "expected a fraction between 0 and 1", "did you mean 0.5?"),
+        ("show brigt", "no catalog is named 'brigt'", "did you mean bright?"),
+        ("log brigt", "no catalog is named 'brigt'", "did you mean bright?"),
+        ("relate bright bohth", "no catalog is named 'bohth'", "did you mean both?"),
+        ("prove 'brigt <= stars'", "no catalog is named 'brigt'", "did you mean bright?; --no-archive"),
+        ("declare 'brigt <= stars'", "no catalog is named 'brigt'", "did you mean bright?"),
         ("retract 5", "there is no fact #5", "provenn facts"),
-        ("select stars 'dec > 0' --name bright", "bright is the name of the catalog", "choose another name"),
-        ("ingest new strs.parquet -k hip -p star", "there is nothing at", ""),
+        ("select stars 'dec > 0' --name bright", "bright already names the catalog", "choose another name"),
+        ("ingest new strs.parquet -k hip -p star", "nothing exists at", ""),
     ],
 )
 def test_bad_input_is_told_with_a_hint_and_exit_status_2(survey: Session, typed, told, hint):

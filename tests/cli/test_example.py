@@ -60,7 +60,7 @@ def test_text_is_the_golden_one_and_fits_in_80_columns(golden):
 
 
 def test_the_verdict_is_computed_not_recited():
-    steps = example_view.example()
+    steps = example_view.compute_example()
     wrong = example_view.Example(steps.local, steps.together, steps.reduced, steps.wanted, steps.together - "A == B")
     assert "is proved" in steps.verdict
     assert "not proved" in wrong.verdict

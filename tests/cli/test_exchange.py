@@ -14,15 +14,15 @@ from tests.exchange.pipelines import dataset, events_file, job, lineage, same
 def test_lineage_is_written_to_a_file_and_read_by_another_archive(survey: Session, tmp_path: Path):
     file = tmp_path / "lineage.jsonl"
     assert survey(f"exchange export both -o '{file}'") == ""
-    assert "is there already" in survey.fails(f"exchange export -o '{file}'")
+    assert "already exists" in survey.fails(f"exchange export -o '{file}'")
     told = survey.json(f"exchange export -o '{file}' --overwrite")
     assert told == {"path": str(file), "size": file.stat().st_size, "format": "openlineage"}
     assert all(json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
     other = Session(tmp_path / "other")
     other(f"init '{other.folder}'")
-    assert "exact: it is known which sources they have" in other(f"exchange import '{file}' --prefix p:")
+    assert "exact: their sources are fully known" in other(f"exchange import '{file}' --prefix p:")
     assert survey.json("relate both bright")["summary"] == other.json("relate p:both p:bright")["summary"] == "equal"
-    assert "kept by others" in other.fails("head p:both")
+    assert "only the lineage of" in other.fails("head p:both")
     assert other.json(f"exchange import '{file}' --prefix p:")["new"] == 0
 
 

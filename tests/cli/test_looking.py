@@ -23,7 +23,7 @@ def test_ls_is_a_table_of_what_has_a_name(survey: Session):
     assert [line.split()[0] for line in survey("ls VMAG").splitlines()] == ["name", "bright"]
     assert [one["names"] for one in survey.json("ls --kind Base -p star")] == [["stars"]]
     assert survey("ls --most 1").splitlines()[-1].startswith("… and more")
-    assert survey("ls -p galaxy") == "no catalogs with a name\n"
+    assert survey("ls -p galaxy") == "no named catalogs\n"
 
 
 def test_show_in_plain_words(survey: Session):
@@ -47,7 +47,7 @@ def test_show_in_plain_words(survey: Session):
 
 def test_lineage_goes_as_deep_as_is_asked(survey: Session):
     assert survey("lineage both --depth 0") == (
-        "both: the attributes of bright and near, for the sources they all have …\n"
+        "both: the attributes of bright and near, for the sources common to all …\n"
     )
     steps = survey.json("lineage both")
     assert [one["name"] for one in steps] == ["both", "near", "bright", "stars"]
@@ -63,7 +63,7 @@ def test_relate_for_programs_and_as_a_picture(survey: Session, tmp_path):
         "reasons": [
             {
                 "statement": "both == bright & near",
-                "because": "both: the attributes of bright and near, for the sources they all have",
+                "because": "both: the attributes of bright and near, for the sources common to all",
             }
         ],
         "rests_on": [],
@@ -85,7 +85,7 @@ def test_relate_for_programs_and_as_a_picture(survey: Session, tmp_path):
 
 def test_different_populations_are_not_compared(survey: Session, tmp_path):
     survey(f"ingest galaxies '{write_parquet(tmp_path / 'g.parquet', {'pgc': [1]})}' -k pgc -p galaxy")
-    assert "stars holds star, galaxies holds galaxy" in survey.fails("relate stars galaxies")
+    assert "stars holds stars, galaxies holds galaxies" in survey.fails("relate stars galaxies")
 
 
 # --- prove ---
@@ -159,7 +159,7 @@ def test_lineage_as_a_picture_and_the_other_way(survey: Session, tmp_path):
     parsed(survey("lineage stars --svg - --most 2"))
     assert survey("lineage bright --direction down").splitlines() == [
         "bright: the sources of stars where vmag < 6",
-        "└── both: the attributes of bright and near, for the sources they all have",
+        "└── both: the attributes of bright and near, for the sources common to all",
     ]
     both = survey("lineage bright --direction both --depth 1").splitlines()
     assert both[1].startswith("└── stars: ")
@@ -188,7 +188,7 @@ def test_ls_by_attribute_and_owner_in_another_order(survey: Session):
     assert listed("--sort name") == ["both", "bright", "near", "stars"]
     assert listed("--attribute DIST") == ["both", "near"]
     assert listed("--owner ada --kind Base") == ["stars"]
-    assert survey("ls --owner grace") == "no catalogs with a name\n"
+    assert survey("ls --owner grace") == "no named catalogs\n"
     survey.fails("ls --sort size")
 
 
@@ -202,9 +202,9 @@ def test_compare_for_people_for_programs_and_as_a_picture(survey: Session):
             "bright has the same sources as both, because",
             '  bright == stars & "vmag < 6"   bright: the sources of stars where vmag < 6',
             "  near == stars                  near: stars, with dist_pc = 1000 / plx",
-            "  both == bright & near          both: the attributes of bright and near, for the sources they all have",
+            "  both == bright & near          both: the attributes of bright and near, for the sources common to all",
             "near covers both, because",
-            "  both == bright & near   both: the attributes of bright and near, for the sources they all have",
+            "  both == bright & near   both: the attributes of bright and near, for the sources common to all",
             "  outside: must hold something",
             "  in both only: must be empty",
             "  in near only: unknown",
@@ -224,5 +224,5 @@ def test_compare_for_people_for_programs_and_as_a_picture(survey: Session):
 
 
 def test_nothing_was_run_yet(survey: Session):
-    assert survey("runs") == "nothing was run\n"
+    assert survey("runs") == "no runs\n"
     assert survey.json("runs bright") == []

@@ -1,5 +1,8 @@
 """Commands that move archives, and archives in PostgreSQL, as a user types them."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from tests.cli.archive_session import Session
@@ -25,11 +28,11 @@ def test_from_a_folder_to_postgresql_and_back_by_file(survey: Session, server, t
     assert survey(f"archive export {file}") == (
         f"wrote {file}: 4 definitions, 4 names, 1 fact, 0 calculators, 0 preferences\n"
     )
-    assert "is there already" in survey.fails(f"archive export {file}")
+    assert "already exists" in survey.fails(f"archive export {file}")
     there = Session(new_schema(server))
     there(f"init --store '{tmp_path / 'data'}'")
-    assert there(f"archive import {file}") == f"{file}: 4 definitions, 4 names, 1 fact taken over\n"
-    assert there(f"archive import {file}") == f"{file}: nothing that was not there\n"
+    assert there(f"archive import {file}") == f"{file}: 4 definitions, 4 names, 1 fact imported\n"
+    assert there(f"archive import {file}") == f"{file}: nothing new\n"
     assert there.json(f"archive import {file}")["there"]["definition"] == 4
     assert there("relate bright both") == "equal: bright has the same sources as both\n"
     assert there.json(f"archive export {again}")["name"] == 4
@@ -37,9 +40,9 @@ def test_from_a_folder_to_postgresql_and_back_by_file(survey: Session, server, t
     assert there.json(f"archive export {tmp_path / 'c.provenn'} --names bright")["definition"] == 2
     there("name bright near --move")
     told = there.fails(f"archive import {file}")
-    assert told.startswith("provenn: bright is the name of another catalog here")
+    assert told.startswith("provenn: bright already names another catalog in this archive")
     assert "--prefix" in told
-    assert there(f"archive import {file} --prefix old/") == f"{file}: 4 names taken over\n"
+    assert there(f"archive import {file} --prefix old/") == f"{file}: 4 names imported\n"
 
 
 def test_a_contradiction_is_told_in_names(survey: Session, tmp_path):
@@ -58,16 +61,35 @@ def test_a_contradiction_is_told_in_names(survey: Session, tmp_path):
 def test_backup_and_migrate(survey: Session, server, tmp_path):
     there, back = new_schema(server), tmp_path / "back"
     assert survey(f"backup '{there}'").startswith("copied 4 catalogs, ")
-    assert "holds something already" in survey.fails(f"backup '{there}'")
+    assert "is not empty" in survey.fails(f"backup '{there}'")
     assert Session(there).json(f"backup {back}")["catalogs"] == 4
     for one in (Session(there), Session(back)):
         assert one("ls") == survey("ls")
-        assert one("migrate").endswith(" has format 0007, the newest\n")
+        assert one("migrate").endswith(" has format 0011, the newest\n")
         assert one.json("migrate --to 0003 --dry-run")["after"] == "0003"
         assert "--lose" in one.fails("migrate --to 0001")
-        assert "from format 0007 to 0001\n" in one("migrate --to 0001 --lose")
+        assert "from format 0011 to 0001\n" in one("migrate --to 0001 --lose")
         assert one.json("migrate")["before"] == "0001"
-        assert "there is no format" in one.fails("migrate --to 7")
+        assert "unknown format" in one.fails("migrate --to 7")
+
+
+def test_a_backup_tells_what_it_verified_and_what_is_damaged(survey: Session, tmp_path):
+    survey("declare 'nonempty(both)' --reason seen")
+    entries = len(survey.json("audit"))
+    assert f"\nverified 4 definitions, {entries} audit entries\n" in survey(f"backup {tmp_path / 'whole'}")
+    with closing(sqlite3.connect(tmp_path / "whole" / "provenn.sqlite")) as database, database:
+        assert database.execute("UPDATE audit SET who = 'eve' WHERE action = 'declare'").rowcount == 1
+    damaged = Session(tmp_path / "whole")
+    message = damaged.fails(f"backup {tmp_path / 'copy'}")
+    assert "audit entry #" in message
+    assert "nothing was copied" in message
+    assert "--skip-damaged" in message
+    assert not (tmp_path / "copy").exists()
+    assert "\ndamaged: audit entry #" in damaged(f"backup {tmp_path / 'copy'} --skip-damaged")
+    copied = damaged.json(f"backup {tmp_path / 'again'} --skip-damaged")
+    assert copied["verified_definitions"] == 4
+    assert copied["verified_audit_entries"] < entries
+    assert len(copied["damaged"]) == 1
 
 
 def test_an_archive_is_in_a_folder_or_in_a_database(empty: Session, server):
@@ -75,7 +97,7 @@ def test_an_archive_is_in_a_folder_or_in_a_database(empty: Session, server):
     assert empty.json(f"init --database '{address}'")["catalogs"] == 0
     assert "not in both" in empty.fails(f"init here --database '{address}'")
     assert "not in mysql" in empty.fails("init --database mysql://ada:s3cret@host/x")
-    assert "nobody has said where the data" in Session(address).fails("gc")
+    assert "has no place for data" in Session(address).fails("gc")
 
 
 def test_a_password_is_never_shown(server, tmp_path):

@@ -35,7 +35,7 @@ def test_a_moc_is_read_from_a_file(survey: Session, tmp_path):
     survey(f"select stars --moc '{tmp_path / 'coverage.txt'}' {ON} --name north")
     survey(f"select stars --cone 10 -60 5 {ON} --name south")
     assert survey("relate north south").startswith("disjoint")
-    assert "by their places on the sky" in survey("relate north south --why")
+    assert "by their positions on the sky" in survey("relate north south --why")
 
 
 def test_a_large_moc_is_read_from_a_file_and_shown_by_its_digest(survey: Session, tmp_path):

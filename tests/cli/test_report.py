@@ -24,7 +24,7 @@ def test_it_is_written_to_the_standard_output(survey: Session):
 def test_a_file_is_not_replaced_unless_that_is_meant(survey: Session, tmp_path: Path):
     file = tmp_path / "both.html"
     file.write_text("mine")
-    assert "is there already" in survey.fails(f"report both -o '{file}'")
+    assert "already exists" in survey.fails(f"report both -o '{file}'")
     assert file.read_text() == "mine"
     survey(f"report both -o '{file}' --overwrite")
     assert file.read_text(encoding="utf-8").startswith("<!doctype html>")
@@ -55,11 +55,11 @@ def test_for_programs(survey: Session, tmp_path: Path):
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("report nothing -o '{}/a.html'", "no catalog is called 'nothing'"),
+        ("report nothing -o '{}/a.html'", "no catalog is named 'nothing'"),
         ("report both -o '{}'", "is a folder"),
         ("report both -o '{}/none/a.html'", "cannot be written: No such file or directory"),
         ("report both", "Missing option"),
-        ("report both -o - --json", "the standard output cannot be both"),
+        ("report both -o - --json", "cannot both go to the"),
     ],
 )
 def test_bad_input_is_told_and_nothing_is_written(survey: Session, tmp_path: Path, typed, said):

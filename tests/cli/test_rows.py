@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provenn.cli.rows import rows_data
+from provenn.cli.row_tables import rows_data
 
 
 def told(*values, dtype=object):

@@ -10,10 +10,10 @@ import pytest
 import typer
 
 from provenn.archive import open_archive
-from provenn.cli.sizes import parse_size
-from provenn.store import fragments
-from provenn.store.folder import DataFolder
-from provenn.store.parquet import contents
+from provenn.cli.sizes import read_size
+from provenn.data import fragments
+from provenn.data.parquet_contents import read_parquet_contents
+from provenn.files.data_folder import DataFolder
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def stored(survey):
             path = Path(folder.at("fragments", name))
             path.mkdir(parents=True)
             pq.write_table(pa.table({"hip": [1, 2], name: [1.5, 2.5]}), path / "part.parquet")
-            found = contents(folder, f"fragments/{name}", 1)
+            found = read_parquet_contents(folder, f"fragments/{name}", 1)
             with archive._database.writing() as writing:
                 columns = [(bright.schema["hip"].identity, "hip"), (name, name)]
                 place = {"location": f"fragments/{name}", "rows": found.rows, "files": found.files}
@@ -35,7 +35,7 @@ def stored(survey):
 
 
 def test_nothing_is_stored_at_first(survey):
-    assert survey("fragments") == "nothing is stored\n"
+    assert survey("fragments") == "no fragments\n"
     assert survey.json("fragments") == []
     assert survey("gc") == "freed 0 B; fragments have 0 B\n"
 
@@ -52,7 +52,7 @@ def test_fragments_are_listed_by_the_catalog_that_they_were_stored_for(stored):
     ]
     assert told[0]["stored_by"] == "Ada"
     assert told[0]["unusable"] is None
-    assert stored("fragments stars") == "nothing is stored\n"
+    assert stored("fragments stars") == "no fragments\n"
 
 
 def test_a_limit_drops_the_least_useful_and_the_list_says_why(stored):
@@ -64,7 +64,7 @@ def test_a_limit_drops_the_least_useful_and_the_list_says_why(stored):
     assert [one["number"] for one in told["dropped"]] == [2]
     assert (told["deleted"], told["kept"], told["dry_run"]) == (["fragments/two"], size, False)
     assert [one["number"] for one in stored.json("fragments")] == [1]
-    assert f"least useful beyond {size + 10:,} bytes" in stored("fragments --all")
+    assert f"least useful beyond the limit of {size + 10:,} bytes" in stored("fragments --all")
     gone = stored.json("fragments --all")[1]
     assert None not in (gone["dropped_at"], gone["removed_at"])
     assert not (stored.folder / "store" / "fragments" / "two").exists()
@@ -83,4 +83,4 @@ def test_leftovers_are_deleted_when_they_are_old(stored):
 @pytest.mark.parametrize("text", ["", "GB", "-1", "1 GBB", "1e9", "1ib", "ten"])
 def test_a_size_that_is_none_is_refused(text):
     with pytest.raises(typer.BadParameter, match="10GB"):
-        parse_size(text)
+        read_size(text)

@@ -112,4 +112,4 @@ def test_picture_shows_all_hypercubes_that_are_not_left_out(tmp_path, golden):
 
 def test_a_picture_can_go_to_the_standard_output():
     result = CliRunner().invoke(app, ["table", "--svg", "-"])
-    assert result.stdout == table_view.picture(table_view.columns())
+    assert result.stdout == table_view.table_svg(table_view.compute_columns())

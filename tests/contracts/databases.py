@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import column, insert, inspect, select, table, text, update
 from sqlalchemy.exc import IntegrityError
 
+from provenn.database.tables import VERSION_TABLE, metadata, names, populations
 from provenn.errors import (
     ArchiveBusyError,
     ArchiveError,
@@ -15,9 +16,9 @@ from provenn.errors import (
     ArchiveVersionError,
     ReadOnlyArchiveError,
 )
-from provenn.store.database import open_database
-from provenn.store.facts import fact
-from provenn.store.tables import VERSION_TABLE, metadata, names, populations
+from provenn.formats.opening import open_database
+from provenn.knowledge.stored_facts import get_fact
+from tests.waiting import LIMIT
 
 STAR = {"name": "star", "key": "[]"}
 
@@ -55,7 +56,7 @@ class DatabaseContract:
         with open_database(nowhere, create=True) as database, database.writing() as writing:
             writing.connection.execute(text(f"DROP TABLE {VERSION_TABLE}"))
             writing.connection.execute(insert(populations), STAR)
-        with pytest.raises(ArchiveError, match="is no archive, but has tables called"):
+        with pytest.raises(ArchiveError, match="is not an archive, but has tables called"):
             open_database(nowhere, create=True)
 
     def test_an_archive_of_a_newer_version_is_refused_and_kept(self, place):
@@ -92,7 +93,7 @@ class DatabaseContract:
     def test_a_number_that_no_database_holds_is_told(self, database):
         def look(number):
             with database.reading() as reading:
-                return fact(reading, number)
+                return get_fact(reading, number)
 
         with pytest.raises(ArchiveError):
             look(10**20)
@@ -125,7 +126,7 @@ class DatabaseContract:
 
     def test_a_writer_waits_for_another_and_then_gives_up(self, database, place):
         waited = []
-        with open_database(place, patience=30) as patient:
+        with open_database(place, patience=LIMIT) as patient:
 
             def write():
                 with patient.writing() as writing:
@@ -139,7 +140,7 @@ class DatabaseContract:
                 thread.join(0.2)
                 assert thread.is_alive()
                 writing.connection.execute(insert(populations), STAR)
-            thread.join(20)
+            thread.join(LIMIT)
         assert waited == [["star"]]
 
     def test_who_and_when_are_those_of_the_transaction(self, place):
@@ -158,7 +159,7 @@ class DatabaseContract:
     def test_an_older_archive_that_can_only_be_read_says_so(self, place):
         with open_database(place) as database, database.writing() as writing:
             pretend_version(writing, "0000")
-        with pytest.raises(ArchiveVersionError, match="can only be read"):
+        with pytest.raises(ArchiveVersionError, match="is read-only"):
             open_database(place, read_only=True)
 
     def test_moments_come_back_in_utc(self, database):

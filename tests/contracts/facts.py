@@ -5,13 +5,14 @@ from itertools import count, pairwise
 import pytest
 
 from provenn.catalogs import RestrictSources, SelectSources
+from provenn.definitions import catalog_store
 from provenn.errors import ContradictionError, FactError, PopulationError, UnknownCatalogError, UnknownFactError
+from provenn.formats.opening import open_database
+from provenn.knowledge import proofs, stored_facts
+from provenn.knowledge.consequences import FactOrigin
+from provenn.knowledge.declarations import declare_fact, retract_fact
+from provenn.knowledge.stored_facts import find_all_facts, find_facts_about, find_facts_touching, read_closed_cone
 from provenn.logic import disjoint, empty, equal, nonempty, overlapping, statement, subset
-from provenn.store import catalog_store, facts, proofs
-from provenn.store.database import open_database
-from provenn.store.declarations import declare, retract
-from provenn.store.facts import all_facts, closed_cone, facts_about, facts_touching
-from provenn.store.knowledge import Origin
 from tests.catalogs.samples import base
 
 BASES = [base(f"base {number}") for number in range(5)]
@@ -25,7 +26,7 @@ class FactsContract:
     @pytest.fixture
     def filled(self, database):
         with database.writing() as writing:
-            catalog_store.add(writing, *BASES, MET, BRIGHT, GALAXIES)
+            catalog_store.add_catalogs(writing, *BASES, MET, BRIGHT, GALAXIES)
         return database
 
     @pytest.fixture
@@ -38,80 +39,80 @@ class FactsContract:
     def test_a_fact_keeps_its_statement_reason_who_and_when(self, filled):
         said = statement(f'disjoint("{A}", "{B}") and "{C}" < "{A}" & ~"{D}"')
         with filled.writing() as writing:
-            made = declare(writing, said, "declination ranges")
+            made = declare_fact(writing, said, "declination ranges")
         with filled.reading() as reading:
-            assert facts.fact(reading, made.id) == made
-            assert made == facts.Fact(made.id, said, "declination ranges", "declared", "Ada", writing.when)
+            assert stored_facts.get_fact(reading, made.id) == made
+            assert made == stored_facts.Fact(made.id, said, "declination ranges", "declared", "Ada", writing.when)
             assert made.holds
 
     def test_a_retracted_fact_is_kept_with_why_and_who_and_holds_no_more(self, place, filled):
         with filled.writing() as writing:
-            made = declare(writing, disjoint(A, B), "seen so")
+            made = declare_fact(writing, disjoint(A, B), "seen so")
         with open_database(place, who="Grace") as other, other.writing() as writing:
-            gone = retract(writing, made.id, "seen otherwise")
+            gone = retract_fact(writing, made.id, "seen otherwise")
             assert not gone.holds
             assert (gone.retracted_by, gone.retracted_at) == ("Grace", writing.when)
             assert (gone.retracted_reason, gone.declared_by) == ("seen otherwise", "Ada")
-            assert all_facts(writing) == ()
-            assert all_facts(writing, retracted=True) == (gone,)
-            assert facts_about(writing, A) == ()
-            assert facts_about(writing, A, retracted=True) == (gone,)
-            assert facts_touching(writing, [A]) == ()
-            with pytest.raises(FactError, match=f"#{made.id} was retracted by Grace"):
-                retract(writing, made.id, "again")
+            assert find_all_facts(writing) == ()
+            assert find_all_facts(writing, retracted=True) == (gone,)
+            assert find_facts_about(writing, A) == ()
+            assert find_facts_about(writing, A, retracted=True) == (gone,)
+            assert find_facts_touching(writing, [A]) == ()
+            with pytest.raises(FactError, match=f"#{made.id} was already retracted by Grace"):
+                retract_fact(writing, made.id, "again")
 
     def test_the_number_of_a_fact_is_never_used_again(self, writing):
         numbers = []
         for _ in range(3):
-            numbers.append(declare(writing, nonempty(A), "counted").id)
-            retract(writing, numbers[-1], "miscounted")
+            numbers.append(declare_fact(writing, nonempty(A), "counted").id)
+            retract_fact(writing, numbers[-1], "miscounted")
         assert numbers == sorted(set(numbers))
 
     def test_what_is_declared_already_is_not_declared_twice(self, writing):
-        first = declare(writing, nonempty(A), "counted")
-        assert declare(writing, nonempty(A), "counted again") == first
-        observed = declare(writing, nonempty(A), "counted by Spark", origin="observed")
+        first = declare_fact(writing, nonempty(A), "counted")
+        assert declare_fact(writing, nonempty(A), "counted again") == first
+        observed = declare_fact(writing, nonempty(A), "counted by Spark", origin="observed")
         assert observed.origin == "observed"
-        assert [one.id for one in all_facts(writing)] == [first.id, observed.id]
+        assert [one.id for one in find_all_facts(writing)] == [first.id, observed.id]
 
     def test_facts_are_found_by_the_catalogs_they_mention(self, writing):
-        one, two = declare(writing, disjoint(A, B), ""), declare(writing, subset(C, A), "")
-        assert facts_about(writing, A) == (one, two)
-        assert facts_about(writing, B) == (one,)
-        assert facts_about(writing, D) == ()
-        assert facts_about(writing, MET.digest) == ()
+        one, two = declare_fact(writing, disjoint(A, B), ""), declare_fact(writing, subset(C, A), "")
+        assert find_facts_about(writing, A) == (one, two)
+        assert find_facts_about(writing, B) == (one,)
+        assert find_facts_about(writing, D) == ()
+        assert find_facts_about(writing, MET.digest) == ()
 
     def test_a_contradiction_is_refused_with_the_minimal_conflict(self, filled):
         with filled.writing() as writing:
-            declare(writing, disjoint(A, B), "")
-            declare(writing, nonempty(C), "")
+            declare_fact(writing, disjoint(A, B), "")
+            declare_fact(writing, nonempty(C), "")
         with filled.writing() as writing:
             with pytest.raises(ContradictionError) as caught:
-                declare(writing, nonempty(MET.digest), "")
+                declare_fact(writing, nonempty(MET.digest), "")
             assert set(caught.value.conflict.facts) == {
                 disjoint(A, B),
                 nonempty(MET.digest),
                 *MET.facts(),
             }
-            assert [str(one.statement) for one in all_facts(writing)] == [str(disjoint(A, B)), str(nonempty(C))]
+            assert [str(one.statement) for one in find_all_facts(writing)] == [str(disjoint(A, B)), str(nonempty(C))]
 
     def test_no_catalogs_together_hold_every_object(self, writing):
         with pytest.raises(ContradictionError, match="outside"):
-            declare(writing, statement(f'~"{A}" <= "{B}"'), "")
+            declare_fact(writing, statement(f'~"{A}" <= "{B}"'), "")
 
     def test_catalogs_of_different_populations_are_not_compared(self, writing):
         with pytest.raises(PopulationError, match="galaxy, star"):
-            declare(writing, disjoint(A, GALAXIES.digest), "")
+            declare_fact(writing, disjoint(A, GALAXIES.digest), "")
 
     def test_a_fact_is_about_catalogs_of_the_archive(self, writing):
         with pytest.raises(UnknownCatalogError, match="bright"):
-            declare(writing, subset("bright", A), "")
+            declare_fact(writing, subset("bright", A), "")
         with pytest.raises(FactError, match="mentions no catalog"):
-            declare(writing, statement("{} == {}"), "")
-        assert all_facts(writing, retracted=True) == ()
+            declare_fact(writing, statement("{} == {}"), "")
+        assert find_all_facts(writing, retracted=True) == ()
 
     def test_a_fact_that_there_is_not_is_named(self, writing):
-        for attempt in (lambda: facts.fact(writing, 12_345), lambda: retract(writing, 12_345, "")):
+        for attempt in (lambda: stored_facts.get_fact(writing, 12_345), lambda: retract_fact(writing, 12_345, "")):
             with pytest.raises(UnknownFactError, match="#12345"):
                 attempt()
 
@@ -119,31 +120,31 @@ class FactsContract:
 
     def test_facts_reach_as_far_as_base_sets_are_linked_by_facts(self, writing):
         """A - B - C are linked, D - E are too; what is linked to neither is not read."""
-        links = [declare(writing, disjoint(one, other), "") for one, other in pairwise([A, B, C])]
-        apart = declare(writing, disjoint(D, E), "")
+        links = [declare_fact(writing, disjoint(one, other), "") for one, other in pairwise([A, B, C])]
+        apart = declare_fact(writing, disjoint(D, E), "")
         for one in (A, B, C):
-            assert list(facts_touching(writing, [one])) == links
-        assert facts_touching(writing, [D]) == (apart,)
-        assert facts_touching(writing, [GALAXIES.digest]) == ()
-        assert facts_touching(writing, [A, E]) == (*links, apart)
-        retract(writing, links[1].id, "")
-        assert facts_touching(writing, [A]) == (links[0],)
-        assert facts_touching(writing, [C]) == ()
+            assert list(find_facts_touching(writing, [one])) == links
+        assert find_facts_touching(writing, [D]) == (apart,)
+        assert find_facts_touching(writing, [GALAXIES.digest]) == ()
+        assert find_facts_touching(writing, [A, E]) == (*links, apart)
+        retract_fact(writing, links[1].id, "")
+        assert find_facts_touching(writing, [A]) == (links[0],)
+        assert find_facts_touching(writing, [C]) == ()
 
     def test_facts_about_descendants_bring_their_own_ancestors(self, writing):
         """nonempty(A & B) tells that A and B overlap, though neither A nor B depends on it."""
-        fact = declare(writing, nonempty(MET.digest), "")
-        definitions, touching = closed_cone(writing, [A])
+        fact = declare_fact(writing, nonempty(MET.digest), "")
+        definitions, touching = read_closed_cone(writing, [A])
         assert {one.digest for one in definitions} == {A, B, MET.digest}
         assert touching == (fact,)
 
     def test_many_facts_on_one_base_are_read_at_once(self, filled):
         many = [SelectSources.of(BASES[0], f"vmag < {number}") for number in range(40)]
         with filled.writing() as writing:
-            catalog_store.add(writing, *many)
+            catalog_store.add_catalogs(writing, *many)
             for one in many:
-                declare(writing, nonempty(one.digest), "")
-            definitions, touching = closed_cone(writing, [BRIGHT.digest])
+                declare_fact(writing, nonempty(one.digest), "")
+            definitions, touching = read_closed_cone(writing, [BRIGHT.digest])
             assert len(touching) == 40
             assert {one.digest for one in definitions} == {one.digest for one in (*many, BRIGHT, BASES[0])}
 
@@ -155,48 +156,50 @@ class FactsContract:
         numbers = count()
 
         def keep(said, verdict, *used):
-            reasons = [(one.statement, Origin(one.origin, fact=one.id)) for one in used]
-            reasons.append((subset(f"x {next(numbers)} \0", A), Origin("criterion")))
-            reasons.append((MET.facts()[0], Origin("definition", catalog=MET.digest)))
-            assert proofs.keep(writing, said, verdict, reasons)
+            reasons = [(one.statement, FactOrigin(one.origin, fact=one.id)) for one in used]
+            reasons.append((subset(f"x {next(numbers)} \0", A), FactOrigin("criterion")))
+            reasons.append((MET.facts()[0], FactOrigin("definition", catalog=MET.digest)))
+            assert proofs.keep_proof(writing, said, verdict, reasons)
             return tuple(reasons)
 
         return keep
 
     def test_a_proof_is_recalled_as_it_was_kept(self, writing, because):
-        fact = declare(writing, disjoint(A, B), "")
+        fact = declare_fact(writing, disjoint(A, B), "")
         said = empty(MET.digest)
-        assert proofs.recall(writing, said) is None
+        assert proofs.recall_proof(writing, said) is None
         reasons = because(said, "holds", fact)
-        assert proofs.recall(writing, said) == proofs.Proof(said, "holds", reasons, writing.when, writing.who)
-        assert proofs.recall(writing, nonempty(MET.digest)) is None
+        assert proofs.recall_proof(writing, said) == proofs.StoredProof(
+            said, "holds", reasons, writing.when, writing.who
+        )
+        assert proofs.recall_proof(writing, nonempty(MET.digest)) is None
 
     def test_the_first_proof_stays(self, writing, because):
         said = equal(A, A)
         reasons = because(said, "holds")
         because(said, "holds")
-        assert proofs.recall(writing, said).because == reasons
+        assert proofs.recall_proof(writing, said).because == reasons
 
     def test_retracting_a_fact_forgets_what_was_proved_with_it_and_nothing_else(self, writing, because):
-        one, two = declare(writing, disjoint(A, B), ""), declare(writing, subset(C, A), "")
+        one, two = declare_fact(writing, disjoint(A, B), ""), declare_fact(writing, subset(C, A), "")
         with_one, with_both, with_none = empty(MET.digest), disjoint(C, B), subset(BRIGHT.digest, A)
         because(with_one, "holds", one)
         because(with_both, "holds", one, two)
         because(with_none, "holds")
-        retract(writing, two.id, "")
-        assert proofs.recall(writing, with_one) is not None
-        assert proofs.recall(writing, with_both) is None
-        retract(writing, one.id, "")
-        assert proofs.recall(writing, with_one) is None
-        assert proofs.recall(writing, with_none) is not None
+        retract_fact(writing, two.id, "")
+        assert proofs.recall_proof(writing, with_one) is not None
+        assert proofs.recall_proof(writing, with_both) is None
+        retract_fact(writing, one.id, "")
+        assert proofs.recall_proof(writing, with_one) is None
+        assert proofs.recall_proof(writing, with_none) is not None
 
     def test_a_proof_from_a_fact_that_was_retracted_meanwhile_is_not_kept(self, writing):
-        one = declare(writing, disjoint(A, B), "")
-        retract(writing, one.id, "")
+        one = declare_fact(writing, disjoint(A, B), "")
+        retract_fact(writing, one.id, "")
         said = empty(MET.digest)
-        assert not proofs.keep(writing, said, "holds", [(one.statement, Origin("declared", fact=one.id))])
-        assert proofs.recall(writing, said) is None
+        assert not proofs.keep_proof(writing, said, "holds", [(one.statement, FactOrigin("declared", fact=one.id))])
+        assert proofs.recall_proof(writing, said) is None
 
     def test_the_opposite_of_what_overlaps_can_fail(self, writing, because):
         because(overlapping(A, B), "fails")
-        assert proofs.recall(writing, overlapping(A, B)).verdict == "fails"
+        assert proofs.recall_proof(writing, overlapping(A, B)).verdict == "fails"

@@ -9,15 +9,16 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from provenn.catalogs import KeepAttributes, SelectSources
+from provenn.data import fragments, pins
+from provenn.database.tables import fragment_attributes, fragment_facts
+from provenn.database.tables import fragments as fragment_rows
+from provenn.database.tables import pins as pin_rows
+from provenn.definitions import catalog_store
 from provenn.errors import CorruptArchiveError
+from provenn.files.data_folder import StoredFile
+from provenn.formats.opening import open_database
+from provenn.knowledge.declarations import declare_fact, retract_fact
 from provenn.logic import disjoint, nonempty
-from provenn.store import catalog_store, fragments, pins
-from provenn.store.database import open_database
-from provenn.store.declarations import declare, retract
-from provenn.store.folder import StoredFile
-from provenn.store.tables import fragment_attributes, fragment_facts
-from provenn.store.tables import fragments as fragment_rows
-from provenn.store.tables import pins as pin_rows
 from tests.catalogs.samples import base, derived
 
 STARS, OTHERS = base(), base("others")
@@ -38,12 +39,12 @@ class FragmentsContract:
     @pytest.fixture
     def filled(self, database):
         with database.writing() as writing:
-            catalog_store.add(writing, NEAR, MAGNITUDES, OTHERS)
+            catalog_store.add_catalogs(writing, NEAR, MAGNITUDES, OTHERS)
         return database
 
     def test_a_fragment_comes_back_as_it_was_registered(self, filled):
         with filled.writing() as writing:
-            fact = declare(writing, nonempty(STARS.digest), "seen")
+            fact = declare_fact(writing, nonempty(STARS.digest), "seen")
             made = register(writing, facts=[fact.id])
         assert made == fragments.Fragment(
             made.id,
@@ -62,7 +63,7 @@ class FragmentsContract:
             0,
             (fact.id,),
         )
-        assert made.usable
+        assert made.is_usable
         assert made.identities == {KEY, DISTANCE}
         with filled.reading() as reading:
             assert fragments.get(reading, made.id) == made
@@ -76,15 +77,15 @@ class FragmentsContract:
             near = register(writing)
             bright = register(writing, MAGNITUDES, [(KEY, "hip"), (VMAG, "v")], "two")
         with filled.reading() as reading:
-            assert fragments.with_attributes(reading, [DISTANCE]) == (near,)
-            assert fragments.with_attributes(reading, [VMAG]) == (bright,)
-            assert fragments.with_attributes(reading, [KEY]) == (near, bright)
-            assert fragments.with_attributes(reading, [DISTANCE, VMAG]) == (near, bright)
-            assert fragments.with_attributes(reading, ["nothing"]) == fragments.with_attributes(reading, []) == ()
-            assert fragments.of_extent(reading, BRIGHT.extent.digest) == (near, bright), (
+            assert fragments.find_by_attributes(reading, [DISTANCE]) == (near,)
+            assert fragments.find_by_attributes(reading, [VMAG]) == (bright,)
+            assert fragments.find_by_attributes(reading, [KEY]) == (near, bright)
+            assert fragments.find_by_attributes(reading, [DISTANCE, VMAG]) == (near, bright)
+            assert fragments.find_by_attributes(reading, ["nothing"]) == fragments.find_by_attributes(reading, []) == ()
+            assert fragments.find_by_extent(reading, BRIGHT.extent.digest) == (near, bright), (
                 "both have the sources of BRIGHT"
             )
-            assert fragments.of_extent(reading, STARS.extent.digest) == ()
+            assert fragments.find_by_extent(reading, STARS.extent.digest) == ()
             assert fragments.all_fragments(reading) == (near, bright)
 
     def test_a_dropped_fragment_is_remembered_with_who_and_why_and_found_no_more(self, place, filled):
@@ -96,25 +97,25 @@ class FragmentsContract:
         with filled.writing() as writing:
             (gone,) = fragments.all_fragments(writing, dropped=True)
             assert (gone.dropped_by, gone.dropped_at, gone.dropped_reason) == ("Grace", later.when, "damaged")
-            assert not gone.usable
+            assert not gone.is_usable
             assert gone.removed_at is None
-            assert fragments.all_fragments(writing) == fragments.with_attributes(writing, [DISTANCE]) == ()
-            assert fragments.of_extent(writing, NEAR.extent.digest) == ()
-            fragments.removed(writing, made.id)
+            assert fragments.all_fragments(writing) == fragments.find_by_attributes(writing, [DISTANCE]) == ()
+            assert fragments.find_by_extent(writing, NEAR.extent.digest) == ()
+            fragments.record_removal(writing, made.id)
             assert fragments.get(writing, made.id).removed_at == writing.when
 
     def test_a_fragment_that_leans_on_a_retracted_fact_is_unusable_and_says_which(self, filled):
         with filled.writing() as writing:
             one, two = (
-                declare(writing, disjoint(STARS.digest, OTHERS.digest), ""),
-                declare(writing, nonempty(STARS.digest), ""),
+                declare_fact(writing, disjoint(STARS.digest, OTHERS.digest), ""),
+                declare_fact(writing, nonempty(STARS.digest), ""),
             )
             leaning, free = register(writing, facts=[two.id, one.id]), register(writing, place="free")
             assert leaning.facts == (one.id, two.id)
-            retract(writing, one.id, "seen otherwise")
-            assert fragments.all_fragments(writing) == fragments.with_attributes(writing, [DISTANCE]) == (free,)
+            retract_fact(writing, one.id, "seen otherwise")
+            assert fragments.all_fragments(writing) == fragments.find_by_attributes(writing, [DISTANCE]) == (free,)
             found = fragments.get(writing, leaning.id)
-            assert (found.retracted, found.usable) == ((one.id,), False)
+            assert (found.retracted, found.is_usable) == ((one.id,), False)
             assert fragments.all_fragments(writing, dropped=True) == (found, free)
 
     def test_uses_are_counted(self, filled):
@@ -122,7 +123,7 @@ class FragmentsContract:
             one, two = register(writing), register(writing, place="two")
         for _ in range(2):
             with filled.writing() as later:
-                fragments.used(later, [one.id])
+                fragments.record_use(later, [one.id])
         with filled.reading() as reading:
             assert fragments.get(reading, one.id).uses == 2
             assert fragments.get(reading, one.id).used_at == later.when
@@ -145,7 +146,7 @@ class FragmentsContract:
     )
     def test_a_row_that_was_changed_is_named(self, filled, damage):
         with filled.writing() as writing:
-            made = register(writing, facts=[declare(writing, nonempty(STARS.digest), "").id])
+            made = register(writing, facts=[declare_fact(writing, nonempty(STARS.digest), "").id])
             writing.connection.execute(damage)
         with filled.reading() as reading, pytest.raises(CorruptArchiveError, match=f"fragment #{made.id} "):
             fragments.all_fragments(reading, dropped=True)
@@ -154,20 +155,20 @@ class FragmentsContract:
 
     def places(self, database, when=None):
         with database.reading() as reading:
-            return pins.held(reading, when or datetime.now(UTC))
+            return pins.find_pinned_places(reading, when or datetime.now(UTC))
 
     def test_what_is_pinned_is_held_until_the_end_and_by_each_holder(self, filled):
         with filled.writing() as writing:
             one, two = register(writing), register(writing, place="two")
-        with fragments.pinned(filled, [one.id, two.id]) as usable:
+        with fragments.pin_fragments(filled, [one.id, two.id]) as usable:
             assert usable == {one.id, two.id}
-            with fragments.pinned(filled, [one.id]):
+            with fragments.pin_fragments(filled, [one.id]):
                 assert self.places(filled) == {one.location, two.location}
             assert self.places(filled) == {one.location, two.location}
         assert self.places(filled) == set()
 
     def test_what_fails_is_pinned_no_more(self, filled):
-        with pytest.raises(ZeroDivisionError), pins.holding(filled, "_temporary/x"):
+        with pytest.raises(ZeroDivisionError), pins.hold_places(filled, "_temporary/x"):
             raise ZeroDivisionError
         assert self.places(filled) == set()
 
@@ -175,32 +176,32 @@ class FragmentsContract:
         with filled.writing() as writing:
             one, two = register(writing), register(writing, place="two")
             fragments.drop(writing, one.id, "")
-        with fragments.pinned(filled, [one.id, two.id]) as usable:
+        with fragments.pin_fragments(filled, [one.id, two.id]) as usable:
             assert usable == {two.id}
             assert self.places(filled) == {two.location}
 
     def test_who_can_only_read_is_told_what_is_usable(self, place, filled):
         with filled.writing() as writing:
             one = register(writing)
-        with open_database(place, read_only=True) as reader, fragments.pinned(reader, [one.id]) as usable:
+        with open_database(place, read_only=True) as reader, fragments.pin_fragments(reader, [one.id]) as usable:
             assert usable == {one.id}
             assert self.places(filled) == set()
 
     def test_a_pin_of_a_process_that_died_expires(self, filled):
         with filled.writing() as writing:
-            pins.pin(writing, ["fragments/one"])
+            pins.pin_places(writing, ["fragments/one"])
         assert self.places(filled) == {"fragments/one"}
         assert self.places(filled, writing.when + pins.LIFETIME) == set()
         with filled.writing() as later:
             pins.forget_expired(later)
-            assert pins.held(later, later.when) == {"fragments/one"}
+            assert pins.find_pinned_places(later, later.when) == {"fragments/one"}
             later.connection.execute(update(pin_rows).values(expires_at=later.when))
             pins.forget_expired(later)
             assert later.connection.execute(select(pin_rows)).all() == []
 
     def test_a_pin_is_renewed_while_its_process_lives(self, filled):
         with ExitStack() as stack:
-            stack.enter_context(pins.holding(filled, "_temporary/x", lifetime=timedelta(seconds=0.4)))
+            stack.enter_context(pins.hold_places(filled, "_temporary/x", lifetime=timedelta(seconds=0.4)))
             before = datetime.now(UTC)
             for _ in range(100):
                 time.sleep(0.05)

@@ -32,7 +32,7 @@ class HypercubesContract:
     """Subclass, name the representation and the most regions it is to be tried with."""
 
     of: ClassVar[Callable[[int, Iterable[int]], Hypercubes]]
-    every: ClassVar[Callable[..., Hypercubes]]
+    build_all: ClassVar[Callable[..., Hypercubes]]
     most: ClassVar[int]
 
     def made(self, regions: int, numbers: Iterable[int]) -> Hypercubes:
@@ -52,7 +52,7 @@ class HypercubesContract:
     @given(free=st.integers(0, 6), inhabited=st.integers(0, 6))
     def test_every_hypercube_is_counted_through(self, free, inhabited):
         expected = [one for one in range(2 ** (free + inhabited)) if one >> free == 2**inhabited - 1]
-        assert list(type(self).every(free, inhabited)) == expected
+        assert list(type(self).build_all(free, inhabited)) == expected
 
     @checked
     @given(data=st.data())
@@ -80,18 +80,18 @@ class HypercubesContract:
         regions = data.draw(st.integers(0, self.most))
         numbers, mask = data.draw(values(regions)), data.draw(st.integers(0, 2**regions - 1))
         made = self.made(regions, numbers)
-        assert [inhabits(made.inhabited(), i) for i in range(regions)] == [
+        assert [inhabits(made.find_inhabited(), i) for i in range(regions)] == [
             any(inhabits(one, i) for one in numbers) for i in range(regions)
         ]
-        assert list(made.meeting(mask)) == sorted(one for one in numbers if one & mask)
-        assert list(made.meeting(mask, keep=False)) == sorted(one for one in numbers if not one & mask)
+        assert list(made.select_meeting(mask)) == sorted(one for one in numbers if one & mask)
+        assert list(made.select_meeting(mask, keep=False)) == sorted(one for one in numbers if not one & mask)
 
     @checked
     @given(data=st.data())
     def test_carrying_joins_regions_with_the_same_target(self, data):
         regions, targets_count = data.draw(st.integers(0, self.most)), data.draw(st.integers(1, self.most))
         numbers, targets = data.draw(values(regions)), data.draw(maps(regions, targets_count))
-        carried = self.made(regions, numbers).carried(targets, targets_count)
+        carried = self.made(regions, numbers).move_regions(targets, targets_count)
         assert carried.regions == targets_count
         assert list(carried) == sorted({moved(one, targets) for one in numbers})
 
@@ -105,8 +105,10 @@ class HypercubesContract:
         lost = [i for i in range(regions) if targets[i] is None]
         among = {one for one in numbers if moved(one, targets) in others and not any(inhabits(one, i) for i in lost)}
         made = self.made(regions, numbers)
-        assert list(made.matching(targets, self.made(targets_count, others))) == sorted(among)
-        assert list(made.matching(targets, self.made(targets_count, others), keep=False)) == sorted(numbers - among)
+        assert list(made.select_matching(targets, self.made(targets_count, others))) == sorted(among)
+        assert list(made.select_matching(targets, self.made(targets_count, others), keep=False)) == sorted(
+            numbers - among
+        )
 
     @checked
     @given(data=st.data())
@@ -114,8 +116,8 @@ class HypercubesContract:
         regions = data.draw(st.integers(0, self.most))
         numbers, others = data.draw(values(regions)), data.draw(values(regions))
         one, other = self.made(regions, numbers), self.made(regions, others | set(list(numbers)[::2]))
-        assert list(one.matching(range(regions), other)) == list(one & other)
-        assert list(one.matching(range(regions), other, keep=False)) == list(one - other)
+        assert list(one.select_matching(range(regions), other)) == list(one & other)
+        assert list(one.select_matching(range(regions), other, keep=False)) == list(one - other)
 
     @checked
     @given(data=st.data())
@@ -129,20 +131,20 @@ class HypercubesContract:
         home = {region: i for i, fibre in enumerate(fibres) for region in fibre}
         above = [one for one in range(2**total) if moved(one, [home[i] for i in range(total)]) in numbers]
         made = self.made(len(sizes), numbers)
-        lifted = made.lifted(fibres, total)
+        lifted = made.lift_hypercubes(fibres, total)
         assert list(lifted) == above
         assert lifted.regions == total
-        assert made.lifts(sizes) == len(above)
+        assert made.count_lifts(sizes) == len(above)
 
     def test_the_number_of_lifts_is_exact_however_large(self):
         everything = self.made(self.most, [2**self.most - 1, 1])
-        assert everything.lifts([2] * self.most) == 3**self.most + 3
-        assert everything.lifts(range(self.most)) == 0
-        assert everything.lifts([1, *[100] * (self.most - 1)]) == (2**100 - 1) ** (self.most - 1) + 1
+        assert everything.count_lifts([2] * self.most) == 3**self.most + 3
+        assert everything.count_lifts(range(self.most)) == 0
+        assert everything.count_lifts([1, *[100] * (self.most - 1)]) == (2**100 - 1) ** (self.most - 1) + 1
 
     def test_lifting_may_lead_beyond_64_regions(self):
         """Fifty regions, of which two are inhabited, are split in two each."""
         made = self.made(50, [1 << 49 | 1])
-        lifted = made.lifted([[i, 50 + i] for i in range(50)], 100)
+        lifted = made.lift_hypercubes([[i, 50 + i] for i in range(50)], 100)
         ways = [[1 << i, 1 << 50 + i, 1 << i | 1 << 50 + i] for i in (0, 49)]
         assert list(lifted) == sorted(one | other for one, other in product(*ways))

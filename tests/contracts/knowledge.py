@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from provenn.catalogs import Catalog, RestrictSources, SelectSources, cone
 from provenn.criteria import Atom
-from provenn.criteria.domains import double_key
+from provenn.criteria.domains import encode_double
+from provenn.definitions import catalog_store
+from provenn.definitions.ancestors import read_cone as cone_of
 from provenn.errors import ContradictionError
+from provenn.knowledge.consequences import FactOrigin, build_knowledge
+from provenn.knowledge.declarations import declare_fact
+from provenn.knowledge.stored_facts import read_closed_cone
 from provenn.logic import Statement, disjoint, empty, equal, nonempty, outside, overlapping, proper_subset, subset
-from provenn.store import catalog_store
-from provenn.store.cones import cone as cone_of
-from provenn.store.declarations import declare
-from provenn.store.facts import closed_cone
-from provenn.store.knowledge import Origin, knowledge_of
 from tests.catalogs.samples import SET_OPERATIONS, base, lineages
 from tests.contracts.catalog_store import undone
 
@@ -39,7 +39,7 @@ def holds(atom: Atom, value: float | None) -> bool:
         return value is not None
     if atom.term.startswith("sample("):
         return int(value * 2**63) < int(atom.cut)
-    return (value if isinstance(value, int) else double_key(value)) < int(atom.cut)
+    return (value if isinstance(value, int) else encode_double(value)) < int(atom.cut)
 
 
 class Objects:
@@ -155,12 +155,12 @@ class KnowledgeContract:
             objects = Objects(catalogs)
             pairs = st.tuples(st.sampled_from(digests), st.sampled_from(digests))
             with undone(database) as writing:
-                catalog_store.add(writing, *catalogs)
+                catalog_store.add_catalogs(writing, *catalogs)
                 declared = []
                 for said in data.draw(st.lists(statements(digests), max_size=5)):
                     fits = Oracle(objects, [*declared, said]).consistent
                     try:
-                        declare(writing, said, "")
+                        declare_fact(writing, said, "")
                     except ContradictionError:
                         assert not fits
                     else:
@@ -168,7 +168,7 @@ class KnowledgeContract:
                         declared.append(said)
                 oracle = Oracle(objects, declared)
                 for one, other in data.draw(st.lists(pairs, min_size=4, max_size=12)):
-                    known = knowledge_of(*closed_cone(writing, [one, other])).knowledge
+                    known = build_knowledge(*read_closed_cone(writing, [one, other])).knowledge
                     for question in (nonempty(one), *(make(one, other) for make in PAIRS)):
                         assert known.entails(question) == oracle.entails(question), str(question)
 
@@ -179,9 +179,9 @@ class KnowledgeContract:
         bright, faint = SelectSources.of(one, "vmag < 6"), SelectSources.of(one, "vmag < 8")
         met = RestrictSources(faint, two)
         with database.writing() as writing:
-            catalog_store.add(writing, bright, met)
-            fact = declare(writing, disjoint(one.digest, two.digest), "")
-            known = knowledge_of(*closed_cone(writing, [bright.digest, met.digest]))
+            catalog_store.add_catalogs(writing, bright, met)
+            fact = declare_fact(writing, disjoint(one.digest, two.digest), "")
+            known = build_knowledge(*read_closed_cone(writing, [bright.digest, met.digest]))
         assert len(known.origins) == len(known.knowledge.facts)
 
         def origins(said):
@@ -190,23 +190,23 @@ class KnowledgeContract:
             return {origin for _, origin in because}
 
         assert origins(subset(bright.digest, faint.digest)) == {
-            Origin("criterion"),
-            Origin("definition", catalog=bright.digest),
-            Origin("definition", catalog=faint.digest),
+            FactOrigin("criterion"),
+            FactOrigin("definition", catalog=bright.digest),
+            FactOrigin("definition", catalog=faint.digest),
         }
         assert origins(empty(met.digest)) == {
-            Origin("definition", catalog=faint.digest),
-            Origin("definition", catalog=met.digest),
-            Origin("declared", fact=fact.id),
+            FactOrigin("definition", catalog=faint.digest),
+            FactOrigin("definition", catalog=met.digest),
+            FactOrigin("declared", fact=fact.id),
         }
-        assert origins(outside(one.digest)) == {Origin("open universe")}
+        assert origins(outside(one.digest)) == {FactOrigin("open universe")}
         assert known.because(subset(faint.digest, bright.digest)) == (), "it does not follow"
 
     def test_every_population_has_its_own_outside(self, database):
         stars, galaxies = base(), base("galaxies", {"pgc": "bigint"}, key="pgc", population="galaxy")
         with database.writing() as writing:
-            catalog_store.add(writing, stars, galaxies)
-            known = knowledge_of(cone_of(writing, [stars.digest, galaxies.digest])).knowledge
+            catalog_store.add_catalogs(writing, stars, galaxies)
+            known = build_knowledge(cone_of(writing, [stars.digest, galaxies.digest])).knowledge
         assert known.entails(outside(stars.digest))
         assert known.entails(outside(galaxies.digest))
         assert not known.entails(outside(stars.digest, galaxies.digest))

@@ -10,12 +10,15 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from provenn.catalogs import SelectSources
-from provenn.store import catalog_store, clock, leases, names
-from provenn.store.database import open_database
-from provenn.store.folder import DataFolder
-from provenn.store.garbage import collect_garbage
-from provenn.store.tables import leases as rows
+from provenn.data import leases
+from provenn.data.garbage_collection import collect_garbage
+from provenn.database import clock
+from provenn.database.tables import leases as rows
+from provenn.definitions import catalog_names, catalog_store
+from provenn.files.data_folder import DataFolder
+from provenn.formats.opening import open_database
 from tests.catalogs.samples import base
+from tests.waiting import LIMIT
 
 BRIGHT = SelectSources.of(base(), "vmag < 6")
 TAKERS = 8
@@ -23,19 +26,19 @@ TAKERS = 8
 
 def take(database, *kept, catalog=BRIGHT, **options):
     with database.writing() as writing:
-        return leases.take(writing, catalog, kept, **options)
+        return leases.take_lease(writing, catalog, kept, **options)
 
 
 def live(database, *identities):
     with database.reading() as reading:
-        return leases.live(reading, identities)
+        return leases.find_live_leases(reading, identities)
 
 
 class LeasesContract:
     def test_one_has_it_until_it_is_let_go(self, database):
         holder = take(database, "z", "w")
         assert live(database, "z") == [leases.Lease(holder, BRIGHT.digest, frozenset("zw"), "Ada")]
-        with leases.renewed(database, holder):
+        with leases.renew_lease(database, holder):
             assert take(database, "w", "v") is None
             assert live(database, "v") == []
         assert live(database, "z", "w") == []
@@ -55,24 +58,24 @@ class LeasesContract:
     def test_the_archive_holds_the_catalog_so_that_others_can_tell_whether_it_is_apart(self, database):
         take(database, "z")
         with database.reading() as reading:
-            assert catalog_store.get(reading, BRIGHT.digest) == BRIGHT
+            assert catalog_store.get_catalog(reading, BRIGHT.digest) == BRIGHT
 
     def test_who_defines_what_another_one_computes_privately_neither_learns_of_it_nor_waits(self, database):
         ada, bob = (replace(database, who=one, viewer=one) for one in ("Ada", "Bob"))
         with bob.writing() as writing:
-            catalog_store.add(writing, BRIGHT)
+            catalog_store.add_catalogs(writing, BRIGHT)
         first = take(ada, "z")
         assert live(bob, "z") == []
         second = take(bob, "z")
         assert second is not None
         assert [one.holder for one in live(ada, "z")] == [first]
         with ada.writing() as writing:
-            names.assign(writing, "bright", BRIGHT.digest, "public")
+            catalog_names.assign_name(writing, "bright", BRIGHT.digest, "public")
         assert {one.holder for one in live(bob, "z")} == {first, second}
         assert take(bob, "z") is None
 
     def test_who_fails_lets_it_go(self, database):
-        with pytest.raises(ZeroDivisionError), leases.renewed(database, take(database, "z")):
+        with pytest.raises(ZeroDivisionError), leases.renew_lease(database, take(database, "z")):
             raise ZeroDivisionError
         assert live(database, "z") == []
 
@@ -85,7 +88,7 @@ class LeasesContract:
 
         def compete(_number):
             with open_database(place) as other:
-                together.wait(30)
+                together.wait(LIMIT)
                 return take(other, "z")
 
         with ThreadPoolExecutor(TAKERS) as pool:
@@ -97,7 +100,7 @@ class LeasesContract:
 
     def test_it_is_renewed_while_its_process_lives(self, database, monkeypatch):
         monkeypatch.setattr(leases, "LIFETIME", timedelta(seconds=1))
-        with leases.renewed(database, take(database, "z")):
+        with leases.renew_lease(database, take(database, "z")):
             time.sleep(2)
             assert take(database, "z") is None
         assert take(database, "z") is not None
@@ -117,7 +120,7 @@ class LeasesContract:
 
         holder = take(database, "z")
         before = held()
-        with leases.renewed(database, holder):
+        with leases.renew_lease(database, holder):
             until(lambda: held() != before)
             with database.writing() as writing:
                 writing.connection.execute(delete(rows))

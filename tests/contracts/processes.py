@@ -5,17 +5,17 @@ import sys
 
 from sqlalchemy import func, select
 
-from provenn.store import catalog_store, names
-from provenn.store.database import open_database
-from provenn.store.facts import all_facts
-from provenn.store.tables import catalogs
-from tests.store.processes import ROUNDS, own, shared
+from provenn.database.tables import catalogs
+from provenn.definitions import catalog_names, catalog_store
+from provenn.formats.opening import open_database
+from provenn.knowledge.stored_facts import find_all_facts
+from tests.data.processes import ROUNDS, own, shared
 
 WORKERS = 3
 
 
 def run(*arguments):
-    command = [sys.executable, "-m", "tests.store.processes", *map(str, arguments)]
+    command = [sys.executable, "-m", "tests.data.processes", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
 
@@ -29,12 +29,14 @@ class ProcessesContract:
             # One row for what all defined: the base, what was kept of it, a selection a round; and those of one alone.
             assert reading.connection.scalar(select(func.count()).select_from(catalogs)) == 2 + ROUNDS * (1 + WORKERS)
             for number in range(ROUNDS):
-                assert catalog_store.get(reading, shared(number).digest) == shared(number)
+                assert catalog_store.get_catalog(reading, shared(number).digest) == shared(number)
                 for worker in range(WORKERS):
-                    assert names.find(reading, f"{worker}/{number}") == own(worker, number).digest
-            assert len(names.log(reading, "latest")) == WORKERS * ROUNDS
-            assert {one.by for one in names.log(reading, "latest")} == {f"worker {one}" for one in range(WORKERS)}
-            assert len(all_facts(reading)) == ROUNDS
+                    assert catalog_names.find_named_digest(reading, f"{worker}/{number}") == own(worker, number).digest
+            assert len(catalog_names.read_name_history(reading, "latest")) == WORKERS * ROUNDS
+            assert {one.by for one in catalog_names.read_name_history(reading, "latest")} == {
+                f"worker {one}" for one in range(WORKERS)
+            }
+            assert len(find_all_facts(reading)) == ROUNDS
 
     def test_a_process_that_is_killed_leaves_nothing_half_done(self, place):
         """Before every single statement of a transaction and its commit, and at random moments."""

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from provenn.catalogs import KeepAttributes, RenameAttributes, SelectSources
-from provenn.store import catalog_store, names, populations
-from provenn.store.database import open_database
-from provenn.store.populations import population_names
-from provenn.store.search import Filter, matches, owners, search
+from provenn.definitions import catalog_names, catalog_store, populations
+from provenn.definitions.populations import list_population_names
+from provenn.definitions.search import CatalogFilter, count_matches, list_owners, search_catalogs
+from provenn.formats.opening import open_database
 from tests.catalogs.samples import base
 from tests.contracts.catalog_store import checked
 
@@ -30,11 +30,11 @@ odd_texts = st.one_of(
 
 def found(reading, *arguments, **options):
     """The digests of what is found, which is what is counted."""
-    which = Filter(*arguments, **options)
-    listed = [one.digest for one in search(reading, which)]
-    assert matches(reading, which) == len(listed) == len(set(listed))
+    which = CatalogFilter(*arguments, **options)
+    listed = [one.digest for one in search_catalogs(reading, which)]
+    assert count_matches(reading, which) == len(listed) == len(set(listed))
     for sort in ("oldest", "name"):
-        assert {one.digest for one in search(reading, which, sort=sort)} == set(listed)
+        assert {one.digest for one in search_catalogs(reading, which, sort=sort)} == set(listed)
     return set(listed)
 
 
@@ -42,9 +42,9 @@ class SearchContract:
     @pytest.fixture
     def filled(self, database):
         with database.writing() as writing:
-            catalog_store.add(writing, RENAMED, GALAXIES)
-            names.assign(writing, "Nearby_Galaxies", GALAXIES.digest)
-            names.assign(writing, "100%", STARS.digest)
+            catalog_store.add_catalogs(writing, RENAMED, GALAXIES)
+            catalog_names.assign_name(writing, "Nearby_Galaxies", GALAXIES.digest)
+            catalog_names.assign_name(writing, "100%", STARS.digest)
         return database
 
     def test_names_and_the_users_own_words_are_found(self, filled):
@@ -88,41 +88,43 @@ class SearchContract:
 
     def test_an_entry_tells_what_a_list_shows(self, filled):
         with filled.reading() as reading:
-            (entry,) = search(reading, Filter("100%"))
+            (entry,) = search_catalogs(reading, CatalogFilter("100%"))
             assert (entry.names, entry.kind, entry.population, entry.created_by) == (("100%",), "Base", "star", "Ada")
             assert entry.attributes == len(STARS.schema.names)
-            told = catalog_store.entries(reading, [GALAXIES.digest, BRIGHT.digest, "0" * 64])
+            told = catalog_store.find_entries(reading, [GALAXIES.digest, BRIGHT.digest, "0" * 64])
             assert {digest: (one.names, one.attributes) for digest, one in told.items()} == {
                 GALAXIES.digest: (("Nearby_Galaxies",), 2),
                 BRIGHT.digest: ((), len(BRIGHT.schema.names)),
             }
-            assert catalog_store.count(reading) == 4
-            assert populations.in_population(reading, "galaxy") == {GALAXIES.digest}
-            assert populations.population(reading, "galaxy") == GALAXIES.population
-            assert populations.population(reading, "quasar") is None
+            assert catalog_store.count_catalogs(reading) == 4
+            assert populations.find_catalogs_in_population(reading, "galaxy") == {GALAXIES.digest}
+            assert populations.find_population(reading, "galaxy") == GALAXIES.population
+            assert populations.find_population(reading, "quasar") is None
 
     def test_every_catalog_is_on_one_page_in_every_order(self, place):
         added = []
         for number in range(7):
             with open_database(place, who=f"user {number % 2}") as database, database.writing() as writing:
                 one = SelectSources.of(STARS, f"hip < {number}")
-                catalog_store.add(writing, one, KeepAttributes.of(one, ["hip"]))
+                catalog_store.add_catalogs(writing, one, KeepAttributes.of(one, ["hip"]))
                 added.append(one.digest)
                 if number % 3 == 0:
-                    names.assign(writing, f"name {9 - number}", one.digest)
-                    names.assign(writing, f"other {number}", one.digest)
+                    catalog_names.assign_name(writing, f"name {9 - number}", one.digest)
+                    catalog_names.assign_name(writing, f"other {number}", one.digest)
         with open_database(place) as database, database.reading() as reading:
 
             def pages(which, sort, size):
-                all_pages = (search(reading, which, sort=sort, start=start, most=size) for start in range(0, 20, size))
+                all_pages = (
+                    search_catalogs(reading, which, sort=sort, start=start, most=size) for start in range(0, 20, size)
+                )
                 return [one.digest for page in all_pages for one in page]
 
             for which in (
-                Filter(),
-                Filter(attribute="vmag"),
-                Filter(owner="user 1"),
-                Filter(named=True),
-                Filter("hip"),
+                CatalogFilter(),
+                CatalogFilter(attribute="vmag"),
+                CatalogFilter(owner="user 1"),
+                CatalogFilter(named=True),
+                CatalogFilter("hip"),
             ):
                 newest = pages(which, "newest", 100)
                 assert [one for one in newest if one in added] == [one for one in reversed(added) if one in newest]
@@ -133,21 +135,21 @@ class SearchContract:
                 for size in (1, 2, 3, 5):
                     assert pages(which, "newest", size) == newest
                     assert pages(which, "name", size) == by_name
-            assert owners(reading) == ("user 0", "user 1")
-            assert population_names(reading) == ("star",)
+            assert list_owners(reading) == ("user 0", "user 1")
+            assert list_population_names(reading) == ("star",)
             for start, most in ((-5, 3), (0, -1), (10**30, 1), (0, 10**30)):
-                assert len(search(reading, Filter(), start=start, most=most)) in (0, 3, 15)
+                assert len(search_catalogs(reading, CatalogFilter(), start=start, most=most)) in (0, 3, 15)
 
     def test_catalogs_that_have_the_same_attributes_share_their_list(self, filled):
         with filled.writing() as writing:
             again = SelectSources.of(STARS, "hip < 3")
-            catalog_store.add(writing, again, KeepAttributes.of(again, ["hip"]))
+            catalog_store.add_catalogs(writing, again, KeepAttributes.of(again, ["hip"]))
             assert found(writing, attribute="vmag") == {STARS.digest, BRIGHT.digest, again.digest}
 
     @checked
     @given(text=odd_texts, field=st.sampled_from(["text", "kind", "population", "attribute", "owner"]))
     def test_no_text_is_refused(self, filled, text, field):
         with filled.reading() as reading:
-            which = replace(Filter(), **{field: text})
-            assert matches(reading, which) == len(search(reading, which))
-            assert search(reading, which, sort="name", start=1, most=3) is not None
+            which = replace(CatalogFilter(), **{field: text})
+            assert count_matches(reading, which) == len(search_catalogs(reading, which))
+            assert search_catalogs(reading, which, sort="name", start=1, most=3) is not None

@@ -65,7 +65,7 @@ FUNCTIONS = ["sin", "cos", "tan", "cot", "sec", "csc"]
 def test_an_angle_in_degrees_is_refused_where_radians_are_meant(function):
     with pytest.raises(CriterionError) as caught:
         canonical(f"{function}(dec) > 0.5")
-    assert f"dec, which is in deg, does not go with {function}(), which takes rad" in caught.value.problem
+    assert f"dec, which is in deg, does not fit {function}(), which takes rad" in caught.value.problem
     assert caught.value.hint == f"write {function}(radians(dec))"
     assert canonical(f"{function}(radians(dec)) > 0.5") == f"{function}(radians(`dec`)) > 0.5D"
 
@@ -216,17 +216,17 @@ def test_people_see_the_conversion():
 @pytest.mark.parametrize(
     ("text", "problem", "hint"),
     [
-        ("plx > dist", "plx, which is in mas, stands beside dist, which is in pc", "pc cannot be converted to mas"),
-        ("plx + pm > 1", "plx, which is in mas, stands beside pm, which is in mas.yr-1", "cannot be converted"),
-        ("coalesce(plx, dist) > 1", "stands beside", "dist / 1 pc is a number alone"),
-        ("plx * dist > pm", "stands beside", "cannot be converted"),
-        ("warm > cold", "stands beside", "cannot be converted"),
-        ("vmag < plx", "stands beside", "cannot be converted"),
-        ("shift < 3600000 * dec", "a number multiplies 3600000 * dec", "dec / 1 mas, which is a number alone"),
+        ("plx > dist", "plx, which is in mas, is combined with dist, which is in pc", "pc cannot be converted to mas"),
+        ("plx + pm > 1", "plx, which is in mas, is combined with pm, which is in mas.yr-1", "cannot be converted"),
+        ("coalesce(plx, dist) > 1", "is combined with", "dist / 1 pc is a plain number"),
+        ("plx * dist > pm", "is combined with", "cannot be converted"),
+        ("warm > cold", "is combined with", "cannot be converted"),
+        ("vmag < plx", "is combined with", "cannot be converted"),
+        ("shift < 3600000 * dec", "a number multiplies 3600000 * dec", "dec / 1 mas, which is a plain number"),
         ("dec + shift / 3600000 > 1", "a number multiplies shift / 3600000", "shift / 1 deg"),
         ("dec - shift / 2 > 1", "a number multiplies shift / 2", "shift / 1 deg"),
         ("2 * dec > shift", "a number multiplies", "dec / 1 mas"),
-        ("plx + 1 mas > x", "beside x, of which no unit is known", "leave the unit of the number out"),
+        ("plx + 1 mas > x", "combined with x, whose unit is unknown", "omit the unit of the number"),
     ],
 )
 def test_what_cannot_be_converted_for_certain_is_refused(text, problem, hint):
@@ -371,9 +371,9 @@ def test_a_unit_may_be_stated_where_none_is_certain(text, unit):
         ("plx", "pc", "plx is in mas, not in pc", "leave the unit out"),
         ("pm / plx", "d", "is in yr-1, not in d", "leave the unit out"),
         ("asin(x)", "deg", "is in rad, not in deg", "write asin(x) / 1 deg"),
-        ("x", "parsecs", "there is no unit parsecs", "did you mean parsec"),
-        ("x", "", "there is no unit", ""),
-        ("name", "pc", "name is a string, which is in no unit", "numbers"),
+        ("x", "parsecs", "unknown unit parsecs", "did you mean parsec"),
+        ("x", "", "unknown unit", ""),
+        ("name", "pc", "name is a string, which has no unit", "numbers"),
     ],
 )
 def test_a_stated_unit_that_contradicts_is_refused(text, unit, problem, hint):

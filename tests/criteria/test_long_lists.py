@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provenn.catalogs.extent import Extent, everything, extent_of, leaf, nothing
+from provenn.catalogs.extent import Extent, build_extent, everything, leaf, nothing
 from provenn.catalogs.selection import Selection
 from provenn.criteria import Attribute, abridged, atoms, listed, order_facts, parse_criterion, parse_type, render
 from provenn.criteria.domains import Domain
-from provenn.criteria.ranges import Ranges, compared, points
+from provenn.criteria.ranges import Ranges, build_comparison_ranges, build_point_ranges
 from provenn.errors import CriterionError
 from provenn.logic import Knowledge, disjoint, subset
 from provenn.logic.terms import Term
@@ -57,7 +57,7 @@ def taken(text: str) -> None:
     read = parse_criterion(text, SCHEMA)
     order_facts(read.atoms)
     render(read, NAMES)
-    extent_of(read.true, leaf)
+    build_extent(read.true, leaf)
     Selection.from_json(Selection(read.canonical, read.true, read.atoms).to_json())
 
 
@@ -161,8 +161,10 @@ def test_of_very_many_lists_each_two_are_compared_exactly_and_nothing_else_is_cl
 def test_a_set_of_values_is_the_union_of_each(keys, lowest, highest):
     within = Domain(lowest, highest)
     keys = [key for key in keys if lowest <= key <= highest]
-    found = points(keys, within)
-    assert found == Ranges.union(compared("<=", key, within) & compared(">=", key, within) for key in keys)
+    found = build_point_ranges(keys, within)
+    assert found == Ranges.union(
+        build_comparison_ranges("<=", key, within) & build_comparison_ranges(">=", key, within) for key in keys
+    )
     assert {key for key in range(lowest, highest + 1) if key in found} == set(keys)
 
 
@@ -176,7 +178,7 @@ def pairwise(term: Term) -> Extent:
 @given(terms("ABCDE", leaves=12))
 @settings(max_examples=200, deadline=None)
 def test_extents_of_short_chains_have_the_digests_they_always_had(term):
-    assert extent_of(term, leaf) == pairwise(term)
+    assert build_extent(term, leaf) == pairwise(term)
 
 
 @given(st.sets(st.integers(0, 2000), min_size=210, max_size=300), st.booleans())
@@ -187,7 +189,7 @@ def test_extents_of_long_chains_of_intervals_have_the_digests_they_always_had(en
     whole = ~Term(("x IS NOT NULL",)) if nullable else parts[0]
     for part in parts:
         whole |= part
-    assert extent_of(whole, leaf) == pairwise(whole)
+    assert build_extent(whole, leaf) == pairwise(whole)
 
 
 # --- texts ---

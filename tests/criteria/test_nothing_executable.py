@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sqlglot import exp, parse_one
 
 from provenn.criteria import parse_criterion, parse_expression, render
-from provenn.criteria.calls import _FREE
-from provenn.criteria.functions import FUNCTIONS, canonical_name
+from provenn.criteria.calls import _BUILDERS
+from provenn.criteria.functions import FUNCTIONS, resolve_alias
 from provenn.errors import CriterionError
 from tests.criteria.proofs import SCHEMA
 
@@ -199,7 +199,7 @@ def calls(text: str, length: int) -> int:
 
 # --- what Spark is given ---
 
-KNOWN = {*FUNCTIONS, *_FREE}
+KNOWN = {*FUNCTIONS, *_BUILDERS}
 """Functions that may be called."""
 
 SYNTAX = (exp.And, exp.Or, exp.Case, exp.If, exp.Cast, exp.TryCast, exp.RegexpLike)
@@ -271,8 +271,10 @@ def test_what_spark_is_given_calls_allowed_functions_on_attributes_alone(text):
             assert node.name in SCHEMA
             assert not node.table
         elif isinstance(node, exp.Anonymous):
-            name = canonical_name(node.name)
+            name = resolve_alias(node.name)
             assert name in KNOWN or name in TRY, written
+        elif isinstance(node, exp.Collate):
+            assert node.expression.name in {"UNICODE", "UTF8_BINARY"}, written
         elif isinstance(node, exp.Func) and not isinstance(node, SYNTAX):
-            names = {canonical_name(one.partition("(")[0]) for one in (*node.sql_names(), node.sql("spark"))}
+            names = {resolve_alias(one.partition("(")[0]) for one in (*node.sql_names(), node.sql("spark"))}
             assert names & (KNOWN | TRY), (type(node), written)

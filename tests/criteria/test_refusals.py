@@ -17,28 +17,28 @@ from tests.criteria.proofs import SCHEMA, criterion
         ("at < now()", "clock", "constant"),
         ("monotonically_increasing_id() < 5", "stored", ""),
         ("input_file_name() = 'x'", "stored", ""),
-        ("java_method('java.lang.System', 'exit', 0) = 'x'", "runs code", "calculator"),
-        ("reflect('java.util.UUID', 'randomUUID') = 'x'", "runs code", "calculator"),
+        ("java_method('java.lang.System', 'exit', 0) = 'x'", "runs its own code", "calculator"),
+        ("reflect('java.util.UUID', 'randomUUID') = 'x'", "runs its own code", "calculator"),
         ("raise_error('x') IS NULL", "on purpose", ""),
-        ("count(*) > 5", "more than one source", "scope='catalog'"),
-        ("max(vmag) > 5", "more than one source", "scope='catalog'"),
-        ("sum(vmag) OVER (PARTITION BY hip) > 5", "window", "scope='catalog'"),
+        ("count(*) > 5", "more than one source", "scope catalog"),
+        ("max(vmag) > 5", "more than one source", "scope catalog"),
+        ("sum(vmag) OVER (PARTITION BY hip) > 5", "window", "scope catalog"),
         ("row_number() OVER (ORDER BY vmag) < 5", "window", ""),
-        ("explode(spectrum) > 5", "several rows", ""),
+        ("explode(spectrum) > 5", "one row into several", ""),
         ("hip IN (SELECT hip FROM t)", "subquery", "restrict()"),
         ("EXISTS (SELECT 1)", "subquery", "restrict()"),
         ("vmag < (SELECT max(vmag) FROM t)", "subquery", "restrict()"),
         ("SELECT 1", "subquery", ""),
-        ("xyzzy(vmag) < 5", "not a function", "calculator"),
-        ("logg10(vmag) < 5", "not a function", "did you mean log10"),
-        ("vmag < 6; vmag < 7", "several expressions", "one SQL expression"),
-        ("", "nothing here", ""),
-        ("  -- nothing", "nothing here", ""),
-        ("DROP TABLE stars", "not known here", ""),
-        ("vmag <", "not understood", ""),
-        ("vmag < 6)", "not understood", ""),
+        ("xyzzy(vmag) < 5", "not a supported function", "calculator"),
+        ("logg10(vmag) < 5", "not a supported function", "did you mean log10"),
+        ("vmag < 6; vmag < 7", "more than one expression", "one SQL expression"),
+        ("", "the expression is empty", ""),
+        ("  -- nothing", "the expression is empty", ""),
+        ("DROP TABLE stars", "not supported", ""),
+        ("vmag <", "cannot be parsed", ""),
+        ("vmag < 6)", "cannot be parsed", ""),
         ("name = 'x", "not closed", ""),
-        ("vmag 6", "not understood", ""),
+        ("vmag 6", "cannot be parsed", ""),
         ("vmag < 6 AS bright", "operator is missing", ""),
         ("vmga < 6", "no attribute 'vmga'", "did you mean vmag"),
         ("star.vmag < 6", "there is no attribute 'star.vmag'", "write vmag"),
@@ -59,14 +59,14 @@ from tests.criteria.proofs import SCHEMA, criterion
         ("vmag & 1 = 0", "takes integers", ""),
         ("spectrum = 5", "array<double> with int", "IS NULL"),
         ("spectrum[0] < 5", "elements", "derive"),
-        ("5 < vmag < 7", "goes in parentheses", "AND"),
-        ("vmag = dec = TRUE", "goes in parentheses", "AND"),
-        ("n_obs & 4 | 1 = 1", "goes in parentheses", ""),
-        ("name || name + 1 = 'x'", "goes in parentheses", ""),
-        ("name = 'it''s'", "side by side", r"\'"),
-        ("name LIKE name", "pattern between quotes", ""),
+        ("5 < vmag < 7", "in parentheses", "AND"),
+        ("vmag = dec = TRUE", "in parentheses", "AND"),
+        ("n_obs & 4 | 1 = 1", "in parentheses", ""),
+        ("name || name + 1 = 'x'", "in parentheses", ""),
+        ("name = 'it''s'", "follow each other", r"\'"),
+        ("name LIKE name", "quoted pattern", ""),
         (r"name LIKE 'a\\b'", "escape", ""),
-        ("name LIKE 'a' ESCAPE '😀'", "one character", ""),  # two, to Java
+        ("name LIKE 'a' ESCAPE '😀'", "one quoted character", ""),  # two, to Java
         ("name LIKE ANY ('a', 'b')", "one pattern", "OR"),
         ("name RLIKE '('", "regular expression", ""),
         ("name = 'a' COLLATE UTF8_LCASE", "collation", "lower"),
@@ -75,15 +75,15 @@ from tests.criteria.proofs import SCHEMA, criterion
         ("n_obs < 300Y", "300 is not a tinyint", ""),
         ("vmag < 1e999", "too large", ""),
         ("at < TIMESTAMP '2020-01-01 12:00Z'", "not a timestamp", "yyyy-mm-dd hh:mm:ss"),
-        ("vmag BETWEEN SYMMETRIC 1 AND 2", "not known here", ""),
+        ("vmag BETWEEN SYMMETRIC 1 AND 2", "not supported", ""),
         ("vmag IN ()", "list of values", ""),
         ("abs(1, 2) < 5", "abs() takes 1 argument, not 2", ""),
         ("pow(vmag) < 5", "pow() takes 2 arguments, not 1", ""),
         ("length(vmag) < 5", "length() takes a string here, not a double", "CAST"),
-        ("round(vmag, n_obs) < 5", "small whole number", ""),
+        ("round(vmag, n_obs) < 5", "whole number", ""),
         ("CAST(vmag AS DATE) < '2020-01-01'", "cannot be cast", "date_from_unix_date"),
-        ("CAST(vmag AS array<int>) IS NULL", "not a type", ""),
-        ("CAST(vmag AS DECIMAL(50,2)) < 5", "not a type", ""),
+        ("CAST(vmag AS array<int>) IS NULL", "not supported as the type", ""),
+        ("CAST(vmag AS DECIMAL(50,2)) < 5", "not supported as the type", ""),
     ],
 )
 def test_refused_with_reason_and_hint(text, problem, hint):
@@ -115,7 +115,7 @@ def test_a_regular_expression_that_java_reads_too_is_not_refused(pattern):
 
 
 def test_half_a_character_is_no_text_and_the_error_can_be_shown():
-    with pytest.raises(CriterionError, match="this is no text") as caught:
+    with pytest.raises(CriterionError, match="this is not valid text") as caught:
         criterion("name = 'a\udcff'")
     assert caught.value.column == 9
     assert str(caught.value).encode()
@@ -127,7 +127,7 @@ def test_a_name_is_found_exactly_or_by_case_or_not_at_all():
     assert parse_criterion("vmag < 6", schema).reads == ("b",)
     assert parse_criterion("Vmag < 6", schema).reads == ("a",)
     assert parse_criterion("PLX < 6", schema).reads == ("c",)
-    with pytest.raises(CriterionError, match="VMAG may be Vmag or vmag"):
+    with pytest.raises(CriterionError, match="VMAG is ambiguous: Vmag or vmag"):
         parse_criterion("VMAG < 6", schema)
 
 
@@ -165,4 +165,5 @@ def test_what_is_nested_too_deeply_is_read_or_refused_but_never_crashes(text):
     try:
         criterion(text)
     except CriterionError as error:
-        assert "nested too" in error.problem  # noqa: PT017 - reading it would be fine too
+        reasons = ("nested too", "expands to more than", "nested brackets")
+        assert any(reason in error.problem for reason in reasons)  # noqa: PT017 - reading it would be fine too

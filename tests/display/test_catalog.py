@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from provenn.display.catalog import Card, Table, card_html, proof_html, reason_html, relation_html
+from provenn.display.catalog_card import Card, Table, card_html, proof_html, reason_html, relation_html
 
 HARM = "<script>alert('x')</script>\n\"&\x07"
 
@@ -77,11 +77,11 @@ def test_whatever_is_shown_is_escaped_and_changes_nothing_around_it(made):
 
 def test_what_is_too_much_is_cut_and_says_so():
     rows = tuple((f"a{number}" * 500, "double") for number in range(1000))
-    made = card_html(Card("wide", "", tables=(Table("1 000 attributes", ("name", "type"), rows),)))
+    made = card_html(Card("wide", "", tables=(Table("1,000 attributes", ("name", "type"), rows),)))
     assert "… and 960 more" in made
     assert len(made) < 60_000
     part = card_html(Card("wide", "", tables=(Table("all", ("name", "type"), rows[:40], 100_040),)))
-    assert "… and 100 000 more" in part
+    assert "… and 100,000 more" in part
     assert len(proof_html("A == B", "holds", [("A" * 10_000, "B" * 10_000)] * 1000)) < 60_000
 
 

@@ -1,19 +1,27 @@
-from provenn.display.figure import Figure, above, beside, document, shortened, text_width, words
+from provenn.display.figure import (
+    Figure,
+    draw_text,
+    estimate_text_width,
+    render_document,
+    shorten_label,
+    stack_horizontally,
+    stack_vertically,
+)
 from tests.display.svg import parsed, tagged
 
 
 def test_beside_adds_widths_and_above_adds_heights():
     one, other = Figure(10, 20), Figure(30, 5)
-    assert (beside([one, other], gap=2).width, beside([one, other], gap=2).height) == (42, 20)
-    assert (above([one, other], gap=2).width, above([one, other], gap=2).height) == (30, 27)
+    assert (stack_horizontally([one, other], gap=2).width, stack_horizontally([one, other], gap=2).height) == (42, 20)
+    assert (stack_vertically([one, other], gap=2).width, stack_vertically([one, other], gap=2).height) == (30, 27)
 
 
 def test_nothing_beside_nothing_has_no_size():
-    assert beside([]) == above([]) == Figure(0, 0)
+    assert stack_horizontally([]) == stack_vertically([]) == Figure(0, 0)
 
 
 def test_a_picture_is_titled_described_and_an_image_for_screen_readers():
-    root = parsed(document(words("x"), title="T", description="D"))
+    root = parsed(render_document(draw_text("x"), title="T", description="D"))
     assert root.get("role") == "img"
     names = [tagged(root, tag)[0] for tag in ("title", "desc")]
     assert [name.text for name in names] == ["T", "D"]
@@ -21,14 +29,14 @@ def test_a_picture_is_titled_described_and_an_image_for_screen_readers():
 
 
 def test_a_file_brings_ink_and_paper_for_light_and_dark_screens():
-    svg = document(words("x"), title="T", description="D")
+    svg = render_document(draw_text("x"), title="T", description="D")
     (style,) = tagged(parsed(svg), "style")
     assert "prefers-color-scheme: dark" in str(style.text)
     assert len(tagged(parsed(svg), "rect", "paper")) == 1
 
 
 def test_inside_a_page_the_colours_are_those_of_the_page():
-    root = parsed(document(words("x"), title="T", description="D", inline=True))
+    root = parsed(render_document(draw_text("x"), title="T", description="D", inline=True))
     assert not tagged(root, "style")
     assert not tagged(root, "rect", "paper")
     assert root.get("color") is None
@@ -36,7 +44,7 @@ def test_inside_a_page_the_colours_are_those_of_the_page():
 
 
 def test_the_styles_of_a_picture_apply_to_it_alone():
-    svg = document(words("x"), title="T", description="D")
+    svg = render_document(draw_text("x"), title="T", description="D")
     name = parsed(svg).get("class")
     (style,) = tagged(parsed(svg), "style")
     rules = str(style.text).replace("@media (prefers-color-scheme: dark) {", "").split("}")
@@ -44,7 +52,9 @@ def test_the_styles_of_a_picture_apply_to_it_alone():
 
 
 def test_different_pictures_have_different_ids_and_the_same_picture_the_same():
-    first, again, second = (document(words(text), title="T", description="D") for text in ("one", "one", "two"))
+    first, again, second = (
+        render_document(draw_text(text), title="T", description="D") for text in ("one", "one", "two")
+    )
     assert first == again
     assert {e.get("id") for e in parsed(first).iter() if e.get("id")}.isdisjoint(
         {e.get("id") for e in parsed(second).iter()}
@@ -52,10 +62,10 @@ def test_different_pictures_have_different_ids_and_the_same_picture_the_same():
 
 
 def test_wide_characters_need_more_room_and_combining_ones_none():
-    assert text_width("星", 10) > text_width("s", 10)
-    assert text_width("e\u0301", 10) == text_width("e", 10)
+    assert estimate_text_width("星", 10) > estimate_text_width("s", 10)
+    assert estimate_text_width("e\u0301", 10) == estimate_text_width("e", 10)
 
 
 def test_a_label_that_fits_is_not_shortened():
-    assert shortened("x" * 12, 12) == "x" * 12
-    assert len(shortened("x" * 13, 12)) == 12
+    assert shorten_label("x" * 12, 12) == "x" * 12
+    assert len(shorten_label("x" * 13, 12)) == 12

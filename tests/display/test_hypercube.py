@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from provenn.display import hypercube_svg, hypercube_text
-from provenn.display.hypercube import directions
+from provenn.display.hypercube import assign_directions
 from provenn.errors import HypercubeError, LabelError, PictureError, UnknownLabelError
 from tests.display.svg import parsed, tagged
 
@@ -50,7 +50,7 @@ def test_each_circle_is_where_its_sets_lead_and_as_full_as_its_cell():
     cube = np.array([[[True, False], [False, True]], [[False, False], [True, True]]])
     drawn = circles(hypercube_svg("ABC", cube))
     x0, y0, _ = drawn[""]
-    toward = directions("ABC")
+    toward = assign_directions("ABC")
     for index in product((0, 1), repeat=3):
         inside = [label for label, one in zip("ABC", index, strict=True) if one]
         x, y, state = drawn["".join(inside)]
@@ -69,7 +69,7 @@ def test_a_set_has_the_same_direction_in_every_hypercube_of_a_picture():
 
 @pytest.mark.parametrize("n", range(1, 7))
 def test_no_two_vertices_touch_and_no_edge_runs_through_a_vertex(n):
-    toward = np.array(list(directions("ABCDEF"[:n]).values()))
+    toward = np.array(list(assign_directions("ABCDEF"[:n]).values()))
     indices = np.array(list(product((0, 1), repeat=n)))
     points = indices @ toward
     assert all(np.hypot(*(p - q)) > 13 for p, q in combinations(points, 2))

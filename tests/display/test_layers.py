@@ -2,14 +2,14 @@
 
 from itertools import combinations, pairwise
 from random import Random
-from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provenn.display.layers import Layout, layered
+from provenn.display.layers import Layout, arrange_boxes
 from provenn.errors import PictureError
+from tests.effort import assert_far_from_quadratic
 
 
 @st.composite
@@ -50,7 +50,7 @@ def boxes_of(sizes, layout: Layout, shrunk=0.01):
 @given(graphs(), WIDTHS)
 def test_boxes_do_not_overlap_and_are_inside_the_picture(graph, widest):
     sizes, edges = graph
-    layout = layered(sizes, edges, widest=widest)
+    layout = arrange_boxes(sizes, edges, widest=widest)
     boxes = boxes_of(sizes, layout)
     for (left, top, right, bottom), (other_left, other_top, other_right, other_bottom) in combinations(boxes, 2):
         assert right < other_left or other_right < left or bottom < other_top or other_bottom < top
@@ -64,7 +64,7 @@ def test_boxes_do_not_overlap_and_are_inside_the_picture(graph, widest):
 @given(graphs(), WIDTHS)
 def test_every_edge_goes_down_from_its_box_to_its_box_and_through_no_other(graph, widest):
     sizes, edges = graph
-    layout = layered(sizes, edges, widest=widest)
+    layout = arrange_boxes(sizes, edges, widest=widest)
     boxes = boxes_of(sizes, layout)
     assert len(layout.routes) == len(edges)
     for (start, end), route in zip(edges, layout.routes, strict=True):
@@ -80,7 +80,7 @@ def test_every_edge_goes_down_from_its_box_to_its_box_and_through_no_other(graph
 
 @given(graphs())
 def test_the_same_graph_has_the_same_layout(graph):
-    assert layered(*graph) == layered(*graph)
+    assert arrange_boxes(*graph) == arrange_boxes(*graph)
 
 
 def crossings(tops, bottoms, edges):
@@ -94,7 +94,7 @@ def test_there_are_no_more_crossings_than_in_the_order_given(many, more, random)
     # so that all are in two rows, as they are in the order given
     edges += [(i, many + random.randrange(more)) for i in range(many)]
     edges += [(random.randrange(many), many + j) for j in range(more)]
-    layout = layered([(20, 20)] * (many + more), edges)
+    layout = arrange_boxes([(20, 20)] * (many + more), edges)
     x = [corner[0] for corner in layout.corners]
     assert crossings(x, x, edges) <= crossings(range(many), range(many + more), edges)
 
@@ -104,7 +104,7 @@ def test_random_graphs_have_far_fewer_crossings_than_in_the_order_given():
     for _ in range(20):
         order = random.sample(range(12), 12)
         edges = [(i, 12 + order[(i + k) % 12]) for i in range(12) for k in (0, 1)]  # a ring: two at best
-        layout = layered([(20, 20)] * 24, edges)
+        layout = arrange_boxes([(20, 20)] * 24, edges)
         x = [corner[0] for corner in layout.corners]
         drawn, given_ = drawn + crossings(x, x, edges), given_ + crossings(range(12), range(24), edges)
     assert drawn < given_ / 3
@@ -113,7 +113,7 @@ def test_random_graphs_have_far_fewer_crossings_than_in_the_order_given():
 def test_a_tree_has_no_crossings_either_way_up():
     tree = [((i - 1) // 2, i) for i in Random(3).sample(range(1, 31), 30)]
     for edges in (tree, [(other, one) for one, other in tree]):
-        layout = layered([(20, 20)] * 31, edges)
+        layout = arrange_boxes([(20, 20)] * 31, edges)
         x = [corner[0] for corner in layout.corners]
         rows = {}
         for one, other in edges:
@@ -123,37 +123,44 @@ def test_a_tree_has_no_crossings_either_way_up():
 
 def test_a_long_edge_is_straight_where_there_is_room():
     chain = [(i, i + 1) for i in range(5)]
-    layout = layered([(60, 20)] * 6, [*chain, (0, 5)])
+    layout = arrange_boxes([(60, 20)] * 6, [*chain, (0, 5)])
     bends = {x for x, _ in layout.routes[-1][2:-1]}
     assert len(bends) == 1
 
 
 def test_a_chain_is_one_vertical_line():
-    layout = layered([(60, 20), (100, 20), (30, 20)], [(0, 1), (1, 2)])
+    layout = arrange_boxes([(60, 20), (100, 20), (30, 20)], [(0, 1), (1, 2)])
     assert {x for route in layout.routes for x, _ in route} == {50.0}
 
 
 def test_what_feeds_one_box_far_below_is_near_it():
     """0 -> 1 -> 2 -> 3 and 4 -> 3: 4 could be at the top."""
-    layout = layered([(20, 20)] * 5, [(0, 1), (1, 2), (2, 3), (4, 3)])
+    layout = arrange_boxes([(20, 20)] * 5, [(0, 1), (1, 2), (2, 3), (4, 3)])
     assert layout.corners[4][1] == layout.corners[2][1]
 
 
 def test_a_row_that_would_be_too_wide_becomes_several():
     star = [(0, i) for i in range(1, 41)]
-    layout = layered([(100, 20)] * 41, star, widest=800)
+    layout = arrange_boxes([(100, 20)] * 41, star, widest=800)
     assert layout.width < 1300
     assert len({y for _, y in layout.corners}) == 6
 
 
+def test_a_box_that_is_too_wide_for_a_row_leaves_the_row_to_narrower_boxes():
+    """A row has place for 500 and 100; the box of 300 goes to the next."""
+    layout = arrange_boxes([(10, 20), (500, 20), (300, 20), (100, 20)], [(0, 1), (0, 2), (0, 3)], widest=600)
+    heights = [y for _, y in layout.corners]
+    assert heights[0] < heights[1] == heights[3] < heights[2]
+
+
 @pytest.mark.parametrize("edges", [[(0, 0)], [(0, 1), (1, 2), (2, 0)]])
 def test_a_cycle_is_refused(edges):
-    with pytest.raises(PictureError, match="lead to themselves"):
-        layered([(10, 10)] * 3, edges)
+    with pytest.raises(PictureError, match="boxes in a cycle"):
+        arrange_boxes([(10, 10)] * 3, edges)
 
 
 def test_no_boxes_at_all():
-    assert layered([], []) == Layout(0.0, 0.0, (), ())
+    assert arrange_boxes([], []) == Layout(0.0, 0.0, (), ())
 
 
 @pytest.mark.parametrize("shape", ["local", "star", "two rows"])
@@ -164,15 +171,12 @@ def test_hundreds_of_boxes_have_places(shape):
         "star": [(0, i) for i in range(1, count)],
         "two rows": [(random.randrange(150), 150 + random.randrange(150)) for _ in range(600)],
     }[shape]
-    made = layered([(100, 40)] * count, edges, widest=1500)
+    made = arrange_boxes([(100, 40)] * count, edges, widest=1500)
     assert (len(set(made.corners)), len(made.routes)) == (count, len(edges))
 
 
 def test_thousands_of_boxes_in_one_row_are_not_quadratic():
-    def seconds(count):
-        start = process_time()
-        layered([(100, 40)] * count, [(0, i) for i in range(1, count)])
-        return process_time() - start
+    def arrange_star(count):
+        arrange_boxes([(100, 40)] * count, [(0, i) for i in range(1, count)])
 
-    seconds(1000)
-    assert seconds(16_000) < 60 * max(seconds(1000), 0.01)
+    assert_far_from_quadratic(arrange_star, 250)

@@ -4,16 +4,23 @@ import re
 
 import pytest
 
-from provenn.catalogs.lineage import CLASSES
-from provenn.display.lineage import LineageNode, LineagePicture, lineage_svg
-from provenn.display.outlines import WORDS, outline
+from provenn.catalogs.verbs import CLASSES
+from provenn.display.lineage_picture import LineageNode, LineagePicture, lineage_svg
+from provenn.display.outlines import SHAPES, draw_outline
 from provenn.errors import PictureError
 from tests.display.svg import NAMESPACE, parsed, tagged
 
-BASE = LineageNode("1", "hipparcos", "Base", "118218 rows of hip.parquet", "h", below=12)
-BRIGHT = LineageNode("2", "bright", "SelectSources", "the sources of hipparcos where vmag < 6", "b", focus=True)
-NEAR = LineageNode("3", "near", "DeriveAttributes", "hipparcos, with dist_pc = 1000 / plx", "h", stored=0.4)
-BOTH = LineageNode("4", "both", "CombineAttributes", "the attributes of bright and near", "x", stored=1.0, above=3)
+
+def node(identifier, name, kind, *rest, **options):
+    """A catalog with the word and the shape of its class."""
+    profile = CLASSES[kind].profile
+    return LineageNode(identifier, name, kind, *rest, word=profile.word, shape=profile.shape, **options)
+
+
+BASE = node("1", "hipparcos", "Base", "118218 rows of hip.parquet", "h", below=12)
+BRIGHT = node("2", "bright", "SelectSources", "the sources of hipparcos where vmag < 6", "b", focus=True)
+NEAR = node("3", "near", "DeriveAttributes", "hipparcos, with dist_pc = 1000 / plx", "h", stored=0.4)
+BOTH = node("4", "both", "CombineAttributes", "the attributes of bright and near", "x", stored=1.0, above=3)
 EDGES = (("1", "2"), ("1", "3"), ("2", "4"), ("3", "4"))
 PICTURE = LineagePicture("The lineage of both", (BASE, BRIGHT, NEAR, BOTH), EDGES)
 
@@ -29,16 +36,18 @@ def paths(group):
 
 
 def test_every_class_has_a_word_and_a_shape_of_its_own():
-    assert set(WORDS) == set(CLASSES)
-    assert len(set(WORDS.values())) == len({outline(kind, 100, 50) for kind in WORDS}) == 12
-    assert outline("Unheard", 100, 50)[0] not in {
-        outline(kind, 100, 50)[0] for kind in WORDS if kind != "CombineAttributes"
+    profiles = {kind: catalog_class.profile for kind, catalog_class in CLASSES.items()}
+    assert [profile.shape for profile in profiles.values()] == list(SHAPES)
+    assert len({profile.word for profile in profiles.values()}) == len(CLASSES)
+    assert len({draw_outline(shape, 100, 50) for shape in SHAPES}) == len(CLASSES)
+    assert draw_outline("Unheard", 100, 50)[0] not in {
+        draw_outline(shape, 100, 50)[0] for shape in SHAPES if shape != profiles["CombineAttributes"].shape
     }
 
 
-@pytest.mark.parametrize("kind", WORDS)
-def test_an_outline_stays_in_its_box(kind):
-    numbers = [float(one) for one in re.findall(r"(?<=[ML ])-?[\d.]+", outline(kind, 120, 60)[0])]
+@pytest.mark.parametrize("shape", SHAPES)
+def test_an_outline_stays_in_its_box(shape):
+    numbers = [float(one) for one in re.findall(r"(?<=[ML ])-?[\d.]+", draw_outline(shape, 120, 60)[0])]
     assert min(numbers) >= 0
     assert max(numbers) <= 120
 
@@ -96,8 +105,7 @@ def test_the_key_holds_what_occurs_and_nothing_else():
     assert {"Base", "SelectSources", "DeriveAttributes", "CombineAttributes", "stored"} <= set(texts)
     assert "ConcatSources" not in texts
     alone = [
-        one.text
-        for one in tagged(parsed(lineage_svg(LineagePicture("A", (LineageNode("1", "A", "Base"),), ()))), "text")
+        one.text for one in tagged(parsed(lineage_svg(LineagePicture("A", (node("1", "A", "Base"),), ()))), "text")
     ]
     assert alone == ["A", "base", "A", "Base"]
 

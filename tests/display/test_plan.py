@@ -1,33 +1,33 @@
 """Plans as text, SVG and HTML, given plain values."""
 
 from provenn.display.plan import PlanArgument, PlanNode, PlanPicture, plan_html, plan_svg, plan_text
-from provenn.display.rows import Rows
+from provenn.display.row_counts import Rows
 from tests.display.svg import parsed, tagged
 
-READ = PlanNode("compute", "read A", Rows.counted(10), "the files hold it")
+READ = PlanNode("compute", "read A", Rows.exactly(10), "read from the files")
 TREE = PlanNode("skip", "join", Rows(), "nobody needs it", (READ, PlanNode("skip", "calculate z", inputs=(READ,))))
-REUSED = PlanNode("partial reuse (3 of 4)", "put together", Rows.counted(4), "", (PlanNode("reuse", "#1"), READ), 0.75)
+REUSED = PlanNode("partial reuse (3 of 4)", "concatenate", Rows.exactly(4), "", (PlanNode("reuse", "#1"), READ), 0.75)
 PLAN = PlanPicture("z of B", TREE, REUSED, (("Proved", ("B <= A: it is so",)),))
 
 
 def test_trees_stand_beside_each_other_where_there_is_room_and_else_below_each_other():
     wide, narrow = plan_text(PLAN, 120).split("\n"), plan_text(PLAN, 60).split("\n")
-    assert wide[2].split("  ")[0] == narrow[2] == "As it is defined"
-    assert wide[2].endswith("As it is computed")
-    assert "As it is computed" in narrow[3:]
+    assert wide[2].split("  ")[0] == narrow[2] == "As defined"
+    assert wide[2].endswith("As computed")
+    assert "As computed" in narrow[3:]
     assert max(map(len, narrow)) <= 60
 
 
 def test_the_tree_of_a_plan():
     assert plan_text(PLAN, 60).split("\n")[2:11] == [
-        "As it is defined",
+        "As defined",
         "skip: join",
         "│     nobody needs it",
         "├─ compute: read A",
-        "│           10 sources; the files hold it",
+        "│           10 sources; read from the files",
         "└─ skip: calculate z",
         "   └─ compute: read A",
-        "               10 sources; the files hold it",
+        "               10 sources; read from the files",
         "",
     ]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from provenn.display import RegionState, venn_states_svg, venn_svg
-from provenn.display.geometry import ARRANGEMENTS, anchors
+from provenn.display.geometry import ARRANGEMENTS, find_anchors
 from provenn.errors import HypercubeError, PictureError
 from tests.display.svg import contains, flattened, parsed, tagged
 
@@ -40,7 +40,7 @@ def test_every_point_is_covered_by_the_outline_of_its_region_and_by_no_other(n):
 @pytest.mark.parametrize("n", range(5))
 def test_every_region_is_in_one_piece_with_a_mark_well_inside(n):
     outlines = drawn_regions(venn_svg("ABCD"[:n], np.ones((2,) * n, dtype=bool)))
-    marks = anchors(ARRANGEMENTS[n])
+    marks = find_anchors(ARRANGEMENTS[n])
     around = 6 * np.exp(1j * np.linspace(0, 2 * np.pi, 12))
     for region, loops in zip(product((0, 1), repeat=n), outlines, strict=True):
         assert len(loops) == (1 if any(region) or n == 0 else 2)

@@ -15,9 +15,9 @@ from openlineage.client.serde import Serde
 from prov.model import ProvDerivation, ProvDocument, ProvEntity
 
 import provenn
+from provenn.data import run_records
 from provenn.errors import FormatError, LineageError, UnknownCatalogError
 from provenn.exchange import FORMATS, export_lineage, prov_records, records
-from provenn.store import runs
 
 ODD = 'a name: "äöü" <&> {1}/\\'
 READERS = {"prov-json": "json", "prov-n": "provn", "prov-xml": "xml"}
@@ -127,9 +127,9 @@ def test_a_criterion_of_comparisons_is_a_subset_that_everybody_knows(archive):
 
 def test_runs_are_told(archive):
     with archive._database.writing() as writing:
-        number = runs.begin(writing, "bright", catalog=archive["bright"].digest)
-        runs.end(writing, number, "done", seconds=1.0, rows=7)
-        runs.begin(writing, "bright", catalog=archive["bright"].digest)  # one that has not ended
+        number = run_records.begin_run(writing, "bright", catalog=archive["bright"].digest)
+        run_records.end_run(writing, number, "done", seconds=1.0, rows=7)
+        run_records.begin_run(writing, "bright", catalog=archive["bright"].digest)  # one that has not ended
     event = json.loads(exported(archive, which="bright").splitlines()[-1])
     assert event["eventType"] == "COMPLETE"
     assert event["job"]["name"] == "bright"
@@ -137,6 +137,23 @@ def test_runs_are_told(archive):
     event_v2.Run(event["run"]["runId"])
     assert "provenn:run-1," in exported(archive, "prov-n", "bright")
     assert "run-1" not in exported(archive, "prov-n", "stars")
+
+
+@pytest.mark.parametrize("confined", [False, True])
+def test_all_runs_are_exported_however_many_there_are(archive, tmp_path, monkeypatch, confined):
+    with archive._database.writing() as writing:
+        for number in range(1, 8):
+            assert run_records.begin_run(writing, "bright", catalog=archive["bright"].digest) == number
+            run_records.end_run(writing, number, "done", seconds=1.0, rows=number)
+    monkeypatch.setattr(run_records, "_PAGE", 3)
+    with provenn.open(tmp_path / "survey", who="bob", confined=confined) as opened:
+        events = [json.loads(line) for line in exported(opened).splitlines()]
+    rows = [
+        event["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"]
+        for event in events
+        if event.get("eventType")
+    ]
+    assert rows == [1, 2, 3, 4, 5, 6, 7]
 
 
 def read_back(text: str, format_: str) -> ProvDocument:
@@ -149,7 +166,7 @@ def test_the_formats_of_prov_say_the_same_and_the_library_reads_them(archive, mo
     labels = {str(one.label) for one in whole[0].get_records(ProvEntity)}
     assert {"stars", ODD, "both"} <= labels
     assert len(list(whole[0].get_records(ProvDerivation))) == 6, "five catalogs; one is made from two, one from files"
-    monkeypatch.setattr(prov_records, "_AT_ONCE", 2)
+    monkeypatch.setattr(prov_records, "_RECORDS_PER_DOCUMENT", 2)
     assert [read_back(exported(archive, one), one) for one in READERS] == whole, "in parts"
 
 

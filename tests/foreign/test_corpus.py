@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, note, settings
 from pyarrow import parquet
 
 from provenn.catalogs import Base, Files
+from provenn.files.data_folder import DataFolder
 from provenn.spark.engine import Engine
 from provenn.spark.reading import read_base
-from provenn.spark.tables.converting import converted
-from provenn.store.folder import DataFolder
+from provenn.spark.tables.converting import convert_files
 from tests.foreign.tables import Drawn, Rows, canonical, drawn_tables, from_arrow
 from tests.foreign.writers import STILTS, WRITERS, Writer, spark_writers
 from tests.spark.conftest import engine
@@ -26,7 +26,7 @@ def read_by_provenn(path: Path, writer: Writer, engine: Engine | None, folder: P
     """Return the rows that provenn reads of a file: with Spark, or as it converts them for Spark."""
     files = Files.at(path, **writer.given)
     if engine is None:
-        made = converted(files, DataFolder.of(folder))
+        made = convert_files(files, DataFolder.of(folder))
         return from_arrow(parquet.read_table(made.removeprefix("file://")))
     frame = read_base(engine, Base.of(files, key="id", population="star"), DataFolder.of(folder))
     return from_arrow(frame.toArrow())
@@ -66,7 +66,7 @@ def is_written(name: str, drawn: Drawn) -> bool:
 
 @pytest.mark.filterwarnings("ignore")
 def test_converted_files_are_what_their_writers_read():
-    @settings(max_examples=25, deadline=None, suppress_health_check=LOOSE)
+    @settings(max_examples=8, deadline=None, suppress_health_check=LOOSE)
     @given(drawn_tables())
     def differ(drawn):
         for name, writer in WRITERS.items():
@@ -78,7 +78,7 @@ def test_converted_files_are_what_their_writers_read():
 
 @pytest.mark.filterwarnings("ignore")
 def test_files_that_spark_reads_are_what_their_writers_read(engine):
-    check_with_spark(engine, 4)
+    check_with_spark(engine, 2)
 
 
 @pytest.mark.campaign

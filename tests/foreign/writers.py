@@ -19,6 +19,7 @@ from pyarrow import parquet
 
 from tests.foreign.tables import Drawn, Rows, arrow_table, astropy_table, from_arrow, from_astropy
 from tests.programs import program
+from tests.waiting import LIMIT
 
 __all__ = ["WRITERS", "Writer", "spark_writers"]
 
@@ -204,7 +205,7 @@ def write_votable_fits(drawn: Drawn, path: Path) -> None:
     """Write a VOTable that carries a FITS file, with STILTS."""
     astropy_table(drawn).write(path.with_suffix(".fits"))
     places = [f"in={path.with_suffix('.fits')}", f"out={path}", "ofmt=votable-fits-inline"]
-    subprocess.run([program("stilts"), "tpipe", *places], check=True, timeout=120)
+    subprocess.run([program("stilts"), "tpipe", *places], check=True, timeout=LIMIT)
 
 
 def read_votable_fits(path: Path) -> Rows:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import provenn
 from provenn.errors import ProvennError
-from provenn.store.portable import KINDS
+from provenn.transfer.portable_files import KINDS
 from tests.fuzz.texts import ODD
 from tests.fuzz.trying import Tried, try_all
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import provenn
 from provenn.web import create_app
-from provenn.web.guarding import guarded
+from provenn.web.guarding import guard_app
 from provenn.web.jobs import Jobs
 from tests.fuzz.texts import ODD, texts
 from tests.fuzz.trying import Tried, try_all
@@ -29,7 +29,16 @@ with warnings.catch_warnings():
 __all__ = ["opened", "try_anything", "try_operations"]
 
 _BASE = "http://127.0.0.1"
-_INSIDE = ("Traceback", "site-packages", "sqlalchemy", 'File "', "provenn/store", ".py:")
+_INSIDE = (
+    "Traceback",
+    "site-packages",
+    "sqlalchemy",
+    'File "',
+    "provenn/database",
+    "provenn/data",
+    "provenn/web",
+    ".py:",
+)
 # A text may be no statement, however well its length fits; and any value is a text, once it is in an address.
 _NOT_ASKED = [positive_data_acceptance, negative_data_rejection]
 _KNOWN = ("stars", "bright", "faint", "galaxies", *NAMES)
@@ -42,7 +51,7 @@ def opened(folder: Path) -> Iterator[TestClient]:
         provenn.open(folder, who="ada", progress=False) as archive,
         patch.object(Jobs, "_carry_out", lambda *_: None),
         TestClient(
-            guarded(create_app(archive)), base_url=_BASE, follow_redirects=False, raise_server_exceptions=False
+            guard_app(create_app(archive)), base_url=_BASE, follow_redirects=False, raise_server_exceptions=False
         ) as client,
     ):
         yield client

@@ -1,26 +1,24 @@
-"""Trying random input: many cases, each within a time, counted."""
+"""Trying random input: many cases, each within an effort, counted."""
 
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from time import process_time
 from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.effort import counting_calls
+from tests.waiting import LIMIT
+
 __all__ = ["Tried", "random_input", "try_all"]
 
 T = TypeVar("T")
 
-SECONDS = 5.0
-"""The most time of a processor that a case may take: far more than any does. Time on a clock says little on a machine
-that is busy."""
-
-HANGING = 120
-"""The seconds after which a case is taken to hang."""
+MOST_CALLS = 5_000_000
+"""How many functions written in Python a case may call: a hundred times more than any does."""
 
 
 @dataclass(slots=True)
@@ -33,13 +31,13 @@ class Tried:
         How many.
     accepted
         How many of them were found good.
-    slowest
-        The seconds of a processor that the slowest took.
+    most_calls
+        How many functions written in Python were called for the case that needed most.
     """
 
     cases: int = 0
     accepted: int = 0
-    slowest: float = 0.0
+    most_calls: int = 0
 
 
 def try_all(inputs: st.SearchStrategy[T], accept: Callable[[T], bool], cases: int) -> Tried:
@@ -65,12 +63,9 @@ def try_all(inputs: st.SearchStrategy[T], accept: Callable[[T], bool], cases: in
     )
     @given(inputs)
     def each(one: T) -> None:
-        start = process_time()
-        with _not_for_ever():
+        with _not_for_ever(), counting_calls(MOST_CALLS) as calls:
             good = accept(one)
-        taken = process_time() - start
-        assert taken < SECONDS, f"this took {taken:.1f} s"
-        tried.slowest = max(tried.slowest, taken)
+        tried.most_calls = max(tried.most_calls, calls.count)
         tried.cases += 1
         tried.accepted += good
 
@@ -81,10 +76,10 @@ def try_all(inputs: st.SearchStrategy[T], accept: Callable[[T], bool], cases: in
 @contextmanager
 def _not_for_ever() -> Iterator[None]:
     def stop(_signal: int, _frame: object) -> None:
-        raise TimeoutError(f"this took more than {HANGING} s")
+        raise TimeoutError(f"this took more than {LIMIT:.0f} s")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(HANGING)
+    signal.alarm(int(LIMIT))
     try:
         yield
     finally:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from provenn.errors import BudgetError
 from provenn.logic import Relationship, algorithms
-from provenn.logic.hypercubes import Wide
+from provenn.logic.hypercubes import WideHypercubes
 from provenn.logic.operators import Operator
 from tests.brute_force import extended, hypercubes, read, reduced, subsets, written
 from tests.strategies import label_lists, relationships
@@ -193,7 +193,7 @@ def test_beyond_64_regions_the_results_are_those_of_few():
     everywhere = np.ones((2,) * 7, bool)
     outside = everywhere & (np.arange(2) == 0).reshape(2, *[1] * 6)
     seven = Relationship.from_arrays("ABCDEFG", [everywhere, outside]).form
-    assert isinstance(seven.hypercubes, Wide)
+    assert isinstance(seven.hypercubes, WideHypercubes)
     two = Relationship.from_arrays("AB", [everywhere[..., 0, 0, 0, 0, 0], outside[..., 0, 0, 0, 0, 0]]).form
     assert result(algorithms.removing_a_set(seven, *"CDEFG")) == result(two)
     assert result(algorithms.enhanced_conjunction(two, seven)) == result(seven)
@@ -213,7 +213,7 @@ def test_wide_hypercubes_lead_to_the_same_results_as_packed_ones(p, q, operator)
     ]
     with patch("provenn.logic.hypercubes.labelled.WIDTH", -1):
         wide_p, wide_q = written(p.labels, read(p)).form, written(q.labels, read(q)).form
-        assert isinstance(wide_p.hypercubes, Wide)
+        assert isinstance(wide_p.hypercubes, WideHypercubes)
         wide = [
             algorithms.any_binary_operator(wide_p, wide_q, operator),
             algorithms.enhanced_conjunction(wide_p, wide_q),

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 
 from provenn.errors import BudgetError
 from provenn.logic import Relationship, statement
-from provenn.logic.enumeration import enumerated, holding
+from provenn.logic.enumeration import enumerate_hypercubes, select_holding
 from provenn.logic.statements import And, Not, Or
 from tests.brute_force import holds, hypercubes, models, read
 from tests.strategies import relationships, statements
@@ -41,7 +41,7 @@ def test_several_statements_all_hold(one, other, third):
 @settings(max_examples=40, deadline=None)
 @given(relationships("ABC", least=3), statements("ABC"))
 def test_a_statement_is_judged_in_hypercubes_that_are_there(p, said):
-    assert read(Relationship(holding(p.form, said))) == {one for one in read(p) if holds(said, one)}
+    assert read(Relationship(select_holding(p.form, said))) == {one for one in read(p) if holds(said, one)}
 
 
 @settings(max_examples=40, deadline=None)
@@ -105,7 +105,7 @@ def test_too_many_hypercubes_are_refused_with_their_number_and_the_sets():
 
 def test_what_is_no_statement_is_refused():
     with pytest.raises(TypeError, match="not a statement: 7"):
-        enumerated([And((statement("A == B"), 7))], ("A", "B"), 100)
+        enumerate_hypercubes([And((statement("A == B"), 7))], ("A", "B"), 100)
 
 
 def test_the_brute_force_itself_counts_hypercubes():

@@ -10,7 +10,7 @@ import pytest
 
 from provenn.logic import Relationship
 from provenn.logic.algorithms import adding_a_set, any_binary_operator, enhanced_conjunction, enhanced_nonimplication
-from provenn.logic.hypercubes import Labelled
+from provenn.logic.hypercubes import LabelledHypercubes
 from provenn.logic.operators import Operator
 from tests.brute_force import extended, read, written
 
@@ -34,7 +34,7 @@ def relationship(labels: str, some: set[Cube]) -> Relationship:
     return written(labels, named)
 
 
-def ours(form: Labelled) -> Relationship:
+def ours(form: LabelledHypercubes) -> Relationship:
     return Relationship(form)
 
 

@@ -273,7 +273,7 @@ def test_the_hypercubes_of_no_sets():
         ([[]], "not of float64"),
         ([np.array([[True, False], [True, True]])], r"of 1 sets is an array of shape \(2,\), not \(2, 2\)"),
         ([np.array([True, True, True])], r"not \(3,\)"),
-        ([[[True], [True, False]]], r"an array of shape \(2,\) is expected"),
+        ([[[True], [True, False]]], r"expected an array of shape \(2,\)"),
     ],
 )
 def test_an_array_that_is_no_hypercube_is_refused(arrays, problem):
@@ -330,7 +330,7 @@ def test_what_would_exceed_the_budget_is_refused_and_its_size_is_exact(make, siz
 def test_an_unknown_set_is_named_and_the_nearest_one_suggested():
     p = Relationship.of("bright < survey")
     for ask in (p.on, p.without):
-        with pytest.raises(UnknownLabelError, match="nothing is known of a set 'brigth'\ndid you mean bright"):
+        with pytest.raises(UnknownLabelError, match="no fact mentions a set 'brigth'\ndid you mean bright"):
             ask("brigth")
 
 
@@ -366,7 +366,7 @@ def test_a_malformed_statement_is_refused_wherever_it_is_given():
 def test_what_is_no_statement_at_all_is_refused():
     p = Relationship.of("A < B")
     for ask in (Relationship.of, p.__and__, p.__xor__, p.entails):
-        with pytest.raises(TypeError, match="a statement, or text of one, is expected, not 7"):
+        with pytest.raises(TypeError, match="expected a statement or its text, got 7"):
             ask(7)
 
 

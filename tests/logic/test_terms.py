@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from provenn.errors import LabelError
-from provenn.logic.terms import Term, nothing, quoted, term
+from provenn.logic.terms import Term, nothing, quote_label, term
 from tests.strategies import terms
 
 EVERYTHING = frozenset(range(16))
@@ -40,7 +40,7 @@ def test_labels_come_once_in_the_order_of_first_mention():
 
 @given(st.text(min_size=1))
 def test_a_plain_name_is_written_as_it_is_and_any_other_in_quotes(label):
-    written = quoted(label)
+    written = quote_label(label)
     assert (written == label) == (label.isidentifier() and label.isascii() and written[0] != '"')
 
 

@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+from tests.waiting import LIMIT
 
 __all__ = ["ended", "provenn", "running"]
 
@@ -26,18 +28,24 @@ def running(*command: str, **environment: str) -> Iterator[subprocess.Popen[str]
         yield process
     finally:
         if process.poll() is None:
-            ended(process)
+            _end_somehow(process)
         process.stdout.close()
 
 
 def ended(process: subprocess.Popen[str], how: signal.Signals = signal.SIGINT) -> int:
-    """End a process and those that it started, kindly at first; return its exit status."""
+    """End a process and those that it started; return its exit status."""
     os.killpg(process.pid, how)
-    try:
-        return process.wait(15)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        return process.wait(15)
+    return process.wait(LIMIT)
+
+
+def _end_somehow(process: subprocess.Popen[str]) -> None:
+    """End a process and those that it started, kindly at first."""
+    with suppress(subprocess.TimeoutExpired):
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(15)
+        return
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(LIMIT)
 
 
 @contextmanager

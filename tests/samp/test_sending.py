@@ -1,7 +1,6 @@
 """Tables are sent: to a client, to TOPCAT; and STILTS reads what is sent."""
 
 import subprocess
-import time
 from contextlib import contextmanager
 
 import pytest
@@ -11,16 +10,17 @@ from pyvo import samp
 import provenn
 from provenn.errors import FormatError, SampError, UnknownCatalogError
 from provenn.samp import clients, send
-from provenn.samp.hubs import answered, connected, path_of, registered
+from provenn.samp.hubs import connect_to_hub, convert_url_to_path, find_clients, request_answer
 from tests.programs import program
 from tests.samp.processes import running
+from tests.waiting import LIMIT, wait_until
 
 
 @contextmanager
 def receiver(name, hub, *, works=True):
     """A program on the hub that takes tables; what it was sent is in the list."""
     loaded = []
-    with connected(name, hub) as client:
+    with connect_to_hub(name, hub) as client:
 
         def load(_key, _sender, message, _mtype, params, _more):
             loaded.append(params)
@@ -41,7 +41,7 @@ def test_a_catalog_is_sent_with_its_units_and_its_name(survey: provenn.Archive, 
     assert (done.name, done.rows, done.problem) == ("table tool", 4, None)
     [params] = loaded
     assert (params["url"], params["name"]) == (done.url, "bright")
-    table = Table.read(path_of(done.url))
+    table = Table.read(convert_url_to_path(done.url))
     assert sorted(table["hip"]) == [1, 2, 3, 4]
     assert str(table["plx"].unit) == "mas"
 
@@ -65,25 +65,23 @@ def test_who_could_not_load_it_is_told_and_only_if_nobody_could_that_is_an_error
 
 def test_what_cannot_be_sent_is_refused_before_anything_is_computed(survey: provenn.Archive, hub, monkeypatch):
     monkeypatch.setattr(type(survey["bright"]), "write", None)
-    with pytest.raises(SampError, match=r"nobody on the hub takes table\.load\.votable"):
+    with pytest.raises(SampError, match=r"no client on the hub accepts table\.load\.votable"):
         send(survey["bright"])
     with pytest.raises(FormatError, match="'vottable' cannot be sent") as refused:
         send(survey["bright"], format="vottable")
     assert refused.value.hint == "did you mean votable?"
-    with receiver("aladin", hub), pytest.raises(SampError, match="nobody called 'alladin' takes") as refused:
+    with receiver("aladin", hub), pytest.raises(SampError, match="no client named 'alladin' accepts") as refused:
         send(survey["bright"], "alladin")
     assert refused.value.hint == "did you mean aladin?"
-    with receiver("twin", hub), receiver("twin", hub), pytest.raises(SampError, match="2 are called twin"):
+    with receiver("twin", hub), receiver("twin", hub), pytest.raises(SampError, match="2 clients are named twin"):
         send(survey["bright"], "twin")
 
 
 def test_who_does_not_answer_is_not_waited_for_for_ever(survey: provenn.Archive, hub):
-    with connected("mute", hub) as client:
+    with connect_to_hub("mute", hub) as client:
         client.bind_receive_call("table.load.votable", lambda *_: None)
-        began = time.monotonic()
         with pytest.raises(SampError, match="mute did not answer"):
             send(survey["bright"], timeout=1)
-        assert time.monotonic() - began < 20
 
 
 def test_a_hub_that_is_not_there_is_told_with_what_to_do(survey: provenn.Archive, tmp_path, monkeypatch):
@@ -92,10 +90,10 @@ def test_a_hub_that_is_not_there_is_told_with_what_to_do(survey: provenn.Archive
     assert "provenn samp hub" in refused.value.hint
     dead = tmp_path / "dead"
     dead.write_text("# SAMP\nsamp.secret=x\nsamp.hub.xmlrpc.url=http\\://127.0.0.1\\:1/\n")
-    with pytest.raises(SampError, match="is not there any more"):
+    with pytest.raises(SampError, match="is no longer running"):
         clients(str(dead))
     dead.write_text("hello")
-    with pytest.raises(SampError, match="is no lock file of a hub"):
+    with pytest.raises(SampError, match="is not the lock file of a hub"):
         clients(str(dead))
     monkeypatch.setenv("SAMP_HUB", "web-profile:x")
     with pytest.raises(SampError, match="SAMP_HUB is 'web-profile:x'"):
@@ -106,7 +104,7 @@ def test_a_hub_that_is_not_there_is_told_with_what_to_do(survey: provenn.Archive
 
 def test_provenn_does_not_tell_its_environment_to_others(hub):
     """As pyvo's clients do: there may be passwords in it."""
-    with connected("asker", hub) as asker, connected("provenn", hub) as asked:
+    with connect_to_hub("asker", hub) as asker, connect_to_hub("provenn", hub) as asked:
         assert "client.env.get" not in asker.get_subscriptions(asked.get_public_id())
         with pytest.raises(samp.SAMPProxyError):
             asker.ecall(asked.get_public_id(), "tag", "client.env.get", name="PATH")
@@ -117,13 +115,13 @@ def test_stilts_reads_what_is_sent_with_rows_units_and_ucds(survey: provenn.Arch
     with receiver("table tool", hub):
         for format_ in ("votable", "fits"):
             [done] = send(survey["stars"], format=format_)
-            file = str(path_of(done.url))
+            file = str(convert_url_to_path(done.url))
             meta = subprocess.run(
                 [stilts, "tpipe", f"in={file}", f"ifmt={format_}", "cmd=meta Name Units UCD", "ofmt=csv"],
                 capture_output=True,
                 text=True,
                 check=True,
-                timeout=60,
+                timeout=LIMIT,
             ).stdout.splitlines()
             assert "plx,mas,pos.parallax" in meta
             assert "vmag,mag,phot.mag;em.opt.V" in meta
@@ -132,7 +130,7 @@ def test_stilts_reads_what_is_sent_with_rows_units_and_ucds(survey: provenn.Arch
                 capture_output=True,
                 text=True,
                 check=True,
-                timeout=60,
+                timeout=LIMIT,
             ).stdout.splitlines()
             assert rows == [
                 "hip,vmag,plx,name",
@@ -148,18 +146,15 @@ def test_stilts_reads_what_is_sent_with_rows_units_and_ucds(survey: provenn.Arch
 def test_topcat_loads_what_is_sent(survey: provenn.Archive, hub, tmp_path):
     """And knows it afterwards: it highlights a row of it, and refuses to do so in a table that it does not have."""
     command = (program("xvfb-run"), "-a", program("topcat"), "-nohub", "-samp")
-    with running(*command, HOME=str(tmp_path)), connected("watcher", hub) as client:
-        deadline = time.monotonic() + 60
-        while not client.get_subscribed_clients("table.load.votable"):
-            assert time.monotonic() < deadline, "TOPCAT did not come"
-            time.sleep(0.2)
-        [topcat] = registered(client, "table.load.votable")
+    with running(*command, HOME=str(tmp_path)), connect_to_hub("watcher", hub) as client:
+        wait_until(lambda: bool(client.get_subscribed_clients("table.load.votable")), "TOPCAT comes")
+        [topcat] = find_clients(client, "table.load.votable")
         for format_ in ("votable", "fits"):
-            [done] = send(survey["bright"], "topcat", format=format_, timeout=60)
+            [done] = send(survey["bright"], "topcat", format=format_, timeout=LIMIT)
             assert (done.rows, done.problem) == (4, None)
-            known = {"table-id": f"provenn:{path_of(done.url).stem}", "url": done.url, "row": "3"}
-            answer = answered(client, topcat, "table.highlight.row", 20, known)
+            known = {"table-id": f"provenn:{convert_url_to_path(done.url).stem}", "url": done.url, "row": "3"}
+            answer = request_answer(client, topcat, "table.highlight.row", LIMIT, known)
             assert answer["samp.status"] == "samp.ok"
         unknown = {"table-id": "provenn:none", "url": "file:///none", "row": "3"}
-        answer = answered(client, topcat, "table.highlight.row", 20, unknown)
+        answer = request_answer(client, topcat, "table.highlight.row", LIMIT, unknown)
         assert answer["samp.status"] == "samp.error"

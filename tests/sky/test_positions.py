@@ -9,7 +9,7 @@ from astropy.table import Table
 
 from provenn.errors import AttributeNotFoundError, DefinitionError
 from provenn.sky import criterion_on
-from provenn.sky.positions import DEGREES, angle_unit, positions
+from provenn.sky.positions import DEGREES, find_position_attributes, read_angle_unit
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ def schema(*attributes: Attribute | str) -> dict[str, Attribute]:
 
 
 def found(*attributes: Attribute | str, on=None) -> list[str]:
-    return [one.name for one in positions(schema(*attributes), on)]
+    return [one.name for one in find_position_attributes(schema(*attributes), on)]
 
 
 MAIN = Attribute("a", "pos.eq.ra;meta.main"), Attribute("d", "pos.eq.dec;meta.main")
@@ -76,27 +76,27 @@ def test_units_of_angles():
         "mas": "mas",
         "arcsec": "arcsec",
     }
-    assert {unit: angle_unit(Attribute("ra", unit=unit)) for unit in units} == units
+    assert {unit: read_angle_unit(Attribute("ra", unit=unit)) for unit in units} == units
     assert DEGREES["rad"] == 180 / 3.141592653589793
     with pytest.raises(DefinitionError, match="mag"):
-        angle_unit(Attribute("ra", unit="mag"))
+        read_angle_unit(Attribute("ra", unit="mag"))
 
 
 def test_hours_as_astropy_writes_them_to_a_votable():
     written = io.BytesIO()
     Table({"ra": [1.0]}, units={"ra": "hourangle"}).write(written, format="votable")
     (unit,) = re.findall(rb'unit="([^"]*)"', written.getvalue())
-    assert angle_unit(Attribute("ra", unit=unit.decode())) == "hourangle"
+    assert read_angle_unit(Attribute("ra", unit=unit.decode())) == "hourangle"
 
 
 def test_who_gives_another_unit_is_told_all_that_are_understood():
     with pytest.raises(DefinitionError) as failed:
-        angle_unit(Attribute("ra", unit="mag"))
+        read_angle_unit(Attribute("ra", unit="mag"))
     assert all(word in failed.value.hint for word in ("degrees", "radians", "hours", "arcmin", "arcsec", "mas"))
 
 
 @pytest.mark.parametrize("what", [None, 3, ("ra", 1)])
 def test_what_is_neither_text_nor_region_is_refused(what):
-    with pytest.raises(DefinitionError, match="is no criterion") as failed:
+    with pytest.raises(DefinitionError, match="expected a criterion") as failed:
         criterion_on(what, schema("ra", "dec"))
     assert "provenn.sky" in failed.value.hint

@@ -12,8 +12,8 @@ from mocpy import MOC
 
 from provenn.errors import FileError, RegionError
 from provenn.sky import box, cone, moc, polygon
-from provenn.sky.cells import DEEPEST, cells_at, largest_radius
-from provenn.sky.points import Points, separation
+from provenn.sky.cells import DEEPEST, bound_cell_radius, build_cells
+from provenn.sky.points import Points, measure_separation
 from tests.sky.strategies import mocs
 
 TRIANGLE = [(10, 0), (20, 0), (15, 8)]
@@ -30,14 +30,14 @@ TRIANGLE = [(10, 0), (20, 0), (15, 8)]
         (lambda: cone(0, 0, 180.1), "radius is 180.1"),
         (lambda: cone(float("nan"), 0, 1), "is nan"),
         (lambda: cone(0, float("inf"), 1), "is inf"),
-        (lambda: cone("56h", 0, 1), "not an angle"),
-        (lambda: cone(None, 0, 1), "not an angle"),
-        (lambda: cone(1 * u.m, 0, 1), "not an angle"),
-        (lambda: cone(0, 0, 1, on="ra"), "does not name a position"),
-        (lambda: cone(0, 0, 1, on=("ra",)), "does not name a position"),
+        (lambda: cone("56h", 0, 1), "expected an angle"),
+        (lambda: cone(None, 0, 1), "expected an angle"),
+        (lambda: cone(1 * u.m, 0, 1), "expected an angle"),
+        (lambda: cone(0, 0, 1, on="ra"), "expected the two attributes of a position"),
+        (lambda: cone(0, 0, 1, on=("ra",)), "expected the two attributes of a position"),
         (lambda: box(0, 10, 5, 5), "no height"),
         (lambda: box(0, 10, 5, -5), "no height"),
-        (lambda: box(10, 10, -5, 5), "one right ascension"),
+        (lambda: box(10, 10, -5, 5), "the same right ascension"),
         (lambda: box(0, 400, -5, 5), "is 400"),
         (lambda: polygon([(0, 0), (1, 1)]), "not 2"),
         (lambda: polygon([(0, 0), (1, 1), (1, 1), (0, 0)]), "not 2"),
@@ -57,9 +57,9 @@ TRIANGLE = [(10, 0), (20, 0), (15, 8)]
         (lambda: moc("3/768"), "no cells 3/768"),
         (lambda: moc("30/1"), "no cells 30/1"),
         (lambda: moc("3/1-2-3"), "no meaning"),
-        (lambda: moc("{"), "no MOC in JSON"),
+        (lambda: moc("{"), "not a MOC in JSON"),
         (lambda: moc('{"3": ["a"]}'), "not the number of a cell"),
-        (lambda: moc(5), "is no MOC"),
+        (lambda: moc(5), "expected a MOC"),
         (lambda: moc("29/" + " ".join(str(10**17 + n * 100) for n in range(530_000))), "characters as text"),
     ],
 )
@@ -118,10 +118,10 @@ def test_a_file_that_is_no_moc_is_refused(tmp_path):
     with pytest.raises(FileError, match="cannot be read"):
         moc(tmp_path / "missing.fits")
     (tmp_path / "cut.fits").write_bytes(b"SIMPLE  =                    T")
-    with pytest.raises(FileError, match="is no MOC that can be read"):
+    with pytest.raises(FileError, match="cannot be read as a MOC"):
         moc(tmp_path / "cut.fits")
     (tmp_path / "text").write_text("hello")
-    with pytest.raises(RegionError, match="text is no MOC"):
+    with pytest.raises(RegionError, match="is not a MOC"):
         moc(tmp_path / "text")
 
 
@@ -129,13 +129,13 @@ def test_a_file_that_is_no_moc_is_refused(tmp_path):
 def test_cells_lie_where_cdshealpix_has_them_and_within_the_largest_radius(order):
     count = 12 << (2 * order)
     numbers = np.arange(count) if count < 5000 else np.random.default_rng(order).integers(0, count, 2000)
-    cells = cells_at(order, numbers)
-    assert (cells.numbers() == numbers).all()
+    cells = build_cells(order, numbers)
+    assert (cells.compute_numbers() == numbers).all()
     ra, dec = nested.vertices(numbers, order, step=4)
     edge = Points.at(ra.deg.ravel(), dec.deg.ravel()).vectors.reshape(len(numbers), -1, 3)
-    assert separation(edge, cells.centres.vectors[:, None]).max() < largest_radius(order)
+    assert measure_separation(edge, cells.centres.vectors[:, None]).max() < bound_cell_radius(order)
     lon, lat = nested.healpix_to_lonlat(numbers, order)
-    assert separation(Points.at(lon.deg, lat.deg).vectors, cells.centres.vectors).max() < 1e-12
+    assert measure_separation(Points.at(lon.deg, lat.deg).vectors, cells.centres.vectors).max() < 1e-12
     if order < DEEPEST:
         inner = (4 * numbers[:, None] + np.arange(4)).ravel()
-        assert sorted(cells.divided().numbers()) == sorted(inner)
+        assert sorted(cells.subdivide().compute_numbers()) == sorted(inner)

@@ -7,7 +7,7 @@ import pytest
 from astropy import units
 
 from provenn.errors import DefinitionError
-from provenn.sky.separations import arcseconds
+from provenn.sky.separations import read_arcseconds
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from provenn.sky.separations import arcseconds
     ],
 )
 def test_a_number_a_text_or_a_quantity_is_a_radius(given, expected):
-    assert arcseconds(given) == expected
+    assert read_arcseconds(given) == expected
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_a_number_a_text_or_a_quantity_is_a_radius(given, expected):
 )
 def test_anything_else_is_refused(given):
     with pytest.raises(DefinitionError):
-        arcseconds(given)
+        read_arcseconds(given)

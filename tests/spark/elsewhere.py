@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-CORE = ("tests/spark/test_core.py", "tests/spark/test_compile.py")
+CORE = ("tests/spark/test_core.py", "tests/spark/test_plain_plan.py")
 """Tests that hold wherever Spark runs: they use the fixture `engine`, and files that workers see too."""
 
 ASKS_JAVA = "session_of_other_settings"

@@ -13,12 +13,12 @@ from pyspark.sql.types import StructField, StructType
 
 from provenn.catalogs import Base, Catalog
 from provenn.catalogs.schema import Attribute
-from provenn.spark.compile import Leaf, compile_catalog
+from tests.spark.plain_plan import ReadLeaf, compile_catalog
 
 __all__ = ["collected", "comparable", "computed", "notes", "parquet_leaf"]
 
 
-def parquet_leaf(session: SparkSession) -> Leaf:
+def parquet_leaf(session: SparkSession) -> ReadLeaf:
     """Read base catalogs from their Parquet files, plainly."""
     read: dict[str, DataFrame] = {}
 
@@ -39,7 +39,7 @@ def notes(attribute: Attribute) -> dict[str, str]:
     return {name: text for name, text in told.items() if text}
 
 
-def computed(catalogs: Sequence[Catalog], leaf: Leaf) -> list[list[tuple[object, ...]]]:
+def computed(catalogs: Sequence[Catalog], leaf: ReadLeaf) -> list[list[tuple[object, ...]]]:
     """Return the rows of catalogs, whose columns are what their schemas say; all from one job of Spark.
 
     A double is given by how it is written, so that NaN is itself and -0.0 is not 0.0.

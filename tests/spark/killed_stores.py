@@ -19,15 +19,16 @@ import pyarrow.parquet as pq
 from sqlalchemy import event
 
 from provenn.catalogs import Base, Files, KeepAttributes, SelectSources
-from provenn.spark import fragments as module
+from provenn.data import fragments
+from provenn.data.garbage_collection import collect_garbage
+from provenn.data.parquet_contents import find_parquet_damage
+from provenn.database.tables import pins
+from provenn.database.transactions import Database
+from provenn.files.data_folder import DataFolder
+from provenn.formats.opening import open_database
+from provenn.spark import fragment_files as module
 from provenn.spark.engine import Engine
-from provenn.spark.fragments import store_fragment
-from provenn.store import fragments
-from provenn.store.database import Database, open_database
-from provenn.store.folder import DataFolder
-from provenn.store.garbage import collect_garbage
-from provenn.store.parquet import damage
-from provenn.store.tables import pins
+from provenn.spark.fragment_files import store_fragment
 
 AUDITED = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.listdir", "sqlite3.connect"}
 
@@ -52,7 +53,7 @@ def play_write(location: str) -> Callable[..., None]:
 def store(database: Database, folder: DataFolder, location: str) -> None:
     with (
         mock.patch.object(module, "_write", play_write(location)),
-        mock.patch.object(module, "watched", return_value=nullcontext()),
+        mock.patch.object(module, "watch_run", return_value=nullcontext()),
     ):
         store_fragment(Engine(), database, folder, catalog_at(location), None)  # type: ignore[arg-type]
 
@@ -84,7 +85,7 @@ def look(place: Path, folder: DataFolder, location: str) -> bool:
         with database.reading() as reading:
             seen = fragments.all_fragments(reading)
         assert len(seen) <= 1
-        assert [damage(folder, one.location, one.files) for one in seen] == [""] * len(seen)
+        assert [find_parquet_damage(folder, one.location, one.files) for one in seen] == [""] * len(seen)
         with database.writing() as writing:
             writing.connection.execute(pins.update().values(expires_at=writing.when))
         collect_garbage(database, folder, age=timedelta(-1))

@@ -6,8 +6,8 @@ import signal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from provenn.spark.failures import told
-from provenn.spark.progress import watched
+from provenn.spark.progress import watch_run
+from provenn.spark.spark_errors import translate_errors
 
 
 def test_a_worker_that_is_killed_in_mid_job_changes_nothing(engine):
@@ -26,7 +26,7 @@ def test_a_worker_that_is_killed_in_mid_job_changes_nothing(engine):
             yield pa.RecordBatch.from_arrays([pc.multiply(batch["id"], batch["id"])], ["id"])
 
     frame = engine.session.range(0, 12_000, 1, 12).mapInArrow(squared, "id bigint")
-    with told("squaring"), watched(engine, "squaring", listener):
+    with translate_errors("squaring"), watch_run(engine, "squaring", listener):
         grouped = frame.selectExpr("id % 5 AS k", "id").groupBy("k").sum("id").collect()
     expected = {}
     for number in range(12_000):

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pyspark
 
-from provenn.spark.class_archive import archive_stem, complete_archive
+from provenn.spark.class_archive import choose_archive_stem, find_complete_archive
 from provenn.spark.java import find_java
+from tests.waiting import LIMIT
 
 HOME = Path(pyspark.__file__).parent
 ROOT = Path(__file__).parent.parent.parent
@@ -28,8 +29,8 @@ def free_port() -> int:
 def started(script: str, *arguments: str | Path, log: Path) -> subprocess.Popen:
     """Start a script of Spark's ``bin`` as a group of processes; what it writes goes to a file."""
     java = find_java()
-    stem = archive_stem(java, HOME)
-    file = stem and complete_archive(stem)
+    stem = choose_archive_stem(java, HOME)
+    file = stem and find_complete_archive(stem)
     archive = [f"-XX:SharedArchiveFile={file}", "-Xshare:auto"] if file else []
     environment = os.environ | {
         "JAVA_HOME": str(java.home),
@@ -50,7 +51,7 @@ def started(script: str, *arguments: str | Path, log: Path) -> subprocess.Popen:
         )
 
 
-def listening(port: int, process: subprocess.Popen, log: Path, seconds: float = 60.0) -> None:
+def listening(port: int, process: subprocess.Popen, log: Path, seconds: float = LIMIT) -> None:
     """Wait until somebody listens on a port of loopback."""
     until = time.monotonic() + seconds
     while process.poll() is None and time.monotonic() < until:

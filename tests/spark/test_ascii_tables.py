@@ -10,9 +10,9 @@ from pyarrow import parquet
 
 from provenn.catalogs import Files
 from provenn.errors import BaseFilesError
+from provenn.files.data_folder import DataFolder
 from provenn.spark.tables import ascii_rows
-from provenn.spark.tables.converting import converted
-from provenn.store.folder import DataFolder
+from provenn.spark.tables.converting import convert_files
 
 IPAC = r"""\EQUINOX = 2000.0
 \RADESYS = 'ICRS'
@@ -48,7 +48,7 @@ Note (1): it ends here.
 
 
 def rows_of(files: Files, tmp_path: Path) -> dict[str, list]:
-    path = converted(files, DataFolder.of(tmp_path / "data"))
+    path = convert_files(files, DataFolder.of(tmp_path / "data"))
     return parquet.read_table(path.removeprefix("file://")).to_pydict()
 
 
@@ -106,7 +106,7 @@ def test_what_astropy_writes_in_many_pieces(tmp_path, form, monkeypatch):
     ("text", "problem"),
     [
         ("1|2|3\n", "is not an IPAC table"),
-        ("|a|b|\n 1 2\n", "does not say of what types"),
+        ("|a|b|\n 1 2\n", "does not state the types"),
         ("|a |b  |\n|int|foo|\n", "cannot be read as IPAC"),
     ],
 )
@@ -126,7 +126,7 @@ def test_what_is_no_machine_readable_table_is_refused(tmp_path):
         ("a.ipac", IPAC + "        7   1.50  x\n", "below a |"),
         ("a.ipac", IPAC + "      7     1.50  x         y\n", "below a |"),
         ("a.ipac", IPAC + "      x     1.50  x\n", "cannot be read as IPAC"),
-        ("a.ipac", IPAC + "      7     1.50  é\n", "beyond ASCII"),
+        ("a.ipac", IPAC + "      7     1.50  é\n", "non-ASCII"),
         ("a.mrt", MRT + "    x  1.50  6 Sirius\n", "cannot be read as MRT"),
     ],
 )

@@ -19,12 +19,12 @@ from provenn.catalogs import (
 )
 from provenn.errors import CalculationError, CalculatorChangedError, CalculatorError
 from provenn.spark import batches
-from provenn.spark.batches import Calculation
-from provenn.spark.compile import compile_catalog
-from provenn.spark.failures import told
+from provenn.spark.batches import CalculatorCall
+from provenn.spark.spark_errors import translate_errors
 from tests.spark import misbehaving
 from tests.spark.frames import parquet_leaf
 from tests.spark.lineages import ARROW, write_base
+from tests.spark.plain_plan import compile_catalog
 
 ARROW = ARROW | {
     "timestamp_ntz": pa.timestamp("us"),
@@ -47,9 +47,9 @@ def calculator(name: str, output: str = "double", *, scope: str = "row", outputs
 def called(one: PythonCalculator, values: list[object], kind: pa.DataType | None = None, *, nullable: bool = True):
     """Return what a calculator gives for a batch, in this process."""
     outputs = pa.schema([(name, ARROW[str(promised)]) for name, promised in one.outputs])
-    calculation = Calculation(one, ("id",), (nullable,), outputs, "c0ffee", ())
+    calculation = CalculatorCall(one, ("id",), (nullable,), outputs, "c0ffee", ())
     batches._PROBED.discard(one.digest)
-    found = calculation.of_columns([pa.array(range(100, 100 + len(values))), pa.array(values, kind)])
+    found = calculation.calculate_columns([pa.array(range(100, 100 + len(values))), pa.array(values, kind)])
     assert found.type == pa.struct(list(outputs))
     return found.field("z").to_pylist()
 
@@ -119,7 +119,7 @@ def test_values_of_another_type_are_refused_by_pandas_and_by_arrow(output, value
     ):
         with pytest.raises(CalculationError, match="z should be a ") as caught:
             called(one, DOUBLES)
-        assert caught.value.hint == "convert it; or register the calculator with another type"
+        assert caught.value.hint == "convert it, or register the calculator with another type"
 
 
 @pytest.mark.parametrize(
@@ -236,8 +236,8 @@ def test_the_probe_is_made_once_in_a_process(tmp_path):
     one = calculator("seen", file=str(tmp_path / "seen"))
     called(one, DOUBLES)
     after = (tmp_path / "seen").read_text().count("\n")
-    calculation = Calculation(one, ("id",), (True,), pa.schema([("z", pa.float64())]), "c0ffee", ())
-    calculation.of_columns([pa.array(range(4)), pa.array(DOUBLES)])
+    calculation = CalculatorCall(one, ("id",), (True,), pa.schema([("z", pa.float64())]), "c0ffee", ())
+    calculation.calculate_columns([pa.array(range(4)), pa.array(DOUBLES)])
     assert (tmp_path / "seen").read_text().count("\n") == after + 4
 
 
@@ -257,7 +257,7 @@ def frame(engine, catalog):
 @pytest.mark.parametrize("scope", ["row", "catalog"])
 def test_the_error_of_a_worker_names_calculator_catalog_and_keys(engine, numbers, scope):
     made = DeriveAttributes.of(numbers, calculator("raises_at", scope=scope))
-    with pytest.raises(CalculationError) as caught, told("counting"):
+    with pytest.raises(CalculationError) as caught, translate_errors("counting"):
         frame(engine, made).toArrow()
     begin = "begins with a.b=10; a.b=11; a.b=12 …" if scope == "row" else "begins with a.b=00; a.b=01; a.b=02 …"
     assert caught.value.message.startswith(
@@ -271,7 +271,7 @@ def test_what_a_worker_tells_arrives_whole(engine, numbers):
         ("raises", "ValueError: no convergence\n\nafter 3 steps", ""),
         ("shorter", "it returned 9 rows for 10 sources", "return one row for each row, in order"),
     ):
-        with pytest.raises(CalculationError, match=problem) as caught, told("counting"):
+        with pytest.raises(CalculationError, match=problem) as caught, translate_errors("counting"):
             frame(engine, DeriveAttributes.of(numbers, calculator(name))).toArrow()
         assert caught.value.hint == hint
 
@@ -345,7 +345,7 @@ def test_code_that_is_gone_is_told_before_anything_runs(engine, numbers, module)
     module.unlink()
     importlib.invalidate_caches()
     sys.modules.pop("some_calculators")
-    with pytest.raises(CalculatorError, match="the module of the calculator some_calculators:twice is not found"):
+    with pytest.raises(CalculatorError, match="the module of the calculator some_calculators:twice cannot be found"):
         frame(engine, made)
 
 
@@ -354,5 +354,5 @@ def test_code_that_changes_between_preparing_and_running_is_not_run(engine, numb
     module.write_text(module.read_text().replace("2", "5"))
     prepared = frame(engine, DeriveAttributes.of(numbers, twice_of(module)))
     module.write_text(module.read_text().replace("5", "7"))
-    with pytest.raises(CalculationError, match="some_calculators:twice has changed"), told("counting"):
+    with pytest.raises(CalculationError, match="some_calculators:twice has changed"), translate_errors("counting"):
         prepared.toArrow()

@@ -3,17 +3,17 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyspark
 import pytest
 
 from provenn.spark import class_archive
-from provenn.spark.class_archive import archive_options, archive_stem, complete_archive
+from provenn.spark.class_archive import choose_archive_stem, find_complete_archive, prepare_archive_options
 from provenn.spark.java import Java, find_java
 from provenn.spark.make_class_archive import make_archive
 from tests.spark.fresh import ROOT, run
+from tests.waiting import LIMIT
 
 HOME = Path(pyspark.__file__).parent
 JAVA = Java(Path("/opt/java"), "17.0.15")
@@ -50,29 +50,29 @@ def written(stem: Path, content: bytes) -> Path:
 
 @pytest.mark.usefixtures("made")
 def test_it_lies_in_the_cache_of_the_user_one_for_each_java_and_spark(tmp_path):
-    stem = archive_stem(JAVA, HOME)
+    stem = choose_archive_stem(JAVA, HOME)
     assert stem.parent == tmp_path / "provenn"
-    assert archive_stem(JAVA, HOME) == stem
+    assert choose_archive_stem(JAVA, HOME) == stem
     others = [Java(JAVA.home, "21.0.2"), Java(Path("/opt/other"), JAVA.version)]
-    assert len({stem, *(archive_stem(java, HOME) for java in others), archive_stem(JAVA, tmp_path)}) == 4
+    assert len({stem, *(choose_archive_stem(java, HOME) for java in others), choose_archive_stem(JAVA, tmp_path)}) == 4
 
 
 def test_one_that_is_missing_is_made_later_and_one_that_is_there_is_used(made):
-    stem = archive_stem(JAVA, HOME)
-    assert archive_options(JAVA, HOME) == []
+    stem = choose_archive_stem(JAVA, HOME)
+    assert prepare_archive_options(JAVA, HOME) == []
     assert made == [stem]
     file = written(stem, b"classes")
     os.utime(file, (0, 0))
-    assert f"-XX:SharedArchiveFile={file}" in archive_options(JAVA, HOME)
-    assert time.time() - file.stat().st_mtime < 60, "it is marked as used"
+    assert f"-XX:SharedArchiveFile={file}" in prepare_archive_options(JAVA, HOME)
+    assert file.stat().st_mtime > 0, "it is marked as used"
     assert made == [stem]
 
 
 def test_one_that_was_cut_off_is_removed_and_made_anew(made):
-    stem = archive_stem(JAVA, HOME)
+    stem = choose_archive_stem(JAVA, HOME)
     file = written(stem, b"classes")
     file.write_bytes(b"cla")
-    assert archive_options(JAVA, HOME) == []
+    assert prepare_archive_options(JAVA, HOME) == []
     assert made == [stem]
     assert not file.exists()
 
@@ -85,7 +85,7 @@ def test_without_a_place_for_it_there_is_none(made, monkeypatch, tmp_path, how):
         (tmp_path / "provenn").write_text("")
     else:
         monkeypatch.setattr(os, "access", lambda *_: False)
-    assert archive_options(JAVA, HOME) == []
+    assert prepare_archive_options(JAVA, HOME) == []
     assert made == []
 
 
@@ -103,7 +103,7 @@ def test_nobody_makes_one_that_is_there_or_being_made(tmp_path):
 
 @pytest.mark.usefixtures("made")
 def test_a_damaged_one_does_not_break_a_start_nor_is_it_heard_of(tmp_path):
-    file = written(archive_stem(find_java(), HOME), b"nonsense" * 1000)
+    file = written(choose_archive_stem(find_java(), HOME), b"nonsense" * 1000)
     done = run(START, XDG_CACHE_HOME=str(tmp_path), PROVENN_CLASS_ARCHIVE="")
     assert done.stderr == ""
     assert f"-XX:SharedArchiveFile={file}" in done.stdout
@@ -114,14 +114,14 @@ def test_a_damaged_one_does_not_break_a_start_nor_is_it_heard_of(tmp_path):
 @pytest.mark.usefixtures("made")
 def test_it_is_made_by_one_of_two_and_used_then(tmp_path):
     environment = {"XDG_CACHE_HOME": str(tmp_path), "PROVENN_CLASS_ARCHIVE": ""}
-    stem = archive_stem(find_java(), HOME)
+    stem = choose_archive_stem(find_java(), HOME)
     old = written(stem.with_name("spark-0"), b"")
     os.utime(old, (0, 0))
     command = [sys.executable, "-m", "provenn.spark.make_class_archive", stem]
     makers = [subprocess.Popen(command, env=os.environ | environment, cwd=ROOT) for _ in range(2)]
-    assert complete_archive(stem) is None, "it has its name only when it is complete"
-    assert [maker.wait(300) for maker in makers] == [0, 0]
-    file = complete_archive(stem)
+    assert find_complete_archive(stem) is None, "it has its name only when it is complete"
+    assert [maker.wait(LIMIT) for maker in makers] == [0, 0]
+    file = find_complete_archive(stem)
     assert list(stem.parent.iterdir()) == [file], "and nothing else is left"
     assert file.stat().st_size > 50 * 2**20
     done = run(START, **environment)

@@ -8,9 +8,9 @@ import pytest
 from pyspark.sql import functions as sql
 
 from provenn.errors import CalculationError, ProvennError, StoreError
-from provenn.spark.failures import marked, told
-from provenn.spark.progress import watched
+from provenn.spark.progress import watch_run
 from provenn.spark.settings import SETTINGS
+from provenn.spark.spark_errors import encode_error, translate_errors
 
 
 def test_its_session_has_the_settings_that_meaning_depends_on(engine):
@@ -68,11 +68,11 @@ def test_python_runs_on_the_workers_with_provenn_at_hand(engine):
 def test_what_a_calculator_raises_arrives_as_it_was(engine, ask):
     def failing(batches):
         for _ in batches:
-            raise RuntimeError(marked(CalculationError('photo_z of bright:\n  "no z"', hint="drop NULL")))
+            raise RuntimeError(encode_error(CalculationError('photo_z of bright:\n  "no z"', hint="drop NULL")))
         yield
 
     frame = engine.session.range(10)
-    with pytest.raises(CalculationError) as caught, told("computing"):
+    with pytest.raises(CalculationError) as caught, translate_errors("computing"):
         getattr(frame.mapInArrow(failing, frame.schema), ask)()
     assert (caught.value.message, caught.value.hint) == ('photo_z of bright:\n  "no z"', "drop NULL")
 
@@ -84,7 +84,7 @@ def test_a_plain_error_of_a_calculator_arrives_with_its_text(engine):
         yield
 
     frame = engine.session.range(10)
-    with pytest.raises(CalculationError, match=r"^photo_z of bright: no z\ndrop NULL$"), told("computing"):
+    with pytest.raises(CalculationError, match=r"^photo_z of bright: no z\ndrop NULL$"), translate_errors("computing"):
         frame.mapInArrow(failing, frame.schema).collect()
 
 
@@ -93,8 +93,8 @@ def test_files_that_vanish_are_told(engine, tmp_path):
     frame = engine.session.read.parquet(str(tmp_path / "stars"))
     shutil.rmtree(tmp_path / "stars")
     with (
-        pytest.raises(ProvennError, match=r"counting stars failed: .*stars.* is not there") as caught,
-        told("counting stars"),
+        pytest.raises(ProvennError, match=r"counting stars failed: .*stars.* is missing") as caught,
+        translate_errors("counting stars"),
     ):
         frame.count()
     assert isinstance(caught.value, StoreError)
@@ -103,7 +103,7 @@ def test_files_that_vanish_are_told(engine, tmp_path):
 
 def test_progress_is_seen_and_never_goes_back(engine):
     seen = []
-    with watched(engine, "counting", seen.append):
+    with watch_run(engine, "counting", seen.append):
         frame = engine.session.range(0, 8, 1, 8).mapInArrow(_slowly, "id bigint")
         assert frame.groupBy(sql.col("id") % 2).count().count() == 2
     assert seen[-1].remaining == 0.0

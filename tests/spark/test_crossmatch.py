@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from provenn.spark import crossmatch
-from provenn.spark.crossmatch import Matching, paired
+from provenn.spark.crossmatch import MatchSide, match_pairs
 from tests.programs import program
+from tests.waiting import LIMIT
 
 Sky = tuple[np.ndarray, np.ndarray]
 """Right ascensions and declinations in degrees."""
@@ -37,12 +38,12 @@ def brute(one: Sky, other: Sky) -> np.ndarray:
 def matched(engine, one: Sky, other: Sky, radius: float, *, best: bool, spread_left: bool = False, unit: str = "deg"):
     """The pairs that Spark finds: numbers of rows, and separations; in the order of these numbers."""
 
-    def side(sky: Sky, name: str) -> Matching:
+    def side(sky: Sky, name: str) -> MatchSide:
         columns = {name: pa.array(np.arange(len(sky[0]))), "ra": pa.array(sky[0]), "dec": pa.array(sky[1])}
         frame = engine.session.createDataFrame(pa.table(columns))
-        return Matching(frame, [name], ("ra", unit), ("dec", unit), {name: name})
+        return MatchSide(frame, [name], ("ra", unit), ("dec", unit), {name: name})
 
-    pairs = paired(side(one, "l"), side(other, "r"), radius, "apart", best=best, spread_left=spread_left)
+    pairs = match_pairs(side(one, "l"), side(other, "r"), radius, "apart", best=best, spread_left=spread_left)
     found = pairs.orderBy("l", "r").toPandas()
     return found["l"].to_numpy(), found["r"].to_numpy(), found["apart"].to_numpy()
 
@@ -245,7 +246,7 @@ def test_stilts_finds_the_same(engine, tmp_path: Path, find):
     command = [program("stilts"), "tmatch2", "matcher=sky", "params=20", f"find={find}", "progress=none"]
     command += [f"in1={tmp_path / 'l.fits'}", f"in2={tmp_path / 'r.fits'}", "values1=ral decl", "values2=rar decr"]
     command += [f"out={tmp_path / 'out.fits'}"]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, check=True, capture_output=True, timeout=LIMIT)
     said = Table.read(tmp_path / "out.fits")
     pairs = sorted(zip(said["l"].tolist(), said["r"].tolist(), said["Separation"].tolist(), strict=True))
     found = matched(engine, one, other, 20.0, best=find == "best1")
@@ -262,11 +263,11 @@ def test_cells_are_counted_alike_from_both_sides(engine):
     dec[:6] = [90, -90, 89.9999999, -89.9999999, 0, 45]
     ra[:8] = [0, 360, 359.9999999, 0, 180, 0, 0, 360]
     frame = engine.session.createDataFrame(pa.table({"id": np.arange(400), "ra": ra, "dec": dec}))
-    located = crossmatch._located(Matching(frame, ["id"], ("ra", "deg"), ("dec", "deg"), {"id": "id"}), "1")
+    located = crossmatch._locate_rows(MatchSide(frame, ["id"], ("ra", "deg"), ("dec", "deg"), {"id": "id"}), "1")
     for radius in (0.001, 4000.0, 400000.0):
         grid = crossmatch._Grid.of(radius)
-        placed = {(row[0], row[-1]) for row in grid.placed(located, "1").collect()}
-        spread = [(row[0], row[-1]) for row in grid.spread(located, "1").collect()]
+        placed = {(row[0], row[-1]) for row in grid.place_rows(located, "1").collect()}
+        spread = [(row[0], row[-1]) for row in grid.spread_rows(located, "1").collect()]
         assert len(placed) == 400
         assert placed <= set(spread)
         assert len(set(spread)) == len(spread), "to none twice"

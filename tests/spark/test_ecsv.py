@@ -17,9 +17,9 @@ from pyarrow import parquet
 
 from provenn.catalogs import Base, Files
 from provenn.errors import BaseFilesError
+from provenn.files.data_folder import DataFolder
 from provenn.spark.reading import read_base
-from provenn.spark.tables.converting import converted
-from provenn.store.folder import DataFolder
+from provenn.spark.tables.converting import convert_files
 
 GAIA = """\
 # %ECSV 1.0
@@ -54,7 +54,7 @@ source_id,parallax,in_qso_candidates,libname_gspphot
 
 def rows_of(files: Files, tmp_path: Path) -> dict[str, list]:
     """Return the rows that the conversion makes; Spark reads its Parquet."""
-    path = converted(files, DataFolder.of(tmp_path / "data"))
+    path = convert_files(files, DataFolder.of(tmp_path / "data"))
     return parquet.read_table(path.removeprefix("file://")).to_pydict()
 
 
@@ -66,9 +66,9 @@ def types(files: Files) -> dict[str, str]:
 def test_bulk_files_of_gaia_are_read_once_it_is_said_what_null_is(engine, tmp_path, name):
     pack = {".gz": gzip.compress, ".bz2": bz2.compress}.get(Path(name).suffix, bytes)
     (tmp_path / name).write_bytes(pack(GAIA.encode()))
-    with pytest.raises(BaseFilesError, match="the column parallax holds 'null', which is no float64") as raised:
+    with pytest.raises(BaseFilesError, match="the column parallax holds 'null', which is not a float64") as raised:
         Files.at(tmp_path / name)
-    assert "null='null' (--null=null)" in raised.value.hint
+    assert "null='null'" in raised.value.hint
     files = Files.at(tmp_path / name, null="null")
     assert files.format == "ecsv"
     assert types(files) == {
@@ -187,7 +187,7 @@ def test_several_files_and_a_table_without_rows(tmp_path):
         (("%ECSV", "%CSV"), "is not ECSV"),
         (("datatype:", "datatypes:"), "cannot be read"),
         (("name: parallax", "name: plx"), "names the columns"),
-        (("datatype: float64", "datatype: float128"), "of the type float128"),
+        (("datatype: float64", "datatype: float128"), "has the type float128"),
         (("delimiter: ','", "delimiter: '|'"), "separates values by"),
         (("#   name: source_id", "#   name: [source_id"), "cannot be read"),
     ],
@@ -201,10 +201,10 @@ def test_a_header_that_is_wrong_is_refused(tmp_path, change, problem):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("5,x,True,a", "does not hold what its header says"),
-        ("5,1.5,True", "does not hold what its header says"),
-        ("5,1.5,True,a,b", "does not hold what its header says"),
-        ("99999999999999999999,1.5,True,a", "does not hold what its header says"),
+        ("5,x,True,a", "does not match its header"),
+        ("5,1.5,True", "does not match its header"),
+        ("5,1.5,True,a,b", "does not match its header"),
+        ("99999999999999999999,1.5,True,a", "does not match its header"),
         ("# a comment, of, four, parts", "begins with #"),
     ],
 )
@@ -223,7 +223,7 @@ def test_a_word_for_null_that_comes_late_is_told_as_one(tmp_path):
     files = Files.at(tmp_path / "a.ecsv")
     with pytest.raises(BaseFilesError) as raised:
         rows_of(files, tmp_path)
-    assert "--null=null" in raised.value.hint
+    assert "null='null'" in raised.value.hint
 
 
 @pytest.mark.parametrize("cell", ['"[1.0]"', '"[1.0,2.0,3.0]"', '"[1.0,[2.0]]"', "x", '"{}"', "3.0", '"[1.0,""x""]"'])

@@ -19,7 +19,7 @@ NOBODY = "127.0.0.1:9"
 
 def test_nothing_starts_before_it_is_needed():
     engine = Engine("local[2]")
-    assert not engine.started
+    assert not engine.is_started
     engine.close()
     assert repr(engine) == "<Engine on local[2]>"
 
@@ -61,7 +61,7 @@ def test_a_session_of_the_users_is_used_through_another(engine):
     theirs.conf.set("spark.sql.caseSensitive", "false")
     with Engine(theirs) as ours:
         assert {name: ours.session.conf.get(name) for name in SETTINGS} == SETTINGS
-        assert not ours.remote
+        assert not ours.is_remote
     assert theirs.conf.get("spark.sql.caseSensitive") == "false"
     assert theirs.range(3).count() == 3
 
@@ -124,9 +124,9 @@ assert process.poll() == 0, "it has ended"
 assert one.session.range(4).count() == 4, "and starts again"
 os.kill(one.session.sparkContext._gateway.proc.pid, signal.SIGKILL)
 from provenn.errors import EngineError
-from provenn.spark.failures import told
+from provenn.spark.spark_errors import translate_errors
 try:
-    with told("counting"):
+    with translate_errors("counting"):
         frame = one.session.range(2).count()
 except EngineError as error:
     print(error)

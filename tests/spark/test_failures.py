@@ -9,13 +9,13 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from provenn.errors import CalculationError, EngineError, FormatError, ProvennError, RunError, StoreError
-from provenn.spark.failures import marked, recovered, told
+from provenn.spark.spark_errors import decode_error, encode_error, translate_errors
 from tests.spark.fresh import run
 
 
 def failure(work) -> ProvennError:
     """Return what is told of some work that fails."""
-    with pytest.raises(ProvennError) as caught, told("counting bright"):
+    with pytest.raises(ProvennError) as caught, translate_errors("counting bright"):
         work()
     text = str(caught.value)
     assert caught.value.message.startswith("counting bright failed: ")
@@ -26,7 +26,7 @@ def failure(work) -> ProvennError:
 
 
 def test_a_disk_that_is_full_by_the_words_of_spark():
-    with pytest.raises(StoreError, match=r"^storing failed: the disk is full$"), told("storing"):
+    with pytest.raises(StoreError, match=r"^storing failed: the disk is full$"), translate_errors("storing"):
         raise Py4JError(
             "x\n: org.apache.spark.SparkException: [TASK_WRITE_FAILED]\nCaused by: java.io.IOException: "
             "No space left on device\n\tat java.base/sun.nio.ch"
@@ -42,7 +42,7 @@ def test_a_folder_that_may_not_be_written(engine):
 def test_a_path_that_is_not_there(engine, tmp_path):
     error = failure(lambda: engine.session.read.parquet(str(tmp_path / "no stars")).count())
     assert isinstance(error, StoreError)
-    assert "is not there" in error.message
+    assert "is missing" in error.message
 
 
 def test_a_line_of_csv_that_does_not_fit(engine, tmp_path):
@@ -120,7 +120,7 @@ def test_what_nobody_has_foreseen_is_told_in_sparks_words(engine):
     ],
 )
 def test_failures_that_take_long_to_provoke_by_their_words(text, kind, words):
-    with pytest.raises(ProvennError, match=r"^reading failed: ") as caught, told("reading"):
+    with pytest.raises(ProvennError, match=r"^reading failed: ") as caught, translate_errors("reading"):
         raise Py4JError(text)
     assert type(caught.value) is kind
     assert words in caught.value.message
@@ -128,7 +128,7 @@ def test_failures_that_take_long_to_provoke_by_their_words(text, kind, words):
 
 def test_errors_of_our_own_and_of_python_pass_as_they_are():
     for error in (StoreError("full"), CalculationError("no"), ValueError("x"), OSError(2, "gone"), KeyboardInterrupt()):
-        with pytest.raises(type(error)) as caught, told("reading"):
+        with pytest.raises(type(error)) as caught, translate_errors("reading"):
             raise error
         assert caught.value is error
 
@@ -136,12 +136,11 @@ def test_errors_of_our_own_and_of_python_pass_as_they_are():
 @pytest.mark.parametrize("message", ["plain", 'with "quotes" and\nlines', "é 😀 \\ \t", ""])
 @pytest.mark.parametrize("hint", ["", "drop\nthem"])
 def test_errors_are_recovered_from_the_text_around_them(message, hint):
-    around = (
-        f"An exception was thrown:\n  File x\nRuntimeError: {marked(CalculationError(message, hint=hint))}\n\n\tat java"
-    )
-    found = recovered(around)
+    encoded = encode_error(CalculationError(message, hint=hint))
+    around = f"An exception was thrown:\n  File x\nRuntimeError: {encoded}\n\n\tat java"
+    found = decode_error(around)
     assert (found.message, found.hint) == (message, hint)
-    assert recovered("something else") is None
+    assert decode_error("something else") is None
 
 
 def test_a_user_who_logs_hears_of_failures_elsewhere_but_not_of_those_told(engine, caplog, capfd):
@@ -157,11 +156,11 @@ def test_a_user_who_logs_hears_of_failures_elsewhere_but_not_of_those_told(engin
 def test_a_value_that_is_too_large_for_javas_memory():
     done = run(
         "from provenn.spark.engine import Engine\n"
-        "from provenn.spark.failures import told\n"
+        "from provenn.spark.spark_errors import translate_errors\n"
         "from provenn.errors import ProvennError\n"
         "with Engine('local[1]', brief=True) as engine:\n"
         "    try:\n"
-        "        with told('collecting'):\n"
+        "        with translate_errors('collecting'):\n"
         "            engine.session.range(1).selectExpr(\"repeat('a', 1000000000 + id)\").collect()\n"
         "    except ProvennError as error:\n"
         "        print(type(error).__name__, error.message)\n",

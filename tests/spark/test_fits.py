@@ -13,12 +13,12 @@ from astropy.io import fits
 from astropy.table import MaskedColumn, Table
 
 from provenn.catalogs import Base, Files
-from provenn.catalogs.fits_columns import fits_table
 from provenn.errors import BaseFilesError, FilesChangedError, StoreError
+from provenn.files.data_folder import CONVERTED, DataFolder
+from provenn.files.fits_columns import find_fits_table
 from provenn.spark.keys import verify_key
 from provenn.spark.reading import read_base
 from provenn.spark.tables import fits_rows
-from provenn.store.folder import CONVERTED, DataFolder
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_one_of_several_tables_is_chosen_by_number_or_name(engine, folder, tmp_p
     assert rows_of(engine, folder, Files.at(path)) == [(1,)]
     for choice in (3, "second"):
         assert rows_of(engine, folder, Files.at(path, options={"hdu": choice})) == [(2, 1.0)]
-    with pytest.raises(BaseFilesError, match=r"the part 2 of a\.fits is no table"):
+    with pytest.raises(BaseFilesError, match=r"part 2 of a\.fits is not a table"):
         Files.at(path, options={"hdu": 2})
     with pytest.raises(BaseFilesError, match=r"no part 'third' in a\.fits\nthere are the tables 1 FIRST, 3 Second"):
         Files.at(path, options={"hdu": "third"})
@@ -172,14 +172,14 @@ def test_it_is_converted_once_in_chunks_and_anew_when_it_is_gone(engine, folder,
 
 
 def test_two_who_convert_at_once_do_not_mind_each_other(engine, folder, tmp_path):
-    from provenn.spark.tables.converting import converted  # noqa: PLC0415
+    from provenn.spark.tables.converting import convert_files  # noqa: PLC0415
 
     files = Files.at(saved(tmp_path / "a.fits", hdu(fits.Column("id", "J", array=np.arange(100_000)))))
     failed = []
 
     def convert():
         try:
-            converted(files, folder)
+            convert_files(files, folder)
         except Exception as error:  # noqa: BLE001 - told below
             failed.append(error)
 
@@ -197,7 +197,7 @@ def test_files_that_are_cut_off_changed_or_none_are_told(engine, folder, tmp_pat
     path = saved(tmp_path / "a.fits", hdu(fits.Column("id", "J", array=np.arange(10_000))))
     whole = path.read_bytes()
     path.write_bytes(whole[:20_000])
-    with pytest.raises(BaseFilesError, match=r"ends in the middle of its table: its header tells of 10,000 rows"):
+    with pytest.raises(BaseFilesError, match=r"ends in the middle of its table: its header announces 10,000 rows"):
         Files.at(path)
     squeezed = tmp_path / "b.fits.gz"
     squeezed.write_bytes(gzip.compress(whole[:20_000]))
@@ -221,14 +221,16 @@ def test_files_that_are_cut_off_changed_or_none_are_told(engine, folder, tmp_pat
 def test_a_store_without_room_is_told_and_nothing_is_left(engine, tmp_path):
     files = Files.at(saved(tmp_path / "a.fits", hdu(fits.Column("id", "J", array=[1]))))
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StoreError, match="a file is where a folder should be"):
+    with pytest.raises(StoreError, match="a file is in the place of a folder"):
         read_base(engine, Base.of(files, key="id", population="star"), DataFolder.of(tmp_path / "file" / "data"))
 
 
 def read(stored: bytes) -> list[dict]:
     """Return the rows of the first table, without Spark."""
-    table = fits_table(io.BytesIO(stored), "a.fits", None)
-    return [row for batch in fits_rows.fits_batches(io.BytesIO(stored), table, "a.fits") for row in batch.to_pylist()]
+    table = find_fits_table(io.BytesIO(stored), "a.fits", None)
+    return [
+        row for batch in fits_rows.read_fits_batches(io.BytesIO(stored), table, "a.fits") for row in batch.to_pylist()
+    ]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from provenn.catalogs import Base, Files, KeepAttributes, RenameAttributes, SelectSources
+from provenn.data import fragments
+from provenn.data.garbage_collection import collect_garbage
+from provenn.database.tables import pins
+from provenn.database.transactions import Database
+from provenn.definitions import catalog_store
 from provenn.errors import (
     AttributeNotFoundError,
     CorruptArchiveError,
@@ -24,20 +29,19 @@ from provenn.errors import (
     RunError,
     StoreError,
 )
+from provenn.files import data_folder as folder_module
+from provenn.files.data_folder import DataFolder
+from provenn.formats.opening import open_database
+from provenn.knowledge import counts
+from provenn.knowledge.declarations import declare_fact, retract_fact
 from provenn.logic import nonempty
-from provenn.spark import fragments as module
+from provenn.spark import fragment_files as module
 from provenn.spark.columns import column
-from provenn.spark.compile import compile_catalog
-from provenn.spark.fragments import existing, read_fragment, store_fragment, usable
-from provenn.store import catalog_store, counts, fragments
-from provenn.store import folder as folder_module
-from provenn.store.database import Database, open_database
-from provenn.store.declarations import declare, retract
-from provenn.store.folder import DataFolder
-from provenn.store.garbage import collect_garbage
-from provenn.store.tables import pins
+from provenn.spark.fragment_files import find_fragment, read_fragment, select_usable, store_fragment
 from tests.catalogs.samples import derived
-from tests.store.test_folder import ODD, small_disk
+from tests.files.test_data_folder import ODD, small_disk
+from tests.spark.plain_plan import compile_catalog
+from tests.waiting import LIMIT
 
 ROWS = 40
 NO_AGE = timedelta(-1)
@@ -114,7 +118,7 @@ def visible(database):
 
 def lying(folder):
     return {
-        folder.below(folder.at(where, one.name))
+        folder.relative_path(folder.at(where, one.name))
         for where in ("_temporary", "fragments")
         for one in folder.entries(where)
     }
@@ -141,7 +145,7 @@ def test_a_fragment_holds_the_rows_values_and_units_of_its_catalog(engine, datab
     assert rows(frame) == rows(computed(engine, catalog))
     assert frame.schema["vmag"].metadata == {"unit": "mag", "description": "in V"}
     with database.reading() as reading:
-        assert counts.known(reading, [catalog.digest]) == {catalog.digest: ROWS - 3}
+        assert counts.find_counts(reading, [catalog.digest]) == {catalog.digest: ROWS - 3}
 
 
 def test_chosen_attributes_are_stored_with_the_key_once_each(engine, folder, stars, keep):
@@ -167,7 +171,7 @@ def test_the_folder_may_have_any_name(engine, database, tmp_path, stars, name):
     frame = computed(engine, stars)
     made = store_fragment(engine, database, folder, stars, frame)
     assert rows(read_fragment(engine, folder, made)) == rows(frame)
-    assert usable(database, folder, [made]) == [made]
+    assert select_usable(database, folder, [made]) == [made]
 
 
 def test_where_nothing_can_be_renamed_it_stays_where_it_was_written(database, folder, stars, keep, monkeypatch):
@@ -175,7 +179,7 @@ def test_where_nothing_can_be_renamed_it_stays_where_it_was_written(database, fo
     made = keep(stars)
     assert made.location.startswith("_temporary/")
     assert collect_garbage(database, folder, age=NO_AGE).deleted == ()
-    assert usable(database, folder, [made]) == [made]
+    assert select_usable(database, folder, [made]) == [made]
 
 
 def test_a_stray_file_is_not_read(engine, folder, stars, keep):
@@ -191,9 +195,9 @@ def test_what_is_stored_is_not_stored_again(database, folder, stars, keep):
     made = keep(stars)
     assert keep(stars) == made
     assert keep(KeepAttributes.of(stars, ["vmag"])) == made, "another catalog, the same sources, fewer attributes"
-    assert existing(database, folder, stars) == made
+    assert find_fragment(database, folder, stars) == made
     fewer = SelectSources.of(stars, "hip > 1")
-    assert existing(database, folder, fewer) is None
+    assert find_fragment(database, folder, fewer) is None
     assert keep(fewer) != made
 
 
@@ -204,7 +208,7 @@ def test_more_attributes_are_stored_beside_fewer(stars, keep):
 
 
 def test_two_who_store_the_same_at_once_get_one_fragment(engine, database, folder, stars, monkeypatch):
-    both = threading.Barrier(2, timeout=60)
+    both = threading.Barrier(2, timeout=LIMIT)
     publish, got = DataFolder.publish, []
 
     def together(*arguments):
@@ -228,13 +232,13 @@ def test_two_who_store_the_same_at_once_get_one_fragment(engine, database, folde
 
 def test_a_fragment_whose_facts_were_retracted_is_stored_anew(database, folder, stars, keep):
     with database.writing() as writing:
-        catalog_store.add(writing, stars)
-        fact = declare(writing, nonempty(stars.digest), "")
+        catalog_store.add_catalogs(writing, stars)
+        fact = declare_fact(writing, nonempty(stars.digest), "")
     first = keep(stars, facts=[fact.id])
-    assert existing(database, folder, stars) == first
+    assert find_fragment(database, folder, stars) == first
     with database.writing() as writing:
-        retract(writing, fact.id, "")
-    assert existing(database, folder, stars) is None
+        retract_fact(writing, fact.id, "")
+    assert find_fragment(database, folder, stars) is None
     assert keep(stars).id != first.id
 
 
@@ -264,23 +268,21 @@ def test_damage_is_noticed_before_use_and_the_data_are_stored_anew(scene, caplog
     again = keep()
     assert again.id != made.id
     assert visible(database) == (again,)
-    assert f"fragment #{made.id} is not used any more" in caplog.text
+    assert f"fragment #{made.id} is no longer used" in caplog.text
     with database.reading() as reading:
         assert fragments.get(reading, made.id).dropped_reason.startswith(f"damaged: {made.files[0].name} ")
     assert made.location in collect_garbage(database, folder).deleted
     assert lying(folder) == {again.location}
 
 
-@pytest.mark.parametrize("checksum_file", [True, False], ids=["with .crc", "without .crc"])
-def test_a_value_that_rotted_is_not_read(engine, folder, stars, keep, checksum_file):
+def test_a_value_that_rotted_is_not_read(engine, folder, stars, keep):
     made = keep(KeepAttributes.of(stars, ["hip", "Vmag"]))
     for file in made.files:
         path = Path(folder.at(made.location, file.name))
         content = bytearray(path.read_bytes())
         content[60] ^= 0xFF
         path.write_bytes(content)
-        if not checksum_file:
-            (path.parent / f".{path.name}.crc").unlink()
+        assert not list(path.parent.glob(".*")), "pages have checksums, and nothing else is needed"
     with pytest.raises(Exception, match=r"(?i)checksum|crc|corrupt"):
         read_fragment(engine, folder, made).collect()
 
@@ -289,7 +291,7 @@ def test_a_folder_that_is_gone_is_an_error_and_no_damage(database, folder, stars
     """A disk that is not mounted costs no fragment."""
     made = keep(stars)
     Path(folder.location).rename(folder.location + " away")
-    with pytest.raises(StoreError, match="is not there") as caught:
+    with pytest.raises(StoreError, match="is missing") as caught:
         keep(stars)
     assert "mounted" in caught.value.hint
     Path(folder.location + " away").rename(folder.location)
@@ -300,9 +302,9 @@ def test_a_folder_that_is_gone_is_an_error_and_no_damage(database, folder, stars
 def test_who_can_only_read_uses_what_is_sound_and_drops_nothing(database, folder, stars, keep, caplog):
     made = keep(stars)
     with open_database(database.place, read_only=True) as reader:
-        assert existing(reader, folder, stars) == made
+        assert find_fragment(reader, folder, stars) == made
         deleted(Path(folder.at(made.location, made.files[0].name)))
-        assert existing(reader, folder, stars) is None
+        assert find_fragment(reader, folder, stars) is None
     assert caplog.text
     assert visible(database) == (made,)
 
@@ -313,7 +315,7 @@ def test_who_can_only_read_uses_what_is_sound_and_drops_nothing(database, folder
 def test_keys_that_are_null_are_refused(engine, database, folder, tmp_path):
     pq.write_table(pa.table({"hip": [1, None, None], "x": [1, 2, 3]}), tmp_path / "nulls.parquet")
     catalog = Base.of(Files.at(tmp_path / "nulls.parquet"), key="hip", population="star")
-    with pytest.raises(KeyValuesError, match="2 of 3 sources have no hip"):
+    with pytest.raises(KeyValuesError, match="2 of 3 sources have a NULL key hip"):
         store_fragment(engine, database, folder, catalog, engine.session.read.parquet(catalog.files.location))
     assert visible(database) == ()
     assert lying(folder) == set()
@@ -321,8 +323,8 @@ def test_keys_that_are_null_are_refused(engine, database, folder, tmp_path):
 
 def test_another_number_of_rows_than_was_counted_is_refused(database, folder, stars, keep):
     with database.writing() as writing:
-        catalog_store.add(writing, stars)
-        counts.record(writing, stars.digest, ROWS + 1)
+        catalog_store.add_catalogs(writing, stars)
+        counts.record_count(writing, stars.digest, ROWS + 1)
     with pytest.raises(CorruptArchiveError, match=f"had {ROWS + 1} rows, and now {ROWS}"):
         keep(stars)
     assert visible(database) == ()
@@ -358,13 +360,13 @@ class DeathError(Exception):
 @pytest.mark.parametrize(
     "step",
     [
-        (DataFolder, "temporary"),
+        (DataFolder, "new_temporary_address"),
         (module, "_write"),
-        (module, "contents"),
+        (module, "read_parquet_contents"),
         (module, "_check_keys"),
         (DataFolder, "publish"),
-        (module, "_holding"),
-        (counts, "record"),
+        (module, "_find_holding"),
+        (counts, "record_count"),
         (fragments, "register"),
     ],
     ids=lambda step: step[1],
@@ -377,7 +379,7 @@ def test_a_failure_at_any_step_leaves_nothing(scene, monkeypatch, step, when):
 
     def die(*arguments, **options):
         calls.append(name)
-        if len(calls) <= (name == "_holding"):  # the first time, it looks whether something is there
+        if len(calls) <= (name == "_find_holding"):  # the first time, it looks whether something is there
             return done(*arguments, **options)
         if when == "after":
             done(*arguments, **options)
@@ -400,8 +402,8 @@ def test_an_interruption_after_the_commit_leaves_all_of_it(scene, monkeypatch):
     """Ctrl-C comes when the fragment is registered already: then its files must stay."""
 
     @contextmanager
-    def interrupted(self):
-        with writing(self) as one:
+    def interrupted(self, **options):
+        with writing(self, **options) as one:
             before = fragments.all_fragments(one)
             yield one
             added = fragments.all_fragments(one) != before
@@ -414,7 +416,7 @@ def test_an_interruption_after_the_commit_leaves_all_of_it(scene, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             scene.keep()
     (made,) = visible(scene.database)
-    assert usable(scene.database, scene.folder, [made]) == [made]
+    assert select_usable(scene.database, scene.folder, [made]) == [made]
     assert scene.keep() == made
 
 
@@ -436,7 +438,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(engine, database, tmp_path):
 
 def run(*arguments):
     command = [sys.executable, "-m", "tests.spark.killed_stores", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -454,7 +456,7 @@ def test_a_process_killed_while_spark_writes_leaves_nothing_that_is_seen(databas
     places = (tmp_path / "archive.sqlite", folder.location, stars.files.location)
     process = subprocess.Popen([*command, *map(str, places)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + LIMIT
         while not list(Path(folder.location).glob("_temporary/*/**/*.parquet")):
             assert process.poll() is None
             assert time.monotonic() < deadline

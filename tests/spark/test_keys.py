@@ -19,9 +19,9 @@ import provenn
 from provenn import cli
 from provenn.catalogs import Base, Files, key_values
 from provenn.errors import FilesChangedError, KeyValuesError
+from provenn.files.data_folder import DataFolder
 from provenn.spark import keys
 from provenn.spark.keys import verify_key
-from provenn.store.folder import DataFolder
 
 
 @pytest.fixture
@@ -43,10 +43,10 @@ def test_good_keys_are_counted(verify):
 
 
 def test_keys_that_are_null_are_counted(verify):
-    with pytest.raises(KeyValuesError, match="2 of 4 rows have none: it is NULL") as caught:
+    with pytest.raises(KeyValuesError, match="2 of 4 rows have a NULL key") as caught:
         verify({"hip": [None, 2, None, 3]})
     assert "occur" not in str(caught.value)
-    with pytest.raises(KeyValuesError, match="1 of 2 rows have none"):
+    with pytest.raises(KeyValuesError, match="1 of 2 rows have a NULL key"):
         verify({"night": [1, 1], "star": ["a", None]}, ["night", "star"])
 
 
@@ -54,21 +54,21 @@ def test_keys_that_occur_twice_are_counted_and_some_are_shown(verify):
     with pytest.raises(KeyValuesError) as caught:
         verify({"hip": [7, 7, 7, 8, 8, 1, None]})
     assert caught.value.message.endswith(
-        "1 of 7 rows have none: it is NULL; 2 occur more than once: 7 (3 times), 8 (2 times)"
+        "1 of 7 rows have a NULL key; 2 keys occur more than once: 7 (3 times), 8 (2 times)"
     )
-    assert "another column" in caught.value.hint
+    assert "another key column" in caught.value.hint
     with pytest.raises(KeyValuesError, match=r"\(1, a\) \(2 times\)"):
         verify({"night": [1, 1], "star": ["a", "a"]}, ["night", "star"])
 
 
 def test_of_many_only_some_are_shown(verify):
-    with pytest.raises(KeyValuesError, match=r"1 000 occur more than once: 0 \(2 times\), 1 .*4 \(2 times\) …"):
+    with pytest.raises(KeyValuesError, match=r"1,000 keys occur more than once: 0 \(2 times\), 1 .*4 \(2 times\) …"):
         verify({"hip": [*range(1000), *range(1000)]})
 
 
 @pytest.mark.parametrize("twice", [[math.nan, math.nan], [0.0, -0.0]])
 def test_numbers_that_equal_themselves_in_joins_do_so_here(verify, twice):
-    with pytest.raises(KeyValuesError, match="1 occur more than once"):
+    with pytest.raises(KeyValuesError, match="1 key occurs more than once"):
         verify({"hip": twice})
 
 
@@ -89,7 +89,8 @@ def test_both_ways_of_counting_agree_with_python(verify, values, dense):
             with pytest.raises(KeyValuesError) as caught:
                 verify({"hip": pa.array(values, pa.int64())})
             repeated = len({one for one in known if known.count(one) > 1})
-            assert (f"{repeated} occur more than once" in caught.value.message) == bool(repeated)
+            noun = "key occurs" if repeated == 1 else "keys occur"
+            assert (f"{repeated} {noun} more than once" in caught.value.message) == bool(repeated)
             assert (f"{len(values) - len(known)} of {len(values)} rows" in caught.value.message) == (known != values)
 
 
@@ -123,7 +124,7 @@ def test_ingest_verifies_the_key_at_once_if_asked(engine, tmp_path, monkeypatch)
     words = ["ingest", "stars", "a.parquet", "--population", "star", "--verify", "--key"]
     bad = run(cli.app, [*words, "hip"])
     assert isinstance(bad.exception, KeyValuesError) or bad.exit_code == 2
-    assert "1 occur more than once: 1 (2 times)" in f"{bad.output} {bad.exception}"
+    assert "1 key occurs more than once: 1 (2 times)" in f"{bad.output} {bad.exception}"
     words[1] = "rows"
     assert run(cli.app, [*words, "row"]).exit_code == 0
     facts = run(cli.app, ["facts"]).output
@@ -180,7 +181,7 @@ def test_most_bad_keys_are_found_before_spark_starts(tmp_path, monkeypatch):
     for name, values in (("a", list(range(900))), ("b", [7, *range(900, 1_500)])):
         parquet.write_table(pa.table({"hip": values}), tmp_path / f"{name}.parquet")
     with provenn.open(tmp_path / "survey", spark="nowhere", progress=False) as archive:
-        with pytest.raises(KeyValuesError, match=r"among the first 1 501 rows, 1 occur more than once: 7 \(2 times\)"):
+        with pytest.raises(KeyValuesError, match=r"first 1,501 rows, 1 key occurs more than once: 7 \(2 times\)"):
             archive.ingest("stars", tmp_path / "*.parquet", key="hip", population="star")
         monkeypatch.setattr(key_values, "_SAMPLE", 900)
         assert archive.ingest("stars", tmp_path / "*.parquet", key="hip", population="star")
@@ -189,8 +190,8 @@ def test_most_bad_keys_are_found_before_spark_starts(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("columns", "key", "problem"),
     [
-        ({"hip": [1, None, None]}, "hip", "2 of 3 rows have none: it is NULL"),
-        ({"hip": [1.5, math.nan, math.nan]}, "hip", r"1 occur more than once: nan \(2 times\)"),
+        ({"hip": [1, None, None]}, "hip", "2 of 3 rows have a NULL key"),
+        ({"hip": [1.5, math.nan, math.nan]}, "hip", r"1 key occurs more than once: nan \(2 times\)"),
         ({"night": [1, 1], "hip": ["a", "a"]}, ["night", "hip"], r"\(1, a\) \(2 times\)"),
         ({"hip": [True, True, False]}, "hip", r"True \(2 times\)"),
     ],
@@ -209,5 +210,5 @@ def test_the_first_look_reads_values_from_names_of_folders(tmp_path):
     good = Base.of(Files.at(tmp_path), key=["hip", "year"], population="star")
     key_values.check_first_keys(good, good.files)
     bad = Base.of(Files.at(tmp_path), key=["hip"], population="star")
-    with pytest.raises(KeyValuesError, match="2 occur more than once"):
+    with pytest.raises(KeyValuesError, match="2 keys occur more than once"):
         key_values.check_first_keys(bad, bad.files)

@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from provenn.spark.progress import Progress
-from provenn.spark.progress_bar import NotebookLine, PlainLines, TerminalBar, default_listener, listener
+from provenn.spark.progress_bar import NotebookLine, PlainLines, TerminalBar, choose_default_listener, choose_listener
 
 
 def at(elapsed: float, *, over: bool = False, what: str = "counting bright") -> Progress:
@@ -21,10 +21,10 @@ def test_who_is_told():
     def mine(_: Progress) -> None:
         """Listen."""
 
-    assert listener(mine) is mine
-    assert listener(False) is None
-    assert listener(None) is None, "the tests have no terminal"
-    assert listener(True) is None
+    assert choose_listener(mine) is mine
+    assert choose_listener(False) is None
+    assert choose_listener(None) is None, "the tests have no terminal"
+    assert choose_listener(True) is None
 
 
 def test_a_log_gets_a_line_every_few_seconds_and_one_at_the_end():
@@ -33,7 +33,7 @@ def test_a_log_gets_a_line_every_few_seconds_and_one_at_the_end():
     for tenths in range(120):
         lines(at(tenths / 10))
     lines(at(12.0, over=True))
-    text = "counting bright: stage 1 of 2, 4 of 10 tasks, 1 000 000 rows read, "
+    text = "counting bright: stage 1 of 2, 4 of 10 tasks, 1,000,000 rows read, "
     assert stream.getvalue().splitlines() == [
         f"{text}5 s, about 6 s left",
         f"{text}10 s, about 6 s left",
@@ -68,13 +68,13 @@ def notebook(monkeypatch):
 
 
 def test_a_notebook_gets_one_line_that_is_rewritten_and_goes(notebook):
-    line = default_listener()
+    line = choose_default_listener()
     assert isinstance(line, NotebookLine)
     line(at(0.1))
     assert notebook == []
     line(at(1.0))
     line(at(2.0))
-    assert notebook == ["counting bright: stage 1 of 2, 4 of 10 tasks, 1 000 000 rows read, 2 s, about 6 s left"]
+    assert notebook == ["counting bright: stage 1 of 2, 4 of 10 tasks, 1,000,000 rows read, 2 s, about 6 s left"]
     line(at(2.5, over=True))
     assert notebook == [""]
     line(at(3.0))
@@ -86,18 +86,18 @@ def test_a_notebook_gets_one_line_that_is_rewritten_and_goes(notebook):
 def test_ipython_in_a_terminal_is_a_terminal(notebook, monkeypatch):
     sys.modules["IPython"].get_ipython = SimpleNamespace
     monkeypatch.setattr("sys.stderr", SimpleNamespace(isatty=lambda: True))
-    assert isinstance(default_listener(), TerminalBar)
+    assert isinstance(choose_default_listener(), TerminalBar)
     assert notebook == []
 
 
 SHOW = """
 import sys, time
-from provenn.cli.progress import command_listener
-assert command_listener() is command_listener()
+from provenn.cli.progress import get_progress_listener
+assert get_progress_listener() is get_progress_listener()
 from provenn.spark.progress import Progress
-from provenn.spark.progress_bar import default_listener
-listen = command_listener()
-print(type(listen).__name__, type(default_listener()).__name__)
+from provenn.spark.progress_bar import choose_default_listener
+listen = get_progress_listener()
+print(type(listen).__name__, type(choose_default_listener()).__name__)
 for what in ("counting [bright]", "storing"):
     for n in range(3):
         listen(Progress(what, 1, 2, 10, n, 1000 * n, 6.0 * n + 1, 2.0))
@@ -123,7 +123,7 @@ def test_a_terminal_gets_a_bar_that_goes_at_the_end():
     out, _ = process.communicate()
     shown = text.decode()
     assert out.decode().split() == ["TerminalBar", "TerminalBar"]
-    assert "counting [bright]: stage 1 of 2, 2 of 10 tasks, 2 000 rows read, 13 s, about 2 s left" in shown
+    assert "counting [bright]: stage 1 of 2, 2 of 10 tasks, 2,000 rows read, 13 s, about 2 s left" in shown
     assert "━" in shown
     assert "storing" in shown
     assert "short" not in shown
@@ -135,6 +135,6 @@ def test_what_is_no_terminal_gets_lines_from_commands_and_nothing_from_python():
     assert done.stdout.split() == ["PlainLines", "NoneType"]
     assert (
         done.stderr.splitlines()[0]
-        == "counting [bright]: stage 1 of 2, 1 of 10 tasks, 1 000 rows read, 7 s, about 2 s left"
+        == "counting [bright]: stage 1 of 2, 1 of 10 tasks, 1,000 rows read, 7 s, about 2 s left"
     )
     assert "\x1b" not in done.stderr

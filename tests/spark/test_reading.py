@@ -17,9 +17,9 @@ from pyarrow import parquet
 from provenn.catalogs import Base, Files, Population
 from provenn.criteria import parse_type
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError, FormatError, RunError
-from provenn.spark.failures import told
+from provenn.files.data_folder import DataFolder
 from provenn.spark.reading import read_base
-from provenn.store.folder import DataFolder
+from provenn.spark.spark_errors import translate_errors
 
 
 @pytest.fixture
@@ -127,8 +127,8 @@ def test_a_column_that_spark_cannot_read_is_refused_only_where_it_is_used(engine
     assert frame.select("hip").collect() == [(1,)]
     assert frame.where("hip > 0").count() == 1
     with (
-        pytest.raises(RunError, match=r"the column t is of the type time64\[us\], which Spark does not have"),
-        told("it"),
+        pytest.raises(RunError, match=r"the column t has the type time64\[us\], which Spark does not support"),
+        translate_errors("it"),
     ):
         frame.collect()
 
@@ -171,7 +171,7 @@ def test_folders_globs_and_partitions(engine, folder, tmp_path):
     for number, (year, name) in enumerate([("2025", "007"), ("2026", "a b%2Fc"), ("__HIVE_DEFAULT_PARTITION__", "x")]):
         written(place / f"year={year}" / f"name={name}" / "a.parquet", {"hip": [number]})
     (place / "_SUCCESS").touch()
-    (place / ".hidden.parquet").write_text("no Parquet")
+    (place / ".hidden.parquet").write_text("another format")
     base = base_of(Files.at(place))
     frame = read_base(engine, base, folder)
     assert types(frame) == {"hip": "bigint", "year": "bigint", "name": "string"}
@@ -293,7 +293,7 @@ def test_a_line_that_does_not_fit_is_an_error_and_no_null(engine, folder, tmp_pa
     """The line comes after the block in which types were seen."""
     files = csv(tmp_path, "hip,x\n" + "1,2\n" * 1_100_000 + f"{line}\n")
     frame = read_base(engine, base_of(files), folder)
-    with pytest.raises(FormatError, match="a line does not fit the columns"), told("reading"):
+    with pytest.raises(FormatError, match="a line does not fit the columns"), translate_errors("reading"):
         frame.agg({"hip": "sum", "x": "sum"}).collect()
 
 
@@ -325,7 +325,7 @@ def test_a_header_that_was_exchanged_is_noticed_by_spark(engine, folder, tmp_pat
     monkeypatch.setattr(Files, "check", lambda *_: None)
     (tmp_path / "stars.csv").write_text("x,hip\n1,2\n")
     frame = read_base(engine, base_of(files), folder)
-    with pytest.raises((RunError, FormatError)), told("reading"):
+    with pytest.raises((RunError, FormatError)), translate_errors("reading"):
         frame.select("hip").collect()
 
 
@@ -342,7 +342,7 @@ def test_other_formats_of_spark_with_a_schema(engine, folder, tmp_path, form):
 def test_json_that_does_not_fit_is_an_error(engine, folder, tmp_path):
     (tmp_path / "a.json").write_text('{"hip": 1}\n{"hip": "x"\n')
     files = Files.at(tmp_path / "a.json", format="json", schema={"hip": "bigint"})
-    with pytest.raises((RunError, FormatError)), told("reading"):
+    with pytest.raises((RunError, FormatError)), translate_errors("reading"):
         read_base(engine, base_of(files), folder).collect()
 
 

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from provenn.catalogs import Base, Files
-from provenn.catalogs.file_changes import current_fingerprints
-from provenn.catalogs.row_keys import file_keys
 from provenn.errors import BaseFilesError, KeyColumnsError
+from provenn.files.data_folder import DataFolder
+from provenn.files.row_keys import make_file_keys
 from provenn.spark.keys import verify_key
 from provenn.spark.reading import read_base
-from provenn.store.folder import DataFolder
 
 ODD_NAMES = ["a.parquet", "a b#c%20d?e.parquet", "é*[1]{x}.parquet", "a+b&c=d.parquet", "deep/q'uo\"te\\.parquet"]
 
@@ -47,7 +46,7 @@ def read(engine, base: Base, folder: Path) -> dict[tuple[str, int], tuple]:
 
 def expected(base: Base, rows: dict[str, list[tuple]]) -> dict[tuple[str, int], tuple]:
     """What the rows of files must be, by key, given those of each file in order."""
-    keys = file_keys(base.files, current_fingerprints(base.files))
+    keys = make_file_keys(base.files, base.files.compute_fingerprints())
     return {(keys[name], place): row for name, several in rows.items() for place, row in enumerate(several)}
 
 
@@ -144,9 +143,9 @@ def test_tables_of_one_fits_file_have_different_sources(engine, tmp_path):
 def test_what_cannot_tell_rows_apart_is_refused(tmp_path):
     for name in "ab":
         parquet.write_table(pa.table({"x": [1]}), tmp_path / f"{name}.parquet")
-    with pytest.raises(KeyColumnsError, match=r"a\.parquet and b\.parquet hold the same"):
+    with pytest.raises(KeyColumnsError, match=r"a\.parquet and b\.parquet have the same content"):
         keyless(tmp_path)
-    with pytest.raises(BaseFilesError, match="only metadata of the files are known"):
+    with pytest.raises(BaseFilesError, match="only the metadata of the files are known"):
         keyless(tmp_path / "a.parquet", trust="metadata")
 
 

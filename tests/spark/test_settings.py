@@ -23,12 +23,12 @@ from pyspark.sql import functions as sql
 from provenn.catalogs import Base, Catalog, DeriveAttributes, Files, RestrictSources, SampleSources, SelectSources
 from provenn.catalogs.calculators import SqlCalculator
 from provenn.errors import EngineError
-from provenn.spark.compile import compile_catalog
+from provenn.files.data_folder import DataFolder
 from provenn.spark.engine import Engine
 from provenn.spark.reading import read_base
 from provenn.spark.settings import PINNED, SETTINGS, decides_meaning, hold_settings
-from provenn.store.folder import DataFolder
 from tests.conftest import ROOT
+from tests.spark.plain_plan import compile_catalog
 
 KNOWN = {  # settings that change what Spark reads, writes or answers, with values that are not those of the engine
     "spark.sql.ansi.enabled": "true",
@@ -278,5 +278,7 @@ class Fixed:
 
 
 def test_a_setting_that_cannot_be_made_is_refused_by_name():
-    with pytest.raises(EngineError, match=re.escape("does not let spark.sql.ansi.enabled be set to false: spark.sql")):
+    with pytest.raises(
+        EngineError, match=re.escape("does not allow spark.sql.ansi.enabled to be set to false: spark.sql")
+    ):
         hold_settings(Fixed())

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from provenn.catalogs import PythonCalculator
-from provenn.spark.calculators import calculated
+from provenn.spark.python_calculators import apply_calculator
 from provenn.spark.stopwatch import Stopwatch
 from tests.spark import functions
 
@@ -21,7 +21,7 @@ def scaled(scope: str) -> PythonCalculator:
 def frame(engine, calculator, stopwatch):
     table = pa.table({"k": range(100), "x": [float(n) for n in range(100)]})
     made = engine.session.createDataFrame(table).repartition(4)
-    return calculated(
+    return apply_calculator(
         made, calculator, key={"k": "k"}, inputs=[("x", False)], outputs={"z": "z"}, catalog="", stopwatch=stopwatch
     )
 
@@ -45,7 +45,7 @@ def test_what_calls_no_calculator_is_not_measured(engine):
 
 def test_over_spark_connect_nothing_is_measured_and_everything_is_calculated(engine):
     class Remote:
-        remote = True
+        is_remote = True
 
     stopwatch = Stopwatch(Remote())
     assert frame(engine, scaled("row"), stopwatch).toArrow().num_rows == 100

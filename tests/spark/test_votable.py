@@ -13,13 +13,14 @@ from astropy.io import votable
 from astropy.table import MaskedColumn, Table
 
 from provenn.catalogs import Base, Files
-from provenn.catalogs.votable_columns import votable_columns
 from provenn.errors import BaseFilesError
+from provenn.files.data_folder import DataFolder
+from provenn.files.votable_columns import read_votable_columns
 from provenn.spark.reading import read_base
-from provenn.spark.tables.converting import converted
-from provenn.spark.tables.votable_rows import votable_batches
-from provenn.store.folder import DataFolder
+from provenn.spark.tables.converting import convert_files
+from provenn.spark.tables.votable_rows import read_votable_batches
 from tests.programs import program
+from tests.waiting import LIMIT
 
 TEXT = """<?xml version="1.0"?>
 <VOTABLE version="1.3" xmlns="http://www.ivoa.net/xml/VOTable/v1.3"><RESOURCE>
@@ -107,12 +108,12 @@ def test_what_astropy_writes_is_read(engine, folder, tmp_path, form, suffix):
 @pytest.mark.parametrize(
     ("text", "options", "problem"),
     [
-        ("no XML", {}, "does not end as a VOTable does"),
+        ("no XML", {}, "does not end like a VOTable"),
         ("no XML</VOTABLE>", {}, "cannot be read as VOTable"),
         ("<html><body/></html><!--</VOTABLE>-->", {}, "is not a VOTable"),
-        (TEXT.split("<TR><TD>2", maxsplit=1)[0], {"table": 1}, "does not end as a VOTable does"),
-        ("<VOTABLE><RESOURCE/></VOTABLE>", {}, "there is no table 0"),
-        (TEXT, {"table": "galaxies"}, "there is no table galaxies in a.vot\nthere are the tables empty, stars"),
+        (TEXT.split("<TR><TD>2", maxsplit=1)[0], {"table": 1}, "does not end like a VOTable"),
+        ("<VOTABLE><RESOURCE/></VOTABLE>", {}, "a.vot has no table 0"),
+        (TEXT, {"table": "galaxies"}, "a.vot has no table galaxies\nthere are the tables empty, stars"),
         (TEXT.replace("long", "quaternion"), {"table": 1}, "unknown type 'quaternion'"),
     ],
 )
@@ -132,8 +133,8 @@ def test_data_that_are_damaged_are_told_and_nothing_is_left(engine, folder, tmp_
 
 def read(text: str, wanted: str = "0") -> list[dict]:
     """Return the rows of a table of a VOTable, without Spark."""
-    columns = votable_columns(io.BytesIO(text.encode()), "a.vot", {"table": wanted}, len(text)).columns
-    (rows,) = votable_batches(io.BytesIO(text.encode()), columns, "a.vot", wanted)
+    columns = read_votable_columns(io.BytesIO(text.encode()), "a.vot", {"table": wanted}, len(text)).columns
+    (rows,) = read_votable_batches(io.BytesIO(text.encode()), columns, "a.vot", wanted)
     return rows.to_pylist()
 
 
@@ -264,21 +265,21 @@ def test_a_fits_file_within_a_votable_is_read_as_the_fits_file(engine, folder, t
         (inline(fits_bytes()[:4000]), "FITS file in"),
         (inline(fits_bytes(), encoding='encoding="gzip"'), "is not in base64"),
         (inline(fits_bytes(), extnum=' extnum="7"'), "no part '7'"),
-        (inline(fits_bytes(), dict(list(FIELDS.items())[:-1])), "are not of the types"),
-        (inline(fits_bytes(), FIELDS | {"x": '<FIELD name="x" datatype="float"/>'}), "are not of the types"),
-        (inline("", encoding='href="file:///tmp/x.fits"'), "lie elsewhere"),
+        (inline(fits_bytes(), dict(list(FIELDS.items())[:-1])), "do not match the columns"),
+        (inline(fits_bytes(), FIELDS | {"x": '<FIELD name="x" datatype="float"/>'}), "do not match the columns"),
+        (inline("", encoding='href="file:///tmp/x.fits"'), "are in another file"),
     ],
 )
 def test_a_fits_file_within_a_votable_that_is_something_else_is_refused(tmp_path, folder, text, problem):
     (tmp_path / "a.vot").write_text(text)
     with pytest.raises(BaseFilesError, match=problem):
-        converted(Files.at(tmp_path / "a.vot", options={"table": 1}), folder)
+        convert_files(Files.at(tmp_path / "a.vot", options={"table": 1}), folder)
 
 
 def test_what_stilts_writes_with_a_fits_file_within_is_read(engine, folder, tmp_path):
     (tmp_path / "a.fits").write_bytes(fits_bytes())
     paths = [f"in={tmp_path / 'a.fits'}", f"out={tmp_path / 'b.vot'}"]
-    subprocess.run([program("stilts"), "tpipe", *paths, "ofmt=votable-fits-inline"], check=True, timeout=120)
+    subprocess.run([program("stilts"), "tpipe", *paths, "ofmt=votable-fits-inline"], check=True, timeout=LIMIT)
     assert rows_of(engine, folder, Files.at(tmp_path / "b.vot")) == rows_of(
         engine, folder, Files.at(tmp_path / "a.fits")
     )

@@ -13,6 +13,7 @@ from provenn.spark.engine import Engine
 from tests.programs import program
 from tests.real_stars import real_stars
 from tests.spark.conftest import engine
+from tests.waiting import LIMIT
 
 __all__ = ["engine"]
 
@@ -67,7 +68,7 @@ def stilts(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., pd.DataFra
             [command, "-Dfile.encoding=UTF-8", task, *words, f"out={out}", "ofmt=csv"],
             check=True,
             capture_output=True,
-            timeout=120,
+            timeout=LIMIT,
         )
         return pd.read_csv(out, keep_default_na=False, na_values=[""], encoding="utf-8", dtype=TEXTS)
 

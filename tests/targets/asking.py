@@ -106,8 +106,8 @@ def main() -> None:
 
 def _answer(engine: Any, database: str, store: str, who: str, attribute: str, **what: Any) -> dict[str, Any]:
     import provenn  # noqa: PLC0415 - only here
+    from provenn.data import leases  # noqa: PLC0415
     from provenn.spark.pipeline import Pipeline  # noqa: PLC0415
-    from provenn.store import leases  # noqa: PLC0415
 
     if "lifetime" in what:  # as if the others were on another machine, of whose processes nothing is known
         leases.LIFETIME = timedelta(seconds=what["lifetime"])

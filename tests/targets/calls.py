@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from tests.waiting import LIMIT
+
 __all__ = ["called", "doubled", "failing", "failing_once", "fitted", "meeting", "patient", "ranked", "slow"]
+
+"""Seconds after which a calculator gives up: longer than any machine needs, so that only a test that hangs ends so."""
 
 PROBES = 3
 """How often a worker calls a calculator again to see that it works row by row, after its first batch of several."""
@@ -44,11 +48,14 @@ def failing(batch: pd.DataFrame, output: str, at: int) -> pd.DataFrame:
 
 
 def slow(batch: pd.DataFrame, output: str, log: str) -> pd.DataFrame:
-    """Twice x, in a minute; unless a file says that there is no need to wait."""
+    """What `doubled` does, once the test has made a file that says so. That it was called is a file as well."""
     Path(log, "begun").touch()
-    if not Path(log, "hurry").exists():
-        time.sleep(60)
-    return pd.DataFrame({output: batch["x"] * 2})
+    until = time.monotonic() + LIMIT
+    while not Path(log, "hurry").exists():
+        if time.monotonic() > until:
+            raise TimeoutError("the test never said that it may go on")
+        time.sleep(0.05)
+    return doubled(batch, output, log)
 
 
 def patient(batch: pd.DataFrame, output: str, log: str, seconds: float) -> pd.DataFrame:
@@ -61,7 +68,7 @@ def patient(batch: pd.DataFrame, output: str, log: str, seconds: float) -> pd.Da
 def meeting(batch: pd.DataFrame, output: str, log: str, others: int) -> pd.DataFrame:
     """What `doubled` does, as soon as so many processes do it at the same time."""
     found = doubled(batch, output, log)
-    until = time.monotonic() + 30
+    until = time.monotonic() + LIMIT
     while len(list(Path(log).iterdir())) < others:
         if time.monotonic() > until:
             raise TimeoutError("nobody else came")

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import provenn
+from provenn.data import fragments
+from provenn.definitions import catalog_store
 from provenn.errors import ProvennError
-from provenn.store import catalog_store, fragments
-from provenn.targets.running import parts_kept
+from provenn.targets.keeping import find_parts_to_keep
 from tests.spark import functions
 
 Expression = tuple[object, ...]
@@ -214,11 +215,11 @@ def pretend_run(archive: provenn.Archive, sources: str, name: str) -> None:
         plan = archive.target(sources, [name]).plan()
     except ProvennError:
         return
-    for part in parts_kept(plan, "always"):
+    for part in find_parts_to_keep(plan, "always"):
         catalog = part.catalog
         columns = [(one.identity, one.name) for one in catalog.schema.attributes]
         with archive._database.writing() as writing:
-            catalog_store.add(writing, catalog, for_run=True)
+            catalog_store.add_catalogs(writing, catalog, for_run=True)
             fragments.register(writing, catalog, columns, location=catalog.digest, rows=3, files=(), seconds=1.0)
 
 

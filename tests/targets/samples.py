@@ -8,10 +8,10 @@ from provenn.catalogs import (
     PythonCalculator,
     SelectSources,
 )
-from provenn.targets.literal import literal
+from provenn.targets.literal import build_step
 from provenn.targets.rules import Rewrite, Rule
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Concat, Step, walk
+from provenn.targets.steps import Concat, PlanStep, walk_steps
 from tests.catalogs.samples import base
 from tests.spark import functions
 from tests.targets.scenes import planned, scene_of
@@ -42,21 +42,21 @@ D = WITH_D.schema["d"].identity
 VMAG, PLX = (STARS.schema[name].identity for name in ("vmag", "plx"))
 
 
-def shape(step: Step) -> str:
+def shape(step: PlanStep) -> str:
     """The steps of a plan, by their words."""
     inputs = ", ".join(map(shape, step.inputs))
     return f"{step.word}({inputs})" if inputs else step.word
 
 
-def tried(rule: Rule, step: Step, scene: Scene, wanted: frozenset[str] | None = None) -> Rewrite | None:
+def tried(rule: Rule, step: PlanStep, scene: Scene, wanted: frozenset[str] | None = None) -> Rewrite | None:
     """What a rule makes of a step; that it gives the same, and that what it says holds, is proved."""
     wanted = frozenset(one for one in step.attributes if not one.startswith("key:")) if wanted is None else wanted
-    for one in walk(step):
-        scene.learn(one)
+    for one in walk_steps(step):
+        scene.note_definitions(one)
     found = rule(step, wanted, scene)
     if found is not None:
-        assert all(map(scene.holds, found.said))
-        assert scene.holds(scene.same(step.extent, found.step.extent))
+        assert all(map(scene.is_proved, found.statements))
+        assert scene.is_proved(scene.state_equal(step.extent, found.step.extent))
         assert wanted <= found.step.attributes.keys()
         assert found.because
     return found
@@ -64,7 +64,7 @@ def tried(rule: Rule, step: Step, scene: Scene, wanted: frozenset[str] | None = 
 
 def one_rule(rule: Rule, catalog: Catalog, wanted: frozenset[str] | None = None, **known: object) -> str | None:
     """The shape that a rule makes of a catalog's own step, or None."""
-    found = tried(rule, literal(catalog), scene_of(catalog, **known), wanted)
+    found = tried(rule, build_step(catalog), scene_of(catalog, **known), wanted)
     return None if found is None else shape(found.step)
 
 
@@ -73,8 +73,8 @@ def plan(catalog: Catalog, **known: object) -> str:
     return shape(planned(catalog, scene_of(catalog, **known))[0])
 
 
-def disjoint_unions(scene: Scene, step: Step) -> bool:
+def disjoint_unions(scene: Scene, step: PlanStep) -> bool:
     """Whether all unions that are said to have disjoint members are proved to have."""
-    unions = [one for one in walk(step) if isinstance(one, Concat) and one.disjoint]
+    unions = [one for one in walk_steps(step) if isinstance(one, Concat) and one.is_disjoint]
     pairs = [pair for one in unions for pair in combinations(one.members, 2)]
-    return all(scene.holds(scene.apart(one.extent, other.extent)) for one, other in pairs)
+    return all(scene.is_proved(scene.state_disjoint(one.extent, other.extent)) for one, other in pairs)

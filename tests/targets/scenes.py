@@ -4,25 +4,25 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from provenn.catalogs import Base, Catalog, cone
+from provenn.data.fragments import Fragment
+from provenn.definitions.ancestors import StoredDefinition
+from provenn.knowledge.consequences import TracedKnowledge, build_knowledge
+from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Statement
-from provenn.store.cones import Definition
-from provenn.store.facts import Fact
-from provenn.store.fragments import Fragment
-from provenn.store.knowledge import Known, knowledge_of
-from provenn.targets.literal import literal
-from provenn.targets.rewriting import Applied, rewritten
+from provenn.targets.literal import build_step
+from provenn.targets.rewriting import AppliedRule, rewrite_plan
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Step, Stored
+from provenn.targets.steps import FragmentScan, PlanStep
 
 __all__ = ["known", "needed", "planned", "scene_of", "stored"]
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 
 
-def known(catalogs: Iterable[Catalog], facts: Sequence[Statement] = ()) -> Known:
+def known(catalogs: Iterable[Catalog], facts: Sequence[Statement] = ()) -> TracedKnowledge:
     """What follows from definitions, and from facts that are held true."""
     definitions = [
-        Definition(
+        StoredDefinition(
             one.digest,
             one.kind,
             one.population.name,
@@ -33,10 +33,12 @@ def known(catalogs: Iterable[Catalog], facts: Sequence[Statement] = ()) -> Known
         )
         for one in cone(*catalogs)
     ]
-    return knowledge_of(definitions, [Fact(n, one, "", "declared", "", NOW) for n, one in enumerate(facts, 1)])
+    return build_knowledge(definitions, [Fact(n, one, "", "declared", "", NOW) for n, one in enumerate(facts, 1)])
 
 
-def stored(catalog: Catalog, identities: Iterable[str] | None = None, *, number: int = 1, rows: int = 10) -> Stored:
+def stored(
+    catalog: Catalog, identities: Iterable[str] | None = None, *, number: int = 1, rows: int = 10
+) -> FragmentScan:
     """A fragment that holds attributes of a catalog, by default all."""
     key = [one.identity for one in catalog.schema.key]
     held = list(dict.fromkeys([*key, *(catalog.schema.by_identity if identities is None else identities)]))
@@ -45,12 +47,12 @@ def stored(catalog: Catalog, identities: Iterable[str] | None = None, *, number:
         number, catalog.digest, catalog.population.name, catalog.extent.digest, columns, "", rows, 0, (), 1.0, NOW, "",
         NOW, 0,
     )  # fmt: skip
-    return Stored(fragment, catalog)
+    return FragmentScan(fragment, catalog)
 
 
 def scene_of(
     *catalogs: Catalog,
-    fragments: Sequence[Stored] = (),
+    fragments: Sequence[FragmentScan] = (),
     facts: Sequence[Statement] = (),
     rows: dict[str, int] | None = None,
 ) -> Scene:
@@ -64,12 +66,12 @@ def needed(catalog: Catalog) -> frozenset[str]:
     return frozenset(one.identity for one in catalog.schema.attributes if not one.identity.startswith("key:"))
 
 
-def planned(catalog: Catalog, scene: Scene | None = None) -> tuple[Step, tuple[Applied, ...]]:
+def planned(catalog: Catalog, scene: Scene | None = None) -> tuple[PlanStep, tuple[AppliedRule, ...]]:
     """The plan of a catalog."""
     scene = scene_of(catalog) if scene is None else scene
-    before = literal(catalog)
-    scene.learn(before)
-    return rewritten(before, needed(catalog), scene)
+    before = build_step(catalog)
+    scene.note_definitions(before)
+    return rewrite_plan(before, needed(catalog), scene)
 
 
 def bases(*catalogs: Catalog) -> list[Base]:

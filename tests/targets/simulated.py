@@ -27,10 +27,10 @@ from provenn.catalogs import (
     SqlCalculator,
     cone,
 )
-from provenn.catalogs.lineage import facts_of
+from provenn.catalogs.restoring import facts_of
 from provenn.criteria import Atom
 from provenn.errors import ProvennError
-from provenn.targets.execution import key_of
+from provenn.targets.execution import find_key
 from provenn.targets.steps import (
     Calculate,
     Combine,
@@ -38,12 +38,12 @@ from provenn.targets.steps import (
     Derive,
     Exclude,
     Fill,
+    FragmentScan,
     Nothing,
+    PlanStep,
     Restrict,
     Scan,
     Select,
-    Step,
-    Stored,
 )
 from tests.catalogs.samples import Rows, Table, Value, base, hash_of, holds, values_by_identity
 from tests.targets import calls
@@ -79,11 +79,11 @@ class Sky:
         self.atoms: dict[str, Atom] = {}
         for one in cone(*(table.catalog for table in self.tables)):
             digests = [each.digest for each in one.dependencies]
-            self.learn(facts_of(one.kind, one.digest, digests, one.parameters())[1])
+            self.note_definitions(facts_of(one.kind, one.digest, digests, one.parameters())[1])
             if isinstance(one, SelectSources):
-                self.learn(one.criterion.atoms)
+                self.note_definitions(one.criterion.atoms)
 
-    def learn(self, atoms: Iterable[Atom]) -> None:
+    def note_definitions(self, atoms: Iterable[Atom]) -> None:
         """Take note of what labels of atoms mean."""
         self.atoms.update((one.label, one) for one in atoms)
 
@@ -98,20 +98,20 @@ class Sky:
         everything = frozenset(self.keys)
         return set(extent.evaluate(lambda label: frozenset(k for k in everything if inside(label, k)), everything))
 
-    def carry_out(self, step: Step, needed: frozenset[str]) -> ByIdentity:
+    def carry_out(self, step: PlanStep, needed: frozenset[str]) -> ByIdentity:
         """The rows of a step, with at least the attributes that are needed."""
         inputs = [self.carry_out(one, read) for one, read in zip(step.inputs, step.reads(needed), strict=True)]
         rows = self._carry_out(step, inputs, needed)
         assert set(rows) == self.sources(step.extent), step
-        wanted = needed.union(key_of(step.attributes))
+        wanted = needed.union(find_key(step.attributes))
         assert all(wanted <= row.keys() for row in rows.values()), "what is asked for is there"
         return rows
 
-    def _carry_out(self, step: Step, inputs: Sequence[ByIdentity], needed: frozenset[str]) -> ByIdentity:
+    def _carry_out(self, step: PlanStep, inputs: Sequence[ByIdentity], needed: frozenset[str]) -> ByIdentity:
         match step:
             case Scan(base=base):
                 return _narrowed(by_identity(base, self.rows[base.digest]), needed)
-            case Stored(fragment=fragment):
+            case FragmentScan(fragment=fragment):
                 return _narrowed(self.contents[fragment.id], needed)
             case Nothing():
                 return {}
@@ -142,7 +142,7 @@ class Sky:
 
     def _calculated(self, step: Calculate, rows: ByIdentity, needed: frozenset[str]) -> ByIdentity:
         outputs = needed & {one.identity for one in step.outputs}
-        if not step.whole:
+        if not step.is_catalog_wide:
             self.called.update((outputs, key) for key in rows)
         read = step.arguments[0]
         given = {key: row[read] for key, row in rows.items()}
@@ -150,7 +150,7 @@ class Sky:
         identities = [one.identity for one in step.outputs]
         return {key: {**row, **dict(zip(identities, made[key], strict=True))} for key, row in rows.items()}
 
-    def stored(self, fragments: Iterable[Stored]) -> set[tuple[str, int]]:
+    def stored(self, fragments: Iterable[FragmentScan]) -> set[tuple[str, int]]:
         """The values that fragments hold, by identity and key; of an attribute in pieces also the piece itself."""
         found: set[tuple[str, int]] = set()
         for one in fragments:
@@ -186,7 +186,7 @@ def _concatenated(step: Concat, inputs: Sequence[ByIdentity], needed: frozenset[
     wanted = [(one, given) for one, given in step.columns if one.identity in needed or one.identity == KEY]
     for at, rows in enumerate(inputs):
         for key, row in rows.items():
-            assert not (step.disjoint and key in found), "members that are said to be disjoint are"
+            assert not (step.is_disjoint and key in found), "members that are said to be disjoint are"
             found.setdefault(key, {one.identity: row[given[at]] for one, given in wanted})
     return found
 

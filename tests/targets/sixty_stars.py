@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 import provenn
 from provenn.archive.target import Target
-from provenn.targets.steps import walk
+from provenn.targets.steps import walk_steps
 from tests.targets import calls
 
 __all__ = ["NUMBER", "STARS", "Calculated", "N", "archive", "words", "z"]
@@ -81,4 +81,4 @@ def z(archive, tmp_path_factory) -> Calculated:
 
 
 def words(target) -> list[str]:
-    return [one.word for one in walk(target.plan().after)]
+    return [one.word for one in walk_steps(target.plan().after)]

@@ -10,8 +10,9 @@ from sqlalchemy import update
 
 import provenn
 from provenn.catalogs import PythonCalculator
-from provenn.store import catalog_store, fragments
-from provenn.store.tables import fragments as stored
+from provenn.data import fragments
+from provenn.database.tables import fragments as stored
+from provenn.definitions import catalog_store
 
 __all__ = ["N", "observed", "paper", "photo_z", "pretend_stored"]
 
@@ -52,6 +53,6 @@ def pretend_stored(catalog: provenn.Catalog, attributes: Sequence[str], rows: in
     one = catalog.definition
     columns = [(one.schema[name].identity, name) for name in ("id", *attributes)]
     with catalog.archive._database.writing() as writing:
-        catalog_store.add(writing, one)
+        catalog_store.add_catalogs(writing, one)
         fragments.register(writing, one, columns, location=f"fragments/{rows}", rows=rows, files=(), seconds=3.0)
         writing.connection.execute(update(stored).values(stored_at=datetime(2026, 1, 1, tzinfo=UTC)))

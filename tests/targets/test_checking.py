@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import provenn
 from provenn.errors import ProvennWarning
 from provenn.logic import Knowledge, World
-from provenn.spark.regions import inhabited, region_counts
-from provenn.targets.checking import contradiction
+from provenn.spark.region_counts import count_regions, label_regions
+from provenn.targets.checking import find_contradiction
 from tests.strategies import statements
 from tests.targets.declared_stars import stars_archive
 
@@ -35,7 +35,7 @@ def test_what_is_seen_instead_is_true_and_contradicts_what_was_said(sets, said):
     seen = regions_of(sets)
     world = World(frozenset({frozenset(), *seen}))
     assume(not world.satisfies(said))
-    instead, reason = contradiction(said, seen)
+    instead, reason = find_contradiction(said, seen)
     assert world.satisfies(instead)
     assert not Knowledge([said, instead], open_universe=False).consistent
     assert reason.startswith("checked on the data: ")
@@ -52,8 +52,8 @@ def test_sources_are_counted_in_the_regions_where_they_are(engine, examples):
             table = pa.table({"k": pa.array(sorted(members), pa.int64())})
             return engine.session.createDataFrame(table.append_column("odd `name`", pa.array(["x"] * len(members))))
 
-        counted = region_counts([(frame(sets[label]), ["k"]) for label in LABELS]).collect()
-        assert inhabited(LABELS, {row["inside"]: row["sources"] for row in counted}) == regions_of(sets)
+        counted = count_regions([(frame(sets[label]), ["k"]) for label in LABELS]).collect()
+        assert label_regions(LABELS, {row["inside"]: row["sources"] for row in counted}) == regions_of(sets)
 
     check()
 
@@ -67,5 +67,5 @@ def test_keys_of_several_columns_and_other_names_are_compared(engine, tmp_path):
         archive.ingest("other", other, key=["f", "m"], population="visit")
         archive.declare("disjoint(one, other)", reason="a slip")
         inner = archive["one"].restrict("other", name="inner")
-        with pytest.warns(ProvennWarning, match="a slip.*not used any more: .* 2 sources"):
+        with pytest.warns(ProvennWarning, match="a slip.*no longer used: .* 2 sources"):
             assert inner.count(check=True) == 2

@@ -15,13 +15,15 @@ from pyarrow import parquet
 
 import provenn
 from provenn.catalogs import Base, Catalog
+from provenn.database.transactions import Database
+from provenn.definitions import catalog_store
 from provenn.errors import ProvennError
+from provenn.formats.opening import open_database
+from provenn.knowledge import verified_keys
+from provenn.knowledge.declarations import declare_fact
+from provenn.knowledge.stored_facts import find_all_facts
 from provenn.logic import disjoint, equal, subset
-from provenn.spark.pipeline import Pipeline, Prepared
-from provenn.store import catalog_store, verifications
-from provenn.store.database import Database, open_database
-from provenn.store.declarations import declare
-from provenn.store.facts import all_facts
+from provenn.spark.pipeline import Pipeline, PreparedData
 from provenn.targets.dividing import Division, derive_count
 from provenn.targets.learning import learn_count
 from tests.spark.oracle import Oracle
@@ -48,7 +50,7 @@ def _sources(oracle: Oracle, catalog: Catalog) -> frozenset[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(300, id="quick"), pytest.param(20_000, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(120, id="quick"), pytest.param(20_000, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_a_count_that_follows_from_others_is_true(examples):
     """Random sets of a few sources, of which some are counted; brute force says how many the others have."""
@@ -71,10 +73,10 @@ def test_a_count_that_follows_from_others_is_true(examples):
 
 def _fill(database: Database, catalogs: list[Catalog], sources: dict[str, frozenset[tuple[object, ...]]]) -> None:
     with database.writing() as writing:
-        catalog_store.add(writing, *catalogs)
+        catalog_store.add_catalogs(writing, *catalogs)
         for one in catalogs:
             if isinstance(one, Base):
-                verifications.record(writing, one.digest, len(sources[one.digest]))
+                verified_keys.record_verification(writing, one.digest, len(sources[one.digest]))
 
 
 def _declare_something(database: Database, data: st.DataObject, catalogs: list[Catalog]) -> None:
@@ -82,11 +84,11 @@ def _declare_something(database: Database, data: st.DataObject, catalogs: list[C
     one, other = (data.draw(st.sampled_from(catalogs)) for _ in range(2))
     said = data.draw(st.sampled_from([equal, subset, disjoint]))(one.digest, other.digest)
     with suppress(ProvennError), database.writing() as writing:
-        declare(writing, said, "hearsay")
+        declare_fact(writing, said, "hearsay")
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(15, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(8, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_derived_counts_and_learned_equalities_are_true_whatever_was_counted_and_declared(folder, examples):
     """Random lineages with matches; some catalogs are counted, in any order; DuckDB says what is true."""
@@ -113,7 +115,7 @@ def test_derived_counts_and_learned_equalities_are_true_whatever_was_counted_and
                 elif data.draw(st.booleans()):
                     learn_count(database, one, len(sources[one.digest]))
             with database.reading() as reading:
-                facts = [one for one in all_facts(reading) if one.origin == "observed"]
+                facts = [one for one in find_all_facts(reading) if one.origin == "observed"]
         for one, other in combinations(sources, 2):
             if any(fact.statement in (equal(one, other), equal(other, one)) for fact in facts):
                 event("an equality was learned")
@@ -148,7 +150,7 @@ def runs(monkeypatch) -> list[int]:
     seen: list[int] = []
     counted = Pipeline.count
 
-    def watched(pipeline: Pipeline, prepared: Prepared) -> int:
+    def watched(pipeline: Pipeline, prepared: PreparedData) -> int:
         seen.append(counted(pipeline, prepared))
         return seen[-1]
 

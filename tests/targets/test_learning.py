@@ -4,6 +4,7 @@ import pytest
 
 import provenn
 from provenn.errors import ProvennWarning
+from provenn.targets import storing
 from tests.targets.sixty_stars import N, archive, words, z
 
 __all__ = ["archive", "z"]
@@ -26,6 +27,16 @@ def test_counts_become_facts(archive):
     assert archive.target(nobody.select("dec > 1"), ["mag"]).plan().empty
     assert asked.to_arrow().num_rows == 0
     assert archive.prove("somebody <= nobody").verdict == "fails"
+
+
+def test_what_a_killed_process_stored_teaches_when_it_is_asked_for_again(archive, monkeypatch):
+    faint = archive["stars"].select("mag > 5.83", name="faint583")
+    with monkeypatch.context() as patch:
+        patch.setattr(storing, "learn_count", lambda *_: ())  # as if the process died after the fragment was there
+        faint.store()
+    assert facts_about(archive, faint) == {}
+    faint.store()
+    assert facts_about(archive, faint)["nonempty(faint583)"] == "observed"
 
 
 def test_a_part_with_as_many_sources_is_equal_and_joins_vanish(archive):
@@ -85,7 +96,7 @@ def test_equality_is_learned_from_what_is_stored(archive):
 def test_an_observation_that_contradicts_a_declaration_suspends_it(archive):
     doubtful = archive["stars"].select("dec > 200", name="doubtful")
     declared = archive.declare("nonempty(doubtful)", reason="hope")
-    with pytest.warns(ProvennWarning, match="is not used any more: contradicted by observation: 0 sources counted"):
+    with pytest.warns(ProvennWarning, match="is no longer used: contradicted by observation: 0 sources counted"):
         assert doubtful.count() == 0
     assert facts_about(archive, doubtful) == {"empty(doubtful)": "observed"}
     (suspended,) = [one for one in archive.facts(doubtful, retracted=True) if one.id == declared.id]

@@ -7,8 +7,8 @@ import pytest
 
 import provenn
 from provenn.catalogs import KeepAttributes, RenameAttributes
+from provenn.definitions import catalog_store
 from provenn.errors import AmbiguousAttributeError, CriterionError, NotCoveredError, TargetError
-from provenn.store import catalog_store
 from provenn.targets.plan import Plan
 from tests.archive.samples import write_parquet
 from tests.targets.releases import redshift, two_releases
@@ -67,7 +67,7 @@ def test_two_columns_of_one_name_are_an_error_until_one_is_called_otherwise(arch
     assert identity(plan, "again") == identity(plan, "g") == releases[1].schema["g"].identity
     assert plan.catalog.schema.names == plan.schema.names, "and so it is defined as a catalog"
     assert archive.target("both", ["g", "DR2.g", "g"]).plan().schema.names == ("id", "g"), "the same attribute is one"
-    with pytest.raises(TargetError, match="id is the key of both, and another attribute") as caught:
+    with pytest.raises(TargetError, match="id is both the key of both and another attribute") as caught:
         archive.target("both", ["DR1.g AS id"])
     assert "AS id_2" in caught.value.hint
 
@@ -103,7 +103,7 @@ def test_an_attribute_that_has_such_a_name_itself_comes_first(archive, releases)
 def test_names_with_dots_are_tried_at_every_dot_and_backquotes_decide(archive, releases, both):
     releases[0].rename({"g": "b.c"}, name="a")
     releases[1].rename({"g": "c"}, name="a.b")
-    with pytest.raises(AmbiguousAttributeError, match=r"a\.b\.c may be `a\.b`\.c or a\.`b\.c`") as caught:
+    with pytest.raises(AmbiguousAttributeError, match=r"a\.b\.c is ambiguous: `a\.b`\.c or a\.`b\.c`") as caught:
         archive.target(both, ["a.b.c"])
     assert "backquotes" in caught.value.hint
     assert asked(archive, both, "`a.b`.c") == releases[1].schema["g"].identity
@@ -123,9 +123,9 @@ def test_what_is_no_text_is_refused(archive):
         ("DR1.gg", "DR1 has no attribute 'gg'", "did you mean g?"),
         ("DR1.gg AS x", "DR1 has no attribute 'gg'", "did you mean g?"),
         ("pz.g", "pz has no attribute 'g'", ""),
-        ("stars.vmag", "stars has sources of the population star, and DR2 of galaxy", ""),
+        ("stars.vmag", "stars has the population star, but DR2 has galaxy", ""),
         ("DR9.g", "no catalog has an attribute 'DR9.g'", ""),
-        ("vmag", "vmag is an attribute of star, not of galaxy", "what one row is differs"),
+        ("vmag", "vmag is an attribute of star, not of galaxy", "request the sources of that population"),
         ("`", "no catalog has an attribute '`'", ""),
         (".g", "no catalog has an attribute '.g'", ""),
         ("g AS ", "no catalog has an attribute 'g AS '", "there are g, id"),
@@ -143,7 +143,7 @@ def test_bad_references_are_told(archive, tmp_path, text, match, hint):
 def test_a_catalog_by_itself_still_reads_its_own_attributes_alone(releases):
     with pytest.raises(CriterionError, match=r"there is no attribute 'DR1\.g'") as caught:
         releases[1].select("DR1.g > 1")
-    assert caught.value.hint == "write g: the attributes of this catalog are meant"
+    assert caught.value.hint == "write gwithout a catalog: only attributes of this catalog can be used"
     odd = releases[1].rename({"g": "DR1.g"})
     assert odd.select("DR1.g > 1") == odd.select("`DR1.g` > 1"), "a name with a dot needs no backquotes"
 
@@ -156,10 +156,7 @@ def test_a_calculator_is_chosen_by_its_name_or_by_a_preference(archive):
     with pytest.raises(AmbiguousAttributeError) as caught:
         archive.target("DR2", ["z"])
     assert caught.value.message == "several attributes are called z: those of the calculator pz, the calculator pz2"
-    assert (
-        caught.value.hint
-        == 'ask for pz.z or pz2.z; or record which is meant: archive.prefer("z", "pz"), provenn prefer z pz'
-    )
+    assert caught.value.hint == 'request pz.z or pz2.z; or record your choice: archive.prefer("z", "pz")'
     plan = archive.target("DR2", ["pz.z", "pz2.z AS z2"]).plan()
     assert {each.calculator.digest for each in plan.calculations} == {one.digest, two.digest}
     archive.prefer("z", "pz2")
@@ -169,7 +166,7 @@ def test_a_calculator_is_chosen_by_its_name_or_by_a_preference(archive):
 def test_a_catalog_and_a_calculator_of_one_name_are_told_apart(archive, releases, both):
     redshift(archive)
     old = releases[0].derive("pz", name="pz")
-    with pytest.raises(AmbiguousAttributeError, match=r"pz\.z may be that of the catalog pz, or of the calculator pz"):
+    with pytest.raises(AmbiguousAttributeError, match=r"pz\.z may mean the catalog pz or the calculator pz"):
         archive.target(both, ["pz.z"])
     assert asked(archive, both, f"{old.digest[:12]}.z") == old.schema["z"].identity
     assert asked(archive, "DR1", "pz.z") == old.schema["z"].identity, "here both are the same"
@@ -181,7 +178,7 @@ def test_a_calculator_that_is_asked_for_needs_its_inputs(archive, releases):
     assert asked(archive, bare, "pz.z"), "g is had under another name"
     archive.calculator("far", sql={"far": "r + z"})
     with pytest.raises(
-        TargetError, match="no catalog has an attribute 'r', and no calculator gives it, which is"
+        TargetError, match="no catalog has an attribute 'r', and no calculator provides it, which is"
     ) as told:
         archive.target("DR2", ["far.far"])
     assert "needed for far" in told.value.message
@@ -193,7 +190,7 @@ def test_what_an_input_may_mean_is_told_with_what_it_is_needed_for(archive):
     archive.calculator("far", sql={"far": "z > 1"})
     with pytest.raises(AmbiguousAttributeError, match="called z, which is needed for far: those") as caught:
         archive.target("DR2", ["far"])
-    assert caught.value.hint == 'record which is meant: archive.prefer("z", "pz"), provenn prefer z pz'
+    assert caught.value.hint == 'record your choice: archive.prefer("z", "pz")'
 
 
 def test_a_calculator_and_a_definition_of_another_identity_are_several(archive, releases):
@@ -217,11 +214,11 @@ def test_what_was_left_out_on_the_way_is_had(archive, releases):
 def test_calculators_that_read_one_another_are_ambiguous_only_if_there_are_several_ways(archive, releases):
     archive.calculator("flux", sql={"flux": "pow(10, -0.4 * mag)"})
     archive.calculator("mag", sql={"mag": "-2.5 * log10(flux)"})
-    with pytest.raises(TargetError, match="flux cannot be calculated: it needs itself, by flux from mag from flux"):
+    with pytest.raises(TargetError, match="flux cannot be calculated: it depends on itself: flux from mag from flux"):
         archive.target("DR2", ["flux"])
     bright = releases[1].derive(mag="g - 1", name="bright")
     assert asked(archive, "DR2", "mag") == bright.schema["mag"].identity, "and not by way of flux"
-    assert archive.target("DR2", ["flux"]).plan().provided[0].how == "the calculator flux gives it"
+    assert archive.target("DR2", ["flux"]).plan().provided[0].how == "the calculator flux provides it"
     archive.calculator("flux_of_g", sql={"flux": "g * 3"})
     for name in ("flux", "mag"):
         with pytest.raises(AmbiguousAttributeError, match=name):
@@ -235,7 +232,7 @@ def test_many_calculators_that_convert_everything_into_everything_are_answered_a
         for other in names:
             if one != other:
                 archive.calculator(f"{one}_{other}", sql={one: f"{other} + {names.index(one)}"})
-    with pytest.raises(TargetError, match="m0 cannot be calculated: it needs itself"):
+    with pytest.raises(TargetError, match="m0 cannot be calculated: it depends on itself"):
         archive.target("DR2", ["m0"])
     archive.calculator("first", sql={"m0": "g"})
     assert archive.target("DR2", ["first.m0"]).plan().schema.names == ("id", "m0")
@@ -287,7 +284,7 @@ def left_behind(archive: provenn.Archive, **names: str) -> provenn.Catalog:
     """A catalog that a run has added, with attributes of the second release under other names."""
     made = RenameAttributes.of(KeepAttributes.of(archive["DR2"].definition, list(names)), names)
     with archive._database.writing() as writing:
-        catalog_store.add(writing, made, for_run=True)
+        catalog_store.add_catalogs(writing, made, for_run=True)
     return archive.catalog(made.digest)
 
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import provenn
 from provenn.catalogs import PythonCalculator
+from provenn.data import fragments
 from provenn.errors import AmbiguousAttributeError, NotCoveredError, ProvennError, TargetError
 from provenn.spark.engine import Engine
 from provenn.spark.pipeline import Pipeline
-from provenn.store import fragments
 from tests.spark import functions
 from tests.targets.events import (
     Ambiguous,

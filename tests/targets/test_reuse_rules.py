@@ -10,10 +10,10 @@ from provenn.catalogs import (
     RestrictSources,
     SelectSources,
 )
-from provenn.targets.literal import literal
+from provenn.targets.literal import build_step
 from provenn.targets.rules.reuse_part import reuse_part
 from provenn.targets.rules.reuse_whole import reuse_whole
-from provenn.targets.steps import Calculate, Stored, walk
+from provenn.targets.steps import Calculate, FragmentScan, walk_steps
 from tests.targets.samples import (
     BRIGHT,
     FAINT,
@@ -62,8 +62,8 @@ def test_a_fragment_without_what_the_criterion_reads_is_joined_with_rows_that_ha
     both = CombineAttributes.of(STARS, TYCHO)
     asked = KeepAttributes.of(scaled(SelectSources.of(both, criterion)), ["d"])
     after = planned(asked, scene_of(asked, fragments=[stored(scaled(BRIGHT), [D])]))[0]
-    assert not [one for one in walk(after) if isinstance(one, Calculate)]
-    assert [one for one in walk(after) if isinstance(one, Stored)]
+    assert not [one for one in walk_steps(after) if isinstance(one, Calculate)]
+    assert [one for one in walk_steps(after) if isinstance(one, FragmentScan)]
 
 
 def test_reordered_and_differently_written_criteria_are_the_same_sources():
@@ -77,20 +77,20 @@ def test_reordered_and_differently_written_criteria_are_the_same_sources():
 def test_an_overlapping_request_computes_exactly_the_sources_that_are_not_stored():
     asked, kept = narrowed("vmag < 8"), stored(scaled(BRIGHT))
     scene = scene_of(asked, fragments=[kept])
-    found = tried(reuse_part, literal(asked), scene)
+    found = tried(reuse_part, build_step(asked), scene)
     held, rest = found.step.members
     assert shape(held) == "reuse"
     assert shape(rest) == "calculate(select(scan))"
-    assert scene.holds(scene.same(rest.extent, asked.extent - kept.extent))
-    assert scene.holds(scene.same(held.extent, asked.extent & kept.extent))
-    assert scene.holds(scene.apart(held.extent, rest.extent))
-    assert found.step.disjoint
+    assert scene.is_proved(scene.state_equal(rest.extent, asked.extent - kept.extent))
+    assert scene.is_proved(scene.state_equal(held.extent, asked.extent & kept.extent))
+    assert scene.is_proved(scene.state_disjoint(held.extent, rest.extent))
+    assert found.step.is_disjoint
 
 
 def test_a_request_that_crosses_the_stored_sources_takes_what_is_common():
     asked, kept = narrowed("vmag > 3"), stored(scaled(BRIGHT))
     scene = scene_of(asked, fragments=[kept])
-    assert shape(tried(reuse_part, literal(asked), scene).step) == "concat(select(reuse), calculate(select(scan)))"
+    assert shape(tried(reuse_part, build_step(asked), scene).step) == "concat(select(reuse), calculate(select(scan)))"
 
 
 def test_disjoint_and_other_fragments_are_left_alone():
@@ -118,7 +118,7 @@ def test_a_few_sources_are_taken_from_a_large_fragment_rather_than_computed_agai
     kept = stored(scaled(BRIGHT), rows=10**9)
     rows = {STARS.extent.digest: 10**9, few.extent.digest: 1, BRIGHT.extent.digest: 10**9}
     after = planned(few, scene_of(few, fragments=[kept], rows=rows))[0]
-    assert not [one for one in walk(after) if isinstance(one, Calculate)]
+    assert not [one for one in walk_steps(after) if isinstance(one, Calculate)]
 
 
 def test_two_fragments_and_the_remainder():
@@ -127,9 +127,9 @@ def test_two_fragments_and_the_remainder():
     kept = [stored(low, number=1), stored(high, number=2)]
     scene = scene_of(asked, fragments=kept)
     after = planned(asked, scene)[0]
-    (calculation,) = (one for one in walk(after) if isinstance(one, Calculate))
-    assert scene.holds(scene.same(calculation.extent, asked.extent - low.extent - high.extent))
-    assert sorted(one.fragment.id for one in walk(after) if isinstance(one, Stored)) == [1, 2]
+    (calculation,) = (one for one in walk_steps(after) if isinstance(one, Calculate))
+    assert scene.is_proved(scene.state_equal(calculation.extent, asked.extent - low.extent - high.extent))
+    assert sorted(one.fragment.id for one in walk_steps(after) if isinstance(one, FragmentScan)) == [1, 2]
     assert disjoint_unions(scene, after)
 
 
@@ -139,7 +139,7 @@ def test_overlapping_fragments_give_each_source_once():
     kept = [stored(low, number=1), stored(high, number=2)]
     scene = scene_of(asked, fragments=kept)
     after = planned(asked, scene)[0]
-    assert not [one for one in walk(after) if isinstance(one, Calculate)]
+    assert not [one for one in walk_steps(after) if isinstance(one, Calculate)]
     assert disjoint_unions(scene, after)
 
 
@@ -147,12 +147,12 @@ def test_the_remainder_is_told_by_keys_where_rows_do_not_tell():
     """Which stars are in Tycho no row of the stars tells; so the keys of the fragment do."""
     kept = stored(scaled(RestrictSources(STARS, TYCHO)))
     scene = scene_of(WITH_D, fragments=[kept])
-    found = tried(reuse_part, literal(WITH_D), scene)
+    found = tried(reuse_part, build_step(WITH_D), scene)
     assert shape(found.step.members[1]) == "calculate(exclude(scan, reuse))"
     after = planned(WITH_D, scene)[0]
     assert disjoint_unions(scene, after)
-    (calculation,) = (one for one in walk(after) if isinstance(one, Calculate))
-    assert scene.holds(scene.apart(calculation.extent, kept.extent))
+    (calculation,) = (one for one in walk_steps(after) if isinstance(one, Calculate))
+    assert scene.is_proved(scene.state_disjoint(calculation.extent, kept.extent))
 
 
 def test_what_is_reused_in_part_is_not_given_up_for_what_is_cheaper_to_read():

@@ -14,11 +14,12 @@ import pytest
 from pyarrow import parquet
 
 import provenn
+from provenn.data import run_records
+from provenn.data.run_records import Run
 from provenn.errors import CalculationError
-from provenn.store import runs
-from provenn.store.runs import Run
 from tests.targets import calls
 from tests.targets.sixty_stars import NUMBER, STARS, Calculated, N, archive, words, z
+from tests.waiting import LIMIT
 
 __all__ = ["archive", "z"]
 
@@ -42,7 +43,7 @@ def physical(frame) -> str:
 
 def latest_run(archive: provenn.Archive) -> Run:
     with archive._database.reading() as reading:
-        return runs.recent(reading, 1)[0]
+        return run_records.find_recent_runs(reading, 1)[0]
 
 
 # --- who is called ---
@@ -376,7 +377,7 @@ def test_a_run_that_is_cancelled_leaves_nothing_behind(archive, tmp_path):
     asked = archive.target("stars", [name], where="mag < 2")
 
     def interrupt():
-        until = time.monotonic() + 60
+        until = time.monotonic() + LIMIT
         while not (tmp_path / "begun").exists() and time.monotonic() < until:
             time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGINT)

@@ -117,11 +117,12 @@ def test_fragments_that_hold_outputs_separately_serve_together(archive, fitted):
 
 def store_only(catalog: provenn.Catalog, attribute: str) -> None:
     """Keep one output alone, as earlier versions of provenn did."""
-    from provenn.spark.fragments import store_fragment  # noqa: PLC0415 - only here
+    from provenn.spark.fragment_files import store_fragment  # noqa: PLC0415 - only here
+    from tests.spark.plain_plan import prepare_plain  # noqa: PLC0415 - only here
 
     one, shop = catalog.definition, catalog.archive._workshop
     pipeline = shop.pipeline()
-    frame = pipeline.plain(one, "an earlier fragment").frame
+    frame = prepare_plain(pipeline, one, "an earlier fragment").frame
     identities = [one.schema[attribute].identity]
     store_fragment(pipeline.engine, pipeline.database, pipeline.folder, one, frame, identities=identities)
 

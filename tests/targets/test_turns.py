@@ -7,11 +7,12 @@ from contextlib import contextmanager
 import pytest
 
 from provenn.catalogs import SelectSources
-from provenn.store import fragments, leases
-from provenn.store.database import open_database
-from provenn.store.folder import StoredFile
+from provenn.data import fragments, leases
+from provenn.files.data_folder import StoredFile
+from provenn.formats.opening import open_database
 from provenn.targets.leasing import Turn
 from tests.catalogs.samples import base, derived
+from tests.waiting import LIMIT
 
 NEAR = derived(base(), z="1000 / plx")
 Z = NEAR.schema["z"]
@@ -37,7 +38,7 @@ def database(place):
 
 
 def turn(database, catalog, listener=None, considered=()):
-    return Turn(database, listener, set(considered)).leased(catalog, frozenset({Z.identity}), {Z.identity: Z})
+    return Turn(database, listener, set(considered)).hold_lease(catalog, frozenset({Z.identity}), {Z.identity: Z})
 
 
 @contextmanager
@@ -45,17 +46,17 @@ def ada_computes(place, catalog=BRIGHT):
     """Give a function that ends it."""
     with open_database(place, who="ada") as other:
         with other.writing() as writing:
-            holder = leases.take(writing, catalog, {Z.identity})
+            holder = leases.take_lease(writing, catalog, {Z.identity})
         begun, over = threading.Event(), threading.Event()
 
         def hold():
-            with leases.renewed(other, holder):
+            with leases.renew_lease(other, holder):
                 begun.set()
-                over.wait(30)
+                over.wait(LIMIT)
 
         thread = threading.Thread(target=hold)
         thread.start()
-        begun.wait(30)
+        begun.wait(LIMIT)
         try:
             yield over.set
         finally:
@@ -78,8 +79,8 @@ def test_who_waits_is_told_for_whom_and_plans_again(place, database):
 
         with turn(database, ALSO, listen) as mine:
             assert not mine
-    assert told[0] == ("waiting for ada, who computes z", None)
-    assert told[-1] == ("waiting for ada, who computes z", 0.0), "the bar goes away"
+    assert told[0] == ("waiting for ada, who is computing z", None)
+    assert told[-1] == ("waiting for ada, who is computing z", 0.0), "the bar goes away"
     with turn(database, ALSO) as mine:
         assert mine
 
@@ -125,5 +126,5 @@ def test_what_was_stored_since_it_was_planned_is_considered_first_and_once(datab
         fragments.register(writing, BRIGHT, columns, location="fragments/one", **size)
     waiting = Turn(database)
     for expected in (False, True):
-        with waiting.leased(ALSO, frozenset({Z.identity}), {Z.identity: Z}) as mine:
+        with waiting.hold_lease(ALSO, frozenset({Z.identity}), {Z.identity: Z}) as mine:
             assert mine is expected

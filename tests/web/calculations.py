@@ -4,6 +4,8 @@ import time
 
 import pandas as pd
 
+from tests.waiting import FOR_EVER
+
 __all__ = ["doubled", "failing", "slow"]
 
 
@@ -18,7 +20,7 @@ def failing(batch: pd.DataFrame) -> pd.DataFrame:
 
 
 def slow(batch: pd.DataFrame) -> pd.DataFrame:
-    """Take a minute, unless it is only looked at."""
+    """Take for ever, unless it is only looked at."""
     if len(batch):
-        time.sleep(60)
+        time.sleep(FOR_EVER)
     return pd.DataFrame({"late": batch.vmag})

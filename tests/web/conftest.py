@@ -9,7 +9,7 @@ import pytest
 
 import provenn
 from provenn.web import create_app
-from provenn.web.guarding import guarded
+from provenn.web.guarding import guard_app
 from tests.web.survey import make_survey
 
 with warnings.catch_warnings():
@@ -30,7 +30,7 @@ def reader(made: Path) -> Iterator[TestClient]:
     """A browser for tests that change nothing."""
     with (
         provenn.open(made, who="ada", progress=False, notify=False) as opened,
-        TestClient(guarded(create_app(opened)), base_url="http://127.0.0.1", follow_redirects=False) as browser,
+        TestClient(guard_app(create_app(opened)), base_url="http://127.0.0.1", follow_redirects=False) as browser,
     ):
         yield browser
 
@@ -46,5 +46,5 @@ def archive(made: Path, tmp_path: Path) -> Iterator[provenn.Archive]:
 @pytest.fixture
 def client(archive: provenn.Archive) -> Iterator[TestClient]:
     """A browser without eyes. An exception that no page tells of fails the test."""
-    with TestClient(guarded(create_app(archive)), base_url="http://127.0.0.1", follow_redirects=False) as opened:
+    with TestClient(guard_app(create_app(archive)), base_url="http://127.0.0.1", follow_redirects=False) as opened:
         yield opened

@@ -7,10 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import provenn
+from provenn.data import fragments, run_records
+from provenn.data.parquet_contents import read_parquet_contents
+from provenn.files.data_folder import DataFolder
+from provenn.knowledge import observations
 from provenn.logic import statement
-from provenn.store import fragments, observations, runs
-from provenn.store.folder import DataFolder
-from provenn.store.parquet import contents
 
 __all__ = ["ODD", "STARS", "distance", "make_survey"]
 
@@ -82,7 +83,9 @@ def _learn(archive: provenn.Archive) -> None:
     archive.declare("nonempty(bright)", reason="Sirius")
     archive.declare("empty(faint)", reason="nobody saw any")
     with archive._database.writing() as writing:
-        observations.observe(writing, statement(f"nonempty('{archive['faint'].digest}')"), "4 sources were counted")
+        observations.observe_fact(
+            writing, statement(f"nonempty('{archive['faint'].digest}')"), "4 sources were counted"
+        )
 
 
 def _store(archive: provenn.Archive, catalog: provenn.Catalog) -> None:
@@ -91,11 +94,11 @@ def _store(archive: provenn.Archive, catalog: provenn.Catalog) -> None:
     path = Path(folder.at("fragments", "one"))
     path.mkdir(parents=True)
     pq.write_table(pa.table({"hip": [1, 2], "vmag": [1.5, 5.9]}), path / "part.parquet")
-    found = contents(folder, "fragments/one", 1)
+    found = read_parquet_contents(folder, "fragments/one", 1)
     schema = catalog.definition.schema
     columns = [(schema[name].identity, name) for name in ("hip", "vmag")]
     with archive._database.writing() as writing:
         place: dict[str, Any] = {"location": "fragments/one", "rows": found.rows, "files": found.files}
         fragments.register(writing, catalog.definition, columns, seconds=2.5, **place)
-        run = runs.begin(writing, "vmag of bright", catalog=catalog.digest)
-        runs.end(writing, run, "done", seconds=2.5, rows=2, computed=[columns[1][0]])
+        run = run_records.begin_run(writing, "vmag of bright", catalog=catalog.digest)
+        run_records.end_run(writing, run, "done", seconds=2.5, rows=2, computed=[columns[1][0]])

@@ -9,7 +9,7 @@ from typing import Any
 
 import provenn
 from provenn.archive.serving import issue_token
-from provenn.web.serving import served
+from provenn.web.serving import build_server_app
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # starlette would rather have another httpx
@@ -51,7 +51,7 @@ def serving_team(archive: provenn.Archive, **options: Any) -> Iterator[Team]:
     made = archive["stars"].select("vmag < 2.5")
     archive.name(made, HIDDEN, visibility="private")
     tokens = {who: issue_token(archive, who, role) for who, role in PEOPLE.items()}
-    app = served(archive, tokens=True, **options)
+    app = build_server_app(archive, tokens=True, **options)
     with TestClient(app, base_url="http://127.0.0.1", follow_redirects=False) as client:
         yield Team(
             archive,

@@ -12,7 +12,7 @@ from provenn.archive.serving import issue_token, revoke_token
 from provenn.errors import BaseFilesError
 from provenn.web import create_app
 from provenn.web.accounts import Accounts
-from provenn.web.pages.login import _own
+from provenn.web.pages.login import _restrict_to_own_pages
 from provenn.web.rates import Rate
 from tests.web.team import HIDDEN, form_of, serving_team
 
@@ -244,7 +244,7 @@ def test_a_wrong_token_is_told_in_one_way_and_seldom(team):
 def test_logging_in_leads_to_no_other_site(everybody, address):
     answer = everybody.client.post("/login", data={"token": everybody.secrets["ben"], "next": address})
     assert answer.headers["location"] == "/catalogs"
-    assert _own("/target?sources=a%2Fb") == "/target?sources=a%2Fb"
+    assert _restrict_to_own_pages("/target?sources=a%2Fb") == "/target?sources=a%2Fb"
 
 
 def test_a_form_of_a_session_needs_what_its_page_gave_it(everybody):
@@ -356,7 +356,7 @@ def computed(_, work):
 
 
 def test_jobs_and_their_files_are_of_who_started_them(team, monkeypatch):
-    monkeypatch.setattr("provenn.web.jobs.Jobs._computed", computed)
+    monkeypatch.setattr("provenn.web.jobs.Jobs._compute", computed)
     asked = {"sources": "bright", "attributes": ["vmag"], "format": "csv"}
     job = team.ask("ben", "/api/jobs", "POST", json=asked).json()["id"]
     while team.ask("ben", f"/api/jobs/{job}").json()["state"] != "done":
@@ -428,6 +428,6 @@ def test_base_files_elsewhere_are_not_read_for_anybody(archive, tmp_path):
         lambda: seen.store("outside"),
         lambda: seen.target("outside", ["vmag"]).write(tmp_path / "out.parquet"),
     ):
-        with pytest.raises(BaseFilesError, match="not among those") as caught:
+        with pytest.raises(BaseFilesError, match="this server may not read the files") as caught:
             ask()
         assert str(tmp_path) not in caught.value.message

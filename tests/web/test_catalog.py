@@ -23,7 +23,7 @@ def test_a_catalog_of_every_class_shows_its_sentence_its_attributes_and_its_sour
     for said in (told.is_what, told.kind, told.sources, told.digest, *(one.name for one in told.attributes)):
         assert said in page.text
     assert page.links["Compare with …"] == f"/compare?a={name}"
-    assert page.links["Ask for attributes"] == f"/target?sources={name}"
+    assert page.links["Request attributes"] == f"/target?sources={name}"
 
 
 def test_a_catalog_is_found_by_name_by_digest_and_by_the_beginning_of_it(client, archive):
@@ -122,7 +122,7 @@ def test_a_concatenation_whose_members_are_not_known_to_be_disjoint_any_more_is_
     made.select("mag < 5", name="doubtful too")
     assert shown(client, "doubtful")["warnings"] == []
     archive.retract(fact.id)
-    assert "not known to be disjoint any more" in shown(client, "doubtful too")["warnings"][0]
+    assert "no longer known to be disjoint" in shown(client, "doubtful too")["warnings"][0]
     assert "Warning:" in read(client.get("/catalogs/doubtful").text).text
 
 
@@ -136,7 +136,7 @@ def test_an_odd_name_is_shown_as_it_is_and_does_nothing(reader, name, part):
     )
     page = read(reader.get(f"/catalogs/{digest}{part}").text)
     assert name in page.text
-    own = [page.links[name]] if part else [page.links["Lineage, large"], page.links["Sets around it"]]
+    own = [page.links[name]] if part else [page.links["Full lineage"], page.links["Related sets"]]
     assert all(name in read(reader.get(link).text).text for link in own)
 
 

@@ -70,7 +70,7 @@ def test_a_long_list_has_pages_that_hold_each_catalog_once(client, archive):
     assert "page 2 of" in page.text
     assert "text=n" in page.links["Previous"]
     beyond = read(client.get("/catalogs", params={"page": 999}).text)
-    assert "There is no page 999" in beyond.text
+    assert "Page 999 does not exist" in beyond.text
 
 
 @pytest.mark.parametrize(

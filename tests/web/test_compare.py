@@ -110,7 +110,7 @@ def test_unknown_catalogs_and_other_populations_are_told(client):
     assert 'id="problem-catalogs"' in page.text
     page, found = get(client, "/compare", a="bright", b="galaxies")
     assert page.status_code == 400
-    assert "populations" in found["error"]["message"]
+    assert "cannot compare" in found["error"]["message"]
     assert get(client, "/compare", ask="bright <= nobody")[0].status_code == 404
 
 

@@ -25,11 +25,11 @@ def test_every_page_of_a_match_is_shown(matched, client, name):
 def test_pairs_are_not_compared_with_the_sources_they_are_made_from(client):
     found = client.get("/api/catalogs/pairs").json()
     assert [(one["name"], one["words"]) for one in found["made_from"]] == [
-        ("stars", "is of another population than"),
-        ("bright", "is of another population than"),
+        ("stars", "has another population than"),
+        ("bright", "has another population than"),
     ]
     made = {one["name"]: one["words"] for one in found["made_from_it"]["catalogs"]}
-    assert made == {"counterparts": "is of another population than"}
+    assert made == {"counterparts": "has another population than"}
     found = client.get("/api/catalogs/counterparts").json()
     assert [(one["name"], one["relation"]) for one in found["made_from"]] == [("stars", "subset"), ("pairs", "")]
     made = {

@@ -2,11 +2,13 @@
 
 import asyncio
 import threading
+from itertools import islice
 
 import pytest
 
-from provenn.web.guarding import LARGEST, guarded
+from provenn.web.guarding import LARGEST, guard_app
 from provenn.web.limits import Limits
+from tests.waiting import LIMIT
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1", ""])
@@ -66,6 +68,8 @@ async def answered(app, *, body=(b"",), pause=0.0):
     parts = list(body)
 
     async def receive():
+        if not parts:
+            await asyncio.Event().wait()  # the client stays
         await asyncio.sleep(pause)
         return {"type": "http.request", "body": parts.pop(0), "more_body": bool(parts)}
 
@@ -85,19 +89,27 @@ async def answered(app, *, body=(b"",), pause=0.0):
     return sent[0]["status"]
 
 
-async def slow(scope, receive, send):
-    del scope, receive
-    await asyncio.to_thread(threading.Event().wait, 0.5)
-    await send({"type": "http.response.start", "status": 200, "headers": []})
-    await send({"type": "http.response.body", "body": b""})
+def answer_after(event):
+    """Return an application that answers on a thread, when the event has happened."""
+
+    async def app(scope, receive, send):
+        del scope, receive
+        await asyncio.to_thread(event.wait, LIMIT)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    return app
 
 
 def test_what_takes_too_long_is_given_up_though_a_thread_cannot_be_stopped():
     async def asked():
-        limits = Limits(slow, seconds=0.05)
+        over = threading.Event()
+        limits = Limits(answer_after(over), seconds=0.05)
         status = await answered(limits)
         left = len(limits._running)
-        await asyncio.sleep(0.8)
+        over.set()
+        await asyncio.gather(*limits._running, return_exceptions=True)
+        await asyncio.sleep(0)
         return status, left, len(limits._running)
 
     assert asyncio.run(asked()) == (503, 1, 0), "what is still carried out counts until it ends"
@@ -105,13 +117,18 @@ def test_what_takes_too_long_is_given_up_though_a_thread_cannot_be_stopped():
 
 def test_of_too_many_requests_at_once_some_are_refused_and_later_ones_are_not():
     async def asked():
-        limits = Limits(slow, at_once=3)
-        statuses = await asyncio.gather(*(answered(limits) for _ in range(5)))
-        return sorted(statuses), await answered(limits)
+        over = threading.Event()
+        limits = Limits(answer_after(over), at_once=3)
+        requests = [asyncio.ensure_future(answered(limits)) for _ in range(5)]
+        refused = [await request for request in islice(asyncio.as_completed(requests), 2)]
+        assert refused == [503, 503]
+        over.set()
+        return sorted(await asyncio.gather(*requests)), await answered(limits)
 
     assert asyncio.run(asked()) == ([200, 200, 200, 503, 503], 200)
 
 
 def test_a_body_that_trickles_in_is_not_waited_for(monkeypatch):
     monkeypatch.setattr("provenn.web.guarding._PATIENCE", 0.1)
-    assert asyncio.run(answered(guarded(slow), body=[b"x"] * 50, pause=0.02)) == 408
+    app = guard_app(answer_after(threading.Event()))
+    assert asyncio.run(answered(app, body=[b"x"] * 50, pause=0.02)) == 408

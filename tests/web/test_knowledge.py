@@ -56,7 +56,7 @@ def test_many_facts_come_in_pages(client, monkeypatch):
     pages = [get(client, page=page)[1] for page in (1, 2, 3)]
     assert {(one["total"], one["pages"]) for one in pages} == {(5, 3)}
     assert [fact["number"] for one in pages for fact in one["facts"]] == [5, 4, 3, 2, 1]
-    assert "There is no page 9" in get(client, page=9)[0].text
+    assert "Page 9 does not exist" in get(client, page=9)[0].text
 
 
 def test_concatenations_that_are_not_proved_any_more_are_shown(client, archive):
@@ -74,7 +74,7 @@ def test_many_concatenations_are_looked_through_when_that_is_asked_for(client, m
     monkeypatch.setattr("provenn.web.pages.knowledge._QUICK", 0)
     page, found = get(client)
     assert found["unproved"] is None
-    assert "Look through them" in page.text
+    assert "Check them" in page.text
     assert get(client, unproved="true")[1]["unproved"] == []
 
 

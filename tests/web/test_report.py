@@ -12,7 +12,7 @@ import provenn
 from provenn.archive import Catalog
 from provenn.catalogs import CombineAttributes, SelectSources
 from provenn.errors import TargetError, UnknownCatalogError
-from provenn.web.report import report_html, reported
+from provenn.web.standalone_report import make_report, render_report
 from tests.archive.samples import write_parquet
 from tests.chromium import chromium
 from tests.web.survey import ODD
@@ -47,7 +47,7 @@ class Document(HTMLParser):
 
 
 def made(archive: provenn.Archive, name: str) -> tuple[str, Document]:
-    text = report_html(reported(archive, name))
+    text = render_report(make_report(archive, name))
     return text, Document(text)
 
 
@@ -99,7 +99,7 @@ def test_why_there_is_no_plan_is_told(archive, monkeypatch):
 
     monkeypatch.setattr(Catalog, "plan", refuse)
     _, found = made(archive, "bright")
-    assert "There is none: nobody knows <how>" in found.lines
+    assert "No plan: nobody knows <how>" in found.lines
 
 
 def test_a_huge_lineage_has_a_report_of_bounded_size(tmp_path):
@@ -111,12 +111,12 @@ def test_a_huge_lineage_has_a_report_of_bounded_size(tmp_path):
             last = SelectSources.of(last, f"a{number % 300} < {number}")
         many = stars.concat(*(stars.select(f"a1 < {number}") for number in range(60)))
         archive.define(CombineAttributes.of(last, many.definition), "huge")
-        found = reported(archive, "huge")
-    text = report_html(found)
+        found = make_report(archive, "huge")
+    text = render_report(found)
     assert len(found.steps) == 663
     assert "… and 463 more" in text, "steps"
     assert "… and 101 more" in text, "attributes"
-    assert "its lineage of 663 catalogs is too long for the plan to be in a report" in text
+    assert "its lineage of 663 catalogs is too long for a plan in a report" in text
     assert "the same sources by construction." in text
     assert len(text) < 200_000
 
@@ -135,7 +135,7 @@ def test_the_server_gives_it_as_a_file(client: TestClient, archive):
 
 def test_there_is_no_report_of_nothing(archive):
     with pytest.raises(UnknownCatalogError, match="brigth"):
-        reported(archive, "brigth")
+        make_report(archive, "brigth")
 
 
 def test_it_opens_offline_in_a_browser_and_fits_a_phone(archive, tmp_path):

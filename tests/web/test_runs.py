@@ -2,7 +2,7 @@
 
 import pytest
 
-from provenn.store import runs
+from provenn.data import run_records
 from tests.web.reading import read
 
 
@@ -29,9 +29,9 @@ def test_what_was_saved_is_summed_up(client, archive):
     vmag = bright.schema["vmag"]
     for saved in (1.5, 120.0):
         with archive._database.writing() as writing:
-            number = runs.begin(writing, "<b>vmag</b>", catalog=bright.digest)
+            number = run_records.begin_run(writing, "<b>vmag</b>", catalog=bright.digest)
             reused = {vmag.identity: "vmag"}
-            runs.end(writing, number, "done", seconds=0.5, rows=2, reused=reused, fragments=[1], saved=saved)
+            run_records.end_run(writing, number, "done", seconds=0.5, rows=2, reused=reused, fragments=[1], saved=saved)
     page, found = get(client, catalog="bright")
     assert [one["saved"] for one in found["runs"]][:2] == [120.0, 1.5]
     assert found["saved"] == 121.5
@@ -44,7 +44,7 @@ def test_what_was_saved_is_summed_up(client, archive):
 def test_where_nothing_ran_the_page_says_so(client):
     page, found = get(client, catalog="faint")
     assert found["runs"] == []
-    assert "Nothing was run yet" in page.text
+    assert "No runs yet" in page.text
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_a_long_list_is_bounded_and_goes_on_in_pages(client, archive):
     assert len(pages[0] | pages[1]) == inside["total"]
     page = read(client.get("/catalogs/stars/sets?relation=inside&page=2").text)
     assert "page 2 of 2" in page.text
-    assert "There is no page 7" in read(client.get("/catalogs/stars/sets?relation=inside&page=7").text).text
+    assert "Page 7 does not exist" in read(client.get("/catalogs/stars/sets?relation=inside&page=7").text).text
 
 
 def test_many_catalogs_are_only_looked_through_if_that_is_asked_for(client, archive, monkeypatch):
@@ -47,7 +47,7 @@ def test_many_catalogs_are_only_looked_through_if_that_is_asked_for(client, arch
     assert told["looked_through"] == archive.matches(population="star") == 21
     assert related == {"same": set(), "inside": set(), "covering": set(), "apart": set()}
     page = read(client.get("/catalogs/bright/sets").text)
-    link = page.links["Look for catalogs that lie inside bright"]
+    link = page.links["Search for catalogs that lie inside bright"]
     looked = read(client.get(link).text)
     assert "both" in looked.links
     assert found(client, "bright", look=True)[0]["looked"]

@@ -1,74 +1,57 @@
-"""An archive: catalogs, their names, and what is known of them."""
+"""The archive: catalogs, their names, and the knowledge about them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from provenn.archive.everything import Everything
+from provenn.archive.cards import make_archive_card, render_card
+from provenn.archive.context import Later
 from provenn.archive.notices import Notify
 from provenn.archive.verbs.calculating import Calculating
 from provenn.archive.verbs.computing import Computing
 from provenn.archive.verbs.copying import Copying
 from provenn.archive.verbs.defining import Defining
-from provenn.archive.verbs.finding import Finding
+from provenn.archive.verbs.finding import CatalogSearch
 from provenn.archive.verbs.knowing import Knowing
 from provenn.archive.verbs.naming import Naming
 from provenn.archive.verbs.sharing import Sharing
-from provenn.archive.workshop import Progress, Workshop
-from provenn.store import moc_files
-from provenn.store.database import Database
-from provenn.store.folder import DataFolder
+from provenn.archive.workshop import Progress
+from provenn.display.catalog_card import Card
 
 __all__ = ["Archive"]
 
+_NEWEST = 10
+"""The number of names in the card of an archive."""
 
-class Archive(Defining, Finding, Naming, Sharing, Calculating, Copying, Knowing, Computing):
-    """Catalogs, their names, and what is known of them. Made by `provenn.open`.
 
-    Catalogs are defined, found and compared without reading a row and without starting Spark. Wherever a catalog is
-    expected, its name will do, or the beginning of its digest.
+class Archive(Defining, CatalogSearch, Naming, Sharing, Calculating, Copying, Knowing, Computing):
+    """Catalogs, their names, and the knowledge about them; `provenn.open` returns an archive.
+
+    Catalogs are defined, found and compared without reading a row and without starting Spark. Every method that takes a
+    catalog also takes its name, or the beginning of its digest.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        folder: DataFolder | None = None,
-        *,
-        spark: object | None = None,
-        progress: Progress = None,
-        notify: Notify = None,
-    ) -> None:
-        database = replace(database, folder=folder)
-        if folder is not None:
-            moc_files.serve(folder)
-        self._database = database
-        self._everything = Everything()
-        self._workshop = Workshop(database, folder, spark, progress, notify=notify)
-
     def watched(self, progress: Progress, *, notify: Notify = None) -> Archive:
-        """Return this archive, with somebody else who is told of the progress of long work, and of notices.
+        """Return this archive with other listeners for the progress of long work and for notices.
 
         Both share the database, the store and Spark; closing one closes the other.
 
         Parameters
         ----------
         progress
-            As for `provenn.open`. A function that raises `KeyboardInterrupt` cancels what is running.
+            As for `provenn.open`. A function that raises `KeyboardInterrupt` cancels the current run.
         notify
             As for `provenn.open`.
         """
-        other = copy(self)
-        other._workshop = self._workshop.watched(progress, notify)  # noqa: SLF001 - its own
-        return other
+        return Archive(replace(self.context, workshop=self._workshop.with_listeners(progress, notify)))
 
     def as_seen_by(
         self, who: str, *, confined: bool = True, via: str | None = None, roots: Sequence[str] | None = None
     ) -> Archive:
-        """Return this archive as a person sees it, and with that person recorded for what is written.
+        """Return this archive in the view of a person, recorded with all writes.
 
         Both share the database, the store and Spark; closing one closes the other.
 
@@ -77,20 +60,29 @@ class Archive(Defining, Finding, Naming, Sharing, Calculating, Copying, Knowing,
         who
             The person.
         confined
-            Whether only what this person may see exists; otherwise everything is seen.
+            Whether the view is limited to catalogs visible to this person; otherwise everything is visible.
         via
-            From where the archive is used, for the audit log; by default as before.
+            The interface in use (``"python"``, ``"cli"``, ``"http"``), for the audit log; by default unchanged.
         roots
-            The folders, or URIs, below which files of base catalogs are read; by default as before, or anywhere.
+            The folders, or URIs, below which files of base catalogs are read; by default unchanged, or anywhere.
         """
         database = replace(self._database, who=who, viewer=who if confined else None, via=via or self._database.via)
-        other = copy(self)
-        other._database = database  # noqa: SLF001 - its own
-        other._workshop = self._workshop.seen_by(database, None if roots is None else tuple(roots))  # noqa: SLF001
-        return other
+        workshop = self._workshop.for_person(database, None if roots is None else tuple(roots))
+        return Archive(replace(self.context, database=database, workshop=workshop))
+
+    def deferring(self, later: Later) -> Archive:
+        """Return this archive with deferred writes of proofs, which only speed up later questions.
+
+        Parameters
+        ----------
+        later
+            Takes a database and a function, and calls the function later with a writing transaction of the database.
+            If the function is never called, only time is lost.
+        """
+        return Archive(replace(self.context, later=later))
 
     def close(self) -> None:
-        """Let go of the database, and of Spark if it was started for this archive."""
+        """Close the database, and stop Spark if this archive started it."""
         self._workshop.close()
         self._database.close()
 
@@ -104,7 +96,7 @@ class Archive(Defining, Finding, Naming, Sharing, Calculating, Copying, Knowing,
 
     @property
     def place(self) -> str:
-        """Where its database is."""
+        """The place of the database."""
         return self._database.place
 
     def __bool__(self) -> bool:
@@ -114,6 +106,9 @@ class Archive(Defining, Finding, Naming, Sharing, Calculating, Copying, Knowing,
         return f"<Archive {self.place}>"
 
     def _repr_html_(self) -> str | None:
-        from provenn.archive import cards  # noqa: PLC0415 - few archives are looked at
+        return render_card(self._make_card)
 
-        return cards.html(cards.archive_card, self)
+    def _make_card(self) -> Card:
+        """Return the card of the archive: place, size, and newest names."""
+        newest_names = self.search(named=True, most=_NEWEST)
+        return make_archive_card(self.place, len(self), self.populations(), newest_names)

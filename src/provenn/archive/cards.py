@@ -1,140 +1,134 @@
-"""The values of an archive as a notebook shows them. Nothing is computed for it."""
+"""Notebook cards for the objects of an archive, made from their values. Showing a card computes no data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
 
-from provenn.archive.sentences import listed
 from provenn.catalogs import Attribute, Schema
-from provenn.display.catalog import Card, Table, card_html
-from provenn.display.text import size_text
+from provenn.data.fragments import Fragment
+from provenn.definitions.catalog_store import CatalogEntry
+from provenn.display.catalog_card import Card, Table, card_html
+from provenn.display.text import join_words
 from provenn.errors import ProvennError
+from provenn.knowledge.stored_facts import Fact
+from provenn.logic import Statement
+from provenn.sizes import format_size
+from provenn.targets.planning import Request
 
-if TYPE_CHECKING:
-    from provenn.archive.archive import Archive
-    from provenn.archive.description import Description
-    from provenn.archive.fragments import Stored
-    from provenn.archive.handle import Catalog
-    from provenn.archive.target import Target
+__all__ = [
+    "describe_stored",
+    "make_archive_card",
+    "make_attribute_table",
+    "make_fact_table",
+    "make_stored_card",
+    "make_target_card",
+    "render_card",
+]
 
-__all__ = ["archive_card", "catalog_card", "description_card", "html", "stored_card", "target_card"]
-
-T = TypeVar("T")
-
-_NEWEST = 10
 _MOST = 40
-_SKETCH = 12
 
 
-def html(card: Callable[[T], Card], value: T) -> str | None:
-    """Return a value as HTML; None if its archive cannot be read any more, so that a notebook shows its text."""
+def render_card(make_card: Callable[[], Card]) -> str | None:
+    """Return a card as HTML; None if the archive is unreadable, so that a notebook shows plain text."""
     try:
-        return card_html(card(value))
+        return card_html(make_card())
     except ProvennError:
         return None
 
 
-def archive_card(archive: Archive) -> Card:
-    """Return an archive: where it is, how much is in it, and what is new."""
-    newest = archive.search(named=True, most=_NEWEST)
+def make_archive_card(
+    place: str, catalogs: int, populations: Sequence[str], newest_names: Sequence[CatalogEntry]
+) -> Card:
+    """Return the card of an archive: place, size, and newest names."""
     rows = (
-        ("catalogs", f"{len(archive):,}".replace(",", " ")),
-        ("populations", listed(archive.populations())),
-        ("place", archive.place),
+        ("catalogs", f"{catalogs:,}"),
+        ("populations", join_words(populations)),
+        ("place", place),
     )
     listing = tuple(
-        (", ".join(one.names), one.kind, one.population, f"{one.created_at:%Y-%m-%d %H:%M}", one.created_by)
-        for one in newest
+        (", ".join(entry.names), entry.kind, entry.population, f"{entry.created_at:%Y-%m-%d %H:%M}", entry.created_by)
+        for entry in newest_names
     )
     header = ("name", "class", "population", "since (UTC)", "by")
     return Card("Archive", "", rows=rows, tables=(Table("Newest names", header, listing),))
 
 
-def catalog_card(catalog: Catalog) -> Card:
-    """Return a catalog: what it is, its attributes, what is stored of it, and what is around it in its lineage."""
-    archive = catalog.archive
-    card = description_card(archive.describe(catalog))
-    stored = ("stored", _stored_words(catalog.schema, archive.fragments(catalog)))
-    around = archive.neighbourhood(catalog, depth=2, most=_SKETCH)
-    return replace(card, rows=(stored, *card.rows), picture=around.svg(inline=True))
+def make_attribute_table(attributes: Sequence[Attribute], key: Sequence[str]) -> Table:
+    """Return the table of the attributes of a catalog; `key` names the attributes of its key."""
+    rows = tuple(
+        (
+            attribute.name,
+            str(attribute.type),
+            attribute.unit,
+            "key" if attribute.name in key else "" if attribute.nullable else "never NULL",
+            attribute.ucd,
+            attribute.description,
+        )
+        for attribute in islice(attributes, _MOST)
+    )
+    count = len(attributes)
+    title = f"{count:,} attribute{'s' * (count != 1)}"
+    return Table(title, ("name", "type", "unit", "note", "UCD", "description"), rows, count)
 
 
-def description_card(told: Description) -> Card:
-    """Return a description."""
-    attributes = tuple(
-        (one.name, str(one.type), one.unit, _note(one, told), one.ucd, one.description)
-        for one in islice(told.attributes, _MOST)
-    )
-    facts = [(str(said), "by definition") for said in told.says]
-    facts += [(str(one.statement), f"fact #{one.id}, {one.origin} by {one.declared_by}") for one in told.facts]
-    count = len(told.attributes)
-    tables = (
-        Table(
-            f"{count:,} attribute{'s' * (count != 1)}".replace(",", " "),
-            ("name", "type", "unit", "note", "UCD", "description"),
-            attributes,
-            count,
-        ),
-        Table("Facts", ("statement", "where it comes from"), tuple(facts[:_MOST]), len(facts)),
-    )
+def make_fact_table(by_definition: Sequence[Statement], recorded: Sequence[Fact]) -> Table:
+    """Return the table of the statements that follow from a definition, and of recorded facts."""
+    rows = [(str(statement), "by definition") for statement in by_definition]
+    rows += [(str(fact.statement), f"fact #{fact.id}, {fact.origin} by {fact.declared_by}") for fact in recorded]
+    return Table("Facts", ("statement", "where it comes from"), tuple(rows[:_MOST]), len(rows))
+
+
+def make_stored_card(
+    catalog_name: str, attributes: Sequence[str], unusable: str, fragment: Fragment, rests_on: Sequence[Fact]
+) -> Card:
+    """Return the card of a fragment: contents and uses.
+
+    Parameters
+    ----------
+    catalog_name
+        The name of the catalog for which the fragment was stored.
+    attributes
+        The names of the attributes.
+    unusable
+        Why the fragment is not used any more; empty if it is in use.
+    fragment
+        The stored record of the fragment.
+    rests_on
+        The declared facts on which the fragment rests.
+    """
     rows = (
-        ("sources", told.sources),
-        ("one row is", f"{told.population}, known by {listed(told.key)}"),
-        ("made from", listed(told.made_from)),
-        ("files known by", told.known_by),
-        ("names", listed(told.names) or "none"),
-        ("since", f"{told.created_at:%Y-%m-%d %H:%M} UTC, by {told.created_by}"),
-        ("digest", told.digest),
+        ("attributes", join_words(attributes)),
+        ("sources", f"{fragment.rows:,}"),
+        ("size", f"{format_size(fragment.size)} in {len(fragment.files)} file{'s' * (len(fragment.files) != 1)}"),
+        ("stored", f"{fragment.stored_at:%Y-%m-%d %H:%M} UTC, by {fragment.stored_by}"),
+        ("computed in", f"{fragment.seconds:.1f} s"),
+        ("used", f"{fragment.uses} time{'s' * (fragment.uses != 1)}"),
     )
-    warnings = tuple(f"the members of {one} are not known to be disjoint any more" for one in told.unproved)
-    warnings += tuple(f"taken on trust: {line}" for line in told.caveats)
-    return Card(told.name, f"{told.kind} of {told.population}", told.is_what, rows, tables, warnings)
+    warnings: tuple[str, ...] = (f"no longer used: {unusable}",) if unusable else ()
+    warnings += tuple(f"it rests on {fact.words}" for fact in rests_on)
+    return Card(f"Fragment #{fragment.id}", f"of {catalog_name}", rows=rows, warnings=warnings)
 
 
-def stored_card(stored: Stored) -> Card:
-    """Return what is stored, and of what use it was."""
-    one = stored.fragment
+def make_target_card(request: Request, keep: str, picture: str) -> Card:
+    """Return the card of a target: the request, and the picture of the plan for it."""
     rows = (
-        ("attributes", listed(stored.attributes)),
-        ("sources", f"{one.rows:,}".replace(",", " ")),
-        ("size", f"{size_text(one.size)} in {len(one.files)} file{'s' * (len(one.files) != 1)}"),
-        ("stored", f"{one.stored_at:%Y-%m-%d %H:%M} UTC, by {one.stored_by}"),
-        ("computed in", f"{one.seconds:.1f} s"),
-        ("used", f"{one.uses} time{'s' * (one.uses != 1)}"),
+        ("attributes", join_words(request.attributes)),
+        ("sources", request.sources_name),
+        ("where", request.where or ""),
+        ("missing values", request.missing),
+        ("results kept", keep),
     )
-    unusable = (f"it is not used any more: {stored.unusable}",) if stored.unusable else ()
-    warnings = unusable + tuple(f"it rests on {fact.words}" for fact in stored.rests_on)
-    return Card(f"Fragment #{one.id}", f"of {stored.name}", rows=rows, warnings=warnings)
+    return Card("Target", "", rows=rows, picture=picture)
 
 
-def target_card(target: Target) -> Card:
-    """Return what is asked for, and how it is answered."""
-    asked = target.request
-    rows = (
-        ("attributes", listed(asked.attributes)),
-        ("sources", asked.called),
-        ("where", asked.where or ""),
-        ("missing values", asked.missing),
-        ("results kept", target.keep),
-    )
-    return Card("Target", "", rows=rows, picture=target.plan()._repr_html_())
-
-
-def _note(one: Attribute, told: Description) -> str:
-    return "key" if one.name in told.key else "" if one.nullable else "never NULL"
-
-
-def _stored_words(schema: Schema, found: Sequence[Stored]) -> str:
-    """Return what of some attributes is stored, in words."""
-    held = frozenset(identity for one in found for identity in one.fragment.identities)
-    names = [one.name for one in schema.attributes if one.identity in held]
+def describe_stored(schema: Schema, fragments: Sequence[Fragment]) -> str:
+    """Return, in words, which attributes of a schema are stored in fragments."""
+    stored_identities = frozenset(identity for fragment in fragments for identity in fragment.identities)
+    names = [attribute.name for attribute in schema.attributes if attribute.identity in stored_identities]
     if not names:
         return "nothing"
-    which = "all attributes" if len(names) == len(schema) else listed(names)
-    numbers = listed([f"#{one.fragment.id}" for one in found], most=4)
-    return (
-        f"{which}, in fragment{'s' * (len(found) > 1)} {numbers}, {size_text(sum(one.fragment.size for one in found))}"
-    )
+    which = "all attributes" if len(names) == len(schema) else join_words(names)
+    numbers = join_words([f"#{fragment.id}" for fragment in fragments], most=4)
+    size = format_size(sum(fragment.size for fragment in fragments))
+    return f"{which}, in fragment{'s' * (len(fragments) > 1)} {numbers}, {size}"

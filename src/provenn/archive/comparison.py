@@ -1,4 +1,4 @@
-"""What is known of two or three catalogs together."""
+"""The knowledge about two or three catalogs together."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from provenn.archive.relation import Relation
 from provenn.display import RegionState, venn_states_svg
-from provenn.display.regions import region_name
+from provenn.display.venn_regions import name_region
 from provenn.logic import Relationship
 
-__all__ = ["Comparison", "RegionKnown", "regions_of"]
+__all__ = ["Comparison", "RegionKnown", "describe_regions"]
 
 _SAYS: Final = {
     RegionState.EMPTY: "must be empty",
@@ -26,7 +26,7 @@ _SAYS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RegionKnown:
-    """A region of a Venn diagram, and what is known of it.
+    """A region of a Venn diagram, and the knowledge about it.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class RegionKnown:
     words
         The region in words, such as ``"in A and B only"``.
     state
-        Whether it is empty in all that is possible, inhabited in all, or neither.
+        Whether the region is empty in all possible worlds, inhabited in all of them, or neither.
     """
 
     inside: tuple[bool, ...]
@@ -44,7 +44,7 @@ class RegionKnown:
 
     @property
     def says(self) -> str:
-        """What is known of it, in words."""
+        """The state of the region, in words."""
         return _SAYS[self.state]
 
     def __str__(self) -> str:
@@ -53,18 +53,18 @@ class RegionKnown:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is known of two or three catalogs together, without looking at their sources.
+    """The knowledge about two or three catalogs together, without reading their sources.
 
     Attributes
     ----------
     names, digests
-        The catalogs, each once, even if it was named twice.
+        The catalogs, each of them once, even if named twice.
     hypercubes
-        All that is possible, exactly.
+        The exact relationship: all possible worlds.
     regions
         Each region of their Venn diagram; the last catalog changes fastest, outside before inside.
     relations
-        How each pair relates, and why. One catalog alone is paired with itself.
+        How each pair relates, with reasons. A single catalog is paired with itself.
     """
 
     names: tuple[str, ...]
@@ -75,29 +75,31 @@ class Comparison:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What the answer takes on trust of base files, a sentence each."""
-        return tuple(dict.fromkeys(line for one in self.relations for line in one.caveats))
+        """The assumptions of the answer about base files, a sentence each."""
+        return tuple(dict.fromkeys(line for relation in self.relations for line in relation.caveats))
 
     def venn_svg(self, *, inline: bool = False) -> str:
-        """Draw what is known of each region; `inline` takes the colours of the page it is put in."""
-        return venn_states_svg(self.names, [one.state for one in self.regions], inline=inline)
+        """Draw the Venn diagram with the state of each region; `inline` uses the colours of the surrounding page."""
+        return venn_states_svg(self.names, [region.state for region in self.regions], inline=inline)
 
     def __str__(self) -> str:
         lines = (*self.regions, *self.caveats)
-        return "\n".join([*(one.words for one in self.relations), *(f"  {one}" for one in lines)])
+        return "\n".join([*(relation.words for relation in self.relations), *(f"  {line}" for line in lines)])
 
     def _repr_html_(self) -> str:
-        from provenn.display.catalog import Card, Table, card_html  # noqa: PLC0415 - only a notebook needs it
+        from provenn.display.catalog_card import Card, Table, card_html  # noqa: PLC0415 - only a notebook needs it
 
         reasons = tuple(
-            (one.words, str(reason.statement), reason.because) for one in self.relations for reason in one.reasons
+            (relation.words, str(reason.statement), reason.because)
+            for relation in self.relations
+            for reason in relation.reasons
         )
         return card_html(
             Card(
                 ", ".join(self.names),
                 "compared",
-                what="; ".join(one.words for one in self.relations),
-                rows=tuple((one.words, one.says) for one in self.regions),
+                what="; ".join(relation.words for relation in self.relations),
+                rows=tuple((region.words, region.says) for region in self.regions),
                 tables=(Table("reasons", ("what", "fact", "because"), reasons),),
                 warnings=self.caveats,
                 picture=self.venn_svg(inline=True),
@@ -105,16 +107,17 @@ class Comparison:
         )
 
 
-def regions_of(names: Sequence[str], possible: Relationship) -> tuple[RegionKnown, ...]:
-    """Return what is known of each region, given all that is possible."""
+def describe_regions(names: Sequence[str], possible: Relationship) -> tuple[RegionKnown, ...]:
+    """Return the state of each region, derived from the possible worlds."""
     cubes = np.array(list(possible.arrays())).reshape(len(possible), -1)
     return tuple(
-        RegionKnown(tuple(map(bool, inside)), region_name(names, inside), _state(column))
+        RegionKnown(tuple(map(bool, inside)), name_region(names, inside), _classify_region(column))
         for inside, column in zip(product((0, 1), repeat=len(names)), cubes.T, strict=True)
     )
 
 
-def _state(inhabited: NDArray[np.bool_]) -> RegionState:
+def _classify_region(inhabited: NDArray[np.bool_]) -> RegionState:
+    """Return the state of a region from its values in all possible worlds."""
     if inhabited.all():
         return RegionState.INHABITED
     return RegionState.UNKNOWN if inhabited.any() else RegionState.EMPTY

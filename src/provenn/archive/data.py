@@ -1,14 +1,15 @@
-"""The data of a catalog or a target: what a user gets when asking for them. Only here is anything computed."""
+"""The data of a catalog or a target. Only the methods of this module compute data."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import index
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from provenn.errors import TargetError
+from provenn.targets.plan_memory import PlanMemory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,115 +18,124 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame  # for people who read the signature; nothing here imports it
 
     from provenn.archive.workshop import Workshop
-    from provenn.spark.writing import Written
-    from provenn.targets.plan import Plan
-    from provenn.targets.running import Keep
+    from provenn.database.transactions import Database, Reading
+    from provenn.spark.writing import WrittenFiles
+    from provenn.targets.keeping import Keep
+    from provenn.words.described_plan import DescribedPlan
 
 __all__ = ["LIMIT", "Data"]
 
 LIMIT = 2 * 10**9
-"""How many bytes are brought into this process unless more are asked for."""
+"""The largest result in bytes that is collected into this process by default."""
 
 _LARGEST_WHOLE = 2**53
-"""Up to here a double holds every whole number."""
+"""A double represents every whole number up to this one."""
 
 
 class Data(ABC):
-    """Something whose data can be computed."""
+    """An object whose data can be computed: a catalog or a target."""
 
-    __slots__ = ()
+    __slots__ = ("_plans",)
+
+    _plans: PlanMemory[DescribedPlan]
 
     @abstractmethod
     def _workshop(self) -> Workshop:
-        """Where it is computed."""
+        """Return the workshop that computes the data."""
 
     @abstractmethod
-    def plan(self) -> Plan:
-        """Return how it would be computed, and why that is enough. Nothing is computed for it."""
+    def plan(self) -> DescribedPlan:
+        """Return the plan for the data, with its justification; compute nothing."""
+
+    def _recall_plan(self, database: Database, make: Callable[[Reading], DescribedPlan]) -> DescribedPlan:
+        """Return the plan that was made last; make it anew if the archive has changed since."""
+        if not hasattr(self, "_plans"):
+            self._plans = PlanMemory()
+        return self._plans.recall(database, make)
 
     @property
     @abstractmethod
     def _keep(self) -> Keep:
-        """What of it is kept."""
+        """The results to keep."""
 
     def to_spark(self, *, check: bool = False) -> DataFrame:
-        """Return the data as a DataFrame of Spark, not yet computed; so nothing of them is kept.
+        """Return the data as a Spark DataFrame, not yet computed, so that no result is kept.
 
-        It belongs to a session with provenn's settings; that the files of its base catalogs do not change until it is
-        computed is up to you.
+        The DataFrame belongs to a session with provenn's settings. The caller must ensure that the files of its base
+        catalogs do not change until the DataFrame is computed.
 
         Parameters
         ----------
         check
             As for `to_arrow`.
         """
-        return self._workshop().prepared(self.plan, check=check).frame
+        return self._workshop().prepare_data(self.plan, check=check).frame
 
     def to_arrow(self, *, limit: int | None = LIMIT, check: bool = False) -> pa.Table:
-        """Compute the data, as an Arrow table in this process. Metadata of its fields say unit, description and ucd.
+        """Compute the data as an Arrow table in this process; field metadata hold unit, description and UCD.
 
-        That the answer rests on declared facts is told by a `ProvennWarning`, once.
+        An answer that rests on declared facts issues a `ProvennWarning`, once.
 
         Parameters
         ----------
         limit
-            How many bytes it may be, about; None for any number.
+            The approximate limit of the size in bytes; None for no limit.
         check
-            Whether declared facts on which the answer would rest are checked on the data first, and not used: those
-            that hold become observed facts, the others are suspended.
+            Whether to check the declared facts of the answer on the data first, and not use them: confirmed facts
+            become observed facts, and the others are suspended.
 
         Raises
         ------
         TooLargeError
-            If it would be larger. `write` has no limit.
+            If the data exceed the limit. `write` has no limit.
         """
-        return self._workshop().collected(self.plan, self._keep, limit, check=check)
+        return self._workshop().collect_table(self.plan, self._keep, limit, check=check)
 
     def to_pandas(self, *, limit: int | None = LIMIT, check: bool = False) -> pd.DataFrame:
-        """Compute the data, as a data frame of pandas in this process; `to_arrow` says what else there is to know.
+        """Compute the data as a pandas DataFrame in this process; see `to_arrow` for limits and warnings.
 
-        NULL is NaN in a column of numbers; only one of whole numbers that doubles would not hold is ``Int64`` then.
+        NULL is NaN in a numeric column; only a column of whole numbers too large for doubles becomes ``Int64`` then.
         """
-        return _frame(self.to_arrow(limit=limit, check=check))
+        return _make_frame(self.to_arrow(limit=limit, check=check))
 
     def to_astropy(self, *, quantities: bool = False, limit: int | None = LIMIT, check: bool = False) -> Table:
-        """Compute the data, as a table of astropy in this process; `to_arrow` says what else there is to know.
+        """Compute the data as an astropy table in this process; see `to_arrow` for limits and warnings.
 
-        Columns have their units and descriptions, and UCDs in ``info.meta["ucd"]``. What is NULL is masked; NaN is not.
+        Columns have their units and descriptions, and UCDs in ``info.meta["ucd"]``. NULL is masked; NaN is not.
 
         Parameters
         ----------
         quantities
-            Whether it is a QTable, in which columns with a unit are quantities.
+            Whether to return a QTable, in which columns with a unit are quantities.
         limit, check
             As for `to_arrow`.
         """
-        from provenn.catalogs.in_memory.to_astropy import astropy_table  # noqa: PLC0415 - it takes a while to import
+        from provenn.files.in_memory.to_astropy import convert_to_astropy  # noqa: PLC0415 - it takes a while to import
 
-        return astropy_table(self.to_arrow(limit=limit, check=check), quantities=quantities)
+        return convert_to_astropy(self.to_arrow(limit=limit, check=check), quantities=quantities)
 
     def head(self, number: int = 10, *, check: bool = False) -> pd.DataFrame:
-        """Compute a few sources, whichever come first. Nothing of them is kept.
+        """Compute a few arbitrary sources; no result is kept.
 
         Parameters
         ----------
         number
-            How many.
+            The number of sources.
         check
             As for `to_arrow`.
 
         Raises
         ------
         TargetError
-            If that is no number of sources.
+            If the number is invalid.
         """
         try:
             most = index(number)
         except TypeError:
             most = -1
         if most < 0:
-            raise TargetError(f"{number!r} is no number of sources", hint="head(10)")
-        return _frame(self._workshop().first(self.plan, most, check=check))
+            raise TargetError(f"expected a number of sources, got {number!r}", hint="for example head(10)")
+        return _make_frame(self._workshop().collect_first_rows(self.plan, most, check=check))
 
     def write(
         self,
@@ -136,32 +146,32 @@ class Data(ABC):
         single: bool | None = None,
         overwrite: bool = False,
         check: bool = False,
-    ) -> Written:
-        """Compute the data into files: Parquet, CSV, FITS, VOTable or ECSV. Nothing is there before all of it is.
+    ) -> WrittenFiles:
+        """Compute the data into files: Parquet, CSV, FITS, VOTable or ECSV. The files appear only when complete.
 
-        All but CSV say in the file which catalog it holds, what that is made from, and keywords such as EPOCH.
+        All formats but CSV record the catalog, its lineage, and keywords such as EPOCH in the file.
 
         Parameters
         ----------
         path
-            Where; the suffix tells the format.
+            The file or folder to write; the suffix determines the format.
         format
-            ``"parquet"``, ``"csv"``, ``"fits"``, ``"votable"`` or ``"ecsv"``, if the suffix does not tell.
+            ``"parquet"``, ``"csv"``, ``"fits"``, ``"votable"`` or ``"ecsv"``, if the suffix does not determine it.
         partition_by
-            Attributes by whose values the files are put into folders.
+            The attributes whose values determine the folders of the files.
         single
             Whether to write one file rather than a folder with many. By default, one file if the path has a suffix.
         overwrite
-            Whether to replace what is there.
+            Whether to replace existing files.
         check
             As for `to_arrow`.
         """
         options: dict[str, Any] = {"format": format, "partition_by": partition_by, "single": single}
-        return self._workshop().written(self.plan, self._keep, path, check=check, overwrite=overwrite, **options)
+        return self._workshop().write_files(self.plan, self._keep, path, check=check, overwrite=overwrite, **options)
 
 
-def _frame(table: pa.Table) -> pd.DataFrame:
-    """Return a data frame of pandas, which would make doubles of whole numbers beside NULLs."""
+def _make_frame(table: pa.Table) -> pd.DataFrame:
+    """Return a pandas DataFrame; prevent pandas from turning large whole numbers beside NULLs into doubles."""
     import pandas as pd  # noqa: PLC0415 - they take a while to import
     import pyarrow as pa  # noqa: PLC0415
     from pyarrow import compute  # noqa: PLC0415
@@ -169,7 +179,7 @@ def _frame(table: pa.Table) -> pd.DataFrame:
     frame = table.to_pandas()
     for field, column in zip(table.schema, table.columns, strict=True):
         if field.type == pa.int64() and column.null_count:
-            least, most = (one.as_py() or 0 for one in compute.min_max(column).values())
+            least, most = (value.as_py() or 0 for value in compute.min_max(column).values())
             if max(-least, most) > _LARGEST_WHOLE:
                 frame[field.name] = column.to_pandas(types_mapper=lambda _: pd.Int64Dtype())
     return frame

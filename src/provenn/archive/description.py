@@ -1,4 +1,4 @@
-"""All there is to say of a catalog, in plain words."""
+"""Descriptions of catalogs in plain words."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from datetime import datetime
 from json import dumps
 from typing import Any
 
-from provenn.archive.definitions import disjointly_concatenated
-from provenn.archive.sentences import listed, sentence
-from provenn.archive.words import Vocabulary
+from provenn.archive.cards import make_attribute_table, make_fact_table, render_card
+from provenn.archive.concatenations import find_unproved_concatenations
 from provenn.catalogs import Attribute, Base, Catalog, Extent, cone
-from provenn.catalogs.caveats import basis_words, caveats_of
+from provenn.catalogs.caveats import describe_caveats
+from provenn.database.transactions import Reading
+from provenn.definitions.catalog_store import find_entries
+from provenn.digests import CatalogDigest
+from provenn.display.catalog_card import Card
+from provenn.display.text import join_words
+from provenn.files.evidence import describe_basis
+from provenn.knowledge import stored_facts
+from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Statement
-from provenn.store import facts
-from provenn.store.catalog_store import entries
-from provenn.store.database import Reading
-from provenn.store.facts import Fact
+from provenn.words.definition_words import describe_definition
+from provenn.words.vocabulary import Vocabulary
 
-__all__ = ["Description", "described"]
+__all__ = ["Description", "describe_catalog", "make_description_card"]
 
 _MOST_LEAVES = 40
 _LONGEST = 80
@@ -28,40 +33,40 @@ _PRESENT = " IS NOT NULL"
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A catalog, in plain words.
+    """A description of a catalog in plain words.
 
     Attributes
     ----------
     name, names
-        What it is called here; all names it has.
+        The name used here; all names of the catalog.
     digest, kind
-        Its digest, and the name of its class.
+        The digest of the catalog, and the name of its class.
     is_what
-        What it is, as the user wrote it.
+        The definition in words, as the user wrote it.
     made_from
-        The catalogs it is made from, by name.
+        The names of the catalog's dependencies.
     population
-        What one row is.
+        The kind of object in a row.
     attributes
-        Its attributes, in the order of the columns.
+        The attributes, in the order of the columns.
     key
-        The names of those that identify a source.
+        The names of the attributes that identify a source.
     sources
-        Which sources it has, by base catalogs and criteria.
+        The set of sources, by base catalogs and criteria.
     says
-        What its definition says of sets, in names.
+        The statements that follow from the definition, with names.
     facts
-        What was declared or observed about it.
+        The declared or observed facts about the catalog.
     unproved
-        Concatenations in its lineage whose members are not known to be disjoint any more.
+        Concatenations in the lineage whose members are no longer known to be disjoint.
     known_by
-        Of a base catalog: what tells whether its files are what they were.
+        For a base catalog: the evidence that its files are unchanged.
     caveats
-        What every answer about it takes on trust of base files, a sentence each.
+        The assumptions of every answer about base files, a sentence each.
     created_at, created_by
-        When it was defined first, and by whom.
+        The time and the author of the first definition.
     metadata
-        Of a base catalog: what its files say of the table as a whole, by keyword.
+        For a base catalog: the table metadata of its files, by keyword.
     """
 
     name: str
@@ -87,37 +92,57 @@ class Description:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
+        """Yield the lines of the description."""
         yield f"{self.name}: {self.is_what}"
-        yield f"  one row is   {self.population}, known by {listed(self.key)}"
+        yield f"  one row is   {self.population}, known by {join_words(self.key)}"
         yield f"  sources      {self.sources}"
-        yield f"  class        {self.kind}" + (f", made from {listed(self.made_from)}" if self.made_from else "")
+        yield f"  class        {self.kind}" + (f", made from {join_words(self.made_from)}" if self.made_from else "")
         if self.known_by:
             yield f"  files        known by {self.known_by}"
         yield f"  names        {', '.join(self.names) or 'none'}"
         yield f"  digest       {self.digest}"
         yield f"  since        {self.created_at:%Y-%m-%d %H:%M} UTC, by {self.created_by}"
         yield "  attributes"
-        width = max(len(one.name) for one in self.attributes)
-        for one in self.attributes:
-            yield f"    {one.name:{width}}  {_attribute_words(one, key=one.name in self.key)}"
+        width = max(len(attribute.name) for attribute in self.attributes)
+        for attribute in self.attributes:
+            yield f"    {attribute.name:{width}}  {_describe_attribute(attribute, key=attribute.name in self.key)}"
         if self.metadata:
             yield "  metadata"
-            yield from (f"    {keyword}: {_shortened(value)}" for keyword, value in self.metadata.items())
+            yield from (f"    {keyword}: {_shorten_value(value)}" for keyword, value in self.metadata.items())
         if self.says or self.facts:
             yield "  facts"
-            yield from (f"    {said}  (by definition)" for said in self.says)
-            yield from (f"    {_fact_words(fact)}" for fact in self.facts)
+            yield from (f"    {statement}  (by definition)" for statement in self.says)
+            yield from (f"    {_describe_fact(fact)}" for fact in self.facts)
         for name in self.unproved:
-            yield f"  warning: the members of {name} are not known to be disjoint any more"
+            yield f"  warning: the members of {name} are no longer known to be disjoint"
         yield from (f"  taken on trust: {line}" for line in self.caveats)
 
     def _repr_html_(self) -> str | None:
-        from provenn.archive import cards  # noqa: PLC0415 - only a notebook needs it
-
-        return cards.html(cards.description_card, self)
+        return render_card(lambda: make_description_card(self))
 
 
-def described(reading: Reading, catalog: Catalog, asked: dict[str, str]) -> Description:
+def make_description_card(description: Description) -> Card:
+    """Return the card of a description."""
+    rows = (
+        ("sources", description.sources),
+        ("one row is", f"{description.population}, known by {join_words(description.key)}"),
+        ("made from", join_words(description.made_from)),
+        ("files known by", description.known_by),
+        ("names", join_words(description.names) or "none"),
+        ("since", f"{description.created_at:%Y-%m-%d %H:%M} UTC, by {description.created_by}"),
+        ("digest", description.digest),
+    )
+    tables = (
+        make_attribute_table(description.attributes, description.key),
+        make_fact_table(description.says, description.facts),
+    )
+    warnings = tuple(f"the members of {name} are no longer known to be disjoint" for name in description.unproved)
+    warnings += tuple(f"taken on trust: {line}" for line in description.caveats)
+    kind = f"{description.kind} of {description.population}"
+    return Card(description.name, kind, description.is_what, rows, tables, warnings)
+
+
+def describe_catalog(reading: Reading, catalog: Catalog, user_names: dict[CatalogDigest, str]) -> Description:
     """Describe a catalog of the archive.
 
     Parameters
@@ -126,91 +151,102 @@ def described(reading: Reading, catalog: Catalog, asked: dict[str, str]) -> Desc
         The transaction.
     catalog
         The catalog.
-    asked
-        What the user calls it, by digest; empty if nobody said.
+    user_names
+        The user's name of the catalog, by digest; may be empty.
     """
-    entry = entries(reading, [catalog.digest])[catalog.digest]
-    about = facts.facts_about(reading, catalog.digest)
+    entry = find_entries(reading, [catalog.digest])[catalog.digest]
+    about = stored_facts.find_facts_about(reading, catalog.digest)
     lineage = cone(catalog)
-    bases = [one.digest for one in lineage if not one.dependencies]
-    unproved = disjointly_concatenated(reading, lineage)
-    told = [*catalog.facts(), *(one.statement for one in about)]
-    vocabulary = Vocabulary.of(reading, [*bases, *(one.digest for one in unproved)], asked, told, [catalog.digest])
+    bases = [member.digest for member in lineage if not member.dependencies]
+    unproved = find_unproved_concatenations(reading, lineage)
+    statements = [*catalog.facts(), *(fact.statement for fact in about)]
+    vocabulary = Vocabulary.of(
+        reading,
+        [*bases, *(concatenation.digest for concatenation in unproved)],
+        user_names,
+        statements,
+        [catalog.digest],
+    )
     word = vocabulary.word
     return Description(
         name=word(catalog.digest),
         names=entry.names,
         digest=catalog.digest,
         kind=catalog.kind,
-        is_what=sentence(catalog, word),
-        made_from=tuple(word(one.digest) for one in catalog.dependencies),
+        is_what=describe_definition(catalog, word),
+        made_from=tuple(word(dependency.digest) for dependency in catalog.dependencies),
         population=catalog.population.name,
         attributes=catalog.schema.attributes,
-        key=tuple(one.name for one in catalog.schema.key),
-        sources=extent_words(catalog.extent, word, frozenset(bases)),
-        says=tuple(map(vocabulary.said, catalog.facts())),
-        facts=tuple(vocabulary.told(one) for one in about),
-        unproved=tuple(word(one.digest) for one in unproved),
-        known_by=basis_words(catalog.files) if isinstance(catalog, Base) else "",
-        caveats=caveats_of([catalog], word),
+        key=tuple(attribute.name for attribute in catalog.schema.key),
+        sources=describe_extent(catalog.extent, word, frozenset(bases)),
+        says=tuple(map(vocabulary.translate_statement, catalog.facts())),
+        facts=tuple(vocabulary.translate_fact(fact) for fact in about),
+        unproved=tuple(word(concatenation.digest) for concatenation in unproved),
+        known_by=describe_basis(catalog.files) if isinstance(catalog, Base) else "",
+        caveats=describe_caveats([catalog], word),
         created_at=entry.created_at,
         created_by=entry.created_by,
         metadata=catalog.files.table_metadata if isinstance(catalog, Base) else {},
     )
 
 
-def _shortened(value: object) -> str:
+def _shorten_value(value: object) -> str:
+    """Return a metadata value as one line of limited length."""
     text = value if isinstance(value, str) else dumps(value, ensure_ascii=False)
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _attribute_words(one: Attribute, *, key: bool) -> str:
-    said = [str(one.type), *([f"in {one.unit}"] if one.unit else [])]
-    said += ["key"] if key else [] if one.nullable else ["never NULL"]
-    said += [f"UCD {one.ucd}"] if one.ucd else []
-    return ", ".join(said) + (f": {one.description}" if one.description else "")
+def _describe_attribute(attribute: Attribute, *, key: bool) -> str:
+    """Return the type, unit and notes of an attribute in words."""
+    parts = [str(attribute.type), *([f"in {attribute.unit}"] if attribute.unit else [])]
+    parts += ["key"] if key else [] if attribute.nullable else ["never NULL"]
+    parts += [f"UCD {attribute.ucd}"] if attribute.ucd else []
+    return ", ".join(parts) + (f": {attribute.description}" if attribute.description else "")
 
 
-def _fact_words(fact: Fact) -> str:
+def _describe_fact(fact: Fact) -> str:
+    """Return a fact with its origin and reason."""
     why = f": {fact.reason}" if fact.reason else ""
     return f"{fact.statement}  (fact #{fact.id}, {fact.origin} by {fact.declared_by}{why})"
 
 
-def extent_words(extent: Extent, word: Callable[[str], str], bases: frozenset[str]) -> str:
-    """Return a set of sources in words; of one that is made of very many sets, only how many.
+def describe_extent(extent: Extent, word: Callable[[str], str], bases: frozenset[str]) -> str:
+    """Return a set of sources in words; for a set of very many parts, return only their number.
 
     Parameters
     ----------
     extent
         The set.
     word
-        The words for base catalogs and criteria.
+        Returns the words for a base catalog or a criterion.
     bases
-        Which labels are those of base catalogs.
+        The labels of base catalogs.
     """
     labels = extent.labels
     if len(labels) > _MOST_LEAVES:
-        known = [label for label in labels if label in bases]
-        few = listed([word(label) for label in known], 3)
-        return f"a set made of {few} and {len(labels) - len(known)} criteria"
-    return _set_words(extent, word, bases, inner=False)
+        base_labels = [label for label in labels if label in bases]
+        few = join_words([word(label) for label in base_labels], 3)
+        return f"a set built from {few} and {len(labels) - len(base_labels)} criteria"
+    return _describe_set(extent, word, bases, inner=False)
 
 
-def _set_words(extent: Extent, word: Callable[[str], str], bases: frozenset[str], *, inner: bool) -> str:
+def _describe_set(extent: Extent, word: Callable[[str], str], bases: frozenset[str], *, inner: bool) -> str:
+    """Return a set in words; an `inner` set gets parentheses."""
     if extent.label is not None:
-        return _leaf_words(word(extent.label), base=extent.label in bases, outside=extent.complemented)
+        return _describe_leaf(word(extent.label), base=extent.label in bases, outside=extent.complemented)
     if not extent.parts:
         return "none" if extent.complemented else "all there are"
-    # What is there comes before what is not, and base catalogs before criteria.
-    parts = sorted((~part for part in extent.parts) if extent.complemented else extent.parts, key=_rank(bases))
+    # Sets come before complements, and base catalogs before criteria.
+    parts = sorted((~part for part in extent.parts) if extent.complemented else extent.parts, key=_make_sort_key(bases))
     joined = (" or " if extent.complemented else " and ").join(
-        _set_words(part, word, bases, inner=True) for part in parts
+        _describe_set(part, word, bases, inner=True) for part in parts
     )
     return f"({joined})" if inner else joined
 
 
-def _leaf_words(word: str, *, base: bool, outside: bool) -> str:
+def _describe_leaf(word: str, *, base: bool, outside: bool) -> str:
+    """Return a base catalog or a criterion, or its complement, in words."""
     if base:
         return f"not in {word}" if outside else f"in {word}"
     if word.endswith(_PRESENT) and outside:
@@ -218,5 +254,10 @@ def _leaf_words(word: str, *, base: bool, outside: bool) -> str:
     return f"({word}) IS NOT TRUE" if outside else word
 
 
-def _rank(bases: frozenset[str]) -> Callable[[Extent], tuple[bool, bool, str]]:
-    return lambda one: (one.complemented and one.label is not None, one.label not in bases, one.label or "")
+def _make_sort_key(bases: frozenset[str]) -> Callable[[Extent], tuple[bool, bool, str]]:
+    """Return a sort key for the parts of a set: sets before complements, base catalogs before criteria."""
+    return lambda extent: (
+        extent.complemented and extent.label is not None,
+        extent.label not in bases,
+        extent.label or "",
+    )

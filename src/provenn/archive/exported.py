@@ -1,4 +1,4 @@
-"""What exported files say of themselves, as far as the viewer may know it."""
+"""The notes in exported files about their contents, limited to information visible to the viewer."""
 
 from __future__ import annotations
 
@@ -6,41 +6,42 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from provenn import __version__
-from provenn.archive.sentences import told
-from provenn.archive.words import Vocabulary
+from provenn._version import __version__
 from provenn.catalogs import Base, Catalog, cone
-from provenn.catalogs.file_notes import FileNotes, Origin
-from provenn.catalogs.table_metadata import is_of_frame, is_of_time
+from provenn.database.transactions import Reading
+from provenn.digests import CatalogDigest
 from provenn.errors import DefinitionError
-from provenn.sky.positions import DEGREES, positions
-from provenn.store.database import Reading
+from provenn.files.export_notes import FileNotes, LineageNote
+from provenn.files.table_metadata import is_frame_keyword, is_time_keyword
+from provenn.sky.positions import DEGREES, find_position_attributes
 from provenn.targets.plan import Plan
-from provenn.targets.steps import Scan, walk
+from provenn.targets.steps import Scan, walk_steps
+from provenn.words.definition_words import describe_stored_definition
+from provenn.words.vocabulary import Vocabulary
 
-__all__ = ["file_notes"]
-
-_ONLY_SOURCES = ("RestrictSources", "ExcludeSources", "MatchedSources")
-"""The classes whose attributes all come from their first dependency."""
+__all__ = ["make_file_notes"]
 
 
-def file_notes(reading: Reading, plan: Plan) -> FileNotes:
-    """Return what a file says of itself that holds the answer of a plan.
+def make_file_notes(reading: Reading, plan: Plan) -> FileNotes:
+    """Return the notes for a file that holds the result of a plan.
 
-    Names are those that the viewer sees; a catalog without one is called by the beginning of its digest. Where base
-    files lie, and who defined what when, is not told: such a file may be published.
+    Names are names visible to the viewer; an unnamed catalog is called by the beginning of its digest. The notes
+    contain neither the places of base files nor authors and times of definitions: the file may be published.
     """
     catalog = plan.catalog
-    if catalog is None:  # sources may be in it for which a value is missing, and no catalog is like that
-        providers = {one.provider.digest: one.provider for one in plan.provided}
+    if catalog is None:  # sources may lack values in it, so it is not a catalog
+        providers = {provision.provider.digest: provision.provider for provision in plan.provided}
         members = cone(*providers.values()) if providers else []
-        bases = {one.base.digest: one.base for one in walk(plan.before) if isinstance(one, Scan)}.values()
+        bases = {step.base.digest: step.base for step in walk_steps(plan.before) if isinstance(step, Scan)}.values()
     else:
         members = cone(catalog)
-        bases = _contributing(catalog).values()
-    word = Vocabulary.of(reading, [one.digest for one in members], {}).word
-    lineage = tuple(_origin(one, word(one.digest), [word(part.digest) for part in one.dependencies]) for one in members)
-    metadata, left_out = _merged(sorted((word(one.digest), one.digest, one) for one in bases))
+        bases = _find_contributing_bases(catalog).values()
+    word = Vocabulary.of(reading, [member.digest for member in members], {}).word
+    lineage = tuple(
+        _describe_origin(member, word(member.digest), [word(part.digest) for part in member.dependencies])
+        for member in members
+    )
+    metadata, left_out = _merge_metadata(sorted((word(base.digest), base.digest, base) for base in bases))
     first = lineage[-1] if catalog is not None else None
     return FileNotes(
         __version__,
@@ -53,69 +54,73 @@ def file_notes(reading: Reading, plan: Plan) -> FileNotes:
     )
 
 
-def _origin(catalog: Catalog, name: str, parts: Sequence[str]) -> Origin:
+def _describe_origin(catalog: Catalog, name: str, parts: Sequence[str]) -> LineageNote:
+    """Return the note about a catalog of the lineage; for base files it names only the last part of the path."""
     parameters, notes = catalog.parameters(), catalog.notes()
     if isinstance(catalog, Base):
         notes = {**notes, "location": str(notes["location"]).rstrip("/").rpartition("/")[2]}
     made_from = tuple(dict.fromkeys(part.digest for part in catalog.dependencies))
-    words = told(catalog.kind, parameters, notes, parts)
-    return Origin(catalog.digest, catalog.kind, name, words, made_from, parameters)
+    words = describe_stored_definition(catalog.kind, parameters, notes, parts)
+    return LineageNote(catalog.digest, catalog.kind, name, words, made_from, parameters)
 
 
-def _contributing(catalog: Catalog) -> dict[str, Base]:
+def _find_contributing_bases(catalog: Catalog) -> dict[CatalogDigest, Base]:
     """Return the base catalogs from which attributes of a catalog may come, by digest."""
-    found: dict[str, Base] = {}
+    bases: dict[CatalogDigest, Base] = {}
     seen: set[str] = set()
     waiting = [catalog]
     while waiting:
-        one = waiting.pop()
-        if one.digest in seen:
+        member = waiting.pop()
+        if member.digest in seen:
             continue
-        seen.add(one.digest)
-        if isinstance(one, Base):
-            found[one.digest] = one
-        waiting += one.dependencies[:1] if one.kind in _ONLY_SOURCES else one.dependencies
-    return found
+        seen.add(member.digest)
+        if isinstance(member, Base):
+            bases[member.digest] = member
+        waiting += member.row_parents or member.dependencies  # new rows have values of all dependencies
+    return bases
 
 
-def _merged(bases: Sequence[tuple[str, str, Base]]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the metadata on which bases agree, and which keywords of frames are left out, and why.
+def _merge_metadata(bases: Sequence[tuple[str, str, Base]]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the metadata on which bases agree, and the omitted keywords of frames with the reason.
 
-    One base alone says all. Of several, each must say the same; only where a base has no positions, what others say of
-    the frame of positions is not about its values, and its silence counts for nothing.
+    A single base contributes all its metadata. Several bases must agree; only the silence of a base without positions
+    about the frame of positions is ignored, because the frame does not concern its values.
     """
-    given = [(name, base, base.files.table_metadata) for name, _, base in bases]
-    if len(given) == 1:
-        return given[0][2], ()
-    keywords = dict.fromkeys(key for _, _, metadata in given for key in metadata)
-    found: dict[str, Any] = {}
+    described_bases = [(name, base, base.files.table_metadata) for name, _, base in bases]
+    if len(described_bases) == 1:
+        return described_bases[0][2], ()
+    keywords = dict.fromkeys(key for _, _, metadata in described_bases for key in metadata)
+    merged: dict[str, Any] = {}
     left_out: list[str] = []
     for key in keywords:
-        said = {name: metadata[key] for name, _, metadata in given if key in metadata}
-        silent = [name for name, base, metadata in given if key not in metadata and _counts(base, key)]
-        first = next(iter(said.values()))
-        if not silent and all(value == first for value in said.values()):
-            found[key] = first
-        elif is_of_frame(key):
-            texts = [f"{name} says {value}" for name, value in said.items()] + [
+        values = {name: metadata[key] for name, _, metadata in described_bases if key in metadata}
+        silent = [
+            name for name, base, metadata in described_bases if key not in metadata and _does_silence_count(base, key)
+        ]
+        first = next(iter(values.values()))
+        if not silent and all(value == first for value in values.values()):
+            merged[key] = first
+        elif is_frame_keyword(key):
+            texts = [f"{name} says {value}" for name, value in values.items()] + [
                 f"{name} says nothing" for name in silent
             ]
-            left_out.append(f"{key}: {_some(texts)}")
-    return found, tuple(left_out)
+            left_out.append(f"{key}: {_join_first(texts)}")
+    return merged, tuple(left_out)
 
 
-def _counts(base: Base, keyword: str) -> bool:
-    """Tell whether it counts that a base is silent about a keyword."""
-    if not is_of_frame(keyword) or is_of_time(keyword):
+def _does_silence_count(base: Base, keyword: str) -> bool:
+    """Return whether the silence of a base about a keyword counts as disagreement."""
+    if not is_frame_keyword(keyword) or is_time_keyword(keyword):
         return True
-    if any(one.ucd.startswith("pos.") or one.unit in DEGREES for one in base.schema.attributes):
+    if any(attribute.ucd.startswith("pos.") or attribute.unit in DEGREES for attribute in base.schema.attributes):
         return True
     with suppress(DefinitionError):
-        positions(base.schema)
+        find_position_attributes(base.schema)
         return True
     return False
 
 
-def _some(texts: Iterable[str], most: int = 5) -> str:
-    several = list(texts)
-    return ", ".join(several[:most]) + (f" and {len(several) - most} more" if len(several) > most else "")
+def _join_first(texts: Iterable[str], most: int = 5) -> str:
+    """Return the first few texts as a list, with the number of the others."""
+    text_list = list(texts)
+    return ", ".join(text_list[:most]) + (f" and {len(text_list) - most} more" if len(text_list) > most else "")

@@ -1,132 +1,145 @@
-"""A catalog in an archive: what a user holds in hand. Every verb defines a new catalog; only data are computed."""
+"""The handle of a catalog in an archive. Every verb defines a new catalog; only data methods compute."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
-from provenn.archive.columns import derived_columns, renamed_columns
+from provenn.archive.calculator_choice import find_calculator
+from provenn.archive.cards import describe_stored, render_card
+from provenn.archive.catalog_computing import count_sources, plan_attributes, store_catalog
+from provenn.archive.column_arguments import collect_derived_columns, collect_renamed_columns
+from provenn.archive.concatenations import Order, concatenate_catalogs
+from provenn.archive.context import Context, HasContext
 from provenn.archive.data import Data
-from provenn.archive.fragments import Stored
-from provenn.archive.words import SHORT
+from provenn.archive.description import Description, describe_catalog, make_description_card
+from provenn.archive.name_changes import name_catalog
+from provenn.archive.neighbourhood import find_neighbourhood
+from provenn.archive.new_catalogs import define_catalog
+from provenn.archive.references import choose_name, find_definitions, find_digest, find_names
+from provenn.archive.stored_fragments import Stored, list_stored_fragments
 from provenn.catalogs import (
     Calculator,
-    CombineAttributes,
-    CrossMatch,
-    DeriveAttributes,
-    ExcludeSources,
-    KeepAttributes,
-    MatchedSources,
     PythonCalculator,
-    RenameAttributes,
-    RestrictSources,
-    SampleSources,
     Schema,
-    SelectSources,
     SqlCalculator,
+    verbs,
 )
 from provenn.catalogs import Catalog as Definition
 from provenn.catalogs.calculators import SqlText
-from provenn.catalogs.calculators.allowed import allow
-from provenn.errors import CalculatorError, ProvennError
+from provenn.catalogs.calculators.allowed import allow_handed_over
+from provenn.catalogs.population import ONE_POPULATION, make_plural
+from provenn.digests import CatalogDigest
+from provenn.display.catalog_card import Card
+from provenn.errors import CalculatorError, PopulationError, ProvennError
 from provenn.sky import Region, criterion_on
+from provenn.words.vocabulary import SHORT
 
 if TYPE_CHECKING:
-    from provenn.archive.archive import Archive
     from provenn.archive.workshop import Workshop
-    from provenn.store.visibility import Visibility
-    from provenn.targets.plan import Plan
-    from provenn.targets.running import Keep
+    from provenn.people.visibility import Visibility
+    from provenn.targets.keeping import Keep
+    from provenn.words.described_plan import DescribedPlan
 
 __all__ = ["Catalog"]
+
+_NEIGHBOURS_SHOWN = 12
+"""The largest number of catalogs in the picture of a card."""
 
 
 class Catalog(Data):
     """A catalog of an archive.
 
-    Catalogs are made by `Archive.ingest` and by the verbs of other catalogs, and found by ``archive[name]``. Two are
+    `Archive.ingest` and the verbs of other catalogs make catalogs, and ``archive[name]`` finds them. Two catalogs are
     equal if they have the same definition.
     """
 
     __slots__ = ("_definition", "archive", "digest")
 
-    archive: Archive
-    """Where it is."""
-    digest: str
-    """Its identity: the digest of its definition."""
+    archive: Any
+    """The archive of the catalog: an `Archive`, whose module lies above this module and cannot be named here."""
+    digest: CatalogDigest
+    """The identity of the catalog: the digest of its definition."""
 
-    def __init__(self, archive: Archive, which: Definition | str) -> None:
-        # A digest alone will do: many catalogs are found at once, and few of them are looked at.
+    def __init__(self, archive: HasContext, which: Definition | CatalogDigest) -> None:
+        # A digest suffices: searches return many catalogs, and few of their definitions are needed.
         self.archive = archive
         self.digest = which if isinstance(which, str) else which.digest
         self._definition = None if isinstance(which, str) else which
 
-    # -- what it is ----------------------------------------------------------------------------------------------
+    @property
+    def _context(self) -> Context:
+        """The context of the archive."""
+        context: Context = self.archive.context
+        return context
+
+    # -- properties ----------------------------------------------------------------------------------------------
 
     @property
     def definition(self) -> Definition:
-        """The catalog as it is defined."""
+        """The definition of the catalog."""
         if self._definition is None:
-            self._definition = self.archive.catalog(self.digest).definition
+            (self._definition,) = self._context.read(find_definitions, [self.digest])
         return self._definition
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its names, sorted."""
-        return self.archive.names_of(self)
+        """The names of the catalog, sorted."""
+        return self._context.read(find_names, self)
 
     @property
     def name(self) -> str:
-        """What to call it: its first name, or the beginning of its digest."""
-        return next(iter(self.names), self.digest[:SHORT])
+        """The first name of the catalog, or the beginning of its digest."""
+        return self._context.read(choose_name, self)
 
     @property
     def population(self) -> str:
-        """What one row is."""
+        """The kind of object in a row."""
         return self.definition.population.name
 
     @property
     def schema(self) -> Schema:
-        """Its attributes."""
+        """The attributes of the catalog."""
         return self.definition.schema
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The names of its attributes, in the order of the columns."""
+        """The names of the attributes, in the order of the columns."""
         return self.schema.names
 
     @property
     def dependencies(self) -> tuple[Catalog, ...]:
-        """The catalogs it is made from."""
-        return tuple(Catalog(self.archive, one) for one in self.definition.dependencies)
+        """The catalogs from which this catalog is made."""
+        return tuple(Catalog(self.archive, dependency) for dependency in self.definition.dependencies)
 
     # -- verbs ---------------------------------------------------------------------------------------------------
 
     def select(self, criterion: str | Region, *, name: str | None = None) -> Catalog:
-        """Keep the sources for which a criterion in SQL is true, or those in a region of `provenn.sky`."""
+        """Keep the sources that fulfil a criterion in SQL, or that lie in a region of `provenn.sky`."""
         text = criterion if isinstance(criterion, str) else criterion_on(criterion, self.definition.schema)
-        return self._make(SelectSources.of(self.definition, text), name)
+        return self._define(verbs.select(self.definition, text), name)
 
     def restrict(self, other: Catalog | str, *, name: str | None = None) -> Catalog:
-        """Keep the sources that another catalog has too."""
-        return self._make(RestrictSources(self.definition, self._other(other)), name)
+        """Keep the sources that also occur in another catalog."""
+        return self._define(verbs.restrict(self.definition, *self._find_peers("restrict", other)), name)
 
     def exclude(self, other: Catalog | str, *, name: str | None = None) -> Catalog:
-        """Keep the sources that another catalog does not have."""
-        return self._make(ExcludeSources(self.definition, self._other(other)), name)
+        """Keep the sources that do not occur in another catalog."""
+        return self._define(verbs.exclude(self.definition, *self._find_peers("exclude", other)), name)
 
     def sample(self, fraction: float, *, seed: int = 0, name: str | None = None) -> Catalog:
-        """Keep a random fraction of the sources. With the same seed, a smaller sample lies inside a larger one."""
-        return self._make(SampleSources.of(self.definition, fraction, seed), name)
+        """Keep a random fraction of the sources; with the same seed, a smaller sample lies inside a larger sample."""
+        return self._define(verbs.sample(self.definition, fraction, seed), name)
 
     def keep(self, *attributes: str, name: str | None = None) -> Catalog:
         """Keep some attributes, in this order; the key is always kept."""
-        return self._make(KeepAttributes.of(self.definition, attributes), name)
+        return self._define(verbs.keep(self.definition, attributes), name)
 
     def rename(
         self, attributes: Mapping[str, str] | None = None, /, *, name: str | None = None, **more: str
     ) -> Catalog:
-        """Give attributes other names: ``rename(vmag="v")``; or a mapping, where names are odd.
+        """Rename attributes: ``rename(vmag="v")``; or a mapping, where names are odd.
 
         Parameters
         ----------
@@ -140,10 +153,10 @@ class Catalog(Data):
         Raises
         ------
         DefinitionError
-            If `name` may mean an attribute as well; the hint says how to write each.
+            If `name` may mean an attribute as well; the hint shows how to write both meanings.
         """
-        columns = renamed_columns(self.schema, attributes, more, name)
-        return self._make(RenameAttributes.of(self.definition, columns), name)
+        columns = collect_renamed_columns(self.schema, attributes, more, name)
+        return self._define(verbs.rename(self.definition, columns), name)
 
     def derive(
         self,
@@ -158,7 +171,7 @@ class Catalog(Data):
         Parameters
         ----------
         what
-            Names and SQL expressions; or a calculator, which may be given by the name under which it is registered.
+            Names and SQL expressions; or a calculator, or the registered name of a calculator.
             With a mapping alone, an attribute may be called ``name``. An expression may state the unit of its values:
             ``derive(dist=("1000 / plx", "pc"))``.
         name
@@ -169,43 +182,44 @@ class Catalog(Data):
         Raises
         ------
         DefinitionError
-            If `name` may mean an attribute as well; the hint says how to write each.
+            If `name` may mean an attribute as well; the hint shows how to write both meanings.
         CalculatorError
-            If there is nothing to calculate, or a calculator and expressions are given together.
+            If nothing is passed, or a calculator and expressions are passed together.
         CriterionError
             If an expression cannot be read, or a stated unit contradicts the units of the attributes.
         """
         if isinstance(what, str):
-            what = self.archive.find_calculator(what)
+            what = self._context.read(find_calculator, what)
         if what is None or isinstance(what, Mapping):
-            what = SqlCalculator.of(derived_columns(self.schema, what, expressions, name))
+            what = SqlCalculator.of(collect_derived_columns(self.schema, what, expressions, name))
         elif expressions:
             raise CalculatorError(
-                f"a calculator and expressions ({', '.join(expressions)}) cannot be derived at once",
+                f"a calculator and expressions ({', '.join(expressions)}) cannot be derived in one step",
                 hint="derive one after the other: .derive(calculator).derive(…)",
             )
         elif isinstance(what, PythonCalculator) and what.given:
-            allow(what.permit)
-        return self._make(DeriveAttributes.of(self.definition, what), name)
+            allow_handed_over(what)
+        return self._define(verbs.derive(self.definition, what), name)
 
     def combine(self, *others: Catalog | str, name: str | None = None) -> Catalog:
-        """Bring together the attributes of several catalogs, for the sources they all have."""
-        return self._make(CombineAttributes.of(self.definition, *map(self._other, others)), name)
+        """Combine the attributes of several catalogs, for the sources common to all of them."""
+        return self._define(verbs.combine(self.definition, *self._find_peers("combine", *others)), name)
 
-    def concat(self, *others: Catalog | str, order: Literal["first"] | None = None, name: str | None = None) -> Catalog:
-        """Bring together the sources of several catalogs, with the attributes they all have.
+    def concat(self, *others: Catalog | str, order: Order | None = None, name: str | None = None) -> Catalog:
+        """Concatenate the sources of several catalogs, with the attributes common to all of them.
 
         Parameters
         ----------
         others
             The catalogs to append.
         order
-            ``"first"``: where a source is in several catalogs that define an attribute differently, the first one
-            gives the value. Not needed where the catalogs are proved to share no source.
+            ``"first"``: if a source is in several catalogs that define an attribute differently, the first catalog
+            provides the value. Not needed for catalogs that are proved disjoint.
         name
             A name for the result.
         """
-        return self.archive.concatenate([self, *others], order=order, name=name)
+        parts = [self.definition, *self._find_peers("concatenate", *others)]
+        return self._define(self._context.read(concatenate_catalogs, parts, order), name)
 
     def crossmatch(
         self,
@@ -217,61 +231,82 @@ class Catalog(Data):
         suffix: str = "_2",
         name: str | None = None,
     ) -> Catalog:
-        """Pair the sources of this catalog, the left one, with those of another that lie close to them on the sky.
+        """Pair the sources of this catalog (left) with close sources on the sky of another catalog (right).
 
-        One row is a pair, with the attributes of both and their separation in arcseconds.
+        A row is a pair, with the attributes of both sources and their separation in arcseconds.
 
         Parameters
         ----------
         other
-            The right one.
+            The right catalog.
         radius
-            How far apart at most: a number of arcseconds, a text such as ``"2 arcsec"``, or a quantity of astropy.
+            The largest separation: a number of arcseconds, a text such as ``"2 arcsec"``, or a quantity of astropy.
         matches
-            ``"best"``: for each source of this catalog the nearest of the other; ``"all"``: every pair.
+            ``"best"``: for each source of this catalog the nearest source of the other; ``"all"``: every pair.
         on
-            The attributes that hold right ascension and declination, ``("ra", "dec")``, or those of each catalog,
+            The attributes of right ascension and declination, ``("ra", "dec")``, or separately for each catalog,
             ``(("ra", "dec"), ("raj2000", "dej2000"))``; by default they are found by UCD or usual name.
         suffix
-            What is appended to names of the other catalog's attributes that this one has, too.
+            The suffix for attribute names of the right catalog that the left catalog has, too.
         name
             A name for the result.
         """
-        made = CrossMatch.of(self.definition, self._other(other), radius, matches=matches, on=on, suffix=suffix)
-        return self._make(made, name)
+        definition = verbs.crossmatch(
+            self.definition, self._find_definition(other), radius, matches=matches, on=on, suffix=suffix
+        )
+        return self._define(definition, name)
 
     def matched(self, side: Literal["left", "right"], *, name: str | None = None) -> Catalog:
-        """Take the sources of one side of a cross-match that occur in these pairs, with that side's attributes."""
-        return self._make(MatchedSources.of(self.definition, side), name)
+        """Return the sources of one side of a cross-match that occur in its pairs, with the attributes of this side."""
+        return self._define(verbs.matched(self.definition, side), name)
 
     def named(
         self, name: str, *, move: bool = False, visibility: Visibility | None = None, project: str | None = None
     ) -> Catalog:
-        """Put a name on the catalog; `Archive.name` says how."""
-        return self.archive.name(self, name, move=move, visibility=visibility, project=project)
+        """Put a name on the catalog; see `Archive.name`."""
+        self._context.write(name_catalog, self.definition, name, move=move, visibility=visibility, project=project)
+        return self
 
-    def _make(self, definition: Definition, name: str | None) -> Catalog:
-        return self.archive.define(definition, name)
+    def _define(self, definition: Definition, name: str | None) -> Catalog:
+        """Add a definition to the archive, and put a name on it."""
+        define_catalog(self._context, definition, name)
+        return Catalog(self.archive, definition)
 
-    def _other(self, other: Catalog | str) -> Definition:
-        return self.archive.catalog(other).definition
+    def _find_definition(self, other: Catalog | str) -> Definition:
+        """Return the definition of another catalog."""
+        return self._context.read(find_definitions, [other])[0] if isinstance(other, str) else other.definition
+
+    def _find_peers(self, verb: str, *others: Catalog | str) -> list[Definition]:
+        """Return the definitions of other catalogs; raise `PopulationError` if one has another population."""
+        definitions = [self._find_definition(other) for other in others]
+        for definition in definitions:
+            if definition.population != self.definition.population:
+                raise PopulationError(
+                    f"cannot {verb}: {self.name} holds {make_plural(self.population)}, "
+                    f"{Catalog(self.archive, definition).name} holds {make_plural(definition.population.name)}",
+                    hint=ONE_POPULATION,
+                )
+        return definitions
 
     # -- data ----------------------------------------------------------------------------------------------------
 
-    def plan(self) -> Plan:
-        """Return how all its attributes would be computed, and why that is enough. Nothing is computed for it."""
-        return self.archive._plan_catalog(self)  # noqa: SLF001 - the archive is its own
+    def plan(self) -> DescribedPlan:
+        """Return the plan for all attributes, with its justification; compute nothing."""
+        database, definition, name = self._context.database, self.definition, self.name
+        return self._recall_plan(
+            database, lambda reading: plan_attributes(reading, database, definition, name, self._keep)
+        )
 
     def count(self, *, check: bool = False) -> int:
-        """Return how many sources it has: counted, unless that is known; `to_arrow` says what `check` does."""
-        return self.archive._count(self, check=check)  # noqa: SLF001
+        """Return the number of sources; count them only if the number is unknown. See `to_arrow` for `check`."""
+        return count_sources(self._context, self.definition, self.name, check=check)
 
     def store(self, *, attributes: Sequence[str] | None = None) -> Stored:
-        """Compute attributes, by default all, and keep them for whoever asks next."""
-        return self.archive.store(self, attributes=attributes)
+        """Compute attributes, by default all, and keep them for later requests."""
+        return store_catalog(self._context, self.definition, self.name, attributes)
 
     def _workshop(self) -> Workshop:
-        return self.archive._workshop  # noqa: SLF001
+        return self._context.workshop
 
     @property
     def _keep(self) -> Keep:
@@ -280,7 +315,11 @@ class Catalog(Data):
     # -- showing -------------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        return str(self.archive.describe(self))
+        return str(self._describe())
+
+    def _describe(self) -> Description:
+        """Return the description of the catalog."""
+        return self._context.read(describe_catalog, self.definition, {})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Catalog) and self.digest == other.digest
@@ -296,6 +335,15 @@ class Catalog(Data):
             return f"<Catalog {self.digest[:SHORT]}>"
 
     def _repr_html_(self) -> str | None:
-        from provenn.archive import cards  # noqa: PLC0415 - most catalogs are not looked at
+        return render_card(self._make_card)
 
-        return cards.html(cards.catalog_card, self)
+    def _make_card(self) -> Card:
+        """Return the card of the catalog: description, stored attributes, and neighbourhood."""
+        card = make_description_card(self._describe())
+        fragments = self._context.read(list_stored_fragments, self.definition.extent.digest)
+        digest = self._context.read(find_digest, self)
+        neighbourhood = self._context.read(
+            find_neighbourhood, digest, {}, depth=2, direction="both", most=_NEIGHBOURS_SHOWN
+        )
+        stored = ("stored", describe_stored(self.schema, [stored.fragment for stored in fragments]))
+        return replace(card, rows=(stored, *card.rows), picture=neighbourhood.svg(inline=True))

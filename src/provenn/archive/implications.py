@@ -1,7 +1,7 @@
-"""What a declaration newly implies for catalogs that have names: which become empty, and which become equal.
+"""The new implications of a declaration for named catalogs: catalogs that become empty, or equal.
 
-Only what is near is looked at: catalogs that the fact mentions, all that they are made from, and what is made from any
-of these; also those of which other facts speak. How many are looked at is bounded, and whether these were all is told.
+Only nearby catalogs are examined: catalogs that the fact mentions, their ancestors, the descendants of these, and
+catalogs of related facts. The number of examined catalogs is limited, and the result says whether it is complete.
 """
 
 from __future__ import annotations
@@ -10,37 +10,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
 
-from provenn.archive.sentences import listed
-from provenn.archive.words import SHORT
+from provenn.database.transactions import Reading
+from provenn.definitions import catalog_names, neighbours
+from provenn.digests import CatalogDigest
+from provenn.display.text import join_words
+from provenn.knowledge.consequences import build_knowledge
+from provenn.knowledge.stored_facts import Fact, read_closed_cone
 from provenn.logic import Knowledge, empty, equal
-from provenn.store import names, neighbours
-from provenn.store.database import Reading
-from provenn.store.facts import Fact, closed_cone
-from provenn.store.knowledge import knowledge_of
+from provenn.words.vocabulary import SHORT
 
-__all__ = ["Declared", "Implied", "implied"]
+__all__ = ["Declared", "Implied", "find_implications"]
 
 _MOST_MADE = 300
-"""How many catalogs that are made from what a fact mentions, or from its lineage, are looked at."""
+"""The largest number of examined descendants of the catalogs of a fact and of their lineage."""
 _MOST_NAMED = 200
-"""How many catalogs with names are asked whether they are empty."""
+"""The largest number of named catalogs that are tested for emptiness."""
 _MOST_COMPARED = 40
-"""How many of them are compared with one another."""
+"""The largest number of named catalogs that are compared pairwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Implied:
-    """What facts newly imply, beyond their own words.
+    """The new implications of facts, beyond their own statements.
 
     Attributes
     ----------
     empties
-        The names of catalogs that are proved to be empty now, and were not before.
+        The names of catalogs that are proved empty now, and were not before.
     equates
-        Pairs of names of catalogs that are proved to have the same sources now, and were not before; but for those
-        that are empty.
+        Pairs of names of catalogs that are proved to have the same sources now, and were not before; without catalogs
+        proved empty.
     complete
-        Whether all catalogs with names were looked at that it may bear on; otherwise only the nearest were.
+        Whether all affected named catalogs were examined; otherwise only the nearest were.
     """
 
     empties: tuple[str, ...] = ()
@@ -52,13 +53,13 @@ class Implied:
 
     @property
     def words(self) -> str:
-        """The same in words; empty if nothing is implied."""
-        pairs = [f"{one} and {other}" for one, other in self.equates]
-        told = [f"{listed(self.empties)} cannot have any source"] if self.empties else []
-        told += [f"{'; '.join(pairs[:_SHOWN])} have the same sources"] if pairs else []
-        told += [f"and {len(pairs) - _SHOWN:,} more pairs are equal"] if len(pairs) > _SHOWN else []
-        told += ["more may be: not all catalogs were looked at"] if told and not self.complete else []
-        return "; ".join(told)
+        """The implications in words; empty if nothing is implied."""
+        pairs = [f"{left} and {right}" for left, right in self.equates]
+        clauses = [f"{join_words(self.empties)} cannot have any sources"] if self.empties else []
+        clauses += [f"{'; '.join(pairs[:_SHOWN])} have the same sources"] if pairs else []
+        clauses += [f"and {len(pairs) - _SHOWN:,} more pairs are equal"] if len(pairs) > _SHOWN else []
+        clauses += ["there may be more: not all catalogs were examined"] if clauses and not self.complete else []
+        return "; ".join(clauses)
 
 
 _SHOWN = 6
@@ -66,21 +67,24 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Declared(Fact):
-    """A fact that was declared just now, and what it newly implies. It is equal to the fact as it is found later.
+    """A newly declared fact and its new implications; it equals the same fact when read from the archive later.
 
     Attributes
     ----------
     empties, equates, complete
-        What it implies beyond its own words; see `Implied`.
+        The implications of the fact beyond its own statement; see `Implied`.
+    repeated
+        Whether the fact was declared before. It then stays unchanged: the audit log keeps another reason for it.
     """
 
     empties: tuple[str, ...] = ()
     equates: tuple[tuple[str, str], ...] = ()
     complete: bool = True
+    repeated: bool = False
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Fact) and all(
-            getattr(self, one.name) == getattr(other, one.name) for one in fields(Fact)
+            getattr(self, field.name) == getattr(other, field.name) for field in fields(Fact)
         )
 
     def __hash__(self) -> int:
@@ -88,53 +92,60 @@ class Declared(Fact):
 
     @property
     def implied(self) -> Implied:
-        """What it newly implies."""
+        """The new implications of the fact."""
         return Implied(self.empties, self.equates, self.complete)
 
 
-def implied(reading: Reading, facts: Sequence[Fact]) -> Implied:
-    """Return what facts newly imply, in a transaction that sees them declared.
+def find_implications(reading: Reading, facts: Sequence[Fact]) -> Implied:
+    """Return the new implications of facts, in a transaction that sees the facts.
 
-    Sound: what is told follows from all that is known with the facts, and not from all that is known without them.
+    Sound: every returned implication follows from all knowledge with the facts, and not from all knowledge without
+    them.
 
     Parameters
     ----------
     reading
         The transaction.
     facts
-        The facts; labels of their statements are digests.
+        The facts; the labels of their statements are digests.
     """
-    labels = list(dict.fromkeys(label for fact in facts for label in fact.statement.labels))
-    if not labels:
+    mentioned = list(dict.fromkeys(digest for fact in facts for digest in fact.catalogs))
+    if not mentioned:
         return Implied()
-    below = [one.digest for one in closed_cone(reading, labels)[0]]
-    made = neighbours.walk(reading, below[:_MOST_MADE], up=False, depth=None, most=_MOST_MADE)
-    definitions, held = closed_cone(reading, [*labels, *made])
-    near = list(dict.fromkeys([*labels, *made, *(one.digest for one in definitions)]))
-    called = names.names_of(reading, near)
-    named = [digest for digest in near if digest in called or digest in labels]
-    looked_at = named[:_MOST_NAMED]
+    below = [definition.digest for definition in read_closed_cone(reading, mentioned)[0]]
+    dependents = neighbours.walk_neighbours(reading, below[:_MOST_MADE], up=False, depth=None, most=_MOST_MADE)
+    definitions, known_facts = read_closed_cone(reading, [*mentioned, *dependents])
+    near = list(dict.fromkeys([*mentioned, *dependents, *(definition.digest for definition in definitions)]))
+    names_by_digest = catalog_names.find_names_by_digest(reading, near)
+    named_digests = [digest for digest in near if digest in names_by_digest or digest in mentioned]
+    examined = named_digests[:_MOST_NAMED]
     new = {fact.id for fact in facts}
-    now = knowledge_of(definitions, held).knowledge
-    before = knowledge_of(definitions, [fact for fact in held if fact.id not in new]).knowledge
+    now = build_knowledge(definitions, known_facts).knowledge
+    before = build_knowledge(definitions, [fact for fact in known_facts if fact.id not in new]).knowledge
     alone = Knowledge([fact.statement for fact in facts], open_universe=False)
-    population = {one.digest: one.population for one in definitions}
+    population = {definition.digest: definition.population for definition in definitions}
 
-    def word(digest: str) -> str:
-        return called[digest][0] if digest in called else digest[:SHORT]
+    def word(digest: CatalogDigest) -> str:
+        return names_by_digest[digest][0] if digest in names_by_digest else digest[:SHORT]
 
     if not now.consistent:
         return Implied(complete=False)
-    hollow = [digest for digest in looked_at if now.entails(empty(digest))]
-    emptied = [digest for digest in hollow if not before.entails(empty(digest)) and not alone.entails(empty(digest))]
-    filled = [digest for digest in looked_at if digest not in set(hollow)]
-    pairs = [
-        (one, other)
-        for one, other in combinations(filled[:_MOST_COMPARED], 2)
-        if population[one] == population[other]
-        and now.entails(equal(one, other))
-        and not before.entails(equal(one, other))
-        and not alone.entails(equal(one, other))
+    empty_digests = [digest for digest in examined if now.entails(empty(digest))]
+    newly_empty = [
+        digest for digest in empty_digests if not before.entails(empty(digest)) and not alone.entails(empty(digest))
     ]
-    complete = max(len(made), len(below)) < _MOST_MADE and len(named) <= _MOST_NAMED and len(filled) <= _MOST_COMPARED
-    return Implied(tuple(map(word, emptied)), tuple((word(one), word(other)) for one, other in pairs), complete)
+    possibly_nonempty = [digest for digest in examined if digest not in set(empty_digests)]
+    pairs = [
+        (left, right)
+        for left, right in combinations(possibly_nonempty[:_MOST_COMPARED], 2)
+        if population[left] == population[right]
+        and now.entails(equal(left, right))
+        and not before.entails(equal(left, right))
+        and not alone.entails(equal(left, right))
+    ]
+    complete = (
+        max(len(dependents), len(below)) < _MOST_MADE
+        and len(named_digests) <= _MOST_NAMED
+        and len(possibly_nonempty) <= _MOST_COMPARED
+    )
+    return Implied(tuple(map(word, newly_empty)), tuple((word(left), word(right)) for left, right in pairs), complete)

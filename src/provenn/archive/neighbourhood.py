@@ -1,4 +1,4 @@
-"""The catalogs around a catalog, as a picture: what it is made from, and what is made from it, a few steps far."""
+"""The neighbourhood of a catalog as a picture: its ancestors and descendants within a few steps."""
 
 from __future__ import annotations
 
@@ -6,73 +6,77 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from provenn.archive.lineage import part_held, tree_lines
-from provenn.archive.sentences import told
-from provenn.archive.words import SHORT
-from provenn.display.lineage import LineageNode, LineagePicture, lineage_svg
+from provenn.archive.stored_shares import measure_stored_share
+from provenn.catalogs.restoring import find_class
+from provenn.data import fragments
+from provenn.database.transactions import Reading
+from provenn.definitions import catalog_names
+from provenn.definitions.ancestors import StoredDefinition
+from provenn.definitions.catalog_store import get_catalogs
+from provenn.definitions.neighbours import count_dependents, read_definitions, walk_neighbours
+from provenn.digests import CatalogDigest
+from provenn.display.lineage_picture import LineageNode, LineagePicture, lineage_svg
+from provenn.display.text_tree import format_tree_lines
 from provenn.errors import PictureError, did_you_mean
-from provenn.store import fragments, names
-from provenn.store.catalog_store import get_all
-from provenn.store.cones import Definition
-from provenn.store.database import Reading
-from provenn.store.neighbours import definitions, dependent_counts, walk
+from provenn.words.definition_words import describe_stored_definition
+from provenn.words.vocabulary import SHORT
 
-__all__ = ["Direction", "Neighbourhood", "neighbourhood_of"]
+__all__ = ["Direction", "Neighbourhood", "find_neighbourhood"]
 
 Direction = Literal["up", "down", "both"]
 
 LARGEST = 1000
-"""How many catalogs a picture may show."""
+"""The largest number of catalogs in a picture."""
 
 _AFFORDABLE = 400
-"""How many ancestors are looked at to tell how many attributes a catalog has."""
+"""The largest number of ancestors that are read to count the attributes of catalogs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """A catalog, and some of what it is made from and of what is made from it.
+    """A catalog with some of its ancestors and descendants.
 
     Attributes
     ----------
     focus
-        Its digest.
+        The digest of the catalog.
     picture
-        What there is to see: `nodes`, the catalog first and then the others by distance, and `edges`, from what a
-        catalog is made from to the catalog.
+        The picture: `nodes`, the catalog first and then the others by distance, and `edges`, from a dependency to its
+        dependent.
     """
 
     focus: str
     picture: LineagePicture
 
     def svg(self, link: Callable[[str, str], str] | None = None, *, inline: bool = False) -> str:
-        """Draw it.
+        """Draw the picture.
 
         Parameters
         ----------
         link
-            Where a catalog's page is, given its digest and what it is called; without it, nothing is a link.
+            Returns the address of a catalog's page from its digest and name; without `link`, there are no links.
         inline
-            Whether it is put in a page, whose colours it takes.
+            Whether to use the colours of the surrounding page.
         """
         nodes = self.picture.nodes
         if link is not None:
-            nodes = tuple(replace(one, link=link(one.id, one.name)) for one in nodes)
+            nodes = tuple(replace(node, link=link(node.id, node.name)) for node in nodes)
         return lineage_svg(replace(self.picture, nodes=nodes), inline=inline)
 
     def tree(self, *, up: bool) -> str:
-        """Return what the catalog is made from, or what is made from it, as a tree. Nothing is shown twice."""
-        nodes = {one.id: one for one in self.picture.nodes}
+        """Return the ancestors (`up`) or descendants of the catalog as a tree; a subtree is shown only once."""
+        nodes = {node.id: node for node in self.picture.nodes}
         below: dict[str, list[str]] = {}
         for dependency, dependent in self.picture.edges:
-            one, other = (dependent, dependency) if up else (dependency, dependent)
-            below.setdefault(one, []).append(other)
+            parent, child = (dependent, dependency) if up else (dependency, dependent)
+            below.setdefault(parent, []).append(child)
 
         def line(digest: str) -> str:
             node = nodes[digest]
             more = node.above if up else node.below
             return f"{node.name}: {node.what}" + f" (and {more:,} more)" * bool(more)
 
-        return "\n".join(tree_lines(self.focus, below, line, lambda digest: nodes[digest].name))
+        return "\n".join(format_tree_lines(self.focus, below, line, lambda digest: nodes[digest].name))
 
     def __str__(self) -> str:
         return self.tree(up=True)
@@ -81,8 +85,14 @@ class Neighbourhood:
         return self.svg(inline=True)
 
 
-def neighbourhood_of(
-    reading: Reading, digest: str, asked: Mapping[str, str], *, depth: int, direction: Direction, most: int
+def find_neighbourhood(
+    reading: Reading,
+    digest: CatalogDigest,
+    user_names: Mapping[CatalogDigest, str],
+    *,
+    depth: int,
+    direction: Direction,
+    most: int,
 ) -> Neighbourhood:
     """Return the neighbourhood of a catalog of the archive.
 
@@ -91,77 +101,99 @@ def neighbourhood_of(
     reading
         The transaction.
     digest
-        The catalog.
-    asked
-        What the user calls some catalogs, by digest.
+        The digest of the catalog.
+    user_names
+        The user's names of catalogs, by digest.
     depth, direction
-        How many steps to go, and where to.
+        The number of steps, and the direction.
     most
-        How many catalogs to show. Of both directions each may have half; the nearest are shown.
+        The largest number of catalogs to show. With both directions, each may have half; the nearest are shown.
 
     Raises
     ------
     PictureError
-        If there is no such depth, direction or number.
+        If the depth, direction or number is invalid.
     """
-    _check(depth, direction, most)
-    up = walk(reading, [digest], up=True, depth=depth, most=most - 1) if direction != "down" else []
-    down = walk(reading, [digest], up=False, depth=depth, most=most - 1) if direction != "up" else []
+    _check_arguments(depth, direction, most)
+    up = walk_neighbours(reading, [digest], up=True, depth=depth, most=most - 1) if direction != "down" else []
+    down = walk_neighbours(reading, [digest], up=False, depth=depth, most=most - 1) if direction != "up" else []
     up = up[: max((most - 1) // 2, most - 1 - len(down))]
-    shown = definitions(reading, [digest, *up, *down[: most - 1 - len(up)]])
-    made = dependent_counts(reading, shown)
+    shown = read_definitions(reading, [digest, *up, *down[: most - 1 - len(up)]])
+    dependent_totals = count_dependents(reading, shown)
     edges = tuple(
-        (part, one.digest) for one in shown.values() for part in dict.fromkeys(one.dependencies) if part in shown
+        (part, definition.digest)
+        for definition in shown.values()
+        for part in dict.fromkeys(definition.dependencies)
+        if part in shown
     )
-    below: dict[str, int] = {}
+    below: dict[CatalogDigest, int] = {}
     for part, _ in edges:
         below[part] = below.get(part, 0) + 1
-    word = _words(reading, shown.values(), asked)
-    stored = _stored(reading, shown)
+    word = _choose_names(reading, shown.values(), user_names)
+    stored = _measure_stored_shares(reading, shown)
     nodes = tuple(
         LineageNode(
-            id=one.digest,
-            name=word[one.digest],
-            kind=one.kind,
-            what=told(one.kind, one.parameters, one.notes, [word[part] for part in one.dependencies]),
-            extent=one.extent,
-            stored=stored.get(one.digest, 0.0),
-            focus=one.digest == digest,
-            above=len(set(one.dependencies) - shown.keys()),
-            below=made.get(one.digest, 0) - below.get(one.digest, 0),
+            id=definition.digest,
+            name=word[definition.digest],
+            kind=definition.kind,
+            word=find_class(definition.kind).profile.word,
+            shape=find_class(definition.kind).profile.shape,
+            what=describe_stored_definition(
+                definition.kind,
+                definition.parameters,
+                definition.notes,
+                [word[part] for part in definition.dependencies],
+            ),
+            extent=definition.extent,
+            stored=stored.get(definition.digest, 0.0),
+            focus=definition.digest == digest,
+            above=len(set(definition.dependencies) - shown.keys()),
+            below=dependent_totals.get(definition.digest, 0) - below.get(definition.digest, 0),
         )
-        for one in shown.values()
+        for definition in shown.values()
     )
     return Neighbourhood(digest, LineagePicture(f"The lineage around {word[digest]}", nodes, edges))
 
 
-def _check(depth: int, direction: str, most: int) -> None:
-    known = get_args(Direction)
-    if direction not in known:
-        hint = did_you_mean(str(direction), known) or f"there are {', '.join(known)}"
-        raise PictureError(f"a lineage has no direction {direction!r}", hint=hint)
+def _check_arguments(depth: int, direction: str, most: int) -> None:
+    """Raise `PictureError` if the depth, direction or number is invalid."""
+    directions = get_args(Direction)
+    if direction not in directions:
+        hint = did_you_mean(str(direction), directions) or f"there are {', '.join(directions)}"
+        raise PictureError(f"expected a direction of lineage, got {direction!r}", hint=hint)
     if not isinstance(depth, int) or depth < 0:
-        raise PictureError(f"a lineage cannot be {depth!r} steps deep", hint="a whole number from 0 on")
+        raise PictureError(f"expected a number of steps, got {depth!r}", hint="pass a whole number, 0 or more")
     if not isinstance(most, int) or not 1 <= most <= LARGEST:
-        raise PictureError(f"a picture cannot show {most!r} catalogs", hint=f"a whole number from 1 to {LARGEST}")
+        raise PictureError(
+            f"expected a number of catalogs, got {most!r}", hint=f"pass a whole number from 1 to {LARGEST}"
+        )
 
 
-def _words(reading: Reading, shown: Iterable[Definition], asked: Mapping[str, str]) -> dict[str, str]:
-    digests = {digest: None for one in shown for digest in (one.digest, *one.dependencies)}
-    named = names.names_of(reading, digests)
-    return {digest: named[digest][0] if digest in named else digest[:SHORT] for digest in digests} | dict(asked)
+def _choose_names(
+    reading: Reading, shown: Iterable[StoredDefinition], user_names: Mapping[CatalogDigest, str]
+) -> dict[CatalogDigest, str]:
+    """Return the names of catalogs and their dependencies by digest; the names of the user come first."""
+    digests = {digest: None for definition in shown for digest in (definition.digest, *definition.dependencies)}
+    names_by_digest = catalog_names.find_names_by_digest(reading, digests)
+    return {
+        digest: names_by_digest[digest][0] if digest in names_by_digest else digest[:SHORT] for digest in digests
+    } | dict(user_names)
 
 
-def _stored(reading: Reading, shown: Mapping[str, Definition]) -> dict[str, float | None]:
-    """Return which share of the attributes of catalogs is stored, by digest; of those of which anything is.
+def _measure_stored_shares(
+    reading: Reading, shown: Mapping[CatalogDigest, StoredDefinition]
+) -> dict[CatalogDigest, float | None]:
+    """Return the stored share of the attributes of catalogs by digest, for catalogs with stored fragments.
 
-    Where a lineage is too long to tell how many attributes there are, it is None.
+    The share is None if the lineage is too long to count the attributes.
     """
-    held = fragments.held(reading, {one.extent for one in shown.values()})
-    found = [one.digest for one in shown.values() if one.extent in held]
-    if not found:
+    stored_identities = fragments.find_attributes_by_extent(
+        reading, {definition.extent for definition in shown.values()}
+    )
+    digests = [definition.digest for definition in shown.values() if definition.extent in stored_identities]
+    if not digests:
         return {}
-    if len(walk(reading, found, up=True, depth=None, most=_AFFORDABLE)) == _AFFORDABLE:
-        return dict.fromkeys(found)
-    catalogs = get_all(reading, found)
-    return {digest: part_held(catalogs[digest], held) for digest in found}
+    if len(walk_neighbours(reading, digests, up=True, depth=None, most=_AFFORDABLE)) == _AFFORDABLE:
+        return dict.fromkeys(digests)
+    catalogs = get_catalogs(reading, digests)
+    return {digest: measure_stored_share(catalogs[digest], stored_identities) for digest in digests}

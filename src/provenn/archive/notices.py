@@ -1,7 +1,7 @@
-"""What a user should know of an answer: that it rests on declared facts, or that data contradict one.
+"""Notices to the user about an answer: it rests on declared facts, or data contradict a declared fact.
 
-There is one way for it. `Notices` keeps what was noticed, and tells each notice once: as a Python warning, unless
-somebody else is to be told.
+All notices pass through `Notices`, which keeps them and announces each notice once: as a Python warning, or to the
+listener of the archive.
 """
 
 from __future__ import annotations
@@ -16,45 +16,50 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from provenn.errors import ProvennWarning
-from provenn.store.facts import Fact
+from provenn.knowledge.stored_facts import Fact
+from provenn.people.visibility import Visibility
 
 if TYPE_CHECKING:
     from provenn.archive.implications import Implied
-    from provenn.targets.checking import Checked
+    from provenn.targets.checking import CheckedFact
 
 __all__ = [
-    "Kind",
     "Notice",
+    "NoticeKind",
     "Notices",
     "Notify",
-    "notice_of_implications",
-    "notice_of_rest",
-    "notice_of_suspension",
-    "notices_of_checks",
+    "make_check_notices",
+    "make_implication_notices",
+    "make_repetition_notices",
+    "make_rest_notices",
+    "make_suspension_notices",
+    "make_wording_notice",
 ]
 
-Kind = Literal["rests on", "suspended", "confirmed", "not checked", "implies"]
+NoticeKind = Literal["rests on", "suspended", "confirmed", "not checked", "implies", "repeated", "worded"]
 
 _INSIDE = (str(Path(__file__).parents[1]), contextlib.__file__)
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that a user should know of an answer.
+    """A message to the user about an answer.
 
     Attributes
     ----------
     kind
         ``"rests on"``: the answer rests on declared facts. ``"suspended"``: data contradict declared facts, which are
-        not used any more. ``"confirmed"``: declared facts were checked on the data, and hold. ``"not checked"``: they
-        could not be. ``"implies"``: a declaration empties or equates catalogs.
+        not used any more. ``"confirmed"``: declared facts were checked on the data, and hold. ``"not checked"``: the
+        check of declared facts was impossible. ``"implies"``: a declaration empties or equates catalogs.
+        ``"repeated"``: the fact was declared before, with another reason or visibility. ``"worded"``: the catalog was
+        defined before with another wording, which it keeps; this is no Python warning.
     message
-        The same in words.
+        The notice in words.
     facts
         The declared facts.
     """
 
-    kind: Kind
+    kind: NoticeKind
     message: str
     facts: tuple[Fact, ...] = ()
 
@@ -63,62 +68,81 @@ class Notice:
 
 
 Notify = Callable[[Notice], None] | Literal[False] | None
-"""Who is told of notices: a function, nobody, or by default whoever sees Python's warnings."""
+"""The listener for notices: a function, False for none, by default Python's warnings."""
 
 
 class Notices:
-    """What was noticed, each once, in order.
+    """The notices of an archive, in order and without repetitions.
 
     Parameters
     ----------
     notify
-        Who is told.
+        The listener for notices.
     """
 
     def __init__(self, notify: Notify = None) -> None:
         self.notify = notify
-        self._told: dict[tuple[str, str], Notice] = {}
+        self._notices: dict[tuple[str, str], Notice] = {}
         self._lock = Lock()
 
     @property
     def all(self) -> tuple[Notice, ...]:
-        """All of them."""
+        """All notices."""
         with self._lock:
-            return tuple(self._told.values())
+            return tuple(self._notices.values())
 
     def tell(self, notices: Iterable[Notice]) -> None:
-        """Keep notices, and tell those that were not told before."""
+        """Keep notices, and announce the new notices."""
         for notice in notices:
             with self._lock:
-                known = (notice.kind, notice.message) in self._told
-                self._told.setdefault((notice.kind, notice.message), notice)
-            if known or self.notify is False:
+                is_known = (notice.kind, notice.message) in self._notices
+                self._notices.setdefault((notice.kind, notice.message), notice)
+            if is_known or self.notify is False:
                 continue
             if self.notify is not None:
                 self.notify(notice)
-            elif notice.kind != "confirmed":
-                warnings.warn(notice.message, ProvennWarning, stacklevel=_outside())
+            elif notice.kind not in ("confirmed", "worded"):
+                warnings.warn(notice.message, ProvennWarning, stacklevel=_find_caller_level())
 
 
-def _outside() -> int:
-    """Return how far up the code is that called provenn: its line is shown with a warning."""
+def make_repetition_notices(fact: Fact, reason: str, visibility: Visibility) -> list[Notice]:
+    """Return the notice that a fact was declared before, if its reason or visibility differs now."""
+    parts = []
+    if reason not in ("", fact.reason):
+        parts.append("the audit log records the new reason")
+    if visibility != fact.visibility:
+        parts.append(f"everyone still sees it, although the new declaration is {visibility}")
+    if not parts:
+        return []
+    before = f", because: {fact.reason}" if fact.reason else ", without a reason"
+    message = f"{fact.declared_by} already declared fact #{fact.id}{before}; it is unchanged, and "
+    return [Notice("repeated", message + ", and ".join(parts), (fact,))]
+
+
+def make_wording_notice(catalog_name: str, earlier: str) -> Notice:
+    """Return the notice that a catalog was defined before, with another wording."""
+    return Notice("worded", f"{catalog_name} already exists with an equivalent definition, which it keeps: {earlier}")
+
+
+def _find_caller_level() -> int:
+    """Return the stack level of the code that called provenn: a warning shows its line."""
     frame, level = sys._getframe(1), 1  # noqa: SLF001 - as warnings itself does
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
         frame, level = frame.f_back, level + 1
     return level
 
 
-def notice_of_rest(what: str, facts: Sequence[Fact], *, empty: bool = False) -> list[Notice]:
+def make_rest_notices(what: str, facts: Sequence[Fact], *, empty: bool = False) -> list[Notice]:
     """Return the notice that an answer rests on declared facts, if it rests on any.
 
     Parameters
     ----------
     what
-        What was asked for.
+        The subject of the request.
     facts
         The facts, with names in their statements.
     empty
-        Whether the answer is empty by them.
+        Whether the facts prove that the answer is empty.
     """
     if not facts:
         return []
@@ -126,50 +150,50 @@ def notice_of_rest(what: str, facts: Sequence[Fact], *, empty: bool = False) -> 
     return [Notice("rests on", f"{what} {by} {'; '.join(fact.words for fact in facts)}", tuple(facts))]
 
 
-def notice_of_suspension(facts: Sequence[Fact]) -> list[Notice]:
+def make_suspension_notices(facts: Sequence[Fact]) -> list[Notice]:
     """Return a notice for each declared fact that data contradict, with names in the statements."""
     return [
         Notice(
             "suspended",
-            f"{fact.words} is not used any more: {(fact.retracted_reason or '').removeprefix('suspended: ')}",
+            f"{fact.words} is no longer used: {fact.ended_because}",
             (fact,),
         )
         for fact in facts
     ]
 
 
-def notice_of_implications(what: str, implied: Implied, facts: Sequence[Fact]) -> list[Notice]:
-    """Return the notice that facts empty or equate catalogs, if they do.
+def make_implication_notices(what: str, implied: Implied, facts: Sequence[Fact]) -> list[Notice]:
+    """Return the notice about facts that empty or equate catalogs; none if nothing is implied.
 
     Parameters
     ----------
     what
-        What does, in words.
+        The cause, in words.
     implied
-        What is newly implied.
+        The new implications.
     facts
         The facts, with names in their statements.
     """
     return [Notice("implies", f"{what}, {implied.words}", tuple(facts))] if implied else []
 
 
-def notices_of_checks(checked: Sequence[Checked], named: Callable[[list[Fact]], list[Fact]]) -> list[Notice]:
-    """Return notices of what checks have found, but for facts that are suspended for it, of which others tell.
+def make_check_notices(checked: Sequence[CheckedFact], name_facts: Callable[[list[Fact]], list[Fact]]) -> list[Notice]:
+    """Return notices about checked facts, except suspended facts, which have notices of their own.
 
     Parameters
     ----------
     checked
-        What was found.
-    named
-        Puts names into the statements of facts.
+        The results of the checks.
+    name_facts
+        Returns facts with names in their statements.
     """
-    told = []
-    for one, fact in zip(checked, named([one.fact for one in checked]), strict=True):
-        if one.verdict == "holds":
-            told.append(Notice("confirmed", f"{fact.words} holds in the data", (fact,)))
-        elif one.verdict == "unknown":
-            message = f"{fact.words} was not checked: it mentions too many catalogs to compare them at once"
-            told.append(Notice("not checked", message, (fact,)))
-        elif not one.suspended:
-            told.append(Notice("suspended", f"{fact.words} does not hold in the data, and was not used", (fact,)))
-    return told
+    notices = []
+    for check, fact in zip(checked, name_facts([check.fact for check in checked]), strict=True):
+        if check.verdict == "holds":
+            notices.append(Notice("confirmed", f"{fact.words} holds in the data", (fact,)))
+        elif check.verdict == "unknown":
+            message = f"{fact.words} was not checked: it mentions too many catalogs to compare at once"
+            notices.append(Notice("not checked", message, (fact,)))
+        elif not check.suspended:
+            notices.append(Notice("suspended", f"{fact.words} does not hold in the data, and was not used", (fact,)))
+    return notices

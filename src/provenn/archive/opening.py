@@ -1,17 +1,25 @@
-"""Opening an archive, or making one."""
+"""Opening and creating archives."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from provenn.archive.archive import Archive
+from provenn.archive.context import Context
+from provenn.archive.knowledge_cache import KnowledgeCache
+from provenn.archive.locations import DATABASE, STORE, find_data_folder
 from provenn.archive.notices import Notify
-from provenn.archive.places import DATABASE, STORE, data_folder
-from provenn.archive.workshop import Progress
-from provenn.store.database import open_database
+from provenn.archive.workshop import Progress, Workshop
+from provenn.database import settings
+from provenn.database.transactions import Database
+from provenn.definitions.moc_files import serve_mocs
+from provenn.errors import ArchiveError
+from provenn.formats.opening import open_database
+from provenn.spark.confinement import Confinement
 
-__all__ = ["DATABASE", "STORE", "data_folder", "open_archive"]
+__all__ = ["DATABASE", "STORE", "find_data_folder", "open_archive"]
 
 
 def open_archive(
@@ -26,47 +34,78 @@ def open_archive(
     who: str | None = None,
     confined: bool = False,
     via: str = "python",
+    calculators_as: str | None = None,
+    calculators_environment: Sequence[str] | None = None,
 ) -> Archive:
-    """Open an archive, or make a new one.
+    """Open an archive, or create a new one.
 
     Parameters
     ----------
     path
-        A folder, which holds all of it; by default the current one.
+        The folder of the archive; by default the current folder.
     database
-        Instead: the address of a database (``postgresql://…``), or the file of one.
+        Instead of a folder: the address of a database (``postgresql://…``), or a database file.
     store
-        Where data are kept: a path, or a URI that Spark reaches. It is remembered. By default, a folder beside the
-        metadata; for an archive in a database on a server it must be given before any data are kept.
+        The place of the data: a path, or a URI that Spark reaches. The archive remembers it. By default, a folder
+        beside the metadata; an archive in a database on a server needs a store before it can keep data.
     spark
-        Where data are computed, once that is asked for. By default Spark inside this process; or a master URL
+        The Spark to compute with, started when first needed. By default Spark inside this process; or a master URL
         (``spark://…``, ``yarn``, ``k8s://…``), a Spark Connect URL (``sc://…``), or a session of your own, which is
         neither changed nor stopped.
     progress
-        Called with the progress of long work; False for nobody. By default a bar, on a terminal or in a notebook.
+        Called with the progress of long work; False for no progress. By default a bar, on a terminal or in a notebook.
     notify
-        Called with a `Notice` of what to know of an answer: that it rests on declared facts, or that data contradict
-        one; False for nobody. By default such a notice is a `ProvennWarning`. `Archive.notices` has all of them.
+        Called with a `Notice` about an answer: it rests on declared facts, or data contradict a declared fact; False
+        for no calls. By default a notice is a `ProvennWarning`. `Archive.notices` keeps all notices.
     create
-        Whether to make an archive if there is none.
+        Whether to create the archive if it does not exist.
     who
-        The person recorded with what is written; by default PROVENN_USER of the environment, or who is logged in.
+        The person recorded with all writes; by default PROVENN_USER of the environment, or the logged-in user.
     confined
-        Whether only what this person may see exists: what others have privately does not. By default everything is
-        seen, as by whoever can read the database itself.
+        Whether to hide the private objects of other people. By default everything is visible, as to any reader of the
+        database itself.
     via
-        From where the archive is used, for the audit log.
+        The interface in use, for the audit log.
+    calculators_as
+        The system user that runs Python calculators, which requires root; by default
+        PROVENN_CALCULATORS_AS of the environment, or the user of this process.
+    calculators_environment
+        Additional environment variables for calculators: names, or prefixes such as ``SWIRE_*``; by default the
+        variables in PROVENN_CALCULATORS_ENVIRONMENT.
 
     Raises
     ------
+    EngineError
+        If calculators cannot run as this user, or cannot get one of the variables.
     ArchiveError
-        If there is no archive and none is to be made, a newer version made it, or what is there is something else.
+        If the archive does not exist and `create` is False, a newer version made it, or the place holds something else.
     """
+    confinement = None  # the environment's settings for calculators matter only once data are computed
+    if calculators_as or calculators_environment is not None:
+        variables = None if calculators_environment is None else tuple(calculators_environment)
+        confinement = Confinement.of(calculators_as, variables)
+        confinement.check_python()
     where = database if database is not None else Path(path if path is not None else ".") / DATABASE
     opened = open_database(where, create=create, who=who, confined=confined, via=via)
     try:
-        folder = data_folder(replace(opened, viewer=None), where, store)
-        return Archive(opened, folder, spark=spark, progress=progress, notify=notify)
+        _require_finished(replace(opened, viewer=None))
+        folder = find_data_folder(replace(opened, viewer=None), where, store)
+        if folder is not None:
+            serve_mocs(folder)
+        opened = replace(opened, folder=folder)
+        workshop = Workshop(opened, folder, spark, progress, notify=notify, confinement=confinement)
+        return Archive(Context(workshop.database, workshop, KnowledgeCache()))
     except BaseException:
         opened.close()
         raise
+
+
+def _require_finished(database: Database) -> None:
+    """Refuse an archive that is the target of an unfinished copy."""
+    with database.reading() as reading:
+        unfinished = settings.read_setting(reading, settings.UNFINISHED)
+    if unfinished is not None:
+        raise ArchiveError(
+            f"{database.place} holds an unfinished {unfinished.removeprefix('a ')}",
+            hint="the original archive is elsewhere: back it up again, here or to another place",
+        )

@@ -1,133 +1,109 @@
-"""Plans in the user's words: catalogs by name; those that have none, by what they are."""
+"""Plans with the user's names: catalogs by name, and unnamed catalogs by a short description."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from provenn.archive.words import SHORT, Vocabulary
 from provenn.catalogs import (
     Catalog,
-    CombineAttributes,
-    ConcatSources,
-    CrossMatch,
-    DeriveAttributes,
-    ExcludeSources,
-    KeepAttributes,
-    MatchedSources,
-    RenameAttributes,
-    RestrictSources,
-    SampleSources,
-    SelectSources,
     cone,
 )
-from provenn.store import catalog_store, names
-from provenn.store.database import Database
-from provenn.store.knowledge import Origin
+from provenn.database.transactions import Database
+from provenn.definitions import catalog_names, catalog_store
+from provenn.digests import CatalogDigest, is_catalog_label
+from provenn.knowledge.consequences import FactOrigin
+from provenn.targets.keeping import Keep
 from provenn.targets.plan import Plan
-from provenn.targets.running import Keep
+from provenn.words.described_plan import DescribedPlan
+from provenn.words.vocabulary import SHORT, Vocabulary
 
-__all__ = ["in_names"]
+__all__ = ["attach_names"]
 
 _LONGEST = 60
 
 
-def in_names(plan: Plan, database: Database, keep: Keep, asked: dict[str, str]) -> Plan:
-    """Return a plan that can be told in the user's words.
+def attach_names(plan: Plan, database: Database, keep: Keep, user_names: dict[CatalogDigest, str]) -> DescribedPlan:
+    """Return a plan that describes itself with the user's names.
 
     Parameters
     ----------
     plan
         The plan.
     database
-        Where names are looked up, once somebody looks at the plan.
+        The database of the names, read when the plan is first displayed.
     keep
-        Which results are kept.
-    asked
-        What the user calls some catalogs, by digest.
+        The results to keep.
+    user_names
+        The user's names of catalogs, by digest.
     """
-    return replace(plan, keep=keep, words=_Names(plan, database, asked))
+    return DescribedPlan.of(plan, _PlanNames(plan, database, user_names), keep)
 
 
 @dataclass(slots=True)
-class _Names:
-    """What a user calls things; looked up when it is first needed."""
+class _PlanNames:
+    """The user's names for the catalogs of a plan, looked up when first needed."""
 
     plan: Plan
     database: Database
-    asked: dict[str, str]
-    _found: Vocabulary | None = field(default=None, init=False)
+    user_names: dict[CatalogDigest, str]
+    _cached_vocabulary: Vocabulary | None = field(default=None, init=False)
 
     def word(self, label: str, /) -> str:
-        """Return what to call a catalog or a criterion."""
-        return self._vocabulary().word(label)
+        """Return the name of a catalog or the text of a criterion."""
+        return self._get_vocabulary().word(label)
 
-    def where_from(self, origin: Origin, /) -> str:
-        """Return where a fact comes from."""
-        said = self.plan.scene.known.knowledge.facts[0]  # any: only its origin is told
+    def describe_origin(self, origin: FactOrigin, /) -> str:
+        """Return the origin of a fact in words."""
+        statement = self.plan.scene.known.knowledge.facts[0]  # any statement: only the origin is described
         with self.database.reading() as reading:
-            (reason,) = self._vocabulary().reasons(reading, [(said, origin)])
+            (reason,) = self._get_vocabulary().describe_reasons(reading, [(statement, origin)])
         return reason.because
 
-    def _vocabulary(self) -> Vocabulary:
-        if self._found is None:
-            self._found = self._looked_up()
-        return self._found
+    def _get_vocabulary(self) -> Vocabulary:
+        """Return the vocabulary; look it up at the first call."""
+        if self._cached_vocabulary is None:
+            self._cached_vocabulary = self._look_up_vocabulary()
+        return self._cached_vocabulary
 
-    def _looked_up(self) -> Vocabulary:
+    def _look_up_vocabulary(self) -> Vocabulary:
+        """Return the names of all catalogs of the plan and its facts, and descriptions of unnamed catalogs."""
         scene = self.plan.scene
-        catalogs = {one.digest: one for one in cone(*scene.catalogs)}
+        catalogs = {catalog.digest: catalog for catalog in cone(*scene.catalogs)}
         mentioned = {label for fact in scene.known.knowledge.facts for label in fact.labels}
         mentioned |= {label for fact in scene.known.facts for label in fact.statement.labels}
-        further = [one for one in mentioned if re.fullmatch("[0-9a-f]{64}", one) and one not in catalogs]
+        further = [label for label in mentioned if is_catalog_label(label) and label not in catalogs]
         with self.database.reading() as reading:
             if further:
-                catalogs |= {one.digest: one for one in cone(*catalog_store.get_all(reading, further).values())}
-            named = names.names_of(reading, list(catalogs))
-        words = {digest: several[0] for digest, several in named.items()} | self.asked
-        sources: dict[str, str] = {}  # what to call sets: as the first catalog that has just these, if possible by name
-        for digest, one in catalogs.items():  # each after those it is made from
-            word = words.setdefault(digest, _phrase(one, lambda each: sources[each.extent.digest]))
-            if " " in sources.setdefault(one.extent.digest, word) and " " not in word:
-                sources[one.extent.digest] = word
-        attributes = {one.identity: one.name for each in catalogs.values() for one in each.schema.values()}
+                catalogs |= {
+                    catalog.digest: catalog for catalog in cone(*catalog_store.get_catalogs(reading, further).values())
+                }
+            names_by_digest = catalog_names.find_names_by_digest(reading, list(catalogs))
+        words: dict[str, str] = {digest: catalog_names[0] for digest, catalog_names in names_by_digest.items()}
+        words.update(self.user_names.items())
+        sources: dict[str, str] = {}  # the words for a set: of its first catalog, preferably a name
+        for digest, catalog in catalogs.items():  # dependencies come before dependents
+            word = words.setdefault(
+                digest, _describe_unnamed(catalog, lambda dependency: sources[dependency.extent.digest])
+            )
+            if " " in sources.setdefault(catalog.extent.digest, word) and " " not in word:
+                sources[catalog.extent.digest] = word
+        attributes = {
+            attribute.identity: attribute.name for catalog in catalogs.values() for attribute in catalog.schema.values()
+        }
         return Vocabulary(words, attributes, catalogs)
 
 
-def _phrase(catalog: Catalog, sources: Callable[[Catalog], str]) -> str:
-    """Return a few words for a catalog that has no name; of one that is not easily told, the beginning of its digest.
+def _describe_unnamed(catalog: Catalog, sources: Callable[[Catalog], str]) -> str:
+    """Return a short description of an unnamed catalog; the beginning of its digest if no description is short enough.
 
     Parameters
     ----------
     catalog
         The catalog.
     sources
-        What to call the sources of those it is made from.
+        Returns the words for the sources of a dependency.
     """
-    made_from = [sources(one) for one in catalog.dependencies]
-    said = catalog.digest[:SHORT]
-    match catalog:
-        case SelectSources(text=text):
-            said = f"{made_from[0]} where {' '.join(text.split())}"
-        case SampleSources(fraction=fraction):
-            said = f"a sample of {fraction:g} of {made_from[0]}"
-        case ExcludeSources():
-            said = f"{made_from[0]} without {made_from[1]}"
-        case RestrictSources():
-            said = f"{made_from[0]} within {made_from[1]}"
-        case DeriveAttributes():
-            new = [one for one in catalog.schema.names if one not in catalog.dependencies[0].schema.names]
-            said = f"{made_from[0]} with {', '.join(new)}"
-        case KeepAttributes() | RenameAttributes():
-            key = {one.name for one in catalog.schema.key}
-            said = f"{', '.join(one for one in catalog.schema.names if one not in key) or 'the key'} of {made_from[0]}"
-        case CombineAttributes():
-            said = " combined with ".join(made_from)
-        case ConcatSources():
-            said = " together with ".join(made_from)
-        case CrossMatch():
-            said = " matched with ".join(made_from)
-        case MatchedSources():
-            said = f"{made_from[0]} that occur in {made_from[1]}"
-    return said if len(said) <= _LONGEST else catalog.digest[:SHORT]
+    made_from = [sources(dependency) for dependency in catalog.dependencies]
+    phrase = catalog.describe_briefly(made_from)
+    return phrase if phrase and len(phrase) <= _LONGEST else catalog.digest[:SHORT]

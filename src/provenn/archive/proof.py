@@ -5,30 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from provenn.archive.words import Reason, declared_in
+from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Explanation, Statement, World
-from provenn.store.facts import Fact
+from provenn.words.vocabulary import Reason, select_declared_facts
 
 __all__ = ["Proof"]
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Whether a statement about catalogs holds, and why. It is true, as a condition, if the statement is proved.
+    """Whether a statement about catalogs holds, and why; as a condition, true if the statement is proved.
 
     Attributes
     ----------
     statement
-        What was asked, in names.
+        The statement, with names of catalogs.
     verdict
         ``"holds"``, ``"fails"`` (the opposite is proved) or ``"unknown"``.
     reasons
-        The facts that prove it, or its opposite; none of them can be left out.
+        A minimal set of facts that proves the statement, or its opposite.
     world
-        If it is unknown: a possible world in which it is false, reduced to the catalogs asked about; None if the
-        budget ran out.
+        For an unknown statement: a possible world in which it is false, reduced to the catalogs of the statement; None
+        if the budget ran out.
     caveats
-        What the answer takes on trust of base files, a sentence each.
+        The assumptions of the answer about base files, a sentence each.
     """
 
     statement: Statement
@@ -48,22 +48,24 @@ class Proof:
     @property
     def rests_on(self) -> tuple[Fact, ...]:
         """The declared facts on which the proof rests, by number."""
-        return declared_in(self.reasons)
+        return select_declared_facts(self.reasons)
 
     @property
     def why(self) -> Explanation | None:
-        """The proof as an explanation, or None if there is none."""
+        """The proof as an explanation, or None if nothing is proved."""
         if self.verdict == "unknown":
             return None
         conclusion = self.statement if self.verdict == "holds" else ~self.statement
-        return Explanation(tuple(one.statement for one in self.reasons), open_universe=False, conclusion=conclusion)
+        return Explanation(
+            tuple(reason.statement for reason in self.reasons), open_universe=False, conclusion=conclusion
+        )
 
     def __str__(self) -> str:
         return f"{self.statement}: {self.verdict}" + "".join(f"\n  {line}" for line in (*self.reasons, *self.caveats))
 
     def _repr_html_(self) -> str:
-        from provenn.display.catalog import proof_html  # noqa: PLC0415 - only a notebook needs it
+        from provenn.display.catalog_card import proof_html  # noqa: PLC0415 - only a notebook needs it
 
-        reasons = [(str(one.statement), one.because) for one in self.reasons]
+        reasons = [(str(reason.statement), reason.because) for reason in self.reasons]
         world = "" if self.world is None else self.world._repr_html_()
         return proof_html(str(self.statement), self.verdict, reasons, world, self.caveats)

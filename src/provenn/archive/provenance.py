@@ -1,44 +1,45 @@
-"""Where a catalog comes from: the files at the bottom of its lineage, the calculators on the way, and the facts."""
+"""The provenance of a catalog: the files, calculations and facts of the lineage."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from provenn.archive.words import Vocabulary, in_names
-from provenn.catalogs import Base, Catalog, DeriveAttributes, PythonCalculator, cone
-from provenn.catalogs.calculators import Expressions
-from provenn.catalogs.caveats import basis_words
-from provenn.store import bases, facts, verifications
-from provenn.store.database import Reading
-from provenn.store.facts import Fact
+from provenn.catalogs import Base, Catalog, cone
+from provenn.catalogs.formulas import Formula
+from provenn.database.transactions import Reading
+from provenn.definitions import base_locations
+from provenn.digests import CatalogDigest
+from provenn.files.evidence import describe_basis
+from provenn.knowledge import stored_facts, verified_keys
+from provenn.knowledge.stored_facts import Fact
+from provenn.words.vocabulary import Vocabulary, name_facts
 
-__all__ = ["BaseFiles", "Calculation", "Provenance", "provenance_of"]
+__all__ = ["BaseFiles", "Calculation", "Provenance", "trace_provenance"]
 
 
 @dataclass(frozen=True, slots=True)
 class BaseFiles:
-    """The files of a base catalog, as they were last seen. They are not looked at.
+    """The files of a base catalog as last seen; the files are not read.
 
     Attributes
     ----------
     name, digest
-        The catalog.
+        The name and the digest of the catalog.
     location, format
-        Where they are, and what.
+        The place and the format of the files.
     files, rows
-        How many; rows are None if nobody has counted them.
+        The number of files, and of rows; rows are None if never counted.
     fingerprint
-        The digest of all that tells whether they are still the same.
+        The digest of the evidence that the files are unchanged.
     known_by
-        What that is made from, in words.
+        The kind of this evidence, in words.
     key
         The columns that identify a source.
     verified
-        Whether all keys were read, and found to be unique and never NULL.
+        Whether all keys were read, and are unique and never NULL.
     seen_at, seen_by
-        When they were seen, and by whom.
+        The time of the last inspection, and the person.
     """
 
     name: str
@@ -57,22 +58,22 @@ class BaseFiles:
 
 @dataclass(frozen=True, slots=True)
 class Calculation:
-    """What derives attributes somewhere in a lineage.
+    """A calculation that derives attributes in a lineage.
 
     Attributes
     ----------
     catalog
-        Where it does, by name.
+        The name of the derived catalog.
     attributes
-        What it derives.
+        The derived attributes.
     language
         ``"SQL"`` or ``"Python"``.
     text
         The expression as it was written, or the import path of the function.
     version, parameters
-        Of a function: as it was registered; may be empty.
+        The registered version and parameters of a function; may be empty.
     hash
-        Of a function: the SHA-256 of the source of its module. Of SQL: the identity of the attribute.
+        For a function: the SHA-256 of the source of its module. For SQL: the identity of the attribute.
     """
 
     catalog: str
@@ -86,16 +87,16 @@ class Calculation:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a catalog comes from.
+    """The provenance of a catalog.
 
     Attributes
     ----------
     bases
-        The files it is made from in the end.
+        The base files of the lineage.
     calculations
-        What derives attributes in its lineage, those nearest to the files first.
+        The calculations of the lineage, nearest to the files first.
     facts
-        The facts, declared or observed, about catalogs of its lineage; names are in their statements.
+        The declared or observed facts about catalogs of the lineage, with names in their statements.
     """
 
     bases: tuple[BaseFiles, ...]
@@ -103,50 +104,57 @@ class Provenance:
     facts: tuple[Fact, ...]
 
 
-def provenance_of(reading: Reading, catalog: Catalog, asked: dict[str, str]) -> Provenance:
-    """Return where a catalog of the archive comes from; `asked` is what the user calls it, by digest."""
+def trace_provenance(reading: Reading, catalog: Catalog, user_names: dict[CatalogDigest, str]) -> Provenance:
+    """Return the provenance of a catalog of the archive; `user_names` maps its digest to the user's name for it."""
     lineage = cone(catalog)
-    found = [one for one in lineage if isinstance(one, Base)]
-    deriving = [one for one in lineage if isinstance(one, DeriveAttributes)]
-    vocabulary = Vocabulary.of(reading, [one.digest for one in (*found, *deriving)], asked)
-    digests = frozenset(one.digest for one in lineage)
-    touching = facts.facts_touching(reading, [one.digest for one in found])
-    about = [one for one in touching if not digests.isdisjoint(one.statement.labels)]
+    base_catalogs = [member for member in lineage if isinstance(member, Base)]
+    formulas = {member.digest: member.formulas() for member in lineage}
+    deriving = [digest for digest, own_formulas in formulas.items() if own_formulas]
+    vocabulary = Vocabulary.of(reading, [*(base.digest for base in base_catalogs), *deriving], user_names)
+    digests = frozenset(member.digest for member in lineage)
+    touching = stored_facts.find_facts_touching(reading, [base.digest for base in base_catalogs])
+    about = [fact for fact in touching if not digests.isdisjoint(fact.statement.labels)]
     return Provenance(
-        _base_files(reading, found, vocabulary),
-        tuple(said for one in deriving for said in _calculations(one, vocabulary.word(one.digest))),
-        tuple(in_names(reading, about)),
+        _describe_base_files(reading, base_catalogs, vocabulary),
+        tuple(_name_formula(formula, vocabulary.word(digest)) for digest in deriving for formula in formulas[digest]),
+        tuple(name_facts(reading, about)),
     )
 
 
-def _base_files(reading: Reading, found: list[Base], vocabulary: Vocabulary) -> tuple[BaseFiles, ...]:
-    digests = [one.digest for one in found]
-    seen, verified = bases.all_last_seen(reading, digests), verifications.verified(reading, digests)
+def _describe_base_files(reading: Reading, base_catalogs: list[Base], vocabulary: Vocabulary) -> tuple[BaseFiles, ...]:
+    """Return the last seen state of the files of base catalogs."""
+    digests = [base.digest for base in base_catalogs]
+    seen, verified = (
+        base_locations.find_base_locations(reading, digests),
+        verified_keys.find_verified_counts(reading, digests),
+    )
     return tuple(
         BaseFiles(
-            vocabulary.word(one.digest),
-            one.digest,
-            seen[one.digest].location,
-            one.files.format,
-            len(one.files.fingerprints),
-            verified.get(one.digest, seen[one.digest].row_count),
-            one.files.digest,
-            basis_words(one.files),
-            one.key,
-            one.digest in verified,
-            seen[one.digest].seen_at,
-            seen[one.digest].seen_by,
+            vocabulary.word(base.digest),
+            base.digest,
+            seen[base.digest].location,
+            base.files.format,
+            len(base.files.fingerprints),
+            verified.get(base.digest, seen[base.digest].row_count),
+            base.files.digest,
+            describe_basis(base.files),
+            base.key,
+            base.digest in verified,
+            seen[base.digest].seen_at,
+            seen[base.digest].seen_by,
         )
-        for one in found
+        for base in base_catalogs
     )
 
 
-def _calculations(catalog: DeriveAttributes, name: str) -> Iterator[Calculation]:
-    match catalog.calculation:
-        case PythonCalculator() as called:
-            parameters = called.keywords if called.parameters else ""
-            yield Calculation(name, called.names, "Python", called.function, called.version, parameters, called.source)
-        case Expressions(outputs=outputs):
-            for one in outputs:
-                identity = catalog.schema[one.name].identity
-                yield Calculation(name, (one.name,), "SQL", one.words, "", "", identity)
+def _name_formula(formula: Formula, name: str) -> Calculation:
+    """Return a formula of a catalog as a calculation; `name` is the name of the catalog."""
+    return Calculation(
+        name,
+        formula.attributes,
+        formula.language,
+        formula.text,
+        formula.version,
+        formula.parameters,
+        formula.hash,
+    )

@@ -1,7 +1,7 @@
-"""Questions about catalogs, answered from their lineage and what was declared, without reading a row.
+"""Answers to questions about catalogs, from their lineage and declared facts, without reading a row.
 
-Labels are digests of catalogs. Nothing is written here: what was proved comes back as `Found`, to be kept for the next
-who asks.
+Labels are digests of catalogs. This module writes nothing: it returns new proofs as `ProvedStatement`, which the caller
+may keep for later questions.
 """
 
 from __future__ import annotations
@@ -14,80 +14,99 @@ from itertools import combinations
 from time import monotonic
 from typing import Literal
 
-from provenn.archive.comparison import Comparison, regions_of
-from provenn.archive.everything import Everything
+from provenn.archive.comparison import Comparison, describe_regions
+from provenn.archive.knowledge_cache import KnowledgeCache
 from provenn.archive.proof import Proof
 from provenn.archive.relation import RELATIONS, Relation, Summary
-from provenn.archive.words import SHORT, SUPPOSED, Vocabulary
+from provenn.catalogs.population import ONE_POPULATION, make_plural
+from provenn.database.transactions import Reading
+from provenn.definitions import populations
+from provenn.definitions.catalog_store import find_entries
+from provenn.digests import CatalogDigest
 from provenn.errors import ComparisonError, ContradictionError, PopulationError, UnknownCatalogError
+from provenn.knowledge import proofs
+from provenn.knowledge.consequences import CitedFact, TracedKnowledge, build_knowledge
+from provenn.knowledge.stored_facts import Fact, list_catalogs, read_closed_cone
 from provenn.logic import Knowledge, Relationship, Statement, World
-from provenn.store import populations, proofs
-from provenn.store.catalog_store import entries
-from provenn.store.database import Reading
-from provenn.store.facts import Fact, closed_cone
-from provenn.store.knowledge import Because, Known, knowledge_of
+from provenn.words.vocabulary import SHORT, SUPPOSED, Vocabulary
 
-__all__ = ["Asked", "Found", "compare", "in_words", "judge", "look_up", "proves", "relate", "summaries"]
+__all__ = [
+    "ProvedStatement",
+    "UserNames",
+    "compare_catalogs",
+    "is_proved",
+    "judge_statement",
+    "look_up_catalogs",
+    "relate_catalogs",
+    "summarize_relations",
+    "translate_contradictions",
+]
 
 _COMPARED = (2, 3)
 
-Asked = Mapping[str, str]
-"""What the user calls the catalogs of a question, by digest."""
+UserNames = Mapping[CatalogDigest, str]
+"""The user's names of the catalogs of a question, by digest."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Something that was proved.
+class ProvedStatement:
+    """A statement with its verdict and the facts that prove the verdict.
 
     Parameters
     ----------
-    said, verdict
+    statement, verdict
         A statement, and whether it holds or fails.
     because
-        The facts from which that follows.
+        The facts that prove the verdict.
     is_new
-        Whether it is worth keeping: not if it was kept before.
+        Whether the proof is not kept yet.
     """
 
-    said: Statement
+    statement: Statement
     verdict: Literal["holds", "fails"]
-    because: tuple[Because, ...]
+    because: tuple[CitedFact, ...]
     is_new: bool = True
 
 
-def relate(reading: Reading, left: str, right: str, asked: Asked) -> tuple[Relation, list[Found]]:
-    """Return how two catalogs relate, and what was proved for it.
+def relate_catalogs(
+    reading: Reading, left: CatalogDigest, right: CatalogDigest, user_names: UserNames
+) -> tuple[Relation, list[ProvedStatement]]:
+    """Return how two catalogs relate, and the new proofs.
 
     Raises
     ------
     PopulationError
-        If they are of different populations.
+        If the catalogs belong to different populations.
     """
-    comparison, found = compare(reading, (left, right), asked)
-    return comparison.relations[0], found
+    comparison, proved_statements = compare_catalogs(reading, (left, right), user_names)
+    return comparison.relations[0], proved_statements
 
 
-def compare(reading: Reading, digests: Sequence[str], asked: Asked) -> tuple[Comparison, list[Found]]:
-    """Return what is known of two or three catalogs together, and what was proved for it.
+def compare_catalogs(
+    reading: Reading, digests: Sequence[CatalogDigest], user_names: UserNames
+) -> tuple[Comparison, list[ProvedStatement]]:
+    """Return the knowledge about two or three catalogs together, and the new proofs.
 
     Raises
     ------
     ComparisonError
-        If they are fewer, or more.
+        If there are fewer or more catalogs.
     PopulationError
-        If they are of different populations.
+        If the catalogs belong to different populations.
     """
     if len(digests) not in _COMPARED:
         raise ComparisonError(f"two or three catalogs can be compared, not {len(digests)}")
     different = tuple(dict.fromkeys(digests))
-    known = _known(reading, different, asked)
-    with in_words(reading, asked):
+    known = _gather_knowledge(reading, different, user_names)
+    with translate_contradictions(reading, user_names):
         possible = known.knowledge.relationship(*different)
     pairs = list(combinations(different, 2)) or [(different[0], different[0])]
-    summaries = [_first_proved(possible, *pair) for pair in pairs]
-    proved = [None if said is None else _proved(reading, known, said, "holds") for _, said in summaries]
-    cited = [fact for one in proved if one is not None for fact, _ in one.because]
-    vocabulary = Vocabulary.of(reading, different, asked, cited)
+    summaries = [_find_first_proved(possible, *pair) for pair in pairs]
+    answers = [
+        None if statement is None else _explain_proved(reading, known, statement, "holds") for _, statement in summaries
+    ]
+    cited = [fact for answer in answers if answer is not None for fact, _ in answer.because]
+    vocabulary = Vocabulary.of(reading, different, user_names, cited)
     word = vocabulary.word
     hypercubes = Relationship.from_arrays(map(word, different), possible.arrays())
     relations = tuple(
@@ -96,149 +115,184 @@ def compare(reading: Reading, digests: Sequence[str], asked: Asked) -> tuple[Com
             word(right),
             summary,
             hypercubes if len(pairs) == 1 else hypercubes.on(word(left), word(right)),
-            None if said is None else vocabulary.said(said),
-            () if found is None else vocabulary.reasons(reading, found.because),
-            vocabulary.caveats(reading, (left, right), () if found is None else found.because),
+            None if statement is None else vocabulary.translate_statement(statement),
+            () if answer is None else vocabulary.describe_reasons(reading, answer.because),
+            vocabulary.describe_caveats(reading, (left, right), () if answer is None else answer.because),
         )
-        for (left, right), (summary, said), found in zip(pairs, summaries, proved, strict=True)
+        for (left, right), (summary, statement), answer in zip(pairs, summaries, answers, strict=True)
     )
     names = tuple(map(word, different))
-    comparison = Comparison(names, different, hypercubes, regions_of(names, hypercubes), relations)
-    return comparison, [one for one in proved if one is not None and one.is_new]
+    comparison = Comparison(names, different, hypercubes, describe_regions(names, hypercubes), relations)
+    return comparison, [answer for answer in answers if answer is not None and answer.is_new]
 
 
-def summaries(reading: Reading, digest: str, others: Collection[str], asked: Asked) -> dict[str, Summary]:
-    """Return how a catalog relates to each of several others, by digest, without asking why.
+def summarize_relations(
+    reading: Reading, digest: CatalogDigest, others: Collection[CatalogDigest], user_names: UserNames
+) -> dict[str, Summary]:
+    """Return how a catalog relates to other catalogs, by digest, without reasons.
 
     Raises
     ------
     PopulationError
-        If they are of different populations.
+        If the catalogs belong to different populations.
     """
-    knowledge = _known(reading, dict.fromkeys((digest, *others)), asked).knowledge
+    knowledge = _gather_knowledge(reading, dict.fromkeys((digest, *others)), user_names).knowledge
     return {
-        other: "equal" if other == digest else _first_proved(knowledge.relationship(digest, other), digest, other)[0]
+        other: "equal"
+        if other == digest
+        else _find_first_proved(knowledge.relationship(digest, other), digest, other)[0]
         for other in others
     }
 
 
-def _first_proved(possible: Relationship, left: str, right: str) -> tuple[Summary, Statement | None]:
+def _find_first_proved(possible: Relationship, left: str, right: str) -> tuple[Summary, Statement | None]:
+    """Return the first proved relation of two catalogs in the order of `RELATIONS`, with its statement."""
     for summary, relation in RELATIONS.items():
-        said = relation(left, right)
-        if possible.entails(said):
-            return summary, said
+        statement = relation(left, right)
+        if possible.entails(statement):
+            return summary, statement
     return "unknown", None
 
 
-def judge(
-    reading: Reading, said: Statement, asked: Asked, given: Collection[Statement] = (), budget: float | None = None
-) -> tuple[Proof, list[Found]]:
-    """Return whether a statement holds, and what was proved for it.
+def judge_statement(
+    reading: Reading,
+    statement: Statement,
+    user_names: UserNames,
+    suppositions: Collection[Statement] = (),
+    budget: float | None = None,
+) -> tuple[Proof, list[ProvedStatement]]:
+    """Return whether a statement holds, and the new proofs.
 
     Parameters
     ----------
     reading
         The transaction.
-    said
+    statement
         The statement.
-    asked
-        What the user calls the catalogs.
-    given
-        Facts to hold true besides, for this question only. What is proved with them is not to be kept.
+    user_names
+        The user's names of the catalogs.
+    suppositions
+        Additional facts, assumed for this question only. Proofs that use them are not kept.
     budget
-        Seconds after which to stop looking for a proof.
+        The seconds after which the search for a proof stops.
 
     Raises
     ------
     PopulationError
-        If it compares catalogs of different populations.
+        If the statement compares catalogs of different populations.
     ContradictionError
-        If what is given contradicts what is known; the conflict is in words.
+        If the suppositions contradict known facts; the conflict is in the user's names.
     """
-    recalled = None if given else proofs.recall(reading, said)
+    recalled = None if suppositions else proofs.recall_proof(reading, statement)
     if recalled is not None:
-        return _told(reading, Found(said, recalled.verdict, recalled.because, is_new=False), asked), []
-    labels = dict.fromkeys(label for one in (said, *given) for label in one.labels)
-    known = _known(reading, labels, asked, given)
+        return _describe_proof(
+            reading, ProvedStatement(statement, recalled.verdict, recalled.because, is_new=False), user_names
+        ), []
+    digests = dict.fromkeys(digest for premise in (statement, *suppositions) for digest in list_catalogs(premise))
+    known = _gather_knowledge(reading, digests, user_names, suppositions)
     start = monotonic()
-    with in_words(reading, asked):
-        verdict = known.knowledge.judge(said, budget)
+    with translate_contradictions(reading, user_names):
+        verdict = known.knowledge.judge(statement, budget)
     if verdict == "unknown":
         ran_out = budget is not None and monotonic() - start >= budget
-        world = None if ran_out else known.knowledge.counterexample(said)
-        vocabulary = Vocabulary.of(reading, said.labels, asked)
-        shown = world and _reduced(world, said, vocabulary)
-        return Proof(vocabulary.said(said), "unknown", (), shown, vocabulary.caveats(reading, said.labels)), []
-    found = _proved(reading, known, said, "holds" if verdict == "holds" else "fails")
-    return _told(reading, found, asked), [] if given else [found]
+        world = None if ran_out else known.knowledge.counterexample(statement)
+        vocabulary = Vocabulary.of(reading, list_catalogs(statement), user_names)
+        shown = world and _reduce_world(world, statement, vocabulary)
+        return Proof(
+            vocabulary.translate_statement(statement),
+            "unknown",
+            (),
+            shown,
+            vocabulary.describe_caveats(reading, list_catalogs(statement)),
+        ), []
+    proved_statement = _explain_proved(reading, known, statement, "holds" if verdict == "holds" else "fails")
+    return _describe_proof(reading, proved_statement, user_names), [] if suppositions else [proved_statement]
 
 
-def proves(reading: Reading, said: Statement) -> bool:
-    """Whether a statement about catalogs of one population holds, without asking why."""
-    recalled = proofs.recall(reading, said)
-    return recalled.verdict == "holds" if recalled else _known(reading, said.labels, {}).knowledge.entails(said)
+def is_proved(reading: Reading, statement: Statement) -> bool:
+    """Whether a statement about catalogs of one population is proved; no reasons are computed."""
+    recalled = proofs.recall_proof(reading, statement)
+    return (
+        recalled.verdict == "holds"
+        if recalled
+        else _gather_knowledge(reading, list_catalogs(statement), {}).knowledge.entails(statement)
+    )
 
 
-def _proved(reading: Reading, known: Known, said: Statement, verdict: Literal["holds", "fails"]) -> Found:
-    """Return the reason for something that is proved, found now or before."""
-    recalled = proofs.recall(reading, said)
+def _explain_proved(
+    reading: Reading, known: TracedKnowledge, statement: Statement, verdict: Literal["holds", "fails"]
+) -> ProvedStatement:
+    """Return the facts that prove a verdict, from a kept proof or from a new explanation."""
+    recalled = proofs.recall_proof(reading, statement)
     if recalled is not None and recalled.verdict == verdict:
-        return Found(said, verdict, recalled.because, is_new=False)
-    return Found(said, verdict, known.because(said if verdict == "holds" else ~said))
+        return ProvedStatement(statement, verdict, recalled.because, is_new=False)
+    return ProvedStatement(statement, verdict, known.because(statement if verdict == "holds" else ~statement))
 
 
-def _told(reading: Reading, found: Found, asked: Asked) -> Proof:
-    vocabulary = Vocabulary.of(reading, found.said.labels, asked, (fact for fact, _ in found.because))
-    reasons = vocabulary.reasons(reading, found.because)
-    caveats = vocabulary.caveats(reading, found.said.labels, found.because)
-    return Proof(vocabulary.said(found.said), found.verdict, reasons, caveats=caveats)
+def _describe_proof(reading: Reading, proved_statement: ProvedStatement, user_names: UserNames) -> Proof:
+    """Return a proved statement as a proof in the user's names."""
+    digests = list_catalogs(proved_statement.statement)
+    vocabulary = Vocabulary.of(reading, digests, user_names, (fact for fact, _ in proved_statement.because))
+    reasons = vocabulary.describe_reasons(reading, proved_statement.because)
+    caveats = vocabulary.describe_caveats(reading, digests, proved_statement.because)
+    return Proof(
+        vocabulary.translate_statement(proved_statement.statement), proved_statement.verdict, reasons, caveats=caveats
+    )
 
 
-def _reduced(world: World, said: Statement, vocabulary: Vocabulary) -> World:
-    """Return a world in words, with the catalogs of a statement alone."""
-    labels = said.labels
-    return World(frozenset(frozenset(vocabulary.word(one) for one in labels if one in here) for here in world.regions))
+def _reduce_world(world: World, statement: Statement, vocabulary: Vocabulary) -> World:
+    """Return a world with the user's names, reduced to the catalogs of a statement."""
+    labels = statement.labels
+    return World(
+        frozenset(frozenset(vocabulary.word(label) for label in labels if label in region) for region in world.regions)
+    )
 
 
-def look_up(
-    reading: Reading, everything: Everything, digest: str, relation: Callable[[Knowledge, str], Iterable[str]]
-) -> list[str]:
-    """Return the digests of all catalogs of its population that stand in a relation to a catalog."""
-    found = entries(reading, [digest])
-    if digest not in found:
+def look_up_catalogs(
+    reading: Reading,
+    everything: KnowledgeCache,
+    digest: CatalogDigest,
+    relation: Callable[[Knowledge, str], Iterable[str]],
+) -> list[CatalogDigest]:
+    """Return the digests of all catalogs of the same population in a relation to a catalog."""
+    entries_by_digest = find_entries(reading, [digest])
+    if digest not in entries_by_digest:
         raise UnknownCatalogError(f"the archive holds no catalog {digest}")
-    population = found[digest].population
-    others = everything.ask(reading, population, lambda knowledge: list(relation(knowledge, digest)))
-    catalogs = populations.in_population(reading, population)
-    return [other for other in others if other in catalogs]
+    population = entries_by_digest[digest].population
+    others = frozenset(everything.ask(reading, population, lambda knowledge: list(relation(knowledge, digest))))
+    catalogs = populations.find_catalogs_in_population(reading, population)
+    return sorted(catalog for catalog in catalogs if catalog in others)
 
 
-def _check_population(found: Mapping[str, str], asked: Asked) -> None:
-    """Refuse to compare catalogs of different populations, given that of each, by digest."""
+def _check_population(population_by_digest: Mapping[CatalogDigest, str], user_names: UserNames) -> None:
+    """Raise `PopulationError` if catalogs belong to different populations."""
     example: dict[str, str] = {}
-    for digest, population in found.items():
-        example.setdefault(population, asked.get(digest, digest[:SHORT]))
+    for digest, population in population_by_digest.items():
+        example.setdefault(population, user_names.get(digest, digest[:SHORT]))
     if len(example) > 1:
-        each = ", ".join(f"{name} holds {population}" for population, name in example.items())
-        raise PopulationError(
-            f"catalogs of different populations cannot be compared: {each}",
-            hint="only sources of one population can be the same",
-        )
+        listing = ", ".join(f"{name} holds {make_plural(population)}" for population, name in example.items())
+        raise PopulationError(f"cannot compare: {listing}", hint=ONE_POPULATION)
 
 
-def _known(reading: Reading, digests: Collection[str], asked: Asked, given: Collection[Statement] = ()) -> Known:
-    definitions, facts = closed_cone(reading, digests)
-    population = {one.digest: one.population for one in definitions}
-    _check_population({digest: population[digest] for digest in digests}, asked)
-    supposed = (Fact(SUPPOSED, one, "", "declared", "", datetime.now(UTC)) for one in given)
-    return knowledge_of(definitions, (*facts, *supposed))
+def _gather_knowledge(
+    reading: Reading,
+    digests: Collection[CatalogDigest],
+    user_names: UserNames,
+    suppositions: Collection[Statement] = (),
+) -> TracedKnowledge:
+    """Return all knowledge about catalogs of one population, with the suppositions of a question."""
+    definitions, facts = read_closed_cone(reading, digests)
+    population = {definition.digest: definition.population for definition in definitions}
+    _check_population({digest: population[digest] for digest in digests}, user_names)
+    supposed = (Fact(SUPPOSED, supposition, "", "declared", "", datetime.now(UTC)) for supposition in suppositions)
+    return build_knowledge(definitions, (*facts, *supposed))
 
 
 @contextmanager
-def in_words(reading: Reading, asked: Asked) -> Iterator[None]:
-    """Tell a contradiction in the user's words."""
+def translate_contradictions(reading: Reading, user_names: UserNames) -> Iterator[None]:
+    """Raise contradictions of the body again, in the user's names."""
     try:
         yield
     except ContradictionError as error:
-        vocabulary = Vocabulary.of(reading, (), asked, error.conflict.facts)
-        raise ContradictionError(vocabulary.explained(error.conflict)) from None
+        vocabulary = Vocabulary.of(reading, (), user_names, error.conflict.facts)
+        raise ContradictionError(vocabulary.translate_explanation(error.conflict)) from None

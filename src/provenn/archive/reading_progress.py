@@ -1,4 +1,4 @@
-"""Showing how far the reading of large files is, by whatever shows the progress of runs."""
+"""Progress of reading large files, shown by the same listener as the progress of runs."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
-from provenn.catalogs.hashing import ReadingProgress
+from provenn.files.hashing import ReadingProgress
 
 if TYPE_CHECKING:
     from provenn.spark.progress import Listener
 
-__all__ = ["reading_progress"]
+__all__ = ["show_reading_progress"]
 
 _LONG = 256 * 2**20
-"""Fewer bytes than this are read in a moment."""
+"""Reading fewer bytes than this takes only a moment, and is not shown."""
 
 _EVERY = 0.25
 _MEBIBYTE = 2**20
 
 
 @contextmanager
-def reading_progress(what: str, wanted: Callable[..., None] | Literal[False] | None) -> Iterator[ReadingProgress]:
-    """Give a function that is told how many bytes are read.
+def show_reading_progress(what: str, wanted: Callable[..., None] | Literal[False] | None) -> Iterator[ReadingProgress]:
+    """Yield a function that reports the number of bytes read.
 
     Parameters
     ----------
     what
-        What is done, for whoever looks.
+        The description of the work.
     wanted
-        Whom to tell: a function, nobody, or by default whoever looks at a terminal or a notebook.
+        The listener: a function, False for none, by default a bar on a terminal or in a notebook.
     """
     shown: list[tuple[Listener, Any]] = []
     started = monotonic()
@@ -43,18 +43,18 @@ def reading_progress(what: str, wanted: Callable[..., None] | Literal[False] | N
             return
         due = now + _EVERY
         from provenn.spark.progress import Progress  # noqa: PLC0415 - only long reading needs it
-        from provenn.spark.progress_bar import listener  # noqa: PLC0415
+        from provenn.spark.progress_bar import choose_listener  # noqa: PLC0415
 
         elapsed = now - started
         left = elapsed * (total - done) / done if done else None
         progress = Progress(what, 0, 0, total // _MEBIBYTE, done // _MEBIBYTE, None, elapsed, left or None)
-        told = shown[0][0] if shown else listener(wanted)
-        if told is not None:
-            told(progress)
-            shown[:] = [(told, progress)]
+        show = shown[0][0] if shown else choose_listener(wanted)
+        if show is not None:
+            show(progress)
+            shown[:] = [(show, progress)]
 
     try:
         yield tell
     finally:
-        for told, last in shown:
-            told(last.finished())
+        for show, last in shown:
+            show(last.mark_finished())

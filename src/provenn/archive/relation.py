@@ -1,4 +1,4 @@
-"""How two catalogs relate."""
+"""The relation of two catalogs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from provenn.archive.words import Reason, declared_in
+from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Explanation, Relationship, Statement, disjoint, equal, overlapping, subset, superset
-from provenn.store.facts import Fact
+from provenn.words.vocabulary import Reason, select_declared_facts
 
 __all__ = ["RELATIONS", "WORDS", "Relation", "Summary"]
 
@@ -21,7 +21,7 @@ RELATIONS: Final[Mapping[Summary, Callable[[str, str], Statement]]] = {
     "disjoint": disjoint,
     "overlapping": overlapping,
 }
-"""What can be proved of two catalogs, in the order in which it is tried."""
+"""The relations of two catalogs, in the order in which they are tried."""
 
 WORDS: Final[Mapping[Summary, str]] = {
     "equal": "has the same sources as",
@@ -31,28 +31,28 @@ WORDS: Final[Mapping[Summary, str]] = {
     "overlapping": "shares sources with",
     "unknown": "may or may not overlap with",
 }
-"""What stands between the names of two catalogs."""
+"""The words between the names of two catalogs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What is known of two catalogs, without looking at their sources.
+    """The relation of two catalogs, known without reading their sources.
 
     Attributes
     ----------
     left, right
-        The two, by name.
+        The names of the catalogs.
     summary
-        The first that is proved of ``"equal"``, ``"subset"`` (left inside right), ``"superset"``, ``"disjoint"``,
-        ``"overlapping"``; or ``"unknown"``, which is none of them.
+        The first proved relation of ``"equal"``, ``"subset"`` (left inside right), ``"superset"``, ``"disjoint"``,
+        ``"overlapping"``; or ``"unknown"`` if none is proved.
     hypercubes
-        All that is possible, exactly.
+        The exact relationship: all possible worlds.
     statement
         The summary as a statement; None if unknown.
     reasons
-        The facts that prove it; none of them can be left out.
+        A minimal set of facts that proves the relation.
     caveats
-        What the answer takes on trust of base files, a sentence each.
+        The assumptions of the answer about base files, a sentence each.
     """
 
     left: str
@@ -68,13 +68,13 @@ class Relation:
         """The proof as an explanation, or None if nothing is proved."""
         if self.statement is None:
             return None
-        facts = tuple(one.statement for one in self.reasons)
+        facts = tuple(reason.statement for reason in self.reasons)
         return Explanation(facts, open_universe=False, conclusion=self.statement)
 
     @property
     def rests_on(self) -> tuple[Fact, ...]:
         """The declared facts on which the proof rests, by number."""
-        return declared_in(self.reasons)
+        return select_declared_facts(self.reasons)
 
     @property
     def words(self) -> str:
@@ -82,10 +82,10 @@ class Relation:
         return f"{self.left} {WORDS[self.summary]} {self.right}"
 
     def __str__(self) -> str:
-        return self.words + "".join(f"\n  {one}" for one in (*self.reasons, *self.caveats))
+        return self.words + "".join(f"\n  {line}" for line in (*self.reasons, *self.caveats))
 
     def _repr_html_(self) -> str:
-        from provenn.display.catalog import relation_html  # noqa: PLC0415 - only a notebook needs it
+        from provenn.display.catalog_card import relation_html  # noqa: PLC0415 - only a notebook needs it
 
-        reasons = [(str(one.statement), one.because) for one in self.reasons]
+        reasons = [(str(reason.statement), reason.because) for reason in self.reasons]
         return relation_html(self.words, reasons, self.hypercubes._repr_html_(), self.caveats)

@@ -1,77 +1,152 @@
-"""What a server for several people asks of an archive, and nobody else: tokens, and notes for the audit log."""
+"""Functions for a server with several people only: tokens, and deferred notes for the audit log."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import replace
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from time import monotonic
 
-from provenn.archive.archive import Archive
-from provenn.errors import ArchiveBusyError
-from provenn.store import audit, tokens
-from provenn.store.database import Database
-from provenn.store.tokens import Token
+from sqlalchemy.exc import SQLAlchemyError
 
-__all__ = ["issue_token", "list_tokens", "note", "note_use", "revoke_token", "token_numbered", "token_with"]
+from provenn.archive.context import HasContext
+from provenn.database.transactions import Database, Writing
+from provenn.errors import ArchiveBusyError, ArchiveError
+from provenn.people import tokens
+from provenn.people.tokens import Token
+
+__all__ = [
+    "Errand",
+    "find_best_token",
+    "find_token_by_number",
+    "find_token_by_secret",
+    "issue_token",
+    "list_tokens",
+    "make_errand",
+    "revoke_token",
+    "run_errands",
+]
+
+_LOG = logging.getLogger("provenn.archive")
 
 
-def issue_token(archive: Archive, who: str, role: str, *, days: float | None = None) -> tuple[Token, str]:
-    """Make a token for somebody; return it and its secret, which cannot be had again.
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A deferred write, recorded with the time of its request.
+
+    Parameters
+    ----------
+    database
+        The database with the person, viewer and interface to record.
+    act
+        Executes the write.
+    since
+        The time of the request, by `time.monotonic`.
+    settle
+        Called after the transaction of every attempt: with True if it was committed, with False if it was not, or if
+        the outcome is unknown.
+    """
+
+    database: Database
+    act: Callable[[Writing], None]
+    since: float
+    settle: Callable[[bool], None] | None = None
+
+
+def make_errand(
+    archive: HasContext,
+    act: Callable[[Writing], None],
+    *,
+    who: str | None = None,
+    settle: Callable[[bool], None] | None = None,
+) -> Errand:
+    """Return an errand for an archive; by default with the person of the archive."""
+    database = _get_full_database(archive)
+    return Errand(replace(database, who=who or database.who), act, monotonic(), settle)
+
+
+def run_errands(archive: HasContext, errands: Sequence[Errand]) -> list[Errand]:
+    """Write errands in one transaction; return the errands to try again, because the archive is busy.
+
+    An errand that fails for another reason is logged and given up; the other errands are still written.
+    """
+    try:
+        _write_errands(archive, errands)
+    except ArchiveBusyError:
+        return list(errands)
+    except (SQLAlchemyError, ArchiveError) as error:
+        if len(errands) > 1:
+            return [left for errand in errands for left in run_errands(archive, [errand])]
+        _LOG.error("a note could not be written", exc_info=error)
+    return []
+
+
+def _write_errands(archive: HasContext, errands: Sequence[Errand]) -> None:
+    """Write errands in one transaction, and settle the errands."""
+    committed = False
+    try:
+        with _get_full_database(archive).writing() as writing:
+            now = monotonic()
+            for errand in errands:
+                database, age = errand.database, timedelta(seconds=now - errand.since)
+                when = writing.when - age
+                errand.act(replace(writing, who=database.who, viewer=database.viewer, via=database.via, when=when))
+        committed = True
+    finally:
+        for errand in errands:
+            if errand.settle is not None:
+                errand.settle(committed)
+
+
+def issue_token(archive: HasContext, who: str, role: str, *, days: float | None = None) -> tuple[Token, str]:
+    """Make a token for a person; return the token and its secret, which cannot be retrieved again.
 
     Raises
     ------
     TokenError
-        If nobody can be called so, there is no such role, or it would expire before it can be used.
+        If the name of the person is invalid, the role does not exist, or the token would expire before use.
     """
-    with _database(archive).writing() as writing:
-        return tokens.issue(writing, who, role, days=days)
+    with _get_full_database(archive).writing() as writing:
+        return tokens.issue_token(writing, who, role, days=days)
 
 
-def list_tokens(archive: Archive) -> Sequence[Token]:
+def list_tokens(archive: HasContext) -> Sequence[Token]:
     """Return all tokens, by number."""
-    with _database(archive).reading() as reading:
-        return tokens.listing(reading)
+    with _get_full_database(archive).reading() as reading:
+        return tokens.list_tokens(reading)
 
 
-def revoke_token(archive: Archive, number: int) -> Token:
+def revoke_token(archive: HasContext, number: int) -> Token:
     """Make a token useless from now on.
 
     Raises
     ------
     TokenError
-        If there is no such token.
+        If the token does not exist.
     """
-    with _database(archive).writing() as writing:
-        return tokens.revoke(writing, number)
+    with _get_full_database(archive).writing() as writing:
+        return tokens.revoke_token(writing, number)
 
 
-def token_with(archive: Archive, secret: str) -> Token | None:
-    """Return the token that has a secret, if it is good."""
-    with _database(archive).reading() as reading:
-        return tokens.identified(reading, secret)
+def find_token_by_secret(archive: HasContext, secret: str) -> Token | None:
+    """Return the valid token with a secret, or None."""
+    with _get_full_database(archive).reading() as reading:
+        return tokens.identify_token(reading, secret)
 
 
-def token_numbered(archive: Archive, number: int) -> Token | None:
-    """Return a token, if it is good."""
-    with _database(archive).reading() as reading:
-        return tokens.identified(reading, number=number)
+def find_token_by_number(archive: HasContext, number: int) -> Token | None:
+    """Return the valid token with a number, or None."""
+    with _get_full_database(archive).reading() as reading:
+        return tokens.identify_token(reading, number=number)
 
 
-def note_use(archive: Archive, token: Token) -> None:
-    """Note that a token is used, if it can be written."""
-    database = _database(archive)
-    if not database.read_only:
-        with suppress(ArchiveBusyError), database.writing() as writing:
-            tokens.used(writing, token)
+def find_best_token(archive: HasContext, who: str) -> Token | None:
+    """Return the valid token of a person with the most rights, or None."""
+    with _get_full_database(archive).reading() as reading:
+        return tokens.find_best_token(reading, who)
 
 
-def note(archive: Archive, action: str, subject: str, detail: str = "", *, who: str | None = None) -> None:
-    """Record for the audit log what somebody did, by default the person of the archive, if it can be written."""
-    database = _database(archive)
-    if not database.read_only:
-        with suppress(ArchiveBusyError), replace(database, who=who or database.who).writing() as writing:
-            audit.record(writing, action, subject, detail)
-
-
-def _database(archive: Archive) -> Database:
-    return replace(archive._database, viewer=None)  # noqa: SLF001 - of the same room
+def _get_full_database(archive: HasContext) -> Database:
+    """Return the database of an archive without the limits of a viewer."""
+    return replace(archive.context.database, viewer=None)

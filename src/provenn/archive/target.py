@@ -1,40 +1,45 @@
-"""A target: a request for attributes of sources, and the plan that answers it."""
+"""The target: a request for attributes of sources, and the plan for it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, get_args
 
+from provenn.archive.cards import make_target_card, render_card
+from provenn.archive.context import HasContext
 from provenn.archive.data import Data
-from provenn.archive.plans import in_names
+from provenn.archive.handle import Catalog
+from provenn.archive.new_catalogs import define_catalog
+from provenn.archive.plans import attach_names
+from provenn.archive.references import find_definitions
+from provenn.database.transactions import Reading
+from provenn.definitions import catalog_store
 from provenn.errors import TargetError, did_you_mean
-from provenn.store import catalog_store
-from provenn.targets.plan import Plan
+from provenn.hints import Hint
+from provenn.targets.keeping import Keep
 from provenn.targets.planning import Missing, Request, plan_request
-from provenn.targets.running import Keep
+from provenn.words.described_plan import DescribedPlan
 
 if TYPE_CHECKING:
-    from provenn.archive.archive import Archive
-    from provenn.archive.handle import Catalog
     from provenn.archive.workshop import Workshop
 
 __all__ = ["Target"]
 
 
 class Target(Data):
-    """A request for attributes of sources. Made by `Archive.target`.
+    """A request for attributes of sources, made by `Archive.target`.
 
     Attributes
     ----------
     request
-        What is asked for.
+        The request.
     keep
-        Which results are kept.
+        The results to keep.
     """
 
     __slots__ = ("_archive", "keep", "request")
 
-    def __init__(self, archive: Archive, request: Request, keep: Keep) -> None:
+    def __init__(self, archive: HasContext, request: Request, keep: Keep) -> None:
         self._archive = archive
         self.request = request
         self.keep = keep
@@ -42,7 +47,7 @@ class Target(Data):
     @classmethod
     def of(
         cls,
-        archive: Archive,
+        archive: HasContext,
         sources: Catalog | str,
         attributes: Sequence[str],
         *,
@@ -50,63 +55,76 @@ class Target(Data):
         missing: Missing,
         keep: Keep,
     ) -> Target:
-        """Ask; `Archive.target` says how. That it can be answered is seen at once.
+        """Make a target as `Archive.target` does; an unanswerable request raises at once.
 
         Raises
         ------
         TargetError
-            If it cannot be.
+            If the request cannot be answered.
         """
-        for word, given, known in (("missing", missing, get_args(Missing)), ("keep", keep, get_args(Keep))):
-            if given not in known:
-                raise TargetError(f"{word} is {', '.join(known)}, not {given!r}", hint=did_you_mean(str(given), known))
+        for word, value, choices in (("missing", missing, get_args(Missing)), ("keep", keep, get_args(Keep))):
+            if value not in choices:
+                raise TargetError(
+                    f"{word} is {', '.join(choices)}, not {value!r}", hint=did_you_mean(str(value), choices)
+                )
         names = (attributes,) if isinstance(attributes, str) else tuple(attributes)
         for name in names:
             if not isinstance(name, str):
                 raise TargetError(f"expected the name of an attribute, got {name!r}")
-        one = archive.catalog(sources)
-        called = sources if isinstance(sources, str) else one.name
-        target = cls(archive, Request(one.definition, names, where, missing, called), keep)
+        if isinstance(sources, str):
+            (definition,), sources_name = archive.context.read(find_definitions, [sources]), sources
+        else:
+            definition, sources_name = sources.definition, sources.name
+        target = cls(archive, Request(definition, names, where, missing, sources_name), keep)
         target.plan()
         return target
 
-    def plan(self) -> Plan:
-        """Return how it is answered, and why that is enough. Nothing is computed, and nothing is written, for it."""
-        database = self._archive._database  # noqa: SLF001 - the archive is its own
-        with database.reading() as reading:
+    def plan(self) -> DescribedPlan:
+        """Return the plan for the request, with its justification; compute and write nothing."""
+        database = self._archive.context.database
+
+        def make(reading: Reading) -> DescribedPlan:
             plan = plan_request(reading, self.request)
-        asked = {} if plan.catalog is None else {plan.catalog.digest: "the target"}
-        return in_names(plan, database, self.keep, asked | {self.request.sources.digest: self.request.called})
+            user_names = {} if plan.catalog is None else {plan.catalog.digest: "the target"}
+            user_names |= {self.request.sources.digest: self.request.sources_name}
+            return attach_names(plan, database, self.keep, user_names)
+
+        return self._recall_plan(database, make)
 
     def count(self, *, check: bool = False) -> int:
-        """Return how many sources there are: counted, unless that is known; `to_arrow` says what `check` does."""
+        """Return the number of sources; count them only if the number is unknown. See `to_arrow` for `check`."""
         return self._workshop().count(self.plan, check=check)
 
     def catalog(self, name: str | None = None) -> Catalog:
-        """Define the request as a catalog, with all that had to be created for it, and put a name on it.
+        """Define the request, with all newly created attributes, as a catalog, and put a name on it.
 
         Raises
         ------
         TargetError
-            If values may be missing in it: then it is no catalog.
+            If values may be missing: then the request is no catalog.
         """
         plan = self.plan()
         if plan.catalog is None:
             raise TargetError(
-                "a target with missing values is no catalog", hint='write it to a file; or missing="drop"'
+                "a target with missing values cannot be defined as a catalog",
+                hint=Hint(
+                    'write it to a file, or pass missing="drop"',
+                    command="write it with --output, or add --missing drop",
+                ),
             )
-        with self._archive._database.writing() as writing:  # noqa: SLF001
-            catalog_store.add(writing, *plan.created)
-        return self._archive.define(plan.catalog, name)
+        context = self._archive.context
+        context.write(catalog_store.add_catalogs, *plan.created)
+        define_catalog(context, plan.catalog, name)
+        return Catalog(self._archive, plan.catalog)
 
     def store(self, name: str | None = None) -> Catalog:
-        """Compute it, keep the result, and return it as a catalog."""
-        made = self.catalog(name)
-        made.store()
-        return made
+        """Compute the request, keep the result, and return it as a catalog."""
+        catalog = self.catalog(name)
+        catalog.store()
+        return catalog
 
     def _workshop(self) -> Workshop:
-        return self._archive._workshop  # noqa: SLF001
+        return self._archive.context.workshop
 
     @property
     def _keep(self) -> Keep:
@@ -114,9 +132,7 @@ class Target(Data):
 
     def __repr__(self) -> str:
         where = f" where {self.request.where}" if self.request.where else ""
-        return f"<Target {', '.join(self.request.attributes)} of {self.request.called}{where}>"
+        return f"<Target {', '.join(self.request.attributes)} of {self.request.sources_name}{where}>"
 
     def _repr_html_(self) -> str | None:
-        from provenn.archive import cards  # noqa: PLC0415 - only a notebook needs it
-
-        return cards.html(cards.target_card, self)
+        return render_card(lambda: make_target_card(self.request, self.keep, self.plan()._repr_html_()))

@@ -1,5 +1,6 @@
-"""The catalog classes: what they are made from, which sources and attributes they have. Only base files are I/O."""
+"""The catalog classes: their definitions, sources and attributes. Only base files are I/O."""
 
+from provenn.catalogs import verbs
 from provenn.catalogs.base import Base
 from provenn.catalogs.calculators import Calculator, PythonCalculator, SqlCalculator, calculator_from
 from provenn.catalogs.catalog import Catalog
@@ -9,16 +10,16 @@ from provenn.catalogs.cross_match import CrossMatch
 from provenn.catalogs.derive_attributes import DeriveAttributes
 from provenn.catalogs.exclude_sources import ExcludeSources
 from provenn.catalogs.extent import Extent
-from provenn.catalogs.files import Files
 from provenn.catalogs.keep_attributes import KeepAttributes
-from provenn.catalogs.lineage import cone, definition_digest, facts_of, restore
 from provenn.catalogs.matched_sources import MatchedSources
 from provenn.catalogs.population import Population, key_position
 from provenn.catalogs.rename_attributes import RenameAttributes
+from provenn.catalogs.restoring import cone, definition_digest, facts_of, restore
 from provenn.catalogs.restrict_sources import RestrictSources
 from provenn.catalogs.sample_sources import SampleSources
 from provenn.catalogs.schema import Attribute, Schema
 from provenn.catalogs.select_sources import SelectSources
+from provenn.files.file_set import Files
 
 __all__ = [
     "Attribute",
@@ -49,4 +50,5 @@ __all__ = [
     "facts_of",
     "key_position",
     "restore",
+    "verbs",
 ]

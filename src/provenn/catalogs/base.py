@@ -1,4 +1,4 @@
-"""A catalog that is not made from others: files."""
+"""The catalog class without dependencies: the rows of files."""
 
 from __future__ import annotations
 
@@ -8,25 +8,34 @@ from os import PathLike
 from typing import Self
 
 from provenn.catalogs.catalog import Catalog, Parameters
+from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
 from provenn.catalogs.extent import Extent, leaf
-from provenn.catalogs.file_columns import Column
-from provenn.catalogs.files import Files
 from provenn.catalogs.population import Population
-from provenn.catalogs.row_keys import with_row_key
-from provenn.catalogs.schema import Attribute, Schema
-from provenn.catalogs.type_names import type_named
+from provenn.catalogs.profile import ClassProfile
+from provenn.catalogs.schema import Attribute, Schema, make_own_identity
 from provenn.criteria import matching_names
-from provenn.errors import AttributeNotFoundError, KeyColumnsError
+from provenn.digests import CatalogDigest
+from provenn.errors import AttributeNotFoundError, DefinitionError, KeyColumnsError
+from provenn.files.columns import FileColumn
+from provenn.files.evidence import describe_basis
+from provenn.files.file_set import Files
+from provenn.files.row_keys import add_row_key
+from provenn.files.type_names import restore_type
 from provenn.logic import Statement
 
-__all__ = ["Base"]
+__all__ = ["INGEST", "Base"]
+
+INGEST = "ingest"
+"""The verb of a base catalog in exchanged definitions."""
 
 _INTEGRAL = ("tinyint", "smallint", "int", "bigint")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Base(Catalog):
-    """The rows of files. That the key is unique and never NULL is taken on trust here: who reads the data checks it.
+    """The rows of files.
+
+    The class takes on trust that the key is unique and never NULL. The reader of the data checks this.
 
     Parameters
     ----------
@@ -38,117 +47,150 @@ class Base(Catalog):
         The files.
     """
 
+    profile = ClassProfile(word="base", shape="drum", verbs=(INGEST,), part_counts=range(0), makes_base_set=True)
     population: Population
     key: tuple[str, ...]
     files: Files
 
     @classmethod
     def of(cls, files: Files, *, key: str | Sequence[str] | None, population: str | Population) -> Self:
-        """Take files for a catalog.
+        """Define a catalog of the rows of files.
 
         Parameters
         ----------
         files
             The files.
         key
-            The column or columns that identify a source. None if there are none: a source is a row of a file then,
-            known by what the file holds and the place of the row (`provenn.catalogs.row_keys`).
+            The column or columns that identify a source. With None a source is a row of a file, identified by the
+            content of the file and the position of the row (`provenn.files.row_keys`).
         population
-            What one row is. A name alone makes a population with the key's types as they are in the files.
+            What one row is. A name alone makes a population with the types of the key in the files.
 
         Raises
         ------
         AttributeNotFoundError
-            If there is no such column.
+            If a key column does not exist.
         KeyColumnsError
             If the columns cannot be the key of the population.
         """
         if key is None:
-            files = with_row_key(files)
+            files = add_row_key(files)
             key = files.row_key
-        columns = {one.name: one for one in files.columns}
-        chosen = [_column(name, columns) for name in ([key] if isinstance(key, str) else key)]
-        for one in chosen:
-            if chosen.count(one) > 1:
-                raise KeyColumnsError(f"the key column {one.name} is named twice")
-            if not one.type.scalar:
-                raise KeyColumnsError(f"the key column {one.name} is a {one.type}, whose values cannot be compared")
+        columns = {column.name: column for column in files.columns}
+        key_columns = [_find_column(name, columns) for name in ([key] if isinstance(key, str) else key)]
+        for column in key_columns:
+            if key_columns.count(column) > 1:
+                raise KeyColumnsError(f"the key column {column.name} is named twice")
+            if not column.type.scalar:
+                raise KeyColumnsError(
+                    f"the key column {column.name} has the type {column.type}, whose values cannot be compared"
+                )
         if isinstance(population, str):
-            population = Population(population, tuple(one.type for one in chosen))
-        _check_key(chosen, population)
-        return cls(population, tuple(one.name for one in chosen), files)
+            population = Population(population, tuple(column.type for column in key_columns))
+        _check_key(key_columns, population)
+        return cls(population, tuple(column.name for column in key_columns), files)
 
     @property
     def dependencies(self) -> tuple[Catalog, ...]:
-        """None."""
+        """An empty tuple."""
         return ()
 
     def moved(self, location: str | PathLike[str]) -> Self:
-        """Return the same catalog, with its files at another place."""
+        """Return the same catalog with its files at a new location."""
         return replace(self, files=self.files.moved(location))
 
     def parameters(self) -> Parameters:
-        """Population, key and the files, by what they hold."""
+        """Return population, key and files; files are identified by their content."""
         identity, _ = self.files.to_json()
         types = [str(kind) for kind in self.population.key]
         return {**identity, "key": list(self.key), "population": [self.population.name, types]}
 
     def notes(self) -> Parameters:
-        """Where the files are, and what is said of them."""
+        """Return the location, fingerprints and descriptions of the files."""
         return self.files.to_json()[1]
 
     @classmethod
     def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:  # noqa: ARG003
-        """Return the catalog that has these parameters and notes."""
+        """Return the catalog with these parameters and notes."""
         name, types = parameters["population"]
-        population = Population(name, tuple(map(type_named, types)))
+        population = Population(name, tuple(map(restore_type, types)))
         return cls(population, tuple(parameters["key"]), Files.from_json(parameters, notes))
 
     @classmethod
-    def local_statement(cls, digest: str, dependencies: Sequence[str]) -> Statement | None:  # noqa: ARG003
-        """Nothing: a fresh set."""
+    def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement | None:  # noqa: ARG003
+        """Return None: a base is a fresh set."""
         return None
 
-    def _own_population(self) -> Population:
+    @classmethod
+    def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003
+        """Return the location of the files and the number of rows in words."""
+        rows = "the rows" if notes["row_count"] is None else f"{notes['row_count']:,} rows"
+        return f"{rows} of {notes['location']}"
+
+    def show_parameters(self) -> Sequence[tuple[str, str]]:
+        """Return what is known of the files."""
+        files = self.files
+        return (
+            ("files", files.location),
+            ("how many", str(len(files.fingerprints))),
+            ("known by", describe_basis(files)),
+            ("format", files.format),
+            ("options", ", ".join(f"{name}={value}" for name, value in files.options)),
+            ("rows", "" if files.row_count is None else f"{files.row_count:,}"),
+            ("metadata", ", ".join(f"{name}={value}" for name, value in files.metadata)),
+        )
+
+    def exchange_form(self) -> ExchangeForm:
+        """Return the verb alone: files are not exchanged."""
+        return INGEST, {}
+
+    @classmethod
+    def from_exchange(cls, verb: str, options: ExchangeOptions, parts: Sequence[Catalog]) -> Catalog:  # noqa: ARG003
+        """Raise an error: files define a base catalog, not catalogs."""
+        raise DefinitionError(f"{verb!r} of {len(parts)} datasets is not a definition")
+
+    def _build_population(self) -> Population:
         return self.population
 
-    def _own_schema(self) -> Schema:
-        return Schema(tuple(map(self._attribute, self.files.columns)))
+    def _build_schema(self) -> Schema:
+        return Schema(tuple(map(self._make_attribute, self.files.columns)))
 
-    def _own_extent(self) -> Extent:
+    def _build_extent(self) -> Extent:
         return leaf(self.digest)
 
-    def _attribute(self, column: Column) -> Attribute:
-        said = (column.unit, column.description, column.ucd)
+    def _make_attribute(self, column: FileColumn) -> Attribute:
+        descriptions = (column.unit, column.description, column.ucd)
         if column.name not in self.key:
-            return Attribute(column.name, f"{self.digest}:{column.name}", column.type, column.nullable, *said)
+            identity = make_own_identity(self.digest, column.name)
+            return Attribute(column.name, identity, column.type, column.nullable, *descriptions)
         # A row without a key is no source.
         position = self.key.index(column.name)
         kind = self.population.key[position]
-        return Attribute(column.name, self.population.key_identity(position), kind, False, *said)
+        return Attribute(column.name, self.population.key_identity(position), kind, False, *descriptions)
 
 
-def _column(name: str, columns: dict[str, Column]) -> Column:
+def _find_column(name: str, columns: dict[str, FileColumn]) -> FileColumn:
+    """Return the only column that matches a name."""
     matches = matching_names(name, columns)
     if len(matches) != 1:
         raise AttributeNotFoundError(name, columns, matches)
     return columns[matches[0]]
 
 
-def _check_key(chosen: Sequence[Column], population: Population) -> None:
-    """Refuse columns that are not of the types of a population; whole numbers may be narrower."""
-    fits = len(chosen) == len(population.key) and all(
+def _check_key(key_columns: Sequence[FileColumn], population: Population) -> None:
+    """Refuse key columns with types that differ from the population; integers may be narrower."""
+    fits = len(key_columns) == len(population.key) and all(
         column.type == kind
         or (
             column.type.name in _INTEGRAL
             and kind.name in _INTEGRAL
             and _INTEGRAL.index(column.type.name) <= _INTEGRAL.index(kind.name)
         )
-        for column, kind in zip(chosen, population.key, strict=True)
+        for column, kind in zip(key_columns, population.key, strict=True)
     )
     if not fits:
-        given = ", ".join(f"{column.name} {column.type}" for column in chosen)
+        described = ", ".join(f"{column.name} {column.type}" for column in key_columns)
         raise KeyColumnsError(
-            f"the key of the population {population} cannot be ({given})",
-            hint="name the key columns in its order; or, if a row is something else, another population",
+            f"the key of the population {population} cannot be ({described})",
+            hint="name the key columns in that order, or choose another population",
         )

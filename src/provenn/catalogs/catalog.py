@@ -1,4 +1,4 @@
-"""What every catalog is."""
+"""The abstract base class of all catalogs."""
 
 from __future__ import annotations
 
@@ -7,39 +7,56 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-from provenn.catalogs.digest import content_digest
+from provenn.catalogs.column_origins import ColumnOrigin, Comparison, find_same_attributes
+from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
 from provenn.catalogs.extent import Extent
-from provenn.catalogs.population import Population
+from provenn.catalogs.formulas import Formula
+from provenn.catalogs.population import ONE_POPULATION, Population, make_plural
+from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Schema
 from provenn.criteria import Atom
-from provenn.errors import PopulationError
+from provenn.criteria.platforms import Trait
+from provenn.digests import CatalogDigest, Json, content_digest
+from provenn.errors import DefinitionError, PopulationError
 from provenn.logic import Relationship, Statement, equal
 
-__all__ = ["Catalog", "Facts", "Parameters", "definition_digest"]
+__all__ = ["Catalog", "Facts", "Parameters", "definition_digest", "make_inconsistency_error"]
 
 Parameters = Mapping[str, Any]
-"""A JSON object, as it is stored."""
+"""A JSON object in its stored form."""
 
 Facts = tuple[tuple[Statement, ...], tuple[Atom, ...]]
-"""What a definition says of sets, and the atoms it mentions."""
+"""The statements of a definition about sets, and the atoms in these statements."""
 
 
-def definition_digest(kind: str, parameters: Parameters, dependencies: Sequence[str]) -> str:
-    """Return the digest of a catalog, given those of its dependencies."""
-    return content_digest("catalog", {"kind": kind, "parameters": parameters, "dependencies": dependencies})
+def definition_digest(kind: str, parameters: Parameters, dependencies: Sequence[CatalogDigest]) -> CatalogDigest:
+    """Return the digest of a catalog from its class, parameters and the digests of its dependencies."""
+    content: Json = {"kind": kind, "parameters": parameters, "dependencies": dependencies}
+    return CatalogDigest(content_digest("catalog", content))
+
+
+def make_inconsistency_error(problem: str) -> DefinitionError:
+    """Return the error for a definition of others that provenn itself would not make."""
+    return DefinitionError(problem, hint="it was changed, or written by another version of provenn: define it again")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Catalog(ABC):
-    """An immutable definition: class, parameters, dependencies. Two that have the same digest are one catalog.
+    """An immutable definition: class, parameters, dependencies. Equal digests mean the same catalog.
 
-    Users' input is taken by the class method ``of`` of each class, which checks it and gives it its canonical form.
-    The constructors take the canonical form.
+    The class method ``of`` of each class takes user input, checks it and brings it into canonical form. The
+    constructors take the canonical form.
+
+    Each class answers for itself in four groups of methods: the definition and its sets; the definition in words; the
+    definition in exchanged files; and the lineage of rows and values. A class must have a profile, dependencies and a
+    sentence (`describe`); every other method has a default, which fits a class that changes one dependency.
 
     Attributes
     ----------
     kind
         The name of the class.
+    profile
+        What is true of all catalogs of the class.
     digest
         The hash of class, parameters and dependencies, in 64 hexadecimal digits.
     population
@@ -51,7 +68,8 @@ class Catalog(ABC):
     """
 
     kind: ClassVar[str]
-    digest: str = field(init=False)
+    profile: ClassVar[ClassProfile]
+    digest: CatalogDigest = field(init=False)
     population: Population = field(init=False)
     schema: Schema = field(init=False)
     extent: Extent = field(init=False)
@@ -61,89 +79,204 @@ class Catalog(ABC):
         cls.kind = cls.__name__
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        dependencies = [one.digest for one in self.dependencies]
-        put(self, "population", self._own_population())
-        put(self, "digest", definition_digest(self.kind, self.parameters(), dependencies))
-        put(self, "schema", self._own_schema())
-        put(self, "extent", self._own_extent())
+        set_field = object.__setattr__
+        dependencies = [dependency.digest for dependency in self.dependencies]
+        set_field(self, "population", self._build_population())
+        set_field(self, "digest", definition_digest(self.kind, self.parameters(), dependencies))
+        set_field(self, "schema", self._build_schema())
+        set_field(self, "extent", self._build_extent())
 
-    # --- what each class says of itself ---
+    # --- the definition, per class ---
 
     @property
     @abstractmethod
     def dependencies(self) -> tuple[Catalog, ...]:
-        """The catalogs it is made from, in the order of the definition."""
+        """The catalogs in the definition, in their order there."""
 
     def parameters(self) -> Parameters:
-        """All of its identity besides class and dependencies: canonical, complete, JSON."""
+        """Return the complete identity, except class and dependencies, as canonical JSON."""
         return {}
 
     def notes(self) -> Parameters:
-        """What is not identity, such as the user's own wording: JSON."""
+        """Return JSON outside the identity, such as the user's own wording."""
         return {}
 
     @classmethod
     def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:  # noqa: ARG003
-        """Return the catalog that has these parameters, notes and dependencies."""
+        """Return the catalog with these parameters, notes and dependencies."""
         return cls(*dependencies)
 
     def on(self, dependencies: Sequence[Catalog]) -> Catalog:
-        """Return the same definition, in the user's wording, on other dependencies, such as newer versions of them."""
+        """Return the same definition, in the user's wording, on different dependencies, such as newer versions."""
         return self.restored(self.parameters(), self.notes(), dependencies)
 
     @classmethod
-    def local_statement(cls, digest: str, dependencies: Sequence[str]) -> Statement | None:
-        """Return what the class alone says of the sources of a catalog and those of its dependencies."""
+    def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement | None:
+        """Return the statement about a catalog and its dependencies that follows from the class alone."""
         (parent,) = dependencies
         return equal(digest, parent)
 
     @classmethod
-    def facts_of(cls, digest: str, dependencies: Sequence[str], parameters: Parameters) -> Facts:  # noqa: ARG003
-        """Return what a definition says of sets whose labels are digests and labels of atoms."""
-        said = cls.local_statement(digest, dependencies)
-        return () if said is None else (said,), ()
+    def facts_of(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest], parameters: Parameters) -> Facts:  # noqa: ARG003
+        """Return the statements of a definition about sets; labels are digests and labels of atoms."""
+        statement = cls.local_statement(digest, dependencies)
+        return () if statement is None else (statement,), ()
 
-    def _own_population(self) -> Population:
+    def required_statement(self) -> Statement | None:
+        """Return the statement about the dependencies on whose proof the definition rests; None if it rests on none."""
+        return None
+
+    def check_consistency(self) -> None:
+        """Make sure that everything in a restored definition follows from its words and its dependencies.
+
+        A definition also holds what follows from its own words, so that nobody needs to parse them again: the set of a
+        criterion, the types of expressions. The digest covers both, and so vouches for neither: whoever writes the
+        definition could have a proof rest on another set than Spark selects.
+
+        Raises
+        ------
+        DefinitionError
+            If the definition is not one that provenn itself would make.
+        ProvennError
+            If nobody can define a catalog like this.
+        """
+        made_anew = self._define_anew()
+        if made_anew is not None and made_anew.digest != self.digest:
+            raise make_inconsistency_error("its parameters do not define it on these dependencies")
+
+    def _define_anew(self) -> Catalog | None:
+        """Return the catalog that a user gets who defines the same; None for classes whose restoring checks all."""
+        return None
+
+    def _build_population(self) -> Population:
         first, *others = self.dependencies
         for other in others:
             if other.population != first.population:
                 raise PopulationError(
-                    f"{self.kind} cannot bring together {first.population} and {other.population}",
-                    hint="only catalogs of one population have sources in common",
+                    f"{self.kind} needs catalogs of one population: one holds {make_plural(first.population.name)} "
+                    f"({', '.join(map(str, first.population.key))}), another {make_plural(other.population.name)} "
+                    f"({', '.join(map(str, other.population.key))})",
+                    hint=ONE_POPULATION,
                 )
         return first.population
 
-    def _own_schema(self) -> Schema:
+    def _build_schema(self) -> Schema:
         return self.dependencies[0].schema
 
-    def _own_extent(self) -> Extent:
+    def _build_extent(self) -> Extent:
         return self.dependencies[0].extent
 
-    # --- what follows ---
+    # --- the definition in words, per class ---
+
+    @classmethod
+    @abstractmethod
+    def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:
+        """Return a stored definition as a phrase in plain words, in the user's wording.
+
+        Parameters
+        ----------
+        parameters, notes
+            The parameters and notes of the catalog.
+        parts
+            The names of the dependencies, in order.
+        """
+
+    def describe_briefly(self, parts: Sequence[str]) -> str:  # noqa: ARG002 - other classes read the parts
+        """Return a few words that stand for the catalog where it has no name; empty if words would not help.
+
+        Parameters
+        ----------
+        parts
+            The words for the sources of the dependencies, in order.
+        """
+        return ""
+
+    def show_parameters(self) -> Sequence[tuple[str, str]]:
+        """Return the parameters for people, as names and texts; an empty text means that there is nothing to show."""
+        return ()
+
+    def formulas(self) -> tuple[Formula, ...]:
+        """Return how the catalog calculates attributes; empty if it calculates none."""
+        return ()
+
+    # --- the definition in exchanged files, per class ---
+
+    def exchange_form(self) -> ExchangeForm:
+        """Return the verb and the options of the definition, for another archive."""
+        return self.profile.word, {}
+
+    @classmethod
+    @abstractmethod
+    def from_exchange(cls, verb: str, options: ExchangeOptions, parts: Sequence[Catalog]) -> Catalog:
+        """Return the catalog that an exchanged definition means, without executing anything from the file.
+
+        Parameters
+        ----------
+        verb
+            One of the verbs of the class.
+        options
+            The options of the verb. They are read without checks: a missing option or a wrong type raises a
+            LookupError, TypeError, ValueError or AttributeError, which the caller reports.
+        parts
+            The dependencies, as many as the profile allows.
+
+        Raises
+        ------
+        ProvennError
+            If the catalogs do not allow the definition.
+        """
+
+    # --- the lineage of rows and values, per class ---
+
+    @property
+    def row_parents(self) -> tuple[Catalog, ...]:
+        """The dependencies whose rows continue in this catalog, with the identities of their attributes.
+
+        Other dependencies only decide which sources there are. A class whose rows are new has no row parents.
+        """
+        return self.dependencies[:1]
+
+    def trace_attributes(self) -> dict[str, tuple[ColumnOrigin, ...]]:
+        """Return the origins of each attribute in the dependencies, by attribute name."""
+        providers = {parent.digest: parent.schema.by_identity for parent in self.row_parents}
+        return {attribute.name: find_same_attributes(attribute, providers) for attribute in self.schema.attributes}
+
+    def trace_selection(self) -> tuple[ColumnOrigin, ...]:
+        """Return the attributes of the dependencies that decide which sources there are."""
+        return ()
+
+    def list_comparisons(self) -> tuple[Comparison, ...]:
+        """Return the selection as a conjunction of comparisons with numbers; empty if it has another form."""
+        return ()
+
+    def find_own_traits(self) -> frozenset[Trait]:
+        """Return the platform traits that the definition adds to those of the dependencies."""
+        return frozenset()
+
+    # --- derived from the definition ---
 
     def facts(self) -> tuple[Statement, ...]:
-        """What the definition says of sets; their labels are digests and labels of atoms."""
-        return self._facts()[0]
+        """Return the statements of the definition about sets; labels are digests and labels of atoms."""
+        return self._derive_facts()[0]
 
     def atoms(self) -> tuple[Atom, ...]:
-        """The atoms that the facts mention."""
-        return self._facts()[1]
+        """Return the atoms in the facts."""
+        return self._derive_facts()[1]
 
-    def _facts(self) -> Facts:
-        return self.facts_of(self.digest, [one.digest for one in self.dependencies], self.parameters())
+    def _derive_facts(self) -> Facts:
+        return self.facts_of(self.digest, [dependency.digest for dependency in self.dependencies], self.parameters())
 
     def relationship(self) -> Relationship:
-        """The local relationship with its direct dependencies, as the paper has it; the labels are digests.
+        """Return the local relationship with the direct dependencies, as in the paper; labels are digests.
 
         Raises
         ------
         BudgetError
-            If there are so many dependencies that hypercubes cannot say it.
+            If there are too many dependencies for hypercubes.
         """
-        labels = [self.digest, *dict.fromkeys(one.digest for one in self.dependencies)]
-        said = self.local_statement(labels[0], [one.digest for one in self.dependencies])
-        return Relationship.of(*([] if said is None else [said]), labels=labels)
+        labels = [self.digest, *dict.fromkeys(dependency.digest for dependency in self.dependencies)]
+        statement = self.local_statement(labels[0], [dependency.digest for dependency in self.dependencies])
+        return Relationship.of(*([] if statement is None else [statement]), labels=labels)
 
     def __eq__(self, other: object) -> bool:
         return self.digest == other.digest if isinstance(other, Catalog) else NotImplemented

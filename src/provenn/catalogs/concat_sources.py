@@ -1,42 +1,52 @@
-"""The sources of several catalogs together."""
+"""The union of the sources of several catalogs."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from provenn.catalogs import extent
 from provenn.catalogs.catalog import Catalog, Parameters
+from provenn.catalogs.column_origins import ColumnOrigin
+from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
 from provenn.catalogs.extent import Extent
-from provenn.catalogs.pieces import joined
-from provenn.catalogs.schema import Attribute, Piece, Schema
+from provenn.catalogs.pieces import join_pieces
+from provenn.catalogs.profile import ClassProfile
+from provenn.catalogs.schema import Attribute, AttributePiece, Schema
 from provenn.criteria import same_unit
+from provenn.digests import CatalogDigest
+from provenn.display.text import join_words
 from provenn.errors import AttributeConflictError, DefinitionError
-from provenn.logic import Statement, union
+from provenn.hints import Hint
+from provenn.logic import Statement, disjoint, union
 
-__all__ = ["ConcatSources", "Overlap", "differing_attributes", "shared_attributes"]
+__all__ = ["ConcatSources", "Overlap", "differing_attributes", "find_shared_attributes"]
 
 Overlap = Literal["first", "disjoint"]
-"""Why a source has one value though members define an attribute differently: the first member that holds it gives it,
-or no two members hold it."""
+"""Why a source has one value though members define an attribute differently: the first member that holds the source
+gives the value, or no two members hold the same source."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConcatSources(Catalog):
-    """The sources of all members, with the attributes that all members have.
+    """The sources of all members, with the attributes common to all members.
 
-    An attribute that members define differently is a new one; for each source it is the attribute of the first member
-    that holds the source.
+    An attribute defined differently by members is a new attribute. Its value for a source is the value in the first
+    member with this source.
 
     Parameters
     ----------
     members
         At least two catalogs of one population.
     overlap
-        Why that is no guess, if there are such attributes; otherwise None.
+        Why the value is no guess, if members define an attribute differently; otherwise None.
     """
 
+    profile = ClassProfile(
+        word="concat", shape="rows", part_counts=range(2, sys.maxsize), needs_proof=True, joins_attributes=True
+    )
     members: tuple[Catalog, ...]
     overlap: Overlap | None
 
@@ -49,29 +59,35 @@ class ConcatSources(Catalog):
         *members
             The catalogs; the order matters if ``overlap="first"``.
         overlap
-            ``"first"`` if the first member that holds a source may give the values of attributes that members define
-            differently; ``"disjoint"`` if it is proved that no two members hold the same source.
+            ``"first"`` if the first member that holds a source gives the values of attributes that members define
+            differently; ``"disjoint"`` if a proof shows that no two members hold the same source.
 
         Raises
         ------
         AttributeConflictError
-            If members define attributes differently and `overlap` is not given; or with different types or units.
+            If members define attributes differently and `overlap` is None; or with different types or units.
         DefinitionError
-            If there is only one member, or `overlap` is not one of these.
+            If there is only one member, or `overlap` has any other value.
         """
         if len(members) < 2:
-            raise DefinitionError(f"sources of at least two catalogs are concatenated, not of {len(members)}")
+            raise DefinitionError(f"concatenating needs at least two catalogs, got {len(members)}")
         if overlap not in (None, "first", "disjoint"):
             raise DefinitionError(f"overlap is first or disjoint, not {overlap!r}")
-        made = cls(members, overlap)
+        catalog = cls(members, overlap)
         differing = differing_attributes(*members)
         if differing and overlap is None:
             few = ", ".join(differing[:5]) + " …" * (len(differing) > 5)
             raise AttributeConflictError(
-                f"a source that several members hold could have several values of {few}",
-                hint='say that the first member counts: .concat(…, order="first"); or declare that they are disjoint',
+                f"a source in several members could have several values of {few}",
+                hint=Hint(
+                    'let the first member win: .concat(…, order="first"); or declare that the members are disjoint',
+                    command="let the first member win: --order first; or declare that the members are disjoint",
+                ),
             )
-        return made if differing or overlap is None else cls(members, None)
+        return catalog if differing or overlap is None else cls(members, None)
+
+    def _define_anew(self) -> Catalog:
+        return type(self).of(*self.members, overlap=self.overlap)
 
     @property
     def dependencies(self) -> tuple[Catalog, ...]:
@@ -79,73 +95,121 @@ class ConcatSources(Catalog):
         return self.members
 
     def parameters(self) -> Parameters:
-        """Why a source has one value of each attribute."""
+        """Return the reason why a source has one value of each attribute."""
         return {"overlap": self.overlap}
 
     @classmethod
     def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> ConcatSources:  # noqa: ARG003
-        """Return the catalog that has these parameters and members."""
+        """Return the catalog with these parameters and members."""
         return cls(tuple(dependencies), parameters["overlap"])
 
     def on(self, dependencies: Sequence[Catalog]) -> Catalog:
-        """Return the same of other members. Whether those are disjoint is to be proved again."""
+        """Return the concatenation of different members. The caller must prove their disjointness again."""
         return self.of(*dependencies, overlap=self.overlap)
 
     @classmethod
-    def local_statement(cls, digest: str, dependencies: Sequence[str]) -> Statement:
-        """The union."""
+    def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement:
+        """Return the union of the members."""
         return union(digest, *dependencies)
 
-    def _own_schema(self) -> Schema:
-        return Schema(tuple(joined(pieces) for pieces in shared_attributes(self.members)))
+    def required_statement(self) -> Statement | None:
+        """Return that the members are disjoint, if the values rest on that."""
+        if self.overlap != "disjoint":
+            return None
+        return disjoint(*(member.digest for member in self.members))
 
-    def _own_extent(self) -> Extent:
+    @classmethod
+    def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003
+        """Return the members in words, and which of them gives the values."""
+        first = (
+            "; for a source in several, the first one provides the values" if parameters["overlap"] == "first" else ""
+        )
+        return f"the sources of {join_words(parts)} together{first}"
+
+    def describe_briefly(self, parts: Sequence[str]) -> str:
+        """Return the members."""
+        return " together with ".join(parts)
+
+    def show_parameters(self) -> Sequence[tuple[str, str]]:
+        """Return which member gives the values, if members define an attribute differently."""
+        if self.overlap is None:
+            return ()
+        which = "of the first that has a source" if self.overlap == "first" else "of the only one that has a source"
+        return (("values", which),)
+
+    def exchange_form(self) -> ExchangeForm:
+        """Return the verb, and the reason why a source has one value."""
+        return self.profile.word, {"overlap": self.overlap} if self.overlap else {}
+
+    @classmethod
+    def from_exchange(cls, verb: str, options: ExchangeOptions, parts: Sequence[Catalog]) -> Catalog:  # noqa: ARG003
+        """Return the concatenation of the parts."""
+        return cls.of(*parts, overlap=options.get("overlap"))
+
+    @property
+    def row_parents(self) -> tuple[Catalog, ...]:
+        """An empty tuple: the rows get a new schema."""
+        return ()
+
+    def trace_attributes(self) -> dict[str, tuple[ColumnOrigin, ...]]:
+        """Return, for each attribute, the attributes of the members of which it consists."""
+        return {
+            pieces[0].attribute.name: tuple(
+                dict.fromkeys(ColumnOrigin(piece.member, piece.attribute.name) for piece in pieces)
+            )
+            for pieces in find_shared_attributes(self.members)
+        }
+
+    def _build_schema(self) -> Schema:
+        return Schema(tuple(join_pieces(pieces) for pieces in find_shared_attributes(self.members)))
+
+    def _build_extent(self) -> Extent:
         return extent.union(member.extent for member in self.members)
 
 
 def differing_attributes(*members: Catalog) -> tuple[str, ...]:
-    """Return the names of the attributes that all members have and that they define differently."""
+    """Return the names of the common attributes with different definitions in the members."""
     return tuple(
         pieces[0].attribute.name
-        for pieces in shared_attributes(members)
+        for pieces in find_shared_attributes(members)
         if any(piece.identity != pieces[0].identity for piece in pieces)
     )
 
 
-def shared_attributes(members: Sequence[Catalog]) -> list[list[Piece]]:
-    """Return, for each attribute that all members have, what each gives to it."""
-    return list(_shared(members))
+def find_shared_attributes(members: Sequence[Catalog]) -> list[list[AttributePiece]]:
+    """Return, for each attribute common to all members, the pieces from the members."""
+    return list(_iterate_shared_attributes(members))
 
 
-def _shared(members: Sequence[Catalog]) -> Iterator[list[Piece]]:
+def _iterate_shared_attributes(members: Sequence[Catalog]) -> Iterator[list[AttributePiece]]:
     first, *others = members
-    keys = [{one.identity: one for one in other.schema.key} for other in others]
-    for one in first.schema.attributes:
-        counterparts = [one]
+    keys = [{attribute.identity: attribute for attribute in other.schema.key} for other in others]
+    for attribute in first.schema.attributes:
+        counterparts = [attribute]
         for other, key in zip(others, keys, strict=True):
-            # The key is the key, whatever it is called.
-            found = (key[one.identity],) if one.identity in key else other.schema.matching(one.name)
-            if len(found) == 1:
-                counterparts += found
+            # Key attributes match by identity, under any name.
+            matches = (key[attribute.identity],) if attribute.identity in key else other.schema.matching(attribute.name)
+            if len(matches) == 1:
+                counterparts += matches
         if len(counterparts) == len(members):
-            _check(counterparts)
+            _check_counterparts(counterparts)
             yield [
-                Piece(member.digest, member.extent, attribute)
-                for member, attribute in zip(members, counterparts, strict=True)
+                AttributePiece(member.digest, member.extent, counterpart)
+                for member, counterpart in zip(members, counterparts, strict=True)
             ]
 
 
-def _check(counterparts: Sequence[Attribute]) -> None:
-    """Refuse to put together what is not of one type and one unit."""
+def _check_counterparts(counterparts: Sequence[Attribute]) -> None:
+    """Refuse counterparts of different types or units."""
     first, *others = counterparts
     for other in others:
         if other.type != first.type:
             raise AttributeConflictError(
-                f"{first.name} is a {first.type} in one member and a {other.type} in another",
-                hint=f"derive it in one type, as in CAST({first.name} AS {first.type}), under a new name",
+                f"{first.name} has the type {first.type} in one member and {other.type} in another",
+                hint=f"derive it with one type, for example CAST({first.name} AS {first.type}), under a new name",
             )
         if first.unit and other.unit and not same_unit(first.unit, other.unit):
             raise AttributeConflictError(
                 f"{first.name} is in {first.unit} in one member and in {other.unit} in another",
-                hint="derive it in one unit, under a new name",
+                hint="derive it in one unit, with a new name",
             )

@@ -1,4 +1,4 @@
-"""Pairs of sources of two catalogs that lie close to one another on the sky."""
+"""Pairs of sources of two catalogs close to each other on the sky."""
 
 from __future__ import annotations
 
@@ -8,28 +8,33 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from provenn.catalogs.catalog import Catalog, Facts, Parameters
+from provenn.catalogs.column_origins import ColumnOrigin
+from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions, require_text
 from provenn.catalogs.extent import Extent, leaf
 from provenn.catalogs.population import Population, key_position
-from provenn.catalogs.schema import Attribute, Schema, check_name
-from provenn.criteria import Atom, backquoted
-from provenn.criteria.domains import double_key
+from provenn.catalogs.profile import ClassProfile
+from provenn.catalogs.schema import Attribute, Schema, check_name, make_own_identity
+from provenn.criteria import Atom, AttributeIdentity, backquoted
+from provenn.criteria.domains import encode_double
+from provenn.criteria.platforms import Trait
 from provenn.criteria.types import DOUBLE
+from provenn.digests import CatalogDigest
 from provenn.errors import DefinitionError
 from provenn.logic import Statement, equal, subset
 from provenn.logic.terms import term
-from provenn.sky.positions import DEGREES, angle_unit, positions
-from provenn.sky.separations import arcseconds
+from provenn.sky.positions import DEGREES, find_position_attributes, read_angle_unit
+from provenn.sky.separations import read_arcseconds
 
-__all__ = ["Coordinate", "CrossMatch", "Matches", "Side", "match_atom", "match_words", "near_term"]
+__all__ = ["Coordinate", "CrossMatch", "Matches", "Side", "describe_match", "make_match_atom", "make_near_term"]
 
 Matches = Literal["best", "all"]
-"""Which pairs: of every source of the left catalog the nearest one of the right; or every pair."""
+"""The pairs to keep: for every source of the left catalog the nearest source of the right; or every pair."""
 
 Side = Literal["left", "right"]
 """One of the two catalogs."""
 
-Coordinate = tuple[str, str]
-"""The identity of an attribute, and its unit, as `provenn.sky.positions.DEGREES` has it."""
+Coordinate = tuple[AttributeIdentity, str]
+"""The identity of an attribute, and its unit, a key of `provenn.sky.positions.DEGREES`."""
 
 SEPARATION = "separation"
 
@@ -38,28 +43,31 @@ _PLACES = ("right ascension", "declination")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CrossMatch(Catalog):
-    """Pairs of a source of `left` and one of `right` that are at most `radius` apart.
+    """Pairs of a source of `left` and a source of `right` at most `radius` apart.
 
-    One row is a pair: a population of its own, whose key is the key of both. A pair has all attributes of both, and
-    the separation. A source without a position (NULL, NaN, a declination beyond the poles) is in no pair.
+    A row is a pair: a separate population with the keys of both sides as key. A pair has all attributes of both sides,
+    and the separation. A source without a position (NULL, NaN, a declination beyond the poles) is in no pair.
 
     Parameters
     ----------
     left, right
         The catalogs, of any populations.
     radius
-        How far apart the sources of a pair are at most, in arcseconds.
+        The largest separation of the sources of a pair, in arcseconds.
     matches
-        "best": for every source of `left` the nearest of `right`; of several that are equally near, the one with the
-        smallest key. "all": every pair.
+        "best": for every source of `left` the nearest source of `right`; among equally near sources, the source with
+        the smallest key. "all": every pair.
     coordinates
-        Right ascension and declination of `left`, then those of `right`.
+        Right ascension and declination of `left`, then of `right`.
     suffix
-        What is appended to the names of attributes of `right` that others have already.
+        The suffix for names of attributes of `right` that are already taken.
     told
-        The names of the position attributes, if they were given.
+        For each side, the names of the position attributes from the user; None if provenn finds them.
     """
 
+    profile = ClassProfile(
+        word="crossmatch", shape="bow", part_counts=range(2, 3), makes_base_set=True, crosses_populations=True
+    )
     left: Catalog
     right: Catalog
     radius: float
@@ -91,177 +99,294 @@ class CrossMatch(Catalog):
             "best" or "all".
         on
             The names of right ascension and declination: a pair of names, for both catalogs, or one pair for each,
-            where None means those that `provenn.sky.positions` finds.
+            where None means the positions that `provenn.sky.positions` finds.
         suffix
-            What is appended to the names of attributes of `right` that others have already.
+            The suffix for names of attributes of `right` that are already taken.
 
         Raises
         ------
         DefinitionError
-            If the radius is none, or it is not known where the sources are.
+            If the radius is not valid, or the positions of the sources are unknown.
         AttributeNotFoundError
-            If there is no attribute of a name.
+            If an attribute does not exist.
         """
-        told = _told(on)
-        coordinates = (*_coordinates(left, told[0]), *_coordinates(right, told[1]))
-        return cls(left, right, arcseconds(radius), _which(matches), coordinates, check_name(suffix), told)
+        position_names = _read_position_names(on)
+        coordinates = (*_find_coordinates(left, position_names[0]), *_find_coordinates(right, position_names[1]))
+        return cls(
+            left,
+            right,
+            read_arcseconds(radius),
+            _check_matches(matches),
+            coordinates,
+            check_name(suffix),
+            position_names,
+        )
 
     @property
     def dependencies(self) -> tuple[Catalog, ...]:
-        """Both."""
+        """`left` and `right`."""
         return self.left, self.right
 
     def parameters(self) -> Parameters:
-        """Radius, which matches, where the positions are, the suffix, and the sets of sources that are matched."""
+        """Return radius, matches, position attributes, suffix, and the extents of both sides."""
         return {
             "radius": self.radius,
             "matches": self.matches,
-            "coordinates": [list(one) for one in self.coordinates],
+            "coordinates": [list(coordinate) for coordinate in self.coordinates],
             "suffix": self.suffix,
             "extents": [self.left.extent.digest, self.right.extent.digest],
         }
 
     def notes(self) -> Parameters:
-        """The names of the position attributes, as they were given."""
+        """Return the names of the position attributes from the user."""
         sides = zip(("left", "right"), self.told, strict=True)
         return {
-            f"{side} {what}": name for side, names in sides for what, name in zip(_PLACES, names or (), strict=False)
+            f"{side} {axis}": name for side, names in sides for axis, name in zip(_PLACES, names or (), strict=False)
         }
 
     @classmethod
     def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:
-        """Return the catalog that has these parameters, notes and dependencies."""
+        """Return the catalog with these parameters, notes and dependencies."""
         left, right = dependencies
         coordinates = tuple((identity, unit) for identity, unit in parameters["coordinates"])
         for (identity, unit), side in zip(coordinates, (left, left, right, right), strict=True):
             if identity not in side.schema.by_identity or unit not in DEGREES:
-                raise DefinitionError(f"{identity} in {unit} tells no position")
-        radius, which, suffix = arcseconds(parameters["radius"]), _which(parameters["matches"]), parameters["suffix"]
-        names = [[f"{side} {what}" for what in _PLACES] for side in ("left", "right")]
-        told = tuple(tuple(notes[one] for one in given) if given[0] in notes else None for given in names)
-        return cls(left, right, radius, which, coordinates, check_name(suffix), told)
+                raise DefinitionError(f"{identity} in {unit} is not a position")
+        radius, matches, suffix = (
+            read_arcseconds(parameters["radius"]),
+            _check_matches(parameters["matches"]),
+            parameters["suffix"],
+        )
+        keys = [[f"{side} {axis}" for axis in _PLACES] for side in ("left", "right")]
+        position_names = tuple(tuple(notes[key] for key in pair) if pair[0] in notes else None for pair in keys)
+        return cls(left, right, radius, matches, coordinates, check_name(suffix), position_names)
 
     def on(self, dependencies: Sequence[Catalog]) -> Catalog:
-        """Return the same match of other catalogs."""
+        """Return the same match of different catalogs."""
         left, right = dependencies
         return self.of(left, right, self.radius, matches=self.matches, on=self.told, suffix=self.suffix)
 
     @classmethod
-    def local_statement(cls, digest: str, dependencies: Sequence[str]) -> Statement | None:  # noqa: ARG003
-        """Nothing: a pair is no source of either."""
+    def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement | None:  # noqa: ARG003
+        """Return None: a pair is no source of either side."""
         return None
 
     @classmethod
-    def facts_of(cls, digest: str, dependencies: Sequence[str], parameters: Parameters) -> Facts:  # noqa: ARG003
-        """Pairs within a smaller radius are pairs within a larger one, and the best are among all."""
-        every, best = _pair_atoms(parameters)
+    def facts_of(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest], parameters: Parameters) -> Facts:  # noqa: ARG003
+        """Return the facts: pairs are nested by radius, and the best pairs are among all pairs."""
+        every, best = _make_pair_atoms(parameters)
         if parameters["matches"] == "all":
             return (equal(digest, every.label),), (every,)
         return (equal(digest, best.label), subset(digest, every.label)), (every, best)
+
+    # --- the definition in words and in exchanged files ---
+
+    @classmethod
+    def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003
+        """Return both sides and the radius in words."""
+        radius = f"within {parameters['radius']:g} arcsec on the sky"
+        if parameters["matches"] == "all":
+            return f"all pairs of {parts[0]} and {parts[1]} {radius}"
+        return f"each source of {parts[0]} with the nearest of {parts[1]} {radius}"
+
+    def describe_briefly(self, parts: Sequence[str]) -> str:
+        """Return both sides."""
+        return " matched with ".join(parts)
+
+    def show_parameters(self) -> Sequence[tuple[str, str]]:
+        """Return the radius, the matches and the position attributes."""
+        (ra, dec), others = self._list_position_names()
+        return (
+            ("radius", f"{self.radius:g} arcsec"),
+            ("matches", self.matches),
+            ("positions", f"{ra}, {dec} with {', '.join(others)}"),
+        )
+
+    def exchange_form(self) -> ExchangeForm:
+        """Return the radius, the matches, the position attributes and the suffix."""
+        options = {
+            "radius": self.radius,
+            "matches": self.matches,
+            "on": self._list_position_names(),
+            "suffix": self.suffix,
+        }
+        return self.profile.word, options
+
+    @classmethod
+    def from_exchange(cls, verb: str, options: ExchangeOptions, parts: Sequence[Catalog]) -> Catalog:  # noqa: ARG003
+        """Return the match of the two parts."""
+        left, right = parts
+        return cls.of(
+            left,
+            right,
+            options["radius"],
+            matches=require_text(options["matches"]),
+            on=options["on"],
+            suffix=require_text(options["suffix"]),
+        )
+
+    def _list_position_names(self) -> list[list[str]]:
+        """Return the names of right ascension and declination, for each side."""
+        names = [side.schema.by_identity[identity].name for side, identity in self._pair_coordinates()]
+        return [names[:2], names[2:]]
+
+    def _pair_coordinates(self) -> Iterator[tuple[Catalog, AttributeIdentity]]:
+        """Yield the side and the identity of each coordinate."""
+        sides = (self.left, self.left, self.right, self.right)
+        yield from ((side, identity) for side, (identity, _) in zip(sides, self.coordinates, strict=True))
+
+    # --- the lineage of rows and values ---
+
+    @property
+    def row_parents(self) -> tuple[Catalog, ...]:
+        """An empty tuple: a row is a pair, and its attributes are attributes of the pair."""
+        return ()
+
+    def trace_attributes(self) -> dict[str, tuple[ColumnOrigin, ...]]:
+        """Return the attributes of the sides as origins; the positions are the origin of the separation."""
+        side_origins = {
+            attribute.name: (ColumnOrigin(side.digest, side_attribute.name),)
+            for side, attributes in (
+                (self.left, self.attributes_of("left")),
+                (self.right, self.attributes_of("right")),
+            )
+            for attribute, side_attribute in attributes
+        }
+        return {**side_origins, self.separation.name: tuple(self._trace_positions("DIRECT", "TRANSFORMATION"))}
+
+    def trace_selection(self) -> tuple[ColumnOrigin, ...]:
+        """Return the position attributes of both sides."""
+        return tuple(dict.fromkeys(self._trace_positions("INDIRECT", "JOIN")))
+
+    def _trace_positions(self, kind: str, subtype: str) -> Iterator[ColumnOrigin]:
+        """Yield the coordinates as origins."""
+        text = f"within {self.radius:g} arcsec on the sky"
+        for side, identity in self._pair_coordinates():
+            yield ColumnOrigin(side.digest, side.schema.by_identity[identity].name, kind, subtype, text)
+
+    def find_own_traits(self) -> frozenset[Trait]:
+        """Return the trait of the machine: distances on the sky are computed from sines and cosines."""
+        return frozenset([Trait.MACHINE])
 
     # --- the attributes of pairs ---
 
     @property
     def separation(self) -> Attribute:
-        """How far apart the sources of a pair are, in arcseconds."""
+        """The attribute with the separation of the sources of a pair, in arcseconds."""
         return self.schema.attributes[-1]
 
     def attributes_of(self, side: Side) -> tuple[tuple[Attribute, Attribute], ...]:
-        """Return the attributes that pairs have from a side: as the pair has them, and as the side has them."""
+        """Return the attributes of a side, each as the attribute of the pair and as the attribute of the side."""
         own, width = (self.left if side == "left" else self.right).schema.attributes, len(self.left.schema.attributes)
-        lifted = self.schema.attributes[:width] if side == "left" else self.schema.attributes[width:-1]
-        return tuple(zip(lifted, own, strict=True))
+        pair_attributes = self.schema.attributes[:width] if side == "left" else self.schema.attributes[width:-1]
+        return tuple(zip(pair_attributes, own, strict=True))
 
-    def _own_population(self) -> Population:
+    def _build_population(self) -> Population:
         left, right = self.left.population, self.right.population
-        names = (f"({one.name})" if " & " in one.name else one.name for one in (left, right))
+        names = (
+            f"({population.name})" if " & " in population.name else population.name for population in (left, right)
+        )
         return Population(" & ".join(names), (*left.key, *right.key))
 
-    def _own_schema(self) -> Schema:
+    def _build_schema(self) -> Schema:
         taken: set[str] = set()
-        made = [self._lifted(one, one.name, 0) for one in self.left.schema.attributes]
-        taken.update(one.name for one in made)
-        for one in self.right.schema.attributes:
-            made.append(self._lifted(one, self._free(one.name, taken), len(self.left.population.key)))
-            taken.add(made[-1].name)
-        name = self._free(SEPARATION, taken)
+        attributes = [self._lift_attribute(attribute, attribute.name, 0) for attribute in self.left.schema.attributes]
+        taken.update(attribute.name for attribute in attributes)
+        for attribute in self.right.schema.attributes:
+            attributes.append(
+                self._lift_attribute(
+                    attribute, self._find_free_name(attribute.name, taken), len(self.left.population.key)
+                )
+            )
+            taken.add(attributes[-1].name)
+        name = self._find_free_name(SEPARATION, taken)
         text = "distance on the sky between the two"
-        made.append(Attribute(name, f"{self.digest}:{name}", DOUBLE, False, "arcsec", text, "pos.angDistance"))
-        return Schema(tuple(made))
+        identity = make_own_identity(self.digest, name)
+        attributes.append(Attribute(name, identity, DOUBLE, False, "arcsec", text, "pos.angDistance"))
+        return Schema(tuple(attributes))
 
-    def _lifted(self, one: Attribute, name: str, before: int) -> Attribute:
-        """Return an attribute of a side as one of pairs: a value of the pair, not of a source of that side."""
-        place = key_position(one.identity)
-        identity = f"{self.digest}:{name}" if place is None else self.population.key_identity(before + place)
+    def _lift_attribute(self, attribute: Attribute, name: str, before: int) -> Attribute:
+        """Return an attribute of a side as an attribute of pairs: a value of the pair, not of the side's source."""
+        place = key_position(attribute.identity)
+        own = make_own_identity(self.digest, name)
+        identity = own if place is None else self.population.key_identity(before + place)
         # The main position of a pair is that of its left source.
-        ucd = one.ucd if not before else re.sub(r"\s*;\s*meta\.main\b", "", one.ucd, flags=re.IGNORECASE)
-        return replace(one, name=name, identity=identity, ucd=ucd, pieces=())
+        ucd = attribute.ucd if not before else re.sub(r"\s*;\s*meta\.main\b", "", attribute.ucd, flags=re.IGNORECASE)
+        return replace(attribute, name=name, identity=identity, ucd=ucd, pieces=())
 
-    def _free(self, name: str, taken: set[str]) -> str:
+    def _find_free_name(self, name: str, taken: set[str]) -> str:
         while name in taken:
             name += self.suffix
         return name
 
-    def _own_extent(self) -> Extent:
-        every, best = _pair_atoms(self.parameters())
+    def _build_extent(self) -> Extent:
+        every, best = _make_pair_atoms(self.parameters())
         return leaf(every.label if self.matches == "all" else best.label)
 
 
-def _which(matches: object) -> Matches:
+def _check_matches(matches: object) -> Matches:
+    """Return `matches` if valid: best or all."""
     if matches == "best":
         return "best"
     if matches == "all":
         return "all"
-    raise DefinitionError(f"matches are best or all, not {matches!r}")
+    raise DefinitionError(f"expected best or all as matches, got {matches!r}")
 
 
-def _told(on: object) -> tuple[tuple[str, ...] | None, ...]:
-    """Return the names of the positions of both sides."""
+def _read_position_names(on: object) -> tuple[tuple[str, ...] | None, ...]:
+    """Return the names of the position attributes of both sides."""
     if on is None:
         return None, None
-    both = tuple(on) if isinstance(on, list | tuple) else ()
-    if len(both) == 2 and all(isinstance(one, str) for one in both):
-        both = (both, both)
-    if len(both) != 2 or not all(one is None or isinstance(one, list | tuple) for one in both):
+    sides = tuple(on) if isinstance(on, list | tuple) else ()
+    if len(sides) == 2 and all(isinstance(names, str) for names in sides):
+        sides = (sides, sides)
+    if len(sides) != 2 or not all(names is None or isinstance(names, list | tuple) for names in sides):
         raise DefinitionError(
-            f"positions cannot be told as {on!r}",
+            f"expected the attributes of positions, got {on!r}",
             hint='on=("ra", "dec"), or on=(("ra", "dec"), ("raj2000", "dej2000"))',
         )
-    return tuple(None if one is None else tuple(one) for one in both)
+    return tuple(None if names is None else tuple(names) for names in sides)
 
 
-def _coordinates(catalog: Catalog, on: Sequence[str] | None) -> Iterator[Coordinate]:
-    for one in positions(catalog.schema, on):
-        if not one.type.numeric:
-            raise DefinitionError(f"{one.name} is a {one.type}, which tells no position", hint="an angle is a number")
-        yield one.identity, angle_unit(one)
+def _find_coordinates(catalog: Catalog, on: Sequence[str] | None) -> Iterator[Coordinate]:
+    """Yield identity and unit of right ascension and declination of a catalog."""
+    for attribute in find_position_attributes(catalog.schema, on):
+        if not attribute.type.numeric:
+            raise DefinitionError(
+                f"{attribute.name} has the type {attribute.type} and cannot be a coordinate",
+                hint="a coordinate must be a number",
+            )
+        yield attribute.identity, read_angle_unit(attribute)
 
 
-# --- sets that no criterion defines ---
+# --- sets defined by a match, not by a criterion ---
 #
-# Whether a source or a pair is in one of these is told by a match, not by its row. What is known of them without
-# matching: those of one term are nested, by radius.
+# Only the match decides whether a source or a pair is in one of these sets; the row does not. Known without matching:
+# sets of the same term are nested by radius.
 
 
-def match_atom(text: str, radius: float, *inside: str) -> Atom:
-    """Return the atom of a set that a match makes: the term that the radius cuts, and sets that it lies in."""
-    return Atom(f"{text} <= {radius!r}", text, double_key(radius), tuple(map(term, inside)))
+def make_match_atom(text: str, radius: float, *inside: str) -> Atom:
+    """Return the atom of a set defined by a match.
+
+    The radius cuts the term of the atom. The set lies inside the sets with the labels `inside`.
+    """
+    return Atom(f"{text} <= {radius!r}", text, encode_double(radius), tuple(map(term, inside)))
 
 
-def _pair_atoms(parameters: Parameters) -> tuple[Atom, Atom]:
-    """Return the sets of all pairs, and of the best."""
-    places = [_written(one) for one in parameters["coordinates"]]
+def _make_pair_atoms(parameters: Parameters) -> tuple[Atom, Atom]:
+    """Return the atoms of all pairs and of the best pairs."""
+    places = [_format_coordinate(coordinate) for coordinate in parameters["coordinates"]]
     text = f"pairs({', '.join([*parameters['extents'], *places])})"
-    every = match_atom(text, parameters["radius"])
-    return every, match_atom(f"best {text}", parameters["radius"], every.label)
+    every = make_match_atom(text, parameters["radius"])
+    return every, make_match_atom(f"best {text}", parameters["radius"], every.label)
 
 
-def near_term(own: Sequence[Coordinate], extent: Extent, others: Sequence[Coordinate]) -> str:
-    """Return the term by which sources are nested that lie near a source of an extent."""
-    return f"near({', '.join([extent.digest, *map(_written, (*own, *others))])})"
+def make_near_term(own: Sequence[Coordinate], extent: Extent, others: Sequence[Coordinate]) -> str:
+    """Return the term of the sets of sources near an extent; the radius nests these sets."""
+    return f"near({', '.join([extent.digest, *map(_format_coordinate, (*own, *others))])})"
 
 
-def _written(coordinate: Sequence[str]) -> str:
+def _format_coordinate(coordinate: Sequence[str]) -> str:
     identity, unit = coordinate
     return f"{backquoted(identity)} {unit}"
 
@@ -270,22 +395,22 @@ _MATCHED = re.compile(r"(near|paired|pairs|best pairs)\(.*\) <= ([0-9.e+-]+)", r
 _NEAR = re.compile(r"near\(([0-9a-f]{64}),")
 
 
-def match_words(label: str) -> tuple[str, str | None] | None:
-    """Return what the set of a match is, in words; None if the label is that of something else.
+def describe_match(label: str) -> tuple[str, str | None] | None:
+    """Return a description of the set of a match, in words; None for any other label.
 
     Returns
     -------
     tuple or None
-        The words, and the digest of the extent near which the sources lie, to be named after them, if there is one.
+        The words, and the digest of the nearby extent, to be named after the words, if there is one.
 
-    >>> match_words("vmag < 6")
+    >>> describe_match("vmag < 6")
     """
-    found = _MATCHED.fullmatch(label)
-    if found is None:
+    match_label = _MATCHED.fullmatch(label)
+    if match_label is None:
         return None
-    within = f"within {float(found[2]):g} arcsec"
+    within = f"within {float(match_label[2]):g} arcsec"
     near = _NEAR.search(label)
-    match found[1]:
+    match match_label[1]:
         case "near":
             return f"{within} of", near and near[1]
         case "paired":

@@ -1,4 +1,4 @@
-"""A catalog with more attributes, calculated from those it has."""
+"""A catalog with more attributes, calculated from the attributes of the parent."""
 
 from __future__ import annotations
 
@@ -7,40 +7,50 @@ from dataclasses import dataclass
 from typing import Self
 
 from provenn.catalogs.calculators import Calculator, Expressions, PythonCalculator, SqlCalculator
-from provenn.catalogs.catalog import Catalog, Parameters
-from provenn.catalogs.schema import Schema, merged
+from provenn.catalogs.catalog import Catalog, Parameters, make_inconsistency_error
+from provenn.catalogs.column_origins import ColumnOrigin, build_origins
+from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
+from provenn.catalogs.formulas import Formula
+from provenn.catalogs.profile import ClassProfile
+from provenn.catalogs.schema import Schema, merge_attributes
+from provenn.criteria.platforms import Trait, find_platform_traits
+from provenn.display.text import join_words
 from provenn.errors import CalculatorError
 
 __all__ = ["DeriveAttributes"]
 
+_CALCULATE = "calculate"
+"""The verb of a derivation by a function in exchanged definitions: the function is not read."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DeriveAttributes(Catalog):
-    """The sources and attributes of `parent`, and new attributes that are calculated from these.
+    """The sources and attributes of `parent`, and new attributes calculated from them.
 
     Parameters
     ----------
     parent
-        Where sources and attributes come from.
+        The catalog of the sources and attributes.
     calculation
-        What is calculated.
+        The calculation: SQL expressions or a Python calculator.
     """
 
+    profile = ClassProfile(word="derive", shape="hexagon", verbs=("derive", _CALCULATE))
     parent: Catalog
     calculation: Expressions | PythonCalculator
 
     @classmethod
     def of(cls, parent: Catalog, calculator: Calculator) -> Self:
-        """Derive attributes.
+        """Derive attributes with a calculator.
 
         Raises
         ------
         CriterionError
-            If an SQL expression cannot be read or does not fit the attributes.
+            If an SQL expression cannot be parsed or does not fit the attributes.
         AttributeNotFoundError
-            If the parent has not all inputs of a Python calculator.
+            If the parent lacks an input of a Python calculator.
         CalculatorError
-            If that is not a calculator.
+            If the argument is not a calculator.
         AttributeConflictError
             If the parent has a different attribute of the same name.
         """
@@ -48,7 +58,17 @@ class DeriveAttributes(Catalog):
             return cls(parent, Expressions.of(calculator, parent.schema))
         if isinstance(calculator, PythonCalculator):
             return cls(parent, calculator)
-        raise CalculatorError(f"attributes are derived by a calculator, not by {calculator!r}")
+        raise CalculatorError(f"expected a calculator, got {calculator!r}")
+
+    def check_consistency(self) -> None:
+        """Make sure that the types of SQL expressions are those that the expressions have."""
+        if not isinstance(self.calculation, Expressions):
+            return
+        parsed = self.calculation.parse_expressions(self.parent.schema)
+        for output in self.calculation.outputs:
+            expression = parsed[output.name]
+            if (expression.canonical, expression.nullable) != (output.canonical, output.nullable):
+                raise make_inconsistency_error(f"the type of {output.name} is not that of its expression")
 
     @property
     def dependencies(self) -> tuple[Catalog, ...]:
@@ -56,28 +76,28 @@ class DeriveAttributes(Catalog):
         return (self.parent,)
 
     def parameters(self) -> Parameters:
-        """Canonical SQL, or the definition of the calculator."""
+        """Return canonical SQL, or the definition of the calculator."""
         if isinstance(self.calculation, Expressions):
             return self.calculation.to_json()
         return {"calculator": self.calculation.definition()}
 
     def notes(self) -> Parameters:
-        """SQL as it was written, and the units of what it gives, so that nobody has to compute them again."""
-        units = self._units()
-        return {"texts": self._texts(), **({"units": units} if units else {})}
+        """Return SQL in the user's wording, and the units of the results, to avoid computing them again."""
+        units = self._collect_units()
+        return {"texts": self._collect_texts(), **({"units": units} if units else {})}
 
-    def _texts(self) -> dict[str, str]:
+    def _collect_texts(self) -> dict[str, str]:
         if isinstance(self.calculation, Expressions):
-            return {one.name: one.text for one in self.calculation.outputs}
+            return {output.name: output.text for output in self.calculation.outputs}
         return {}
 
-    def _units(self) -> dict[str, str]:
+    def _collect_units(self) -> dict[str, str]:
         if isinstance(self.calculation, Expressions):
-            return {one.name: one.unit for one in self.calculation.outputs if one.unit}
+            return {output.name: output.unit for output in self.calculation.outputs if output.unit}
         return {}
 
     def on(self, dependencies: Sequence[Catalog]) -> Catalog:
-        """Return the same calculation on another parent."""
+        """Return the same calculation on a different parent."""
         (parent,) = dependencies
         if isinstance(self.calculation, Expressions):
             return self.of(parent, self.calculation.calculator)
@@ -85,16 +105,112 @@ class DeriveAttributes(Catalog):
 
     @classmethod
     def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:
-        """Return the catalog that has these parameters, notes and dependencies."""
+        """Return the catalog with these parameters, notes and dependencies."""
         (parent,) = dependencies
         if "calculator" in parameters:
             return cls(parent, PythonCalculator.from_definition(parameters["calculator"]))
         return cls(parent, Expressions.from_json(parameters, notes["texts"], notes.get("units", {})))
 
-    def _own_schema(self) -> Schema:
+    @classmethod
+    def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:
+        """Return the parent and the calculation in words."""
+        if "calculator" in parameters:
+            names = [name for name, _ in parameters["calculator"]["outputs"]]
+            return f"{parts[0]}, with {join_words(names)} calculated by {parameters['calculator']['function']}"
+        texts, units = notes["texts"], parameters.get("units", {})
+        stated = {name: f" (in {unit})" for name, unit in units.items()}
+        new = [f"{name} = {texts[name]}{stated.get(name, '')}" for name, *_ in parameters["expressions"]]
+        return f"{parts[0]}, with {join_words(new)}"
+
+    def describe_briefly(self, parts: Sequence[str]) -> str:
+        """Return the parent and the names of the new attributes."""
+        new = [name for name in self.schema.names if name not in self.parent.schema.names]
+        return f"{parts[0]} with {', '.join(new)}"
+
+    def show_parameters(self) -> Sequence[tuple[str, str]]:
+        """Return the expressions, or the function and what is known of it."""
+        if isinstance(self.calculation, Expressions):
+            return tuple((output.name, output.words) for output in self.calculation.outputs)
+        calculator = self.calculation
+        return (
+            ("function", calculator.function),
+            ("source", calculator.code),
+            ("inputs", ", ".join(calculator.inputs)),
+            ("outputs", ", ".join(f"{name} {kind}" for name, kind in calculator.outputs)),
+            ("parameters", "" if calculator.keywords == "{}" else calculator.keywords),
+            ("scope", calculator.scope),
+            ("version", calculator.version),
+        )
+
+    def formulas(self) -> tuple[Formula, ...]:
+        """Return a formula for each expression, or for the function."""
+        if isinstance(self.calculation, Expressions):
+            return tuple(
+                Formula((output.name,), "SQL", output.words, "", "", self.schema[output.name].identity)
+                for output in self.calculation.outputs
+            )
+        calculator = self.calculation
+        parameters = calculator.keywords if calculator.parameters else ""
+        return (
+            Formula(calculator.names, "Python", calculator.function, calculator.version, parameters, calculator.source),
+        )
+
+    def exchange_form(self) -> ExchangeForm:
+        """Return the expressions and stated units; of a function only the names of the results."""
+        if not isinstance(self.calculation, Expressions):
+            return _CALCULATE, {"attributes": list(self.calculation.names)}
+        outputs = self.calculation.outputs
+        units = {output.name: output.unit for output in outputs if output.has_stated_unit}
+        return self.profile.word, {
+            "attributes": {output.name: output.text for output in outputs},
+            **({"units": units} if units else {}),
+        }
+
+    @classmethod
+    def from_exchange(cls, verb: str, options: ExchangeOptions, parts: Sequence[Catalog]) -> Catalog:
+        """Return the derivation by SQL; for a function, the catalog with the same sources, without the results."""
+        (parent,) = parts
+        if verb == _CALCULATE:
+            return parent  # the results of the function cannot be computed in this archive
+        return cls.of(parent, SqlCalculator.of(dict(options["attributes"]), dict(options.get("units", {}))))
+
+    def trace_attributes(self) -> dict[str, tuple[ColumnOrigin, ...]]:
+        """Return the origins of each attribute; the inputs of a calculation are the origins of its results."""
+        calculated = self._trace_calculation()
+        return {name: origins or calculated.get(name, ()) for name, origins in Catalog.trace_attributes(self).items()}
+
+    def _trace_calculation(self) -> dict[str, tuple[ColumnOrigin, ...]]:
+        """Return the origins of the results, by name."""
+        digest, schema = self.parent.digest, self.parent.schema
+        if not isinstance(self.calculation, Expressions):
+            calculator = self.calculation
+            inputs = [schema[name] for name in calculator.inputs]
+            origins = build_origins(digest, inputs, "DIRECT", "TRANSFORMATION", calculator.function)
+            return dict.fromkeys(calculator.names, origins)
+        texts = {output.name: output.words for output in self.calculation.outputs}
+        attributes = schema.by_identity
+        return {
+            name: build_origins(
+                digest,
+                (attributes[identity] for identity in expression.reads),
+                "DIRECT",
+                "TRANSFORMATION",
+                texts[name],
+            )
+            for name, expression in self.calculation.parse_expressions(schema).items()
+        }
+
+    def find_own_traits(self) -> frozenset[Trait]:
+        """Return the platform traits of the expressions; those of a function are unknown."""
+        if not isinstance(self.calculation, Expressions):
+            return frozenset()
+        expressions = self.calculation.parse_expressions(self.parent.schema).values()
+        return frozenset().union(*(find_platform_traits(expression.node) for expression in expressions))
+
+    def _build_schema(self) -> Schema:
         schema = self.parent.schema
         if isinstance(self.calculation, Expressions):
-            new = self.calculation.attributes(schema)
+            attributes = self.calculation.attributes(schema)
         else:
-            new = self.calculation.attributes(schema, self.parent.extent)
-        return merged([*schema.attributes, *new])
+            attributes = self.calculation.attributes(schema, self.parent.extent)
+        return merge_attributes([*schema.attributes, *attributes])

@@ -1,12 +1,17 @@
-"""The sources of a catalog that another one does not hold."""
+"""The sources of a catalog not in a second catalog."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
-from provenn.catalogs.catalog import Catalog
+from provenn.catalogs.catalog import Catalog, Parameters
+from provenn.catalogs.column_origins import ColumnOrigin, build_key_origins
+from provenn.catalogs.exchange_options import ExchangeOptions
 from provenn.catalogs.extent import Extent
+from provenn.catalogs.profile import ClassProfile
+from provenn.digests import CatalogDigest
 from provenn.logic import Statement, difference
 
 __all__ = ["ExcludeSources"]
@@ -14,28 +19,58 @@ __all__ = ["ExcludeSources"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ExcludeSources(Catalog):
-    """The sources of `parent` that `other` does not hold, with the attributes of `parent`.
+    """The sources of `parent` not in `other`, with the attributes of `parent`.
 
     Parameters
     ----------
     parent
-        Where sources and attributes come from.
+        The catalog of the sources and attributes.
     other
-        Which sources are left out; of the same population.
+        The sources to leave out; of the same population.
     """
 
+    profile = ClassProfile(word="exclude", shape="notch", part_counts=range(2, 3), narrows=True)
     parent: Catalog
     other: Catalog
 
+    @classmethod
+    def of(cls, parent: Catalog, other: Catalog) -> Self:
+        """Leave out the sources in `other`.
+
+        Raises
+        ------
+        PopulationError
+            If the catalogs have different populations.
+        """
+        return cls(parent, other)
+
     @property
     def dependencies(self) -> tuple[Catalog, ...]:
-        """The parent and the other one."""
+        """`parent` and `other`."""
         return self.parent, self.other
 
     @classmethod
-    def local_statement(cls, digest: str, dependencies: Sequence[str]) -> Statement:
-        """The difference."""
+    def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement:
+        """Return the difference of the dependencies."""
         return difference(digest, *dependencies)
 
-    def _own_extent(self) -> Extent:
+    @classmethod
+    def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003
+        """Return both dependencies in words."""
+        return f"the sources of {parts[0]} that are not in {parts[1]}"
+
+    def describe_briefly(self, parts: Sequence[str]) -> str:
+        """Return both dependencies."""
+        return f"{parts[0]} without {parts[1]}"
+
+    @classmethod
+    def from_exchange(cls, verb: str, options: ExchangeOptions, parts: Sequence[Catalog]) -> Catalog:  # noqa: ARG003
+        """Return the catalog of the first part; the second part decides which sources stay."""
+        return cls.of(*parts)
+
+    def trace_selection(self) -> tuple[ColumnOrigin, ...]:
+        """Return the key of `other`: an anti-join."""
+        return build_key_origins({self.other.digest: self.other.schema}, "FILTER", "anti join on the key")
+
+    def _build_extent(self) -> Extent:
         return self.parent.extent - self.other.extent

@@ -1,9 +1,8 @@
-"""The set of sources of a catalog, as a set expression over base sets and atoms, in a canonical form.
+"""The set of sources of a catalog, as a set expression over base sets and atoms, in canonical form.
 
-An extent is a leaf, an intersection of extents, or the complement of one of these; a union is the complement of an
-intersection of complements. The form is kept canonical while it is built, so that the digest, which is made of the
-digests of the parts, is the same for sets that are equal by construction, in every process. Other equal sets are for
-`Knowledge` to recognise.
+An extent is a leaf, an intersection of extents, or a complement of either; a union is the complement of an intersection
+of complements. Construction keeps the form canonical. The digest is computed from the digests of the parts, so sets
+equal by construction have the same digest in every process. `Knowledge` recognises all other equal sets.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TypeVar
 
-from provenn.catalogs.digest import content_digest
+from provenn.digests import content_digest
 from provenn.logic.terms import BooleanAlgebra, Op, Term, check_label
 
-__all__ = ["Extent", "everything", "extent_of", "intersection", "leaf", "nothing", "union"]
+__all__ = ["Extent", "build_extent", "everything", "intersection", "leaf", "nothing", "union"]
 
 B = TypeVar("B", bound=BooleanAlgebra)
 
 _MOST_PAIRED = 100
-"""How many operands in a row are joined pair by pair."""
+"""The longest list of operands that is joined pair by pair."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -36,7 +35,7 @@ class Extent:
     parts
         The parts of an intersection, by digest.
     complemented
-        Whether it is the complement of these.
+        Whether the extent is the complement of this leaf or intersection.
     digest
         The hash of its canonical form, in 64 hexadecimal digits.
     opposite
@@ -64,32 +63,32 @@ class Extent:
         labels: set[str] = set()
         stack = [self]
         while stack:
-            one = stack.pop()
-            if one.label is not None:
-                labels.add(one.label)
-            for part in one.parts:
+            extent = stack.pop()
+            if extent.label is not None:
+                labels.add(extent.label)
+            for part in extent.parts:
                 if part.digest not in seen and part.opposite not in seen:
                     seen.add(part.digest)
                     stack.append(part)
         return tuple(sorted(labels))
 
     def evaluate(self, value: Callable[[str], B], everything: B) -> B:
-        """Return the value in a Boolean algebra, given the values of the leaves."""
+        """Return the value of the extent in a Boolean algebra, from the values of the leaves."""
         known: dict[str, B] = {}
         stack = [self]
         while stack:
-            one = stack[-1]
-            missing = [part for part in one.parts if part.digest not in known]
+            extent = stack[-1]
+            missing = [part for part in extent.parts if part.digest not in known]
             if missing:
                 stack.extend(missing)
                 continue
             stack.pop()
-            if one.digest in known:
+            if extent.digest in known:
                 continue
-            found = everything if one.label is None else value(one.label)
-            for part in one.parts:
-                found = found & known[part.digest]
-            known[one.digest] = everything ^ found if one.complemented else found
+            result = everything if extent.label is None else value(extent.label)
+            for part in extent.parts:
+                result = result & known[part.digest]
+            known[extent.digest] = everything ^ result if extent.complemented else result
         return known[self.digest]
 
     def __and__(self, other: Extent) -> Extent:
@@ -104,8 +103,8 @@ class Extent:
     def __xor__(self, other: Extent) -> Extent:
         # Complements go outwards first, so that a ^ ~b and ~(a ^ b) have one form.
         odd = self.complemented != other.complemented
-        one, two = (~side if side.complemented else side for side in (self, other))
-        result = (one - two) | (two - one)
+        left, right = (~side if side.complemented else side for side in (self, other))
+        result = (left - right) | (right - left)
         return ~result if odd else result
 
     def __invert__(self) -> Extent:
@@ -121,17 +120,18 @@ class Extent:
         return f"<Extent {self.digest[:12]}>"
 
 
-def _positive(content: dict[str, str], label: str | None, parts: tuple[Extent, ...]) -> Extent:
+def _make_extent(content: dict[str, str], label: str | None, parts: tuple[Extent, ...]) -> Extent:
+    """Return an extent without complement, with its digest and the digest of its complement."""
     digest = content_digest("extent", content)
     return Extent(label, parts, False, digest, content_digest("extent", {"complement": digest}))
 
 
 def leaf(label: str) -> Extent:
     """Return the set with a label."""
-    return _positive({"set": check_label(label)}, label, ())
+    return _make_extent({"set": check_label(label)}, label, ())
 
 
-everything = _positive({"intersection": ""}, None, ())
+everything = _make_extent({"intersection": ""}, None, ())
 """All objects."""
 
 nothing = ~everything
@@ -139,116 +139,121 @@ nothing = ~everything
 
 
 def union(extents: Iterable[Extent]) -> Extent:
-    """Return all the sets together."""
-    return ~intersection(~one for one in extents)
+    """Return the union of the sets."""
+    return ~intersection(~extent for extent in extents)
 
 
 def intersection(extents: Iterable[Extent]) -> Extent:
-    """Return what the sets have in common.
+    """Return the intersection of the sets.
 
-    Intersections in it are flattened. Unions in it are written shorter where that is one look away: ``A & (A | B)``
+    Nested intersections are flattened. Nested unions are shortened where a single comparison suffices: ``A & (A | B)``
     is ``A``, ``A & (~A | B)`` is ``A & B``, and ``(A | B) & (A | B | C)`` is ``A | B``.
     """
-    pending = sorted(extents, key=lambda one: len(one.parts))
-    # The longest one has no two parts that matter to each other, so it is taken as it is.
-    found = {part.digest: part for part in pending.pop().parts} if pending and _joint(pending[-1]) else {}
+    pending = sorted(extents, key=lambda extent: len(extent.parts))
+    # The longest intersection is canonical already, so no two of its parts shorten each other.
+    parts = {part.digest: part for part in pending.pop().parts} if pending and _is_intersection(pending[-1]) else {}
     while pending:
-        for one in _flat(pending):
-            if one.opposite in found or one.opposite == everything.digest:
+        for extent in _flatten(pending):
+            if extent.opposite in parts or extent.opposite == everything.digest:
                 return nothing
-            found[one.digest] = one
-        dropped, pending = _shorter_unions(found)
+            parts[extent.digest] = extent
+        dropped, pending = _shorten_unions(parts)
         for digest in dropped:
-            del found[digest]
-    digests = sorted(found)
+            del parts[digest]
+    digests = sorted(parts)
     if len(digests) == 1:
-        return found[digests[0]]
-    return _positive({"intersection": " ".join(digests)}, None, tuple(map(found.__getitem__, digests)))
+        return parts[digests[0]]
+    return _make_extent({"intersection": " ".join(digests)}, None, tuple(map(parts.__getitem__, digests)))
 
 
-def extent_of(term: Term, value: Callable[[str], Extent]) -> Extent:
-    """Return a term as an extent, given the extents of its labels.
+def build_extent(term: Term, value: Callable[[str], Extent]) -> Extent:
+    """Return a term as an extent, from the extents of its labels.
 
-    Many operands in a row are brought together at once. Pair by pair, each step would copy all that was joined before
-    it, and a list of n values would take n * n steps.
+    Long lists of operands are joined at once. Pair by pair, each step would copy all operands joined before, and a list
+    of n values would take n * n steps.
     """
-    stack: list[tuple[Op, list[Extent]]] = []  # operands that are still to be joined, by which operator
+    stack: list[tuple[Op, list[Extent]]] = []  # operators, with operands that are not joined yet
     for token in term.postfix:
         if isinstance(token, str):
             stack.append((Op.AND, [value(token)]))
         elif token is Op.EMPTY:
             stack.append((Op.AND, [nothing]))
         elif token is Op.NOT:
-            stack.append((Op.AND, [~_together(*stack.pop())]))
+            stack.append((Op.AND, [~_join_extents(*stack.pop())]))
         else:
             right, left = stack.pop(), stack.pop()
             if token is Op.XOR:
-                stack.append((Op.AND, [_together(*left) ^ _together(*right)]))
+                stack.append((Op.AND, [_join_extents(*left) ^ _join_extents(*right)]))
                 continue
             operator = Op.OR if token is Op.OR else Op.AND
-            last = _together(*right)
-            operands = left[1] if left[0] is operator else [_together(*left)]
+            last = _join_extents(*right)
+            operands = left[1] if left[0] is operator else [_join_extents(*left)]
             operands.append(~last if token is Op.MINUS else last)
             stack.append((operator, operands))
-    return _together(*stack[0])
+    return _join_extents(*stack[0])
 
 
-def _together(operator: Op, extents: list[Extent]) -> Extent:
+def _join_extents(operator: Op, extents: list[Extent]) -> Extent:
+    """Return the union or intersection of extents."""
     if len(extents) > _MOST_PAIRED:
         return union(extents) if operator is Op.OR else intersection(extents)
-    # Unions in unions can come out in another form, if they are looked at together: what has a digest keeps it.
+    # Joining nested unions at once can give another canonical form: existing digests must not change.
     return reduce(Extent.__or__ if operator is Op.OR else Extent.__and__, extents)
 
 
-def _flat(extents: list[Extent]) -> Iterable[Extent]:
-    for one in extents:
-        if _joint(one):
-            yield from one.parts
+def _flatten(extents: list[Extent]) -> Iterable[Extent]:
+    """Yield the extents, with the parts of intersections in place of the intersections."""
+    for extent in extents:
+        if _is_intersection(extent):
+            yield from extent.parts
         else:
-            yield one
+            yield extent
 
 
-def _shorter_unions(found: dict[str, Extent]) -> tuple[list[str], list[Extent]]:
-    """Return the unions that an intersection does not need as they are, and what takes the place of some of them.
+def _shorten_unions(parts_by_digest: dict[str, Extent]) -> tuple[list[str], list[Extent]]:
+    """Return the digests of unions to drop from an intersection, and shorter unions to add in their place.
 
-    Each is judged by sets that lie inside its own expression, or by a union with fewer members; so they never lean on
-    one another.
+    Each union is compared with sets inside the union's own expression, or with a union of fewer members. So no two
+    unions depend on each other.
     """
-    unions = [one for one in found.values() if one.label is None]
-    occurrences = Counter(part.digest for one in unions for part in one.parts)
-    # A union inside another one has all its parts there, so also its rarest: few unions share that one.
+    unions = [extent for extent in parts_by_digest.values() if extent.label is None]
+    occurrences = Counter(part.digest for extent in unions for part in extent.parts)
+    # A union inside a second union shares all its parts with it, so also its rarest part: few unions have that part.
     by_rarest: dict[str, list[Extent]] = {}
-    for one in unions:
-        rarest = min((part.digest for part in one.parts), key=occurrences.__getitem__)
-        by_rarest.setdefault(rarest, []).append(one)
+    for extent in unions:
+        rarest = min((part.digest for part in extent.parts), key=occurrences.__getitem__)
+        by_rarest.setdefault(rarest, []).append(extent)
     dropped, shorter = [], []
-    for one in unions:
+    for extent in unions:
         # The union is the complement of the intersection of its parts: its members are their complements.
-        parts = {part.digest for part in one.parts}
+        parts = {part.digest for part in extent.parts}
         larger = any(
-            len(other.parts) < len(parts) and parts.issuperset(part.digest for part in other.parts)
+            len(smaller.parts) < len(parts) and parts.issuperset(part.digest for part in smaller.parts)
             for rarest in parts
-            for other in by_rarest.get(rarest, ())
+            for smaller in by_rarest.get(rarest, ())
         )
-        if larger or any(_holds(~part, found) for part in one.parts):
-            dropped.append(one.digest)
+        if larger or any(_covers(~part, parts_by_digest) for part in extent.parts):
+            dropped.append(extent.digest)
             continue
-        rest = [part for part in one.parts if not _fails(~part, found)]
+        rest = [part for part in extent.parts if not _avoids(~part, parts_by_digest)]
         if len(rest) < len(parts):
-            dropped.append(one.digest)
+            dropped.append(extent.digest)
             shorter.append(~intersection(rest))
     return dropped, shorter
 
 
-def _holds(one: Extent, found: dict[str, Extent]) -> bool:
-    """Whether an intersection with these parts is seen to lie inside a set."""
-    return one.digest in found or (_joint(one) and all(part.digest in found for part in one.parts))
+def _covers(extent: Extent, parts: dict[str, Extent]) -> bool:
+    """Whether the parts show that their intersection lies inside an extent."""
+    return extent.digest in parts or (_is_intersection(extent) and all(part.digest in parts for part in extent.parts))
 
 
-def _fails(one: Extent, found: dict[str, Extent]) -> bool:
-    """Whether an intersection with these parts is seen to lie outside a set."""
-    return one.opposite in found or (_joint(one) and any(part.opposite in found for part in one.parts))
+def _avoids(extent: Extent, parts: dict[str, Extent]) -> bool:
+    """Whether the parts show that their intersection lies outside an extent."""
+    return extent.opposite in parts or (
+        _is_intersection(extent) and any(part.opposite in parts for part in extent.parts)
+    )
 
 
-def _joint(one: Extent) -> bool:
-    return one.label is None and not one.complemented
+def _is_intersection(extent: Extent) -> bool:
+    """Whether an extent is an intersection, not a leaf or a complement."""
+    return extent.label is None and not extent.complemented

@@ -1,17 +1,19 @@
-"""Keys that do not identify sources: what is told of them, and a first look that finds most of them at once."""
+"""Keys that do not identify sources: the error message, and a quick check of the first rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from provenn.catalogs.base import Base
-from provenn.catalogs.file_listing import File, listed
-from provenn.catalogs.files import Files
-from provenn.errors import KeyValuesError
+from provenn.errors import BaseFilesError, KeyValuesError, ProvennError
+from provenn.files.file_set import Files
+from provenn.files.listing import File, list_files
+from provenn.hints import Hint
 
-__all__ = ["KeyCount", "check_first_keys", "key_error"]
+__all__ = ["KeyCount", "check_first_keys", "make_key_error"]
 
 _SAMPLE = 1_000_000
 _BATCH = 1 << 16
@@ -20,16 +22,16 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class KeyCount:
-    """What was counted of keys.
+    """Counts of keys.
 
     Parameters
     ----------
     rows, nulls
-        How many rows there are, and how many of them have no key.
+        The number of rows, and of rows without a key.
     repeated
-        How many keys occur more than once.
+        The number of keys that occur more than once.
     examples
-        Some of these, with how often each occurs.
+        Some repeated keys, with their number of occurrences.
     """
 
     rows: int
@@ -38,52 +40,58 @@ class KeyCount:
     examples: Sequence[tuple[Sequence[object], int]] = ()
 
 
-def key_error(base: Base, count: KeyCount, among: str = "") -> KeyValuesError:
-    """Return the error that says why a key does not identify sources.
+def make_key_error(base: Base, count: KeyCount, among: str = "") -> KeyValuesError:
+    """Return the error with the reasons why a key does not identify sources.
 
     Parameters
     ----------
     base
         The catalog.
     count
-        What was counted.
+        The counts of keys.
     among
-        Which rows were looked at, if not all.
+        The rows checked, in words; empty for all.
     """
-    what = []
+    faults = []
     if count.nulls:
-        what.append(f"{_number(count.nulls)} of {_number(count.rows)} rows have none: it is NULL")
+        faults.append(f"{_format_number(count.nulls)} of {_format_number(count.rows)} rows have a NULL key")
     if count.repeated:
-        shown = ", ".join(f"{_shown(values)} ({_number(times)} times)" for values, times in count.examples)
+        shown = ", ".join(f"{_format_key(values)} ({_format_number(times)} times)" for values, times in count.examples)
         more = " …" * (count.repeated > len(count.examples))
-        what.append(f"{_number(count.repeated)} occur more than once: {shown}{more}")
+        noun = "key occurs" if count.repeated == 1 else "keys occur"
+        faults.append(f"{_format_number(count.repeated)} {noun} more than once: {shown}{more}")
     return KeyValuesError(
-        f"the key {', '.join(base.key)} of {base.files.location} does not identify sources; {among}{'; '.join(what)}",
-        hint="is another column the key, or several together? If none is, ingest the files without a key: key=None "
-        "(--no-key). Or take such rows out of the files; then ingest again",
+        f"the key {', '.join(base.key)} of {base.files.location} does not identify sources; {among}{'; '.join(faults)}",
+        hint=Hint(_KEY_HINT.format("key=None"), command=_KEY_HINT.format("--no-key")),
     )
 
 
-def _number(number: int) -> str:
-    return f"{number:_}".replace("_", " ")
+_KEY_HINT = (
+    "choose another key column, or several; if no columns identify a source, ingest without a key: {}; "
+    "or remove such rows from the files and ingest them again"
+)
 
 
-def _shown(values: Sequence[object]) -> str:
+def _format_number(number: int) -> str:
+    return f"{number:,}"
+
+
+def _format_key(values: Sequence[object]) -> str:
     return str(values[0]) if len(values) == 1 else f"({', '.join(map(str, values))})"
 
 
 def check_first_keys(base: Base, files: Files) -> None:
-    """Look at the keys of the first rows of Parquet files, so that most bad keys are found before Spark starts.
+    """Check the keys of the first rows of Parquet files, to find most bad keys before Spark starts.
 
-    What is found is bad for certain: values that Arrow takes for equal, Spark does, too. That nothing is found shows
-    nothing; other formats than Parquet are not looked at.
+    Every error is certain: values equal in Arrow are equal in Spark. The absence of an error proves nothing. Formats
+    other than Parquet are not checked.
 
     Parameters
     ----------
     base
         The catalog.
     files
-        Its files, where they lie.
+        Its files, at their current location.
 
     Raises
     ------
@@ -95,43 +103,59 @@ def check_first_keys(base: Base, files: Files) -> None:
     import pyarrow as pa  # noqa: PLC0415 - it takes a while to import
 
     batches, rows = [], 0
-    for batch in _key_batches(base, files):
+    for batch in _read_key_batches(base, files):
         batches.append(batch)
         rows += len(batch)
         if rows >= _SAMPLE:
             break
     try:
-        count = _count(pa.concat_tables(batches)) if batches else None
-    except pa.ArrowNotImplementedError:  # a type that Arrow does not compare
+        count = _count_keys(pa.concat_tables(batches)) if batches else None
+    except pa.ArrowNotImplementedError:  # a type without comparison in Arrow
         return
     if count is not None and (count.nulls or count.repeated):
-        raise key_error(base, count, f"among the first {_number(rows)} rows, " if rows >= _SAMPLE else "")
+        raise make_key_error(base, count, f"among the first {_format_number(rows)} rows, " if rows >= _SAMPLE else "")
 
 
-def _count(keys: Any) -> KeyCount:  # noqa: ANN401 - pyarrow has no types
+def _count_keys(keys: Any) -> KeyCount:  # noqa: ANN401 - pyarrow has no types
+    """Count the rows, NULL keys and repeated keys of a table of keys."""
     import pyarrow.compute as pc  # noqa: PLC0415 - see above
 
     names = keys.column_names
     grouped = keys.group_by(names).aggregate([([], "count_all")]).select([*names, "count_all"])
     repeated = grouped.filter(pc.greater(grouped["count_all"], 1)).drop_null()
     order = [("count_all", "descending"), *((name, "ascending") for name in names)]
-    some = [tuple(row.values()) for row in repeated.sort_by(order).slice(0, _SHOWN).to_pylist()]
+    examples = [tuple(row.values()) for row in repeated.sort_by(order).slice(0, _SHOWN).to_pylist()]
     nulls = len(keys) - len(keys.drop_null())
-    return KeyCount(len(keys), nulls, len(repeated), [(row[:-1], row[-1]) for row in some])
+    return KeyCount(len(keys), nulls, len(repeated), [(row[:-1], row[-1]) for row in examples])
 
 
-def _key_batches(base: Base, files: Files) -> Iterator[Any]:
-    """Yield the keys of files, some at a time, as tables of Arrow."""
+def _read_key_batches(base: Base, files: Files) -> Iterator[Any]:
+    """Yield the keys of files in batches, as tables of Arrow."""
     from pyarrow import Table, parquet  # noqa: PLC0415 - see above
 
     columns = [name for name in base.key if name not in files.partitions]
-    for file in listed(files.location):
-        with file.open() as opened:
-            for batch in parquet.ParquetFile(opened).iter_batches(_BATCH, columns=columns):
-                yield _with_partitions(Table.from_batches([batch]), base, file)
+    for file in list_files(files.location):
+        with file.open() as opened, _name_file_in_errors(file):
+            keys = parquet.ParquetFile(opened, page_checksum_verification=True)
+            for batch in keys.iter_batches(_BATCH, columns=columns):
+                yield _add_partition_columns(Table.from_batches([batch]), base, file)
 
 
-def _with_partitions(table: Any, base: Base, file: File) -> Any:  # noqa: ANN401 - pyarrow has no types
+@contextmanager
+def _name_file_in_errors(file: File) -> Iterator[None]:
+    """Raise read failures as errors with the name of the file."""
+    try:
+        yield
+    except ProvennError:
+        raise
+    except OSError as error:  # pyarrow's, for checksums that do not agree
+        raise BaseFilesError(
+            f"{file.name} cannot be read: {error}", hint="the file is damaged: restore it from a backup"
+        ) from error
+
+
+def _add_partition_columns(table: Any, base: Base, file: File) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return a table of all key columns, with columns from folder names added."""
     import pyarrow as pa  # noqa: PLC0415 - see above
 
     values = dict(file.partitions)

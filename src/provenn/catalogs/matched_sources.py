@@ -1,4 +1,4 @@
-"""The sources of a catalog that occur in pairs."""
+"""The sources of a catalog with a partner in a cross-match."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from provenn.catalogs.base import Base
 from provenn.catalogs.catalog import Catalog, Facts, Parameters
-from provenn.catalogs.concat_sources import ConcatSources
-from provenn.catalogs.cross_match import CrossMatch, Side, match_atom, near_term
+from provenn.catalogs.column_origins import ColumnOrigin, build_key_origins
+from provenn.catalogs.cross_match import CrossMatch, Side, make_match_atom, make_near_term
+from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions, require_text
 from provenn.catalogs.extent import Extent, leaf
 from provenn.catalogs.population import Population
+from provenn.catalogs.profile import ClassProfile
 from provenn.criteria import Atom
+from provenn.digests import CatalogDigest
 from provenn.errors import DefinitionError
 from provenn.logic import Statement, intersection, subset
 
@@ -21,125 +23,155 @@ __all__ = ["MatchedSources"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MatchedSources(Catalog):
-    """The sources of one side of a match that occur in pairs, with the attributes of that side.
+    """The sources in the pairs of a match, from a single side, with the attributes of this side.
 
     Parameters
     ----------
     parent
-        That side.
+        The catalog on this side of the match.
     pairs
         The pairs: a match, or some of its pairs.
     side
-        Which one it is.
+        Left or right.
     """
 
+    profile = ClassProfile(
+        word="matched", shape="slant", part_counts=range(2, 3), narrows=True, crosses_populations=True
+    )
     parent: Catalog
     pairs: Catalog
     side: Side
 
     @classmethod
     def of(cls, pairs: Catalog, side: str) -> Self:
-        """Take the sources that occur in pairs.
+        """Select the sources in pairs.
 
         Raises
         ------
         DefinitionError
-            If there is no such side, or these are no pairs of one match.
+            If the side is neither left nor right, or the pairs do not belong to one match.
         """
-        match = _match(pairs)
+        match = _find_match(pairs)
         if side == "left":
             return cls(match.left, pairs, "left")
         if side == "right":
             return cls(match.right, pairs, "right")
-        raise DefinitionError(f"a match has a left side and a right one, not {side!r}")
+        raise DefinitionError(f"expected the side left or right, got {side!r}")
 
     @property
     def dependencies(self) -> tuple[Catalog, ...]:
-        """The side, and the pairs."""
+        """The catalog of the side, and the pairs."""
         return self.parent, self.pairs
 
     @property
     def match(self) -> CrossMatch:
-        """The match to which the pairs belong."""
-        return _match(self.pairs)
+        """The match of the pairs."""
+        return _find_match(self.pairs)
 
     @property
     def key(self) -> slice:
-        """Which part of the key of pairs is the key of these sources."""
+        """The slice of the key of pairs with the key of these sources."""
         width = len(self.parent.population.key)
         return slice(width) if self.side == "left" else slice(len(self.pairs.population.key) - width, None)
 
     @property
     def condition(self) -> Extent:
-        """The set of sources that occur in these pairs, or would if they were in the catalog."""
-        return leaf(_atoms(self.parameters())[0].label)
+        """The set of all sources in these pairs, including sources outside the catalog that would be in a pair."""
+        return leaf(_make_atoms(self.parameters())[0].label)
 
     def parameters(self) -> Parameters:
-        """The side; what lies near whom; and of which pairs, if not all sources that lie so are in one."""
+        """Return the side, the term of the nearby sources, and the pairs unless all nearby sources are in a pair."""
         match = self.match
         left, right = match.coordinates[:2], match.coordinates[2:]
         own, others, other = (left, right, match.right) if self.side == "left" else (right, left, match.left)
         whole = self.pairs.extent == match.extent and (self.side == "left" or match.matches == "all")
         return {
             "side": self.side,
-            "near": near_term(own, other.extent, others),
+            "near": make_near_term(own, other.extent, others),
             "radius": match.radius,
             "pairs": None if whole else self.pairs.extent.digest,
         }
 
     @classmethod
     def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:  # noqa: ARG003
-        """Return the catalog that has these parameters and dependencies."""
+        """Return the catalog with these parameters and dependencies."""
         parent, pairs = dependencies
-        made = cls.of(pairs, parameters["side"])
-        if made.parent != parent:
-            raise DefinitionError(f"{parent!r} is not the {made.side} side of {pairs!r}")
-        return made
+        catalog = cls.of(pairs, parameters["side"])
+        if catalog.parent != parent:
+            raise DefinitionError(f"{parent!r} is not the {catalog.side} side of {pairs!r}")
+        return catalog
 
     def on(self, dependencies: Sequence[Catalog]) -> Catalog:
-        """Return the sources of the same side of other pairs."""
+        """Return the sources of the same side of different pairs."""
         _, pairs = dependencies
         return self.of(pairs, self.side)
 
     @classmethod
-    def facts_of(cls, digest: str, dependencies: Sequence[str], parameters: Parameters) -> Facts:
-        """The side, intersected with the set of what lies near, or of what is in such a pair."""
+    def facts_of(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest], parameters: Parameters) -> Facts:
+        """Return the intersection of the side and the set of sources nearby or in a pair."""
         parent, _ = dependencies
-        atoms = _atoms(parameters)
+        atoms = _make_atoms(parameters)
         return (intersection(digest, parent, atoms[0].label),), atoms
 
     @classmethod
-    def local_statement(cls, digest: str, dependencies: Sequence[str]) -> Statement:
-        """A subset of the side; pairs are of another population."""
+    def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement:
+        """Return a subset of the side; pairs are a different population."""
         parent, _ = dependencies
         return subset(digest, parent)
 
-    def _own_population(self) -> Population:
+    @classmethod
+    def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003
+        """Return the side and the pairs in words."""
+        return f"the sources of {parts[0]} that occur in {parts[1]}, on its {parameters['side']} side"
+
+    def describe_briefly(self, parts: Sequence[str]) -> str:
+        """Return the side and the pairs."""
+        return f"{parts[0]} that occur in {parts[1]}"
+
+    def show_parameters(self) -> Sequence[tuple[str, str]]:
+        """Return the side."""
+        return (("side", self.side),)
+
+    def exchange_form(self) -> ExchangeForm:
+        """Return the verb and the side."""
+        return self.profile.word, {"side": self.side}
+
+    @classmethod
+    def from_exchange(cls, verb: str, options: ExchangeOptions, parts: Sequence[Catalog]) -> Catalog:  # noqa: ARG003
+        """Return the sources of a side; the second part has the pairs."""
+        return cls.of(parts[1], require_text(options["side"]))
+
+    def trace_selection(self) -> tuple[ColumnOrigin, ...]:
+        """Return the key of the pairs: a semi-join."""
+        return build_key_origins({self.pairs.digest: self.pairs.schema}, "FILTER", "semi join on the key")
+
+    def _build_population(self) -> Population:
         return self.parent.population
 
-    def _own_extent(self) -> Extent:
+    def _build_extent(self) -> Extent:
         return self.parent.extent & self.condition
 
 
-def _atoms(parameters: Parameters) -> tuple[Atom, ...]:
-    """Return the set that decides, and the one that it lies in."""
-    near = match_atom(parameters["near"], parameters["radius"])
+def _make_atoms(parameters: Parameters) -> tuple[Atom, ...]:
+    """Return the atom of the deciding set; then, if different, the atom of the enclosing set of nearby sources."""
+    near = make_match_atom(parameters["near"], parameters["radius"])
     if parameters["pairs"] is None:
         return (near,)
-    # The text of the other term is in this one: a term is longer than those it leans on. The side tells apart the two
-    # of a catalog matched with itself, which lie near the same.
+    # This term contains the text of the near term: a term is longer than the terms it depends on. The side
+    # distinguishes the two sides of a catalog matched with itself, whose near terms are equal.
     text = f"paired({parameters['side']}, {parameters['pairs']}, {near.term})"
-    return match_atom(text, parameters["radius"], near.label), near
+    return make_match_atom(text, parameters["radius"], near.label), near
 
 
-def _match(pairs: Catalog) -> CrossMatch:
-    """Return the match to which pairs belong: of every class on the way, the sources lie in the first dependency."""
-    one = pairs
-    while not isinstance(one, CrossMatch):
-        if isinstance(one, Base | ConcatSources | MatchedSources):
+def _find_match(pairs: Catalog) -> CrossMatch:
+    """Return the match of pairs; along the way, the pairs of each catalog are pairs of its first row parent."""
+    catalog = pairs
+    while not isinstance(catalog, CrossMatch):
+        # The row parent of matched sources may hold pairs as well, but those of another match.
+        if isinstance(catalog, MatchedSources) or not catalog.row_parents:
             raise DefinitionError(
-                f"these are no pairs of one cross-match: one row is a {pairs.population.name}",
-                hint="a cross-match, or a selection from one, tells which sources are matched",
+                f"expected pairs of a cross-match, got a catalog of {pairs.population.name}",
+                hint="use a cross-match, or a selection from one",
             )
-        one = one.dependencies[0]
-    return one
+        catalog = catalog.row_parents[0]
+    return catalog

@@ -1,115 +1,156 @@
-"""Attributes that a concatenation puts together from different ones: their identity, and criteria on them.
+"""Attributes of a concatenation with different definitions in the members: their identity, and criteria on them.
 
-The first member that holds a source gives its value. So a set that is defined by the attribute is, among the sources
-of the first member, what it is by that member's attribute; among the other sources, what it is by the next one's.
+The first member to hold a source gives the value. So a set defined by the attribute is, among the sources of the first
+member, the set defined by the first member's attribute; among the remaining sources, the set defined by the attribute
+of the next member, and so on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from provenn.catalogs.digest import content_digest
 from provenn.catalogs.extent import Extent
-from provenn.catalogs.schema import Attribute, Piece, Schema
-from provenn.criteria import Atom, Criterion, parse_criterion, same_unit
+from provenn.catalogs.schema import Attribute, AttributePiece, Schema
+from provenn.criteria import Atom, AttributeIdentity, Criterion, parse_criterion, same_unit
+from provenn.digests import content_digest
+from provenn.errors import CriterionError
 from provenn.logic.terms import Op, Term
 
-__all__ = ["expanded", "joined", "member_extents"]
+__all__ = ["collect_member_extents", "expand_criterion", "join_pieces"]
+
+_MOST_COMBINATIONS = 10_000
+"""The most combinations of members for which a criterion is expanded."""
 
 
-def joined(pieces: Sequence[Piece]) -> Attribute:
-    """Return the attribute that has these pieces, under the first one's name: itself, if it is one and the same."""
+def join_pieces(pieces: Sequence[AttributePiece]) -> Attribute:
+    """Return the attribute with these pieces, under the first piece's name.
+
+    If all pieces have the same identity, the result is the first piece's attribute.
+    """
     first = pieces[0].attribute
     attributes = [piece.attribute for piece in pieces]
-    if all(one.identity == first.identity for one in attributes):
+    if all(attribute.identity == first.identity for attribute in attributes):
         return first
-    defined = [[piece.extent.digest, piece.identity] for piece in pieces]
+    definition = [[piece.extent.digest, piece.identity] for piece in pieces]
     return Attribute(
         first.name,
-        content_digest("attribute", {"pieces": defined}),
+        AttributeIdentity(content_digest("attribute", {"pieces": definition})),
         first.type,
-        any(one.nullable for one in attributes),
-        first.unit if all(same_unit(one.unit, first.unit) for one in attributes) else "",
-        next((one.description for one in attributes if one.description), ""),
-        first.ucd if all(one.ucd == first.ucd for one in attributes) else "",
+        any(attribute.nullable for attribute in attributes),
+        first.unit if all(same_unit(attribute.unit, first.unit) for attribute in attributes) else "",
+        next((attribute.description for attribute in attributes if attribute.description), ""),
+        first.ucd if all(attribute.ucd == first.ucd for attribute in attributes) else "",
         tuple(pieces),
     )
 
 
-def member_extents(schema: Schema) -> dict[str, Extent]:
-    """Return the extents of all members that give pieces to attributes, by digest."""
-    found: dict[str, Extent] = {}
+def collect_member_extents(schema: Schema) -> dict[str, Extent]:
+    """Return the extents of all members that contribute pieces to attributes, by digest."""
+    extents: dict[str, Extent] = {}
     seen: set[str] = set()
     stack = list(schema.attributes)
     while stack:
-        one = stack.pop()
-        if one.pieces and one.identity not in seen:
-            seen.add(one.identity)
-            found.update((piece.member, piece.extent) for piece in one.pieces)
-            stack.extend(piece.attribute for piece in one.pieces)
-    return found
+        attribute = stack.pop()
+        if attribute.pieces and attribute.identity not in seen:
+            seen.add(attribute.identity)
+            extents.update((piece.member, piece.extent) for piece in attribute.pieces)
+            stack.extend(piece.attribute for piece in attribute.pieces)
+    return extents
 
 
-def expanded(criterion: Criterion, schema: Schema) -> tuple[Term, tuple[Atom, ...]]:
-    """Return the set for which a criterion is TRUE, and its atoms, all on attributes without pieces.
+def expand_criterion(criterion: Criterion, schema: Schema) -> tuple[Term, tuple[Atom, ...]]:
+    """Return the set for which a criterion is TRUE, and the atoms of the set, on attributes without pieces.
 
     Parameters
     ----------
     criterion
         The criterion.
     schema
-        The attributes it was read with.
+        The attributes with which the criterion was parsed.
+
+    Raises
+    ------
+    CriterionError
+        If the members of concatenations give too many combinations.
     """
-    given = schema.by_identity
-    read = {identity: given[identity] for identity in criterion.reads}
-    partitions = {_members(one) for one in read.values()} - {()}
+    by_name = schema.by_canonical_name
+    read: dict[str, Attribute] = {identity: by_name[identity] for identity in criterion.reads}
+    partitions = {_list_members(attribute) for attribute in read.values()} - {()}
     if not partitions:
         return criterion.true, criterion.atoms
     atoms: dict[str, Atom] = {}
     if len(partitions) == 1:
-        postfix = _expanded(criterion.canonical, read, atoms)
-    else:  # atom by atom: all of it for each combination of members could be too much
-        postfix = []
+        postfix = _expand_pieces(criterion.canonical, read, atoms, _Combinations(criterion.text))
+    else:  # atom by atom: expanding the whole criterion for each combination could be too much
+        postfix, combinations = [], _Combinations(criterion.text)
         for token in criterion.true.postfix:
             if isinstance(token, str):
-                reads = parse_criterion(token, given, canonical=True).reads
-                postfix += _expanded(token, {identity: given[identity] for identity in reads}, atoms)
+                reads = parse_criterion(token, by_name, canonical=True).reads
+                postfix += _expand_pieces(
+                    token, {identity: by_name[identity] for identity in reads}, atoms, combinations
+                )
             else:
                 postfix.append(token)
     return Term(tuple(postfix)), tuple(atoms[label] for label in sorted(atoms))
 
 
-def _expanded(text: str, read: Mapping[str, Attribute], atoms: dict[str, Atom]) -> list[str | Op]:
-    """Return the set of a criterion, given the attributes it reads by the identities it mentions; collect its atoms."""
+class _Combinations:
+    """A counter of the combinations of members for which a criterion is expanded."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._count = 0
+
+    def count(self) -> None:
+        """Add a combination; refuse the criterion if there are too many."""
+        self._count += 1
+        if self._count > _MOST_COMBINATIONS:
+            raise CriterionError(
+                f"the members of concatenations produce more than {_MOST_COMBINATIONS:,} combinations for this",
+                self._text,
+                hint="select from the members before concatenating them, or split this into several selections",
+            )
+
+
+def _expand_pieces(
+    text: str, read: Mapping[str, Attribute], atoms: dict[str, Atom], combinations: _Combinations
+) -> list[str | Op]:
+    """Return the set of a criterion in postfix form, and collect the atoms.
+
+    The attributes are looked up by the identities in the criterion.
+    """
     postfix: list[str | Op] = []
-    # A stack of what is still to be written: concatenations of concatenations may lie very deep.
+    # A stack of tokens and attributes to expand, not recursion: concatenations may be nested deeply.
     stack: list[str | Op | Mapping[str, Attribute]] = [read]
     while stack:
-        one = stack.pop()
-        if isinstance(one, str | Op):
-            postfix.append(one)
+        item = stack.pop()
+        if isinstance(item, str | Op):
+            postfix.append(item)
             continue
-        members = next((_members(attribute) for attribute in one.values() if attribute.pieces), ())
+        members = next((_list_members(attribute) for attribute in item.values() if attribute.pieces), ())
         if not members:
-            criterion = parse_criterion(text, one, canonical=True)
+            combinations.count()
+            criterion = parse_criterion(text, item, canonical=True)
             postfix += criterion.true.postfix
             atoms.update((atom.label, atom) for atom in criterion.atoms)
             continue
-        # In the first member this, or else, outside it, in the second that, or else …
+        # The criterion in the first member; or, outside the first member, in the second; and so on.
         program: list[str | Op | Mapping[str, Attribute]] = []
         for position, member in enumerate(members):
-            program += [member, _at(one, members, position), Op.AND]
+            program += [member, _choose_member(item, members, position), Op.AND]
         for member in reversed(members[:-1]):
             program += [member, Op.MINUS, Op.OR]
         stack.extend(reversed(program))
     return postfix
 
 
-def _members(attribute: Attribute) -> tuple[str, ...]:
+def _list_members(attribute: Attribute) -> tuple[str, ...]:
     return tuple(piece.member for piece in attribute.pieces)
 
 
-def _at(read: Mapping[str, Attribute], members: tuple[str, ...], position: int) -> Mapping[str, Attribute]:
+def _choose_member(read: Mapping[str, Attribute], members: tuple[str, ...], position: int) -> Mapping[str, Attribute]:
+    """Return attributes by identity, with pieces of these members replaced by the piece at a position."""
     return {
-        identity: one.pieces[position].attribute if _members(one) == members else one for identity, one in read.items()
+        identity: attribute.pieces[position].attribute if _list_members(attribute) == members else attribute
+        for identity, attribute in read.items()
     }

@@ -1,8 +1,8 @@
-"""Where base files may lie when others than their owner have them read.
+"""The folders from which a server reads base files on behalf of its users.
 
-An archive says where its base files are, and how Spark is to read them; whoever can define a catalog could name any
-file of the machine, or have Spark call somewhere. A server for others reads below the places that who runs it has
-listed, in formats that are files, with options that only say how to read them.
+An archive says where the base files are and how Spark reads them. Every user able to define a catalog could therefore
+name any file of the machine, or make Spark open a connection. So a server reads only below the places listed by the
+operator, only file formats, and only with options about parsing.
 """
 
 from __future__ import annotations
@@ -14,27 +14,19 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from provenn.catalogs.base import Base
-from provenn.catalogs.file_listing import listed
-from provenn.catalogs.files import GIVEN, TABLE, Files
 from provenn.errors import BaseFilesError
+from provenn.files.file_set import EXTERNAL, GIVEN, TABLE, Files
+from provenn.files.listing import list_files
+from provenn.gate.formats import can_be_read
 
-__all__ = ["Roots", "check_roots", "within"]
+__all__ = ["Roots", "check_roots", "lies_within"]
 
 Roots = tuple[str, ...]
-"""Folders, by path; elsewhere than on disk, URIs; tables of Spark's catalog as ``table://NAME``."""
-
-_FORMATS = frozenset({"csv", "fits", "json", "orc", "parquet", "text", "votable"})
-_OPTIONS = """
-    allowbackslashescapinganycharacter allowcomments allownonnumericnumbers allownumericleadingzeros allowsinglequotes
-    allowunquotedcontrolchars allowunquotedfieldnames chartoescapequoteescaping comment compression dateformat delimiter
-    emptyvalue encoding charset enforceschema escape hdu header ignoreleadingwhitespace ignoretrailingwhitespace
-    inferschema linesep locale maxcharspercolumn maxcolumns mergeschema mode multiline nanvalue negativeinf nullvalue
-    positiveinf primitivesasstring quote sep table timestampformat timestampntzformat timezone unescapedquotehandling
-"""
+"""Folders: paths on disk, URIs elsewhere; tables of Spark's catalog as ``table://NAME``."""
 
 
 def check_roots(bases: Iterable[Base], roots: Roots | None) -> None:
-    """Make sure that the files of base catalogs lie where they may be read; nothing elsewhere is looked at.
+    """Make sure that the files of base catalogs lie below the roots; files elsewhere are not looked at.
 
     Parameters
     ----------
@@ -46,51 +38,76 @@ def check_roots(bases: Iterable[Base], roots: Roots | None) -> None:
     Raises
     ------
     BaseFilesError
-        If some lie elsewhere, or would be read in a way that is not known to be harmless. It names the catalog, and
-        does not tell whether there is such a file.
+        If files lie elsewhere, or the format or an option is not known to be harmless. The error names the catalog, and
+        does not reveal whether the file exists.
     """
     for base in bases:
         if roots is not None and not _may_be_read(base.files, roots):
             raise BaseFilesError(
-                f"the files of the base catalog {base.digest[:12]} are not among those that this server reads",
-                hint="who runs it says which they are: provenn serve --root PATH",
+                f"this server may not read the files of the base catalog {base.digest[:12]}",
+                hint="the administrator allows folders with: provenn serve --root PATH",
             )
 
 
 def _may_be_read(files: Files, roots: Roots) -> bool:
     if files.format == TABLE:
-        return within(f"{TABLE}://{files.location}", roots)
+        return lies_within(f"{TABLE}://{files.location}", roots)
     if files.format == GIVEN:  # in the archive's own store, by its digest
         return True
-    if files.format not in _FORMATS or not {name for name, _ in files.options} <= set(_OPTIONS.split()):
+    if files.format == EXTERNAL or not can_be_read(files.format, dict(files.options)):
         return False
-    # Links inside a folder lead where they like, so every file counts, too.
-    return within(files.location, roots) and all(within(one.address, roots) for one in listed(files.location))
+    # Links inside a folder can lead anywhere, so every file is checked as well.
+    return lies_within(files.location, roots) and all(
+        lies_within(file.address, roots) for file in list_files(files.location)
+    )
 
 
-def within(location: str, roots: Roots) -> bool:
-    """Whether a file, a folder or a glob lies below a root, wherever links lead.
+def lies_within(location: str, roots: Roots) -> bool:
+    """Whether a file, folder or glob lies below a root after links are followed.
 
-    >>> within("/data/survey/*.parquet", ("/data/survey",)), within("/data/survey/../other", ("/data/survey",))
-    (True, False)
-    >>> within("s3://b/x", ("/data",)), within("s3://bucket/a/x", ("s3://bucket/a",)), within("file:/etc", ("/etc",))
-    (False, True, False)
+    >>> lies_within("/data/survey/*.parquet", ("/data/survey",))
+    True
+    >>> lies_within("/data/survey/../other", ("/data/survey",))
+    False
+    >>> lies_within("s3://b/x", ("/data",)), lies_within("s3://bucket/a/x", ("s3://bucket/a",))
+    (False, True)
+    >>> lies_within("file:/etc", ("/etc",)), lies_within("file:///etc/x", ("/etc",))
+    (False, True)
     """
-    if not location.startswith("/"):
-        plain = ".." not in unquote(location).split("/")
-        return plain and any(
-            location == one or location.startswith(f"{one.rstrip('/')}/") for one in roots if _is_uri(one)
+    paths = _find_local_paths(location)
+    if not paths:
+        # pyarrow takes options from a URI, such as another server to be asked.
+        is_plain = not set("?#") & set(location) and ".." not in unquote(location).split("/")
+        return is_plain and any(
+            location == root or location.startswith(f"{root.rstrip('/')}/") for root in roots if _is_uri(root)
         )
-    parts = location.split("/")
+    folders = [_resolve_path(path) for root in roots for path in ([root], _find_local_paths(root)[-1:])[_is_uri(root)]]
+    return all(
+        any(place.is_relative_to(folder) for folder in folders) for path in paths for place in _find_places(path)
+    )
+
+
+def _find_local_paths(location: str) -> tuple[str, ...]:
+    """Return the paths on this machine that a location may mean, the usual meaning last; none for other locations.
+
+    A ``file:`` URI encodes its path, but the address of a listed file is the path as it is.
+    """
+    if location.startswith("/"):
+        return (location,)
+    path = location.removeprefix("file://")
+    return (path, unquote(path)) if path != location and path.startswith("/") else ()
+
+
+def _find_places(path: str) -> set[Path]:
+    """Return where a path leads; a name with a star in it may be a glob, or the name of a file."""
+    parts = path.split("/")
     before = next((place for place, part in enumerate(parts) if has_magic(part)), len(parts))
-    # A name with a star in it may be a glob, or the name of a file.
-    places = {_real("/".join(parts[:before]) or "/"), _real(location)}
-    return all(any(place.is_relative_to(_real(one)) for one in roots if not _is_uri(one)) for place in places)
+    return {_resolve_path("/".join(parts[:before]) or "/"), _resolve_path(path)}
 
 
 def _is_uri(root: str) -> bool:
     return "://" in root
 
 
-def _real(path: str) -> Path:
+def _resolve_path(path: str) -> Path:
     return Path(os.path.realpath(path))

@@ -1,4 +1,4 @@
-"""A random fraction of the sources of a catalog, the same one for everybody."""
+"""A random but reproducible fraction of the sources of a catalog."""
 
 from __future__ import annotations
 
@@ -8,39 +8,44 @@ from dataclasses import dataclass
 from typing import Self
 
 from provenn.catalogs.catalog import Catalog, Facts, Parameters
+from provenn.catalogs.column_origins import ColumnOrigin, build_key_origins
+from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
 from provenn.catalogs.extent import Extent, leaf
+from provenn.catalogs.profile import ClassProfile
 from provenn.criteria import Atom
+from provenn.digests import CatalogDigest
 from provenn.errors import DefinitionError
 from provenn.logic import Statement, equal, intersection, subset
 
-__all__ = ["SampleSources", "sample_rule", "sample_seed_and_fraction"]
+__all__ = ["SampleSources", "parse_sample_label", "parse_sample_rule"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SampleSources(Catalog):
-    """The sources of `parent` whose key has a low hash.
+    """The sources of `parent` with a low hash of the key.
 
-    A source is in the sample if the lowest 63 bits of Spark's ``xxhash64(seed, key…)``, the seed as a bigint and the
-    key in the types of the population, are less than `threshold`. So the samples of one population with one seed are
-    nested, and a sample of a selection is the selection of the sample.
+    A source is in the sample if the lowest 63 bits of Spark's ``xxhash64(seed, key…)`` are less than `threshold`. The
+    hash takes the seed as a bigint and the key in the types of the population. So samples of the same population and
+    seed are nested, and a sample of a selection is the selection of the sample.
 
     Parameters
     ----------
     parent
-        Where the sources come from.
+        The catalog of the sources.
     fraction
-        How many of them, about: above 0, at most 1.
+        The approximate fraction of the sources: above 0, at most 1.
     seed
-        Which sample; 64 bits.
+        The seed of the hash; 64 bits.
     """
 
+    profile = ClassProfile(word="sample", shape="torn edge", narrows=True)
     parent: Catalog
     fraction: float
     seed: int
 
     @classmethod
     def of(cls, parent: Catalog, fraction: float, seed: int = 0) -> Self:
-        """Take a sample.
+        """Sample a fraction of the sources.
 
         Raises
         ------
@@ -49,10 +54,13 @@ class SampleSources(Catalog):
         """
         if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 2**-63 <= fraction <= 1:
             hint = "0.1 is one source in ten" if not _is_percentage(fraction) else f"did you mean {fraction / 100}?"
-            raise DefinitionError(f"a fraction lies between 0 and 1, {fraction!r} does not", hint=hint)
+            raise DefinitionError(f"expected a fraction between 0 and 1, got {fraction!r}", hint=hint)
         if isinstance(seed, bool) or not isinstance(seed, int) or not -(2**63) <= seed < 2**63:
-            raise DefinitionError(f"a seed is an integer of 64 bits, {seed!r} is not")
+            raise DefinitionError(f"expected a 64-bit integer as seed, got {seed!r}")
         return cls(parent, float(fraction), seed)
+
+    def _define_anew(self) -> Catalog:
+        return type(self).of(self.parent, self.fraction, self.seed)
 
     @property
     def dependencies(self) -> tuple[Catalog, ...]:
@@ -61,63 +69,95 @@ class SampleSources(Catalog):
 
     @property
     def threshold(self) -> int:
-        """What the lowest 63 bits of the hash are less than: at most 2**63."""
-        return _threshold(self.fraction)
+        """The exclusive upper bound of the lowest 63 bits of the hash: at most 2**63."""
+        return _compute_threshold(self.fraction)
 
     def parameters(self) -> Parameters:
-        """Fraction, seed, and the population whose keys are hashed."""
+        """Return fraction, seed, and the population of the hashed keys."""
         return {"fraction": self.fraction, "seed": self.seed, "population": self.parent.population.name}
 
     @classmethod
     def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:  # noqa: ARG003
-        """Return the catalog that has these parameters and dependencies."""
+        """Return the catalog with these parameters and dependencies."""
         (parent,) = dependencies
         return cls(parent, parameters["fraction"], parameters["seed"])
 
     @classmethod
-    def facts_of(cls, digest: str, dependencies: Sequence[str], parameters: Parameters) -> Facts:
-        """The parent, intersected with the set of all sources with a low hash."""
+    def facts_of(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest], parameters: Parameters) -> Facts:
+        """Return the intersection of the parent and the set of all sources with a low hash."""
         (parent,) = dependencies
         if parameters["fraction"] == 1:
             return (equal(digest, parent),), ()
-        atom = _atom(parameters)
+        atom = _make_atom(parameters)
         return (intersection(digest, parent, atom.label),), (atom,)
 
     @classmethod
-    def local_statement(cls, digest: str, dependencies: Sequence[str]) -> Statement:
-        """A subset."""
+    def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement:
+        """Return a subset of the parent."""
         (parent,) = dependencies
         return subset(digest, parent)
 
-    def _own_extent(self) -> Extent:
-        return self.parent.extent if self.fraction == 1 else self.parent.extent & leaf(_atom(self.parameters()).label)
+    @classmethod
+    def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003
+        """Return the parent, the fraction and the seed in words."""
+        fraction, seed = parameters["fraction"], parameters["seed"]
+        return f"a sample of the sources of {parts[0]}: a fraction of {fraction:g}, with seed {seed}"
+
+    def describe_briefly(self, parts: Sequence[str]) -> str:
+        """Return the fraction and the parent."""
+        return f"a sample of {self.fraction:g} of {parts[0]}"
+
+    def show_parameters(self) -> Sequence[tuple[str, str]]:
+        """Return the fraction and the seed."""
+        return ("fraction", f"{self.fraction:g}"), ("seed", str(self.seed))
+
+    def exchange_form(self) -> ExchangeForm:
+        """Return the verb, the fraction and the seed."""
+        return self.profile.word, {"fraction": self.fraction, "seed": self.seed}
+
+    @classmethod
+    def from_exchange(cls, verb: str, options: ExchangeOptions, parts: Sequence[Catalog]) -> Catalog:  # noqa: ARG003
+        """Return the sample with a fraction and a seed."""
+        return cls.of(parts[0], options["fraction"], options["seed"])
+
+    def trace_selection(self) -> tuple[ColumnOrigin, ...]:
+        """Return the key, whose hash decides."""
+        text = f"a fraction of {self.fraction:g}, with seed {self.seed}"
+        return build_key_origins({self.parent.digest: self.parent.schema}, "FILTER", text)
+
+    def _build_extent(self) -> Extent:
+        return (
+            self.parent.extent if self.fraction == 1 else self.parent.extent & leaf(_make_atom(self.parameters()).label)
+        )
 
 
-def _atom(parameters: Parameters) -> Atom:
-    # No criterion has such a term: sample() is not a function that criteria know.
+def _make_atom(parameters: Parameters) -> Atom:
+    """Return the atom of the set of all sources with a low hash."""
+    # No criterion has this term: criteria have no function sample().
     term = f"sample({parameters['seed']}, `{parameters['population'].replace('`', '``')}`)"
-    return Atom(f"{term} < {parameters['fraction']!r}", term, _threshold(parameters["fraction"]), ())
+    return Atom(f"{term} < {parameters['fraction']!r}", term, _compute_threshold(parameters["fraction"]), ())
 
 
-def sample_rule(label: str) -> tuple[int, int] | None:
-    """Return the seed and the threshold of the sample whose atom has a label, or None if it is of a criterion.
+def parse_sample_rule(label: str) -> tuple[int, int] | None:
+    """Return the seed and the threshold from the label of a sample's atom; None for a criterion's label.
 
-    >>> sample_rule("sample(7, `star`) < 0.5") == (7, 2**62)
+    >>> parse_sample_rule("sample(7, `star`) < 0.5") == (7, 2**62)
     True
     """
-    found = sample_seed_and_fraction(label)
-    return None if found is None else (found[0], _threshold(found[1]))
+    sample = parse_sample_label(label)
+    return None if sample is None else (sample[0], _compute_threshold(sample[1]))
 
 
-def sample_seed_and_fraction(label: str) -> tuple[int, float] | None:
-    """Return the seed and the fraction of the sample whose atom has a label, or None if it is of a criterion."""
+def parse_sample_label(label: str) -> tuple[int, float] | None:
+    """Return the seed and the fraction from the label of a sample's atom; None for a criterion's label."""
     if not label.startswith("sample("):
         return None
     seed, fraction = label.removeprefix("sample(").partition(",")[0], label.rpartition("<")[2]
     return int(seed), float(fraction)
 
 
-def _threshold(fraction: float) -> int:
+def _compute_threshold(fraction: float) -> int:
+    """Return the threshold of 63 bits for a fraction."""
     return math.floor(math.ldexp(fraction, 63))
 
 

@@ -1,16 +1,27 @@
-"""The attributes of a catalog, and the rule by which names find them."""
+"""The attributes of a catalog, and the rule for looking them up by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from shlex import quote
 
 from provenn.catalogs.extent import Extent
 from provenn.catalogs.population import key_position
-from provenn.criteria import Type, matching_names
+from provenn.criteria import AttributeIdentity, Type, matching_names
+from provenn.digests import CatalogDigest
 from provenn.errors import AttributeConflictError, AttributeNotFoundError
+from provenn.hints import Hint
 
-__all__ = ["Attribute", "Piece", "Schema", "check_name", "merged"]
+__all__ = [
+    "Attribute",
+    "AttributePiece",
+    "Schema",
+    "check_name",
+    "describe_values",
+    "make_own_identity",
+    "merge_attributes",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +31,7 @@ class Attribute:
     Parameters
     ----------
     name
-        What it is called in this catalog.
+        Its name in this catalog.
     identity
         Where it is defined. A source has one value of one identity.
     type
@@ -28,30 +39,37 @@ class Attribute:
     nullable
         Whether a source can be without a value.
     unit, description, ucd
-        For people and their tools; empty if nothing is known. A UCD is a word of the Virtual Observatory for what is
+        Metadata for people and tools; empty if unknown. A UCD is a word of the Virtual Observatory for what is
         measured, such as ``pos.eq.ra;meta.main``.
     pieces
-        After a concatenation of members that define it differently: which member gives the value. The first member
-        that holds a source does.
+        After a concatenation of members that define the attribute differently: the attribute of each member, in order.
+        The first member that holds a source gives the value.
     """
 
     name: str
-    identity: str
+    identity: AttributeIdentity
     type: Type
     nullable: bool
     unit: str = ""
     description: str = ""
     ucd: str = ""
-    pieces: tuple[Piece, ...] = field(default=(), repr=False, compare=False)  # the identity tells them
+    pieces: tuple[AttributePiece, ...] = field(
+        default=(), repr=False, compare=False
+    )  # the identity determines the pieces
 
     def renamed(self, name: str) -> Attribute:
         """Return the same attribute under another name."""
         return replace(self, name=name)
 
 
+def make_own_identity(catalog: CatalogDigest, name: str) -> AttributeIdentity:
+    """Return the identity of an attribute that a catalog itself defines under a name."""
+    return AttributeIdentity(f"{catalog}:{name}")
+
+
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """What one member of a concatenation gives to an attribute.
+class AttributePiece:
+    """The contribution of one member of a concatenation to an attribute.
 
     Parameters
     ----------
@@ -60,16 +78,16 @@ class Piece:
     extent
         Its sources.
     attribute
-        The attribute as the member has it.
+        The attribute in the schema of the member.
     """
 
-    member: str
+    member: CatalogDigest
     extent: Extent
     attribute: Attribute
 
     @property
-    def identity(self) -> str:
-        """The identity that the attribute has in the member."""
+    def identity(self) -> AttributeIdentity:
+        """The identity of the attribute in the member."""
         return self.attribute.identity
 
 
@@ -77,7 +95,8 @@ class Piece:
 class Schema(Mapping[str, Attribute]):
     """Attributes by name, in the order of the columns.
 
-    A name that is there means itself; otherwise it means the one attribute whose name differs in case alone.
+    A name first means the attribute of exactly this name; otherwise the only attribute whose name differs in case
+    alone.
 
     Parameters
     ----------
@@ -90,10 +109,12 @@ class Schema(Mapping[str, Attribute]):
 
     def __post_init__(self) -> None:
         by_name: dict[str, Attribute] = {}
-        for one in self.attributes:
-            if one.name in by_name:
-                raise AttributeConflictError(f"there would be two attributes {one.name}", hint="choose another name")
-            by_name[one.name] = one
+        for attribute in self.attributes:
+            if attribute.name in by_name:
+                raise AttributeConflictError(
+                    f"there would be two attributes {attribute.name}", hint="choose another name"
+                )
+            by_name[attribute.name] = attribute
         object.__setattr__(self, "_by_name", by_name)
 
     @property
@@ -104,29 +125,34 @@ class Schema(Mapping[str, Attribute]):
     @property
     def key(self) -> tuple[Attribute, ...]:
         """The attributes that identify a source, in the order of the population's key."""
-        found: dict[int, Attribute] = {}
-        for one in self.attributes:
-            position = key_position(one.identity)
+        by_position: dict[int, Attribute] = {}
+        for attribute in self.attributes:
+            position = key_position(attribute.identity)
             if position is not None:
-                found.setdefault(position, one)
-        return tuple(found[position] for position in sorted(found))
+                by_position.setdefault(position, attribute)
+        return tuple(by_position[position] for position in sorted(by_position))
 
     @property
-    def by_identity(self) -> dict[str, Attribute]:
-        """The attributes by identity; of several names for one identity, the first."""
-        return {one.identity: one for one in reversed(self.attributes)}
+    def by_identity(self) -> dict[AttributeIdentity, Attribute]:
+        """The attributes by identity; for several names of an identity, the first."""
+        return {attribute.identity: attribute for attribute in reversed(self.attributes)}
+
+    @property
+    def by_canonical_name(self) -> dict[str, Attribute]:
+        """The attributes by their names in canonical text, which are their identities."""
+        return {attribute.identity: attribute for attribute in reversed(self.attributes)}
 
     def matching(self, name: str) -> tuple[Attribute, ...]:
-        """Return the attributes that a name may mean: one is the answer, several are ambiguous, none is unknown."""
-        found = self._by_name.get(name)
-        if found is not None:
-            return (found,)
-        return tuple(self._by_name[one] for one in matching_names(name, self._by_name))
+        """Return the candidates for a name: a single one is the answer, several are ambiguous, none is unknown."""
+        exact = self._by_name.get(name)
+        if exact is not None:
+            return (exact,)
+        return tuple(self._by_name[match] for match in matching_names(name, self._by_name))
 
     def __getitem__(self, name: str) -> Attribute:
         matches = self.matching(name) if isinstance(name, str) else ()
         if len(matches) != 1:
-            raise AttributeNotFoundError(name, self._by_name, (one.name for one in matches))
+            raise AttributeNotFoundError(name, self._by_name, (match.name for match in matches))
         return matches[0]
 
     def __iter__(self) -> Iterator[str]:
@@ -136,30 +162,44 @@ class Schema(Mapping[str, Attribute]):
         return len(self._by_name)
 
 
-def merged(attributes: Iterable[Attribute]) -> Schema:
-    """Return the schema with these attributes, of which those of one name and one identity are one.
+def merge_attributes(attributes: Iterable[Attribute]) -> Schema:
+    """Return the schema with these attributes; equal name and equal identity count once.
 
     Raises
     ------
     AttributeConflictError
-        If two of one name have different identities.
+        If two attributes have the same name and different identities.
     """
     by_name: dict[str, Attribute] = {}
-    for one in attributes:
-        if by_name.setdefault(one.name, one).identity != one.identity:
+    for attribute in attributes:
+        if by_name.setdefault(attribute.name, attribute).identity != attribute.identity:
             raise AttributeConflictError(
-                f"there are two different attributes {one.name}", hint=f"rename one of them: .rename({_renaming(one)})"
+                f"there are two different attributes {attribute.name}",
+                hint=Hint(
+                    f"rename one of them: .rename({_suggest_rename(attribute)})",
+                    command=f"rename one: provenn rename CATALOG {quote(f'{attribute.name}={attribute.name}_2')}",
+                ),
             )
     return Schema(tuple(by_name.values()))
 
 
-def _renaming(one: Attribute) -> str:
-    plain = one.name.isidentifier()
-    return f'{one.name}="{one.name}_2"' if plain else f"{{{one.name!r}: {one.name + ' 2'!r}}}"
+def describe_values(schema: Schema) -> str:
+    """Return the names of the attributes outside the key, as a list; the words "the key" if there are none."""
+    key = {attribute.name for attribute in schema.key}
+    return ", ".join(name for name in schema.names if name not in key) or "the key"
+
+
+def _suggest_rename(attribute: Attribute) -> str:
+    is_identifier = attribute.name.isidentifier()
+    return (
+        f'{attribute.name}="{attribute.name}_2"'
+        if is_identifier
+        else f"{{{attribute.name!r}: {attribute.name + ' 2'!r}}}"
+    )
 
 
 def check_name(name: object) -> str:
     """Return `name` if it can name an attribute: any printable text can."""
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
-        raise AttributeConflictError(f"{name!r} cannot name an attribute", hint="a name is text that can be printed")
+        raise AttributeConflictError(f"{name!r} cannot name an attribute", hint="use printable characters")
     return name

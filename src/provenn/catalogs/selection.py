@@ -1,4 +1,4 @@
-"""A selection: a criterion as a set that can be stored, read again without SQL, and taken for an extent."""
+"""A selection: a criterion as a set, stored and restored without SQL, and usable as an extent."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from provenn.catalogs.extent import Extent, extent_of, leaf
-from provenn.catalogs.pieces import expanded, member_extents
+from provenn.catalogs.extent import Extent, build_extent, leaf
+from provenn.catalogs.pieces import collect_member_extents, expand_criterion
 from provenn.catalogs.schema import Schema
 from provenn.criteria import Atom, parse_criterion
 from provenn.logic.terms import Op, Term
@@ -28,7 +28,7 @@ class Selection:
     true
         The set, over labels of atoms; after a concatenation also over digests of its members.
     atoms
-        What it is made of, sorted by label.
+        The atoms of the set, sorted by label.
     """
 
     criterion: str
@@ -37,44 +37,60 @@ class Selection:
 
     @classmethod
     def of(cls, text: str, schema: Schema) -> Selection:
-        """Read a criterion on the attributes of a schema.
+        """Parse a criterion on the attributes of a schema.
 
         Raises
         ------
         CriterionError
-            If it cannot be read, does not fit the types, or is not deterministic and row-wise.
+            If the criterion cannot be parsed, does not fit the types, or is not deterministic and row-wise.
         """
         criterion = parse_criterion(text, schema)
-        true, atoms = expanded(criterion, schema)
+        true, atoms = expand_criterion(criterion, schema)
         return cls(criterion.canonical, true, atoms)
 
+    @classmethod
+    def parse_canonical(cls, criterion: str, schema: Schema) -> Selection:
+        """Parse the canonical text of a criterion, over identities of attributes, anew.
+
+        Raises
+        ------
+        CriterionError
+            If this is not a criterion on the attributes of the schema.
+        """
+        parsed = parse_criterion(criterion, schema.by_canonical_name, canonical=True)
+        return cls(parsed.canonical, *expand_criterion(parsed, schema))
+
     def extent(self, schema: Schema) -> Extent:
-        """Return the set as an extent; members of concatenations are known from the schema."""
+        """Return the set as an extent; the schema gives the extents of members of concatenations."""
         known = {atom.label for atom in self.atoms}
-        members = {} if known.issuperset(self.true.labels) else member_extents(schema)
-        return extent_of(self.true, lambda label: members.get(label) or leaf(label))
+        members = {} if known.issuperset(self.true.labels) else collect_member_extents(schema)
+        return build_extent(self.true, lambda label: members.get(label) or leaf(label))
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON. In a set, a label is a string, an operator a list of its one symbol."""
-        return {"criterion": self.criterion, "true": _written(self.true), "atoms": [_atom(one) for one in self.atoms]}
+        """Return the selection as JSON. In a set, a label is a string, an operator a list of a single symbol."""
+        return {
+            "criterion": self.criterion,
+            "true": _encode_term(self.true),
+            "atoms": [_encode_atom(atom) for atom in self.atoms],
+        }
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Selection:
-        """Read it from JSON."""
+        """Restore a selection from JSON."""
         atoms = tuple(
-            Atom(label, term, tuple(cut) if isinstance(cut, list) else cut, tuple(map(_read, inside)))
+            Atom(label, term, tuple(cut) if isinstance(cut, list) else cut, tuple(map(_decode_term, inside)))
             for label, term, cut, inside in content["atoms"]
         )
-        return cls(content["criterion"], _read(content["true"]), atoms)
+        return cls(content["criterion"], _decode_term(content["true"]), atoms)
 
 
-def _atom(atom: Atom) -> list[Any]:
-    return [atom.label, atom.term, atom.cut, [_written(one) for one in atom.inside]]
+def _encode_atom(atom: Atom) -> list[Any]:
+    return [atom.label, atom.term, atom.cut, [_encode_term(term) for term in atom.inside]]
 
 
-def _written(term: Term) -> list[Any]:
+def _encode_term(term: Term) -> list[Any]:
     return [token if isinstance(token, str) else [token.value] for token in term.postfix]
 
 
-def _read(tokens: Iterable[Any]) -> Term:
+def _decode_term(tokens: Iterable[Any]) -> Term:
     return Term(tuple(token if isinstance(token, str) else _OPERATORS[token[0]] for token in tokens))

@@ -1,4 +1,4 @@
-"""The command line. One module per command; each imports what it needs when it runs, so that the others start fast."""
+"""The command line: one module per command. A command imports its dependencies when run, so that all start fast."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from provenn import __version__
+from provenn._version import __version__
 from provenn.cli import (
     allow,
     archive_export,
@@ -45,9 +45,11 @@ from provenn.cli import (
     matched,
     migrate,
     name,
+    operation,
     prefer,
     project,
     prove,
+    quota,
     relate,
     rename,
     report,
@@ -64,7 +66,7 @@ from provenn.cli import (
     target,
     token,
 )
-from provenn.cli.failures import tell
+from provenn.cli.failures import report_error
 
 __all__ = ["app", "main"]
 
@@ -73,31 +75,31 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer has no nam
 
 
 class _Commands(TyperGroup):
-    """The commands, with errors told to people instead of shown as a stack trace."""
+    """The group of all commands; it reports errors as messages instead of stack traces."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the context of typer's own click
         try:
             return super().parse_args(ctx, args)
         except _UsageError as error:
             option = getattr(error, "option_name", "")
-            owners = [name for name, command in self.commands.items() if option in _options(command, ctx)]
+            owners = [name for name, command in self.commands.items() if option in _list_options(command, ctx)]
             if owners:
-                meant = next((one for one in args if one in owners), owners[0])
-                _explain(error, f"{option} comes after the command: provenn {meant} {option}")
+                command_name = next((argument for argument in args if argument in owners), owners[0])
+                _set_message(error, f"{option} comes after the command: provenn {command_name} {option}")
             raise
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - as above
         if "" not in sys.path:
-            sys.path.append("")  # calculators in the current folder are found, as they are by python -m provenn
+            sys.path.append("")  # so that calculators in the current folder are importable, as with python -m provenn
         try:
             return super().invoke(ctx)
         except (typer.Exit, typer.Abort):
             raise
         except _UsageError as error:
             option = getattr(error, "option_name", "")
-            if option in _options(self, ctx):
-                place = f"{option} comes before the command: provenn {option} {ctx.invoked_subcommand}"
-                _explain(error, place)
+            if option in _list_options(self, ctx):
+                message = f"{option} comes before the command: provenn {option} {ctx.invoked_subcommand}"
+                _set_message(error, message)
             raise
         except KeyboardInterrupt as interrupt:
             if ctx.params["debug"]:
@@ -105,17 +107,19 @@ class _Commands(TyperGroup):
             typer.echo("provenn: cancelled", err=True)
             raise typer.Exit(130) from interrupt
         except Exception as error:
-            if ctx.params["debug"] or isinstance(error, BrokenPipeError):  # whom nobody reads ends quietly, by typer
+            # When the reader of the output is gone, typer ends quietly.
+            if ctx.params["debug"] or isinstance(error, BrokenPipeError):
                 raise
-            raise typer.Exit(tell(error)) from error
+            raise typer.Exit(report_error(error)) from error
 
 
-def _options(command: Any, ctx: Any) -> set[str]:  # noqa: ANN401 - of typer's own click
+def _list_options(command: Any, ctx: Any) -> set[str]:  # noqa: ANN401 - of typer's own click
+    """Return the options of a command, for example ``--json``, without arguments."""
     return {option for parameter in command.get_params(ctx) for option in parameter.opts if option.startswith("-")}
 
 
-def _explain(error: Any, message: str) -> None:  # noqa: ANN401 - of typer's own click
-    """Say of an option in the wrong place where it goes, instead of which options have a similar name."""
+def _set_message(error: Any, message: str) -> None:  # noqa: ANN401 - of typer's own click
+    """Replace the message of a usage error, and drop the options that click would suggest instead."""
     error.message, error.possibilities = message, None
 
 
@@ -138,9 +142,9 @@ def _show_version(wanted: bool) -> None:
 def _provenn(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show a stack trace when something is wrong.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show a stack trace for every error.")] = False,
 ) -> None:
     """Catalogs that know what they hold before they are computed.
 
@@ -163,8 +167,9 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "show": show.show,
         "lineage": lineage.show_lineage,
         "name": name.set_name,
-        "log": log.log,
+        "log": log.show_log,
         "audit": audit.show_audit,
+        "operation": operation.show_operation,
         "report": report.report,
         "serve": serve.serve,
         "backup": backup.back_up,
@@ -181,7 +186,7 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "combine": combine.combine,
         "concat": concat.concat,
         "crossmatch": crossmatch.crossmatch,
-        "matched": matched.matched,
+        "matched": matched.define_matched,
     },
     "What is known": {
         "relate": relate.relate,
@@ -192,18 +197,18 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "facts": facts.show_facts,
     },
     "Data": {
-        "target": target.answer,
+        "target": target.answer_target,
         "head": head.show_head,
         "count": count.show_count,
         "export": export.export,
         "store": store.store,
         "fragments": fragments.show_fragments,
         "runs": runs.show_runs,
-        "gc": gc.collect,
+        "gc": gc.collect_garbage,
         "check": check.check,
     },
     "Calculators": {
-        "calculator": calculator.register,
+        "calculator": calculator.register_calculator,
         "calculators": calculators.show_calculators,
         "allow": allow.allow,
         "prefer": prefer.prefer,
@@ -222,34 +227,44 @@ for _panel, _commands in _COMMANDS.items():
         app.command(_name, rich_help_panel=_panel)(_command)
 
 _archive = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Portable files of what an archive knows."
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Move definitions and facts between archives in portable files.",
 )
 _archive.command("export")(archive_export.export_archive)
 _archive.command("import")(archive_import.import_archive)
 app.add_typer(_archive, name="archive", rich_help_panel="An archive")
 
 _exchange = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Lineage for others, and of others: OpenLineage, W3C PROV."
+    no_args_is_help=True, rich_markup_mode="markdown", help="Export and import lineage: OpenLineage, W3C PROV."
 )
 _exchange.command("export")(exchange.export_lineage)
 _exchange.command("import")(exchange.import_lineage)
 app.add_typer(_exchange, name="exchange", rich_help_panel="An archive")
 
-_project = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="People who share names and facts.")
+_project = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="markdown", help="Manage projects, whose members share names and facts."
+)
 _project.command("new")(project.new_project)
 _project.command("add")(project.add_member)
 _project.command("remove")(project.remove_member)
 _project.command("ls")(project.list_projects)
 app.add_typer(_project, name="project", rich_help_panel="An archive")
 
-_token = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Tokens of people who use the server.")
+_token = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Manage access tokens for the server.")
 _token.command("new")(token.new_token)
 _token.command("ls")(token.list_tokens)
 _token.command("revoke")(token.revoke_token)
 app.add_typer(_token, name="token", rich_help_panel="An archive")
 
+_quota = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Manage quotas of people.")
+_quota.command("set")(quota.set_quota)
+_quota.command("show")(quota.show_quota)
+_quota.command("ls")(quota.list_quotas)
+app.add_typer(_quota, name="quota", rich_help_panel="An archive")
+
 _samp = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Tables for TOPCAT, Aladin and notebooks, by SAMP."
+    no_args_is_help=True, rich_markup_mode="markdown", help="Exchange tables with TOPCAT, Aladin and notebooks by SAMP."
 )
 _samp.command("send")(samp.send)
 _samp.command("listen")(samp.listen)
@@ -259,10 +274,10 @@ app.add_typer(_samp, name="samp", rich_help_panel="Data")
 
 
 def main() -> None:
-    """Run the command line, and leave with its exit status: see docs/reference/cli.md."""
+    """Run the command line, and exit with its status: see docs/reference/cli.md."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that has no ● still shows the rest
+            stream.reconfigure(errors="replace")  # a terminal without ● still shows the rest
     if os.environ.get("NO_COLOR"):
         from typer import rich_utils  # noqa: PLC0415 - slow to import
 

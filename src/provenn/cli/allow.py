@@ -1,4 +1,4 @@
-"""``provenn allow``: whose code calculators may run."""
+"""``provenn allow``: permits of the owner of this account, valid for all archives."""
 
 from typing import Annotated
 
@@ -10,36 +10,51 @@ __all__ = ["allow"]
 
 
 def allow(
-    modules: Annotated[
+    names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[MODULE]…",
-            help="Modules or packages, by their import path; captured source by its hash, sha256:….",
+            metavar="[NAME]…",
+            help="Modules or packages, by their import path; captured source by its hash, sha256:…; format:NAME, "
+            "option:NAME, expansion:NUMBER.",
             show_default=False,
         ),
     ] = None,
     *,
-    forbid: Annotated[bool, typer.Option("--forbid", help="Take it back instead.")] = False,
+    forbid: Annotated[bool, typer.Option("--forbid", help="Withdraw the permission instead.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Allow calculators of a module to run on your account, or list the modules that are allowed.
+    """Allow code, formats and options that other people's archives use; or list what is allowed.
 
-    An archive may refer to any code. Yours is allowed when you register it; that of others, if you say so here. The
-    list is yours, for all archives. A function of a notebook is allowed by the hash of its source, and by nothing else.
+    An archive may refer to any code. Your own code is allowed when you register it. Allow code of others here: the
+    functions that a module defines, or a function from a notebook by the hash of its source. Formats and options of
+    Spark that are not on provenn's list are allowed by name, and so is the ratio to which files may unpack. The list
+    belongs to you and applies to all archives.
 
     Try:
 
     - `provenn allow`
     - `provenn allow survey.photometry`
+    - `provenn allow format:avro option:recordName`
+    - `provenn allow expansion:1000`
     """
-    from provenn.catalogs.calculators import allowed  # noqa: PLC0415 - other commands start without it
+    from provenn.gate import permits  # noqa: PLC0415 - other commands start without it
 
-    for one in modules or ():
-        if not allowed.is_permit(one):
-            raise typer.BadParameter(f"{one!r} is neither the import path of a module nor sha256: and a hash")
-        (allowed.forbid if forbid else allowed.allow)(one)
-    known = sorted(allowed.allowed())
+    for name in names or ():
+        permit = name.lower() if name.lower().startswith(("format:", "option:", "expansion:")) else name
+        if not permits.is_permit(permit):
+            raise typer.BadParameter(
+                f"{name!r} is neither the import path of a module, nor sha256: and a hash, nor format:NAME, "
+                "option:NAME or expansion:NUMBER"
+            )
+        (permits.forbid if forbid else permits.allow)(permit)
+    allowed = sorted(permits.read_permits())
     if as_json:
-        write_json(known)
+        write_json(allowed)
     else:
-        write_text("\n".join(known) or "no modules are allowed")
+        write_text("\n".join(allowed) or "no permissions")
+        expansions = sorted(
+            (permit for permit in allowed if permit.startswith("expansion:")), key=lambda permit: int(permit[10:])
+        )
+        if len(expansions) > 1:
+            most = expansions[-1]
+            write_text(f"the largest expansion counts: {most}; to withdraw it: provenn allow --forbid {most}")

@@ -1,11 +1,11 @@
-"""``provenn archive export``: what an archive knows, as a portable file."""
+"""``provenn archive export``: export the knowledge of an archive as a portable file."""
 
 from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened
-from provenn.cli.completion import catalog_names
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
+from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, write_json, write_text
 
 __all__ = ["export_archive"]
@@ -19,26 +19,26 @@ def export_archive(
         typer.Option(
             "--names",
             metavar="CATALOG",
-            help="Only this catalog and its lineage; can be given several times.",
+            help="Only this catalog and its lineage. May be repeated.",
             show_default=False,
-            autocompletion=catalog_names,
+            autocompletion=complete_catalog_names,
         ),
     ] = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
     """Write definitions, names, facts, calculators and preferences to a portable file.
 
-    There are no data in it, and no code: of calculators written in Python, where they are imported from and a hash.
-    Catalogs have the same digests wherever it is imported.
+    The file contains no data and no code: for a Python calculator it holds the import path and a hash. Catalogs keep
+    their digests when the file is imported.
 
     Try:
 
     - `provenn archive export survey.provenn`
     - `provenn archive export bright.provenn --names bright`
     """
-    with opened(archive, as_json) as found:
-        counts = found.export_definitions(file, names or None)
+    with open_archive_at(archive_path, as_json) as archive:
+        counts = archive.export_definitions(file, names or None)
     if as_json:
         write_json({"file": file, **counts})
     else:

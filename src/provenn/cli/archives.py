@@ -1,4 +1,4 @@
-"""What the commands on archives share: how the archive is found, and how a catalog is told."""
+"""Shared by the commands on archives: common options, opening the archive, and writing catalogs and facts."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from provenn.cli.completion import catalog_names
-from provenn.cli.output import errors_as_json, write_json, write_text
+from provenn.cli.completion import complete_catalog_names
+from provenn.cli.output import write_errors_as_json, write_json, write_text
 
 if TYPE_CHECKING:
     from provenn.archive import Archive, Catalog, Description, Notice, Reason
+    from provenn.knowledge.stored_facts import Fact
     from provenn.spark.progress import Progress
-    from provenn.store.facts import Fact
 
 __all__ = [
     "CURRENT_FOLDER",
     "ArchivePath",
     "CatalogName",
-    "InProject",
     "NewName",
+    "ProjectOption",
     "SparkUrl",
-    "WhoSees",
+    "VisibilityOption",
     "catalog_data",
     "fact_data",
     "holds_archive",
     "is_address",
-    "opened",
-    "pairs",
+    "open_archive_at",
+    "parse_pairs",
     "reason_data",
     "reason_lines",
     "write_catalog",
@@ -50,11 +50,11 @@ ArchivePath = Annotated[
         help="The folder of the archive, or the address of its database.",
     ),
 ]
-WhoSees = Annotated[
+VisibilityOption = Annotated[
     Literal["private", "project", "public"] | None,
     typer.Option("--visibility", metavar="WHO", help="Who sees it: private, project or public.", show_default=False),
 ]
-InProject = Annotated[
+ProjectOption = Annotated[
     str | None,
     typer.Option("--project", metavar="PROJECT", help="The project whose members see it.", show_default=False),
 ]
@@ -62,9 +62,9 @@ CatalogName = Annotated[
     str,
     typer.Argument(
         metavar="CATALOG",
-        help="Its name, or the beginning of its digest.",
+        help="The name of the catalog, or the beginning of its digest.",
         show_default=False,
-        autocompletion=catalog_names,
+        autocompletion=complete_catalog_names,
     ),
 ]
 NewName = Annotated[
@@ -77,24 +77,24 @@ SparkUrl = Annotated[
         "--spark",
         metavar="URL",
         envvar="PROVENN_SPARK",
-        help="Where data are computed: a master, or Spark Connect (sc://…). By default in this process.",
+        help="Where to compute: a Spark master, or Spark Connect (sc://…). By default in this process.",
         show_default=False,
     ),
 ]
 
 
 def holds_archive(folder: str) -> bool:
-    """Whether a folder is an archive; without opening it."""
+    """Return whether a folder is an archive, without opening it."""
     return (Path(folder) / _FILE).is_file()
 
 
 def is_address(path: str) -> bool:
-    """Whether it is the address of a database that an archive is in, and not a folder."""
+    """Return whether a path is the address of a database with an archive, and not a folder."""
     return "://" in path or path.startswith(_DATABASE)
 
 
 @contextmanager
-def opened(
+def open_archive_at(
     path: str,
     as_json: bool = False,
     *,
@@ -102,111 +102,129 @@ def opened(
     spark: object | None = None,
     store: str | None = None,
     notices: list[Notice] | None = None,
+    **confinement: Any,  # noqa: ANN401 - options of open_archive
 ) -> Iterator[Archive]:
-    """Open the archive that a command is about; errors are told as the command tells its answer.
+    """Open the archive of a command; errors are written as JSON if the command answers in JSON.
 
     Parameters
     ----------
     path
         The folder, or the address of the database.
     as_json
-        Whether answers are JSON.
+        Whether the command answers in JSON.
     create
-        Whether to make an archive if there is none.
+        Whether to create an archive if there is none.
     spark
         Where data are computed, if the command computes any.
     store
-        Where data are kept, if that is said now.
+        Where data are kept, if the command specifies it.
     notices
-        Takes what to know of answers, if the command tells it itself; otherwise it goes to the standard error.
+        Collects the notices on answers, if the command writes them itself; otherwise they go to the standard error.
+    confinement
+        How calculators are confined: ``calculators_as`` and ``calculators_environment``, if the command specifies them.
     """
-    with errors_as_json(as_json):
+    with write_errors_as_json(as_json):
         from provenn.archive import open_archive  # noqa: PLC0415 - a command that only helps starts without it
 
         database = path if is_address(path) else None
-        where: dict[str, Any] = {
+        location: dict[str, Any] = {
             "path": None if database else path,
             "database": database,
             "create": create,
             "store": store,
-            "notify": _noted if notices is None else notices.append,
+            "notify": _write_notice if notices is None else notices.append,
         }
-        with open_archive(**where, spark=spark, progress=_shown, via="cli") as archive:
+        with open_archive(**location, spark=spark, progress=_show_progress, via="cli", **confinement) as archive:
             yield archive
 
 
-def _shown(progress: Progress) -> None:
+def _show_progress(progress: Progress) -> None:
     """Show the progress of long work on the standard error."""
-    from provenn.cli.progress import command_listener  # noqa: PLC0415 - only where data are computed
+    from provenn.cli.progress import get_progress_listener  # noqa: PLC0415 - only where data are computed
 
-    command_listener()(progress)
-
-
-def _noted(notice: Notice) -> None:
-    """Tell people what to know of an answer, on the standard error."""
-    from provenn.display.markup import visible  # noqa: PLC0415 - only where there is something to know
-
-    typer.echo(f"note: {visible(notice.message)}", err=True)
+    get_progress_listener()(progress)
 
 
-def pairs(given: Iterable[str], what: str) -> dict[str, str]:
-    """Read arguments such as ``vmag=v``; what comes first, up to the first ``=``, is given once."""
-    found: dict[str, str] = {}
-    for one in given:
-        left, equals, right = one.partition("=")
+def _write_notice(notice: Notice) -> None:
+    """Write a notice on an answer to the standard error."""
+    from provenn.display.markup import make_printable  # noqa: PLC0415 - only where there is a notice
+
+    typer.echo(f"note: {make_printable(notice.message)}", err=True)
+
+
+def parse_pairs(arguments: Iterable[str], form: str) -> dict[str, str]:
+    """Parse arguments such as ``vmag=v`` into a dictionary, split at the first ``=``.
+
+    Parameters
+    ----------
+    arguments
+        The arguments.
+    form
+        The expected form of an argument, such as ``OLD=NEW``, for error messages.
+
+    Raises
+    ------
+    typer.BadParameter
+        If an argument lacks a side, or a left side occurs twice.
+    """
+    values: dict[str, str] = {}
+    for argument in arguments:
+        left, equals, right = argument.partition("=")
         if not equals or not left.strip() or not right.strip():
-            raise typer.BadParameter(f"{what} is expected, not {one!r}")
-        if left.strip() in found:
-            raise typer.BadParameter(f"{left.strip()} is given twice")
-        found[left.strip()] = right.strip()
-    return found
+            raise typer.BadParameter(f"expected {form}, got {argument!r}")
+        if left.strip() in values:
+            raise typer.BadParameter(f"{left.strip()} occurs twice")
+        values[left.strip()] = right.strip()
+    return values
 
 
 def write_catalog(catalog: Catalog, name: str | None, as_json: bool) -> None:
-    """Tell what a catalog is that was just defined, or given this name."""
-    told = catalog.archive.describe(catalog if name is None else name)
+    """Write the description of a new or newly named catalog."""
+    description = catalog.archive.describe(catalog if name is None else name)
     if as_json:
-        write_json(catalog_data(told))
+        write_json(catalog_data(description))
     else:
-        write_text("\n".join([f"{told.name}: {told.is_what}", *caveat_lines(told.caveats)]))
+        notices = [notice.message for notice in catalog.archive.notices if notice.kind == "worded"]
+        sentence = f"{description.name}: {description.is_what}"
+        write_text("\n".join([sentence, *caveat_lines(description.caveats), *notices]))
 
 
-def catalog_data(told: Description) -> dict[str, Any]:
-    """Return a description for programs."""
+def catalog_data(description: Description) -> dict[str, Any]:
+    """Return the description of a catalog as JSON data."""
     return {
-        "name": told.name,
-        "names": list(told.names),
-        "digest": told.digest,
-        "kind": told.kind,
-        "is": told.is_what,
-        "made_from": list(told.made_from),
-        "population": told.population,
-        "key": list(told.key),
+        "name": description.name,
+        "names": list(description.names),
+        "digest": description.digest,
+        "kind": description.kind,
+        "is": description.is_what,
+        "made_from": list(description.made_from),
+        "population": description.population,
+        "key": list(description.key),
         "attributes": [
             {
-                "name": one.name,
-                "type": str(one.type),
-                "nullable": one.nullable,
-                "unit": one.unit,
-                "ucd": one.ucd,
-                "description": one.description,
+                "name": attribute.name,
+                "type": str(attribute.type),
+                "nullable": attribute.nullable,
+                "unit": attribute.unit,
+                "ucd": attribute.ucd,
+                "description": attribute.description,
             }
-            for one in told.attributes
+            for attribute in description.attributes
         ],
-        "sources": told.sources,
-        "definition": [str(said) for said in told.says],
-        "facts": [fact_data(fact) for fact in told.facts],
-        "unproved": list(told.unproved),
-        "known_by": told.known_by or None,
-        "caveats": list(told.caveats),
-        "created_at": told.created_at.isoformat(),
-        "created_by": told.created_by,
-        "metadata": dict(told.metadata),
+        "sources": description.sources,
+        "definition": [str(statement) for statement in description.says],
+        "facts": [fact_data(fact) for fact in description.facts],
+        "unproved": list(description.unproved),
+        "known_by": description.known_by or None,
+        "caveats": list(description.caveats),
+        "created_at": description.created_at.isoformat(),
+        "created_by": description.created_by,
+        "metadata": dict(description.metadata),
     }
 
 
 def fact_data(fact: Fact) -> dict[str, Any]:
-    """Return a declared or observed fact for programs."""
+    """Return a declared or observed fact as JSON data."""
     return {
         "number": fact.id,
         "statement": str(fact.statement),
@@ -223,17 +241,17 @@ def fact_data(fact: Fact) -> dict[str, Any]:
 
 
 def reason_lines(reasons: Iterable[Reason]) -> list[str]:
-    """Return a proof as a chain, a fact a line: what it says, and where it comes from."""
-    facts = [(str(one.statement), one.because) for one in reasons]
-    width = min(48, max((len(said) for said, _ in facts), default=0))
-    return [f"  {said:{width}}   {because}" for said, because in facts]
+    """Return a proof as lines, one per fact: statement and origin."""
+    facts = [(str(reason.statement), reason.because) for reason in reasons]
+    width = min(48, max((len(statement) for statement, _ in facts), default=0))
+    return [f"  {statement:{width}}   {because}" for statement, because in facts]
 
 
 def caveat_lines(caveats: Iterable[str]) -> list[str]:
-    """Return what an answer takes on trust, a sentence a line."""
+    """Return the caveats of an answer as lines, one per sentence."""
     return [f"taken on trust: {line}" for line in caveats]
 
 
 def reason_data(reasons: Iterable[Reason]) -> list[dict[str, str]]:
-    """Return a proof for programs."""
-    return [{"statement": str(one.statement), "because": one.because} for one in reasons]
+    """Return a proof as JSON data."""
+    return [{"statement": str(reason.statement), "because": reason.because} for reason in reasons]

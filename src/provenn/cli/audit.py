@@ -1,11 +1,11 @@
-"""``provenn audit``: who did what."""
+"""``provenn audit``: the audit log."""
 
 from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened
-from provenn.cli.output import AsJson, write_json, write_table
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
+from provenn.cli.output import AsJson, write_json, write_table, write_text
 
 __all__ = ["show_audit"]
 
@@ -14,23 +14,38 @@ def show_audit(
     *,
     most: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many to show.")] = 100,
     action: Annotated[
-        str | None, typer.Option("--action", metavar="ACTION", help="Only what is told so.", show_default=False)
+        str | None,
+        typer.Option("--action", metavar="ACTION", help="Only entries with this action.", show_default=False),
     ] = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    head: Annotated[
+        bool, typer.Option("--head", help="Write only the number and digest of the newest entry, to keep elsewhere.")
+    ] = False,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """List who did what, when and from where, the latest first.
+    """List who did what, when and from where, newest first.
+
+    The digest of an entry covers all earlier entries. Keep the head elsewhere, and `provenn check --audit-head HEAD`
+    shows later whether an entry up to there was changed or removed.
 
     Try:
 
     - `provenn audit --most 20`
     - `provenn audit --action retract`
+    - `provenn audit --head > audit-head.txt`
     """
-    with opened(archive, as_json) as found:
-        done = found.audit(most=most, action=action)
+    with open_archive_at(archive_path, as_json) as archive:
+        if head:
+            newest = archive.audit_head()
+            write_json({"head": newest}) if as_json else write_text(newest or "the audit log is empty")
+            return
+        entries = archive.audit(most=most, action=action)
         if as_json:
             keys = ("who", "via", "action", "subject", "detail")
-            write_json([{"at": one.at.isoformat()} | {key: getattr(one, key) for key in keys} for one in done])
+            write_json([{"at": entry.at.isoformat()} | {key: getattr(entry, key) for key in keys} for entry in entries])
         else:
-            rows = [(f"{one.at:%Y-%m-%d %H:%M:%S}", one.who, one.via, one.action, one.subject) for one in done]
+            rows = [
+                (f"{entry.at:%Y-%m-%d %H:%M:%S}", entry.who, entry.via, entry.action, entry.subject)
+                for entry in entries
+            ]
             write_table(("when", "who", "via", "action", "subject"), rows)

@@ -2,40 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened, pairs
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at, parse_pairs
 from provenn.cli.calculators import calculator_data
 from provenn.cli.output import AsJson, write_json, write_text
 
-__all__ = ["register"]
+__all__ = ["register_calculator"]
 
 
-def register(
+def register_calculator(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A name for the calculator.", show_default=False)],
     function: Annotated[
         str | None,
-        typer.Argument(metavar="[MODULE:FUNCTION]", help="A function of a module of yours.", show_default=False),
+        typer.Argument(metavar="[MODULE:FUNCTION]", help="A function of your module.", show_default=False),
     ] = None,
     *,
     inputs: Annotated[
         list[str] | None,
-        typer.Option("--input", metavar="ATTRIBUTE", help="What it reads. May be repeated.", show_default=False),
+        typer.Option(
+            "--input", metavar="ATTRIBUTE", help="An attribute that it reads. May be repeated.", show_default=False
+        ),
     ] = None,
     outputs: Annotated[
         list[str] | None,
         typer.Option(
-            "--output", metavar="ATTRIBUTE=TYPE", help="What it derives. May be repeated.", show_default=False
+            "--output",
+            metavar="ATTRIBUTE=TYPE",
+            help="An attribute that it derives. May be repeated.",
+            show_default=False,
         ),
     ] = None,
     sql: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ATTRIBUTE=EXPRESSION", help="Instead of a function: SQL. May be repeated.", show_default=False
+            metavar="ATTRIBUTE=EXPRESSION", help="SQL instead of a function. May be repeated.", show_default=False
         ),
     ] = None,
     units: Annotated[
@@ -43,19 +46,19 @@ def register(
         typer.Option(
             "--unit",
             metavar="ATTRIBUTE=UNIT",
-            help="The unit of what is derived. May be repeated.",
+            help="The unit of a derived attribute. May be repeated.",
             show_default=False,
         ),
     ] = None,
     scope: Annotated[
-        str, typer.Option(metavar="row|catalog", help="What a result depends on: one source, or all of them.")
+        str, typer.Option(metavar="row|catalog", help="Whether a result depends on one source or on the whole catalog.")
     ] = "row",
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Register a calculator, which serves targets from now on: a function over batches of pandas, or SQL.
+    """Register a calculator for targets: a function over batches of pandas, or SQL.
 
-    The module is looked for where Python finds modules, and in the current folder.
+    The module is searched where Python finds modules, and in the current folder. It is read, but not run.
 
     Try:
 
@@ -66,29 +69,16 @@ def register(
     """
     if (function is None) == (not sql):
         raise typer.BadParameter("give either MODULE:FUNCTION or --sql")
-    types, expressions = pairs(outputs or (), "ATTRIBUTE=TYPE"), pairs(sql or (), "ATTRIBUTE=EXPRESSION")
-    measured = pairs(units or (), "ATTRIBUTE=UNIT")
-    options: Any = {"inputs": inputs or (), "outputs": types, "units": measured, "scope": scope}
-    with opened(archive, as_json) as found:
+    types, expressions = parse_pairs(outputs or (), "ATTRIBUTE=TYPE"), parse_pairs(sql or (), "ATTRIBUTE=EXPRESSION")
+    unit_by_attribute = parse_pairs(units or (), "ATTRIBUTE=UNIT")
+    options: Any = {"inputs": inputs or (), "outputs": types, "units": unit_by_attribute, "scope": scope}
+    with open_archive_at(archive_path, as_json) as archive:
         if function is None:
-            found.calculator(name, sql=expressions, units=measured)
+            archive.calculator(name, sql=expressions, units=unit_by_attribute)
         else:
-            found.calculator(name, _imported(function), **options)
-        made = next(one for one in found.calculators() if one.name == name)
+            archive.calculator(name, function, **options)
+        registered = next(registration for registration in archive.calculators() if registration.name == name)
         if as_json:
-            write_json(calculator_data(made))
+            write_json(calculator_data(registered))
         else:
-            write_text(f"{name}: derives {', '.join(made.calculator.names)}")
-
-
-def _imported(place: str) -> Callable[..., object]:
-    module, colon, name = place.partition(":")
-    if not colon or not module or not name:
-        raise typer.BadParameter(f"MODULE:FUNCTION is expected, not {place!r}")
-    try:
-        found = getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise typer.BadParameter(f"cannot import {place}: {error}") from error
-    if not callable(found):
-        raise typer.BadParameter(f"{place} is no function")
-    return found  # type: ignore[no-any-return] # whatever a module holds
+            write_text(f"{name}: derives {', '.join(registered.calculator.names)}")

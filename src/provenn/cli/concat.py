@@ -5,15 +5,15 @@ from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, write_catalog
-from provenn.cli.completion import catalog_names
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, open_archive_at, write_catalog
+from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson
 
-__all__ = ["Order", "concat"]
+__all__ = ["OrderChoice", "concat"]
 
 
-class Order(StrEnum):
-    """Which catalog gives the values of a source that several have."""
+class OrderChoice(StrEnum):
+    """Which catalog gives the values of a source in several catalogs."""
 
     first = "first"
 
@@ -23,30 +23,31 @@ def concat(
     others: Annotated[
         list[str],
         typer.Argument(
-            metavar="OTHERS", help="The catalogs to append.", show_default=False, autocompletion=catalog_names
+            metavar="OTHERS", help="The catalogs to append.", show_default=False, autocompletion=complete_catalog_names
         ),
     ],
     *,
     order: Annotated[
-        Order | None,
+        OrderChoice | None,
         typer.Option(
-            help="Where catalogs that define an attribute differently share a source, the first one gives its value.",
+            help="For a source in several catalogs that define an attribute differently, use the value of the "
+            "first catalog.",
             show_default=False,
         ),
     ] = None,
     name: NewName = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Define a catalog: the sources of several catalogs together, with the attributes they all have.
+    """Define a catalog: the sources of several catalogs together, with the attributes common to all.
 
-    Where they define an attribute differently, they must be proved to share no source, or an order must be given.
+    If they define an attribute differently, they must be proved disjoint, or --order must decide.
 
     Try:
 
     - `provenn concat north south --name sky`
     - `provenn concat new old --order first --name merged`
     """
-    with opened(archive, as_json) as found:
-        made = found[catalog].concat(*others, order="first" if order is Order.first else None, name=name)
-        write_catalog(made, name, as_json)
+    with open_archive_at(archive_path, as_json) as archive:
+        new_catalog = archive[catalog].concat(*others, order="first" if order is OrderChoice.first else None, name=name)
+        write_catalog(new_catalog, name, as_json)

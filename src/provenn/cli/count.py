@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, opened
-from provenn.cli.notices import CheckFacts, notices_data, resting_on, write_notices
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, open_archive_at
+from provenn.cli.notices import CheckFacts, name_supporting_facts, notices_data, write_notices
 from provenn.cli.output import AsJson, write_json, write_text
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ def show_count(
     *,
     check: CheckFacts = False,
     spark: SparkUrl = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Tell how many sources a catalog has. They are counted, unless that is known; it is known from then on.
+    """Show the number of sources of a catalog, counting them only if the number is unknown.
 
-    A number that rests on declared facts is told with them.
+    If the number rests on declared facts, they are shown.
 
     Try:
 
@@ -32,11 +32,13 @@ def show_count(
     - `provenn count bright --check`
     """
     notices: list[Notice] = []
-    with opened(archive, as_json, spark=spark, notices=notices) as found:
-        number = found[catalog].count(check=check)
+    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+        number = archive[catalog].count(check=check)
         if as_json:
             write_json({"catalog": catalog, "sources": number, **notices_data(notices)})
             return
-        facts = resting_on(notices)
-        write_text(f"{number:,} source{'s' * (number != 1)}, by {facts}" if facts else str(number))
+        supporting_facts = name_supporting_facts(notices)
+        write_text(
+            f"{number:,} source{'s' * (number != 1)}, by {supporting_facts}" if supporting_facts else str(number)
+        )
         write_notices(notices, resting=False)

@@ -1,4 +1,4 @@
-"""``provenn declare``: what you know."""
+"""``provenn declare``: declare a fact."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, InProject, WhoSees, fact_data, opened
+from provenn.cli.archives import (
+    CURRENT_FOLDER,
+    ArchivePath,
+    ProjectOption,
+    VisibilityOption,
+    fact_data,
+    open_archive_at,
+)
 from provenn.cli.output import AsJson, write_json, write_text
 
 if TYPE_CHECKING:
@@ -17,33 +24,39 @@ __all__ = ["declare"]
 
 def declare(
     statement: Annotated[
-        str, typer.Argument(metavar="STATEMENT", help='What holds: "disjoint(north, south)".', show_default=False)
+        str,
+        typer.Argument(
+            metavar="STATEMENT", help='The statement, for example "disjoint(north, south)".', show_default=False
+        ),
     ],
     *,
     reason: Annotated[str, typer.Option("--reason", "-r", metavar="TEXT", help="Why.", show_default=False)] = "",
-    visibility: WhoSees = None,
-    project: InProject = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    visibility: VisibilityOption = None,
+    project: ProjectOption = None,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Declare a fact about catalogs, to be used in every proof from now on.
+    """Declare a fact about catalogs, to be used in every later proof.
 
-    What contradicts the lineage, other facts or counts is refused, and the conflict is told. That a catalog with a name
-    cannot have any source by it, or that two have the same, is told too. A fact is about the catalogs that have these
-    names now, wherever the names go later.
+    A fact that contradicts the lineage, other facts or counts is refused, and the conflict is shown. You are warned if
+    the fact implies that a named catalog is empty, or that two catalogs have the same sources. A fact is about the
+    catalogs that have these names now, even if the names move later.
 
     Try:
 
     - `provenn declare "disjoint(north, south)" --reason "declination ranges"`
     """
     notices: list[Notice] = []
-    with opened(archive, as_json, notices=notices) as found:
-        shown = visibility or ("project" if project else "public")
-        fact = found.declare(statement, reason=reason, visibility=shown, project=project)
+    with open_archive_at(archive_path, as_json, notices=notices) as archive:
+        wanted_visibility = visibility or ("project" if project else "public")
+        fact = archive.declare(statement, reason=reason, visibility=wanted_visibility, project=project)
         if as_json:
-            new = {"empties": list(fact.empties), "equates": [list(pair) for pair in fact.equates]}
-            write_json({**fact_data(fact), **new, "complete": fact.complete})
+            consequences = {"empties": list(fact.empties), "equates": [list(pair) for pair in fact.equates]}
+            write_json({**fact_data(fact), **consequences, "complete": fact.complete, "repeated": fact.repeated})
         else:
             write_text(f"fact #{fact.id}: {fact.statement}")
+            for notice in notices:
+                if notice.kind == "repeated":
+                    write_text(f"note: {notice.message} (`provenn audit --json` shows it)")
             if fact.implied:
                 write_text(f"warning: by this fact, {fact.implied.words}")

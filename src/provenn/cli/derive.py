@@ -4,8 +4,16 @@ from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, pairs, write_catalog
-from provenn.cli.completion import calculator_names
+from provenn.cli.archives import (
+    CURRENT_FOLDER,
+    ArchivePath,
+    CatalogName,
+    NewName,
+    open_archive_at,
+    parse_pairs,
+    write_catalog,
+)
+from provenn.cli.completion import complete_calculator_names
 from provenn.cli.output import AsJson
 
 __all__ = ["derive"]
@@ -15,7 +23,7 @@ def derive(
     catalog: CatalogName,
     expressions: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ATTRIBUTE=EXPRESSION", help="New attributes, and SQL in quotes.", show_default=False),
+        typer.Argument(metavar="ATTRIBUTE=EXPRESSION", help="New attributes, with SQL in quotes.", show_default=False),
     ] = None,
     *,
     calculator: Annotated[
@@ -24,8 +32,8 @@ def derive(
             "--calculator",
             "-c",
             metavar="NAME",
-            autocompletion=calculator_names,
-            help="Instead: a registered calculator, or an attribute that one provides.",
+            autocompletion=complete_calculator_names,
+            help="A registered calculator instead, or an attribute that a calculator provides.",
             show_default=False,
         ),
     ] = None,
@@ -39,10 +47,10 @@ def derive(
         ),
     ] = None,
     name: NewName = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Define a catalog: the same sources, with new attributes calculated from those there are.
+    """Define a catalog: the same sources, with new attributes calculated from existing ones.
 
     Try:
 
@@ -50,13 +58,16 @@ def derive(
     - `provenn derive hipparcos dist="1000 / plx" --unit dist=pc`
     - `provenn derive galaxies --calculator photo_z`
     """
-    calculated = pairs(expressions or (), "ATTRIBUTE=EXPRESSION")
-    if (calculator is None) == (not calculated):
+    expression_by_attribute = parse_pairs(expressions or (), "ATTRIBUTE=EXPRESSION")
+    if (calculator is None) == (not expression_by_attribute):
         raise typer.BadParameter("give either ATTRIBUTE=EXPRESSION or --calculator")
-    stated = pairs(units or (), "ATTRIBUTE=UNIT")
-    for attribute in stated:
-        if attribute not in calculated:
-            raise typer.BadParameter(f"--unit {attribute}: no such attribute is derived by an expression here")
-    measured = {new: (text, stated[new]) if new in stated else text for new, text in calculated.items()}
-    with opened(archive, as_json) as found:
-        write_catalog(found[catalog].derive(calculator or measured, name=name), name, as_json)
+    unit_by_attribute = parse_pairs(units or (), "ATTRIBUTE=UNIT")
+    for attribute in unit_by_attribute:
+        if attribute not in expression_by_attribute:
+            raise typer.BadParameter(f"--unit {attribute}: no expression derives this attribute")
+    definitions = {
+        attribute: (text, unit_by_attribute[attribute]) if attribute in unit_by_attribute else text
+        for attribute, text in expression_by_attribute.items()
+    }
+    with open_archive_at(archive_path, as_json) as archive:
+        write_catalog(archive[catalog].derive(calculator or definitions, name=name), name, as_json)

@@ -1,4 +1,4 @@
-"""``provenn doctor``: whether all that provenn needs is there."""
+"""``provenn doctor``: check the requirements of provenn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, SparkUrl, holds_ar
 from provenn.cli.output import AsJson, write_json, write_text
 
 if TYPE_CHECKING:
-    from provenn.cli.checks import Check, Finding, Look
+    from provenn.cli.checks import CheckFunction, CheckResult, CompletedCheck
 
 __all__ = ["diagnose"]
 
@@ -22,17 +22,17 @@ _WIDTH = 18
 
 def diagnose(
     *,
-    start: Annotated[bool, typer.Option("--start", help="Also start Spark, and let it compute a row.")] = False,
+    start: Annotated[bool, typer.Option("--start", help="Also start Spark and compute a row.")] = False,
     spark: SparkUrl = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Check that all is there that provenn needs, and say what to do where it is not.
+    """Check everything that provenn needs, with a hint for each problem.
 
-    Python and its packages, Java, Spark, the database of the archive and its data, the files of base catalogs, folders
-    and permissions. Spark is only started with --start, or where --spark says.
+    This covers Python and its packages, Java, Spark, the database of the archive and its data, the files of base
+    catalogs, folders and permissions. Spark is started only with --start or --spark.
 
-    Exit status: 0 if nothing is wrong; warnings do not count. 1 if something is.
+    Exit status: 0 if there are no problems; warnings do not count. 1 otherwise.
 
     Try:
 
@@ -40,65 +40,70 @@ def diagnose(
     - `provenn doctor --archive survey --start`
     - `provenn doctor --spark sc://host:15002`
     """
-    from provenn.cli.checks import findings  # noqa: PLC0415 - only this command needs it
+    from provenn.cli.checks import run_checks  # noqa: PLC0415 - only this command needs it
 
     checks = []
-    for check in findings(_looks(archive, spark, start)):
+    for check in run_checks(_list_checks(archive_path, spark, start)):
         checks.append(check)
         if not as_json:
-            _write(check)
-    wrong = sum(one.finding.state == "wrong" for one in checks)
+            _write_check(check)
+    wrong = sum(check.result.state == "wrong" for check in checks)
     if as_json:
-        write_json({"ok": not wrong, "checks": [_data(one) for one in checks]})
+        write_json({"ok": not wrong, "checks": [_check_data(check) for check in checks]})
     else:
-        write_text(_conclusion(wrong, sum(one.finding.state == "warning" for one in checks)))
+        write_text(_summarize(wrong, sum(check.result.state == "warning" for check in checks)))
     raise typer.Exit(1 if wrong else 0)
 
 
-def _looks(archive: str, url: str | None, start: bool) -> Iterator[tuple[str, Look]]:
+def _list_checks(archive_path: str, url: str | None, start: bool) -> Iterator[tuple[str, CheckFunction]]:
+    """Yield the checks to run, each with a subject."""
     from provenn.cli.checks import machine, spark  # noqa: PLC0415 - only this command needs them
 
-    yield "Python", machine.python
-    yield "provenn", machine.provenn_itself
-    yield "packages", machine.packages
-    yield "Java", spark.java
-    yield "Spark", spark.spark
-    yield "class archive", spark.class_archive
+    yield "Python", machine.check_python
+    yield "provenn", machine.check_provenn_version
+    yield "packages", machine.check_packages
+    yield "Java", spark.check_java
+    yield "Spark", spark.check_spark
+    yield "class archive", spark.check_class_archive
     if start or url is not None:
-        yield "Spark, started", partial(spark.started, url)
-    if is_address(archive) or holds_archive(archive):
-        from provenn.cli.checks.archive import archive_looks, database_at  # noqa: PLC0415 - only in an archive
+        yield "Spark, started", partial(spark.check_spark_start, url)
+    if is_address(archive_path) or holds_archive(archive_path):
+        from provenn.cli.checks.archive import list_archive_checks, locate_database  # noqa: PLC0415 - only in an archive
 
-        yield from archive_looks(database_at(archive))
+        yield from list_archive_checks(locate_database(archive_path))
     else:
-        yield "archive", partial(_no_archive, archive)
-    yield "temporary folder", machine.temporary_folder
-    yield "terminal", machine.terminal
-    yield "time zone", machine.time_zone
+        yield "archive", partial(_report_no_archive, archive_path)
+    yield "temporary folder", machine.check_temporary_folder
+    yield "terminal", machine.check_terminal
+    yield "time zone", machine.check_time_zone
 
 
-def _no_archive(folder: str) -> Finding:
-    from provenn.cli.checks import Finding  # noqa: PLC0415 - as above
+def _report_no_archive(folder: str) -> CheckResult:
+    """Return the result of the check for an archive when none exists."""
+    from provenn.cli.checks import CheckResult  # noqa: PLC0415 - as above
 
     if folder == CURRENT_FOLDER:
-        return Finding("ok", "none in the current folder; --archive names another one")
-    return Finding(
-        "warning", f"there is none at {Path(folder).absolute()}", "make one with provenn init, or name another"
+        return CheckResult("ok", "none in the current folder; name one with --archive")
+    return CheckResult(
+        "warning", f"none at {Path(folder).absolute()}", "create one with `provenn init`, or name another"
     )
 
 
-def _write(check: Check) -> None:
-    found = check.finding
-    write_text(f"{found.state:8} {check.what:{_WIDTH}}{found.told}".replace("\n", "; "))
-    if found.hint:
-        write_text(f"{'':8} {'':{_WIDTH}}hint: {found.hint}")
+def _write_check(check: CompletedCheck) -> None:
+    """Write the result of a check as a line, and the hint as another line."""
+    result = check.result
+    write_text(f"{result.state:8} {check.subject:{_WIDTH}}{result.message}".replace("\n", "; "))
+    if result.hint:
+        write_text(f"{'':8} {'':{_WIDTH}}hint: {result.hint}")
 
 
-def _conclusion(wrong: int, warnings: int) -> str:
-    told = {0: "nothing is wrong", 1: "1 thing is wrong"}.get(wrong, f"{wrong} things are wrong")
-    return told if not warnings else f"{told}; {warnings} warning{'s' * (warnings > 1)}"
+def _summarize(wrong: int, warnings: int) -> str:
+    """Return how many checks failed or gave warnings, in words."""
+    summary = {0: "no problems", 1: "1 problem"}.get(wrong, f"{wrong} problems")
+    return summary if not warnings else f"{summary}; {warnings} warning{'s' * (warnings > 1)}"
 
 
-def _data(check: Check) -> dict[str, str]:
-    found = check.finding
-    return {"check": check.what, "state": found.state, "message": found.told, "hint": found.hint}
+def _check_data(check: CompletedCheck) -> dict[str, str]:
+    """Return the result of a check as JSON data."""
+    result = check.result
+    return {"check": check.subject, "state": result.state, "message": result.message, "hint": result.hint}

@@ -8,22 +8,22 @@ __all__ = ["show_example"]
 def show_example(*, svg: SvgFile = None, as_json: AsJson = False) -> None:
     """Show the method on the paper's example: four catalogs, one proof, no data.
 
-    From what each of the catalogs A, B, C and D knows of its own dependencies it follows that B and D hold the same
-    sources, though neither of them has been computed.
+    The definitions of the catalogs A, B, C and D prove that B and D hold the same sources, although neither has been
+    computed.
 
     Try:
 
     - `provenn example`
     - `provenn example --svg example.svg`
     """
-    from provenn.cli import example_view as view  # noqa: PLC0415 - commands that need no hypercubes start without them
+    from provenn.cli import example_view as view  # noqa: PLC0415 - other commands start without hypercubes
 
-    example = view.example()
+    example = view.compute_example()
     if svg is not None:
         from provenn.cli import example_picture  # noqa: PLC0415 - as above
 
-        write_svg(example_picture.picture(example), svg)
+        write_svg(example_picture.example_svg(example), svg)
     if as_json:
-        write_json(view.data(example))
+        write_json(view.example_data(example))
     elif svg is None:
-        write_paragraphs(view.paragraphs(example))
+        write_paragraphs(view.example_paragraphs(example))

@@ -7,10 +7,10 @@ from operator import and_
 from textwrap import fill
 from typing import Any
 
-from provenn.display.regions import description
+from provenn.display.venn_regions import describe_hypercube
 from provenn.logic import Relationship
 
-__all__ = ["QUESTION", "USE", "Example", "data", "example", "paragraphs"]
+__all__ = ["QUESTION", "USE", "Example", "compute_example", "example_data", "example_paragraphs"]
 
 QUESTION = "B == D"
 USE = "To make D, the attributes of C are needed for the sources of B alone. No data was read."
@@ -23,15 +23,15 @@ class Example:
     Attributes
     ----------
     local
-        What each catalog knows of its own dependencies, by the statement that says it.
+        The relationship of each catalog to its own dependencies, by its statement.
     together
-        The conjunction of these.
+        The conjunction of all local relationships.
     reduced
-        What follows from it for B and D alone.
+        The conjunction, reduced to B and D.
     wanted
-        The relationship that is to be proved.
+        The relationship to prove.
     refuting
-        The nonimplication: what is known, and yet the wanted relationship does not hold.
+        The nonimplication: the hypercubes that the conjunction allows and the wanted relationship does not.
     """
 
     local: dict[str, Relationship]
@@ -41,23 +41,23 @@ class Example:
     refuting: Relationship
 
     @property
-    def proved(self) -> bool:
+    def is_proved(self) -> bool:
         """Whether the wanted relationship must hold."""
         return self.refuting.kind == "contradiction"
 
     @property
     def verdict(self) -> str:
-        """What the nonimplication tells."""
-        if not self.proved:
+        """The conclusion from the nonimplication, in a sentence."""
+        if not self.is_proved:
             return f"{QUESTION} is not proved: there are hypercubes in which it fails."
         return f"{QUESTION} is proved: in none of the possible hypercubes do B and D differ."
 
 
-def example() -> Example:
+def compute_example() -> Example:
     """Compute the paper's example."""
     local = {
-        said: Relationship.of(said, labels=labels)
-        for said, labels in [
+        statement: Relationship.of(statement, labels=labels)
+        for statement, labels in [
             ("nonempty(A) and outside(A)", "A"),
             ("B < A", "AB"),
             ("C == A", "AC"),
@@ -69,20 +69,20 @@ def example() -> Example:
     return Example(local, together, together.on("B", "D"), wanted, together - wanted)
 
 
-def paragraphs(steps: Example) -> Iterator[tuple[str, str]]:
-    """Write the example for a terminal of 80 columns: headings, and what is below them."""
+def example_paragraphs(steps: Example) -> Iterator[tuple[str, str]]:
+    """Yield headings and bodies of the example, for a terminal of 80 columns."""
     yield "Four catalogs, of which only A is stored", _LINEAGE
     yield (
         "1. What each catalog knows of its own dependencies",
-        "\n\n".join([_LEGEND, *(f"{said}\n{one}" for said, one in steps.local.items())]),
+        "\n\n".join([_LEGEND, *(f"{statement}\n{relationship}" for statement, relationship in steps.local.items())]),
     )
-    every = len(Relationship.tautology(*steps.together.labels))
+    total = len(Relationship.tautology(*steps.together.labels))
     possible = "\n".join(
-        fill(description(steps.together.labels, array), 80, initial_indent="- ", subsequent_indent="  ")
+        fill(describe_hypercube(steps.together.labels, array), 80, initial_indent="- ", subsequent_indent="  ")
         for array in steps.together.arrays()
     )
     yield (
-        f"2. All of it together: {len(steps.together)} of {every:,} hypercubes remain",
+        f"2. All of it together: {len(steps.together)} of {total:,} hypercubes remain",
         f"{steps.together}\n\n{possible}\n\nThe same, of B and D alone:\n{steps.reduced}",
     )
     yield f"3. The question: {QUESTION}", str(steps.wanted)
@@ -92,15 +92,18 @@ def paragraphs(steps: Example) -> Iterator[tuple[str, str]]:
     )
 
 
-def data(steps: Example) -> dict[str, Any]:
-    """Return the example for programs: hypercubes as nested lists, index 1 = inside."""
+def example_data(steps: Example) -> dict[str, Any]:
+    """Return the example as JSON data: hypercubes as nested lists, index 1 = inside."""
     return {
-        "local": [{"statement": said, **_as_data(one)} for said, one in steps.local.items()],
-        "together": _as_data(steps.together),
-        "reduced": _as_data(steps.reduced),
-        "question": {"statement": QUESTION, **_as_data(steps.wanted)},
-        "refuting": _as_data(steps.refuting),
-        "proved": steps.proved,
+        "local": [
+            {"statement": statement, **_relationship_data(relationship)}
+            for statement, relationship in steps.local.items()
+        ],
+        "together": _relationship_data(steps.together),
+        "reduced": _relationship_data(steps.reduced),
+        "question": {"statement": QUESTION, **_relationship_data(steps.wanted)},
+        "refuting": _relationship_data(steps.refuting),
+        "proved": steps.is_proved,
     }
 
 
@@ -115,10 +118,11 @@ _LINEAGE = """\
     D        D: the attributes of both, for the sources that are in B and in C"""
 
 
-def _as_data(one: Relationship) -> dict[str, Any]:
+def _relationship_data(relationship: Relationship) -> dict[str, Any]:
+    """Return a relationship as JSON data."""
     return {
-        "labels": list(one.labels),
-        "kind": one.kind,
-        "count": len(one),
-        "hypercubes": [array.tolist() for array in one.arrays()],
+        "labels": list(relationship.labels),
+        "kind": relationship.kind,
+        "count": len(relationship),
+        "hypercubes": [array.tolist() for array in relationship.arrays()],
     }

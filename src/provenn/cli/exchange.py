@@ -1,4 +1,4 @@
-"""``provenn exchange``: lineage for others, and of others."""
+"""``provenn exchange``: export lineage for other programs, and import lineage."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened
-from provenn.cli.completion import catalog_names
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
+from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, write_json, write_text
-from provenn.cli.writing import check_place, written
+from provenn.cli.output_files import check_output_path, open_output_file
 from provenn.errors import FileError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["export_lineage", "import_lineage"]
 
-_STANDARD = Path("-")
+_STANDARD_STREAM = Path("-")
 
 
 def export_lineage(
@@ -29,49 +29,51 @@ def export_lineage(
         str | None,
         typer.Argument(
             metavar="[CATALOG]",
-            help="Only this catalog and all it is made from.",
+            help="Only this catalog and its lineage.",
             show_default=False,
-            autocompletion=catalog_names,
+            autocompletion=complete_catalog_names,
         ),
     ] = None,
     *,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", allow_dash=True, help="The file; - is the standard output."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", allow_dash=True, help="The output file; - is the standard output."
+        ),
     ],
     format_: Annotated[
         Literal["openlineage", "prov-json", "prov-n", "prov-xml"],
         typer.Option("--format", metavar="openlineage|prov-json|prov-n|prov-xml", help="What to write."),
     ] = "openlineage",
     namespace: Annotated[
-        str, typer.Option(metavar="WORD", help="OpenLineage's namespace of the datasets and jobs.")
+        str, typer.Option(metavar="WORD", help="The OpenLineage namespace of the datasets and jobs.")
     ] = "provenn",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file that is there.")] = False,
-    archive: ArchivePath = CURRENT_FOLDER,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Write lineage for others to read: events of OpenLineage, or W3C PROV with terms of the IVOA.
+    """Write lineage for other programs: OpenLineage events, or W3C PROV with terms of the IVOA.
 
-    Catalogs, what they are made from, who defined them, runs and what is stored; no data.
+    The output has the catalogs, their dependencies, their authors, the runs and the stored fragments, but no data.
 
     Try:
 
     - `provenn exchange export -o lineage.jsonl`
     - `provenn exchange export both --format prov-n -o -`
     """
-    if as_json and output == _STANDARD:
-        raise typer.BadParameter("the standard output cannot be both lineage and JSON", param_hint="--json")
-    with opened(archive, as_json) as found:
+    if as_json and output == _STANDARD_STREAM:
+        raise typer.BadParameter("lineage and JSON cannot both go to the standard output", param_hint="--json")
+    with open_archive_at(archive_path, as_json) as archive:
         from provenn.exchange import export_lineage as export  # noqa: PLC0415 - other commands start without it
 
-        if output == _STANDARD:
+        if output == _STANDARD_STREAM:
             if isinstance(sys.stdout, TextIOWrapper):
-                sys.stdout.reconfigure(encoding="utf-8")  # as these formats are, whatever the terminal is
-            export(found, sys.stdout, catalog, format=format_, namespace=namespace)
+                sys.stdout.reconfigure(encoding="utf-8")  # the encoding of these formats, whatever the terminal uses
+            export(archive, sys.stdout, catalog, format=format_, namespace=namespace)
             return
-        check_place(output, overwrite=overwrite)
-        with written(output, overwrite=overwrite) as file:
-            export(found, file, catalog, format=format_, namespace=namespace)
+        check_output_path(output, overwrite=overwrite)
+        with open_output_file(output, overwrite=overwrite) as file:
+            export(archive, file, catalog, format=format_, namespace=namespace)
         if as_json:
             write_json({"path": str(output), "size": output.stat().st_size, "format": format_})
         else:
@@ -79,7 +81,9 @@ def export_lineage(
 
 
 def import_lineage(
-    file: Annotated[Path, typer.Argument(metavar="FILE", allow_dash=True, help="Events; - is the standard input.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", allow_dash=True, help="A file of events; - is the standard input.")
+    ],
     *,
     key: Annotated[
         list[str] | None,
@@ -93,61 +97,65 @@ def import_lineage(
     ] = None,
     population: Annotated[
         str,
-        typer.Option("--population", "-p", metavar="WORD", help="What one row of these is.", show_default=False),
+        typer.Option("--population", "-p", metavar="WORD", help="The population: what one row is.", show_default=False),
     ] = "",
     exact: Annotated[
         bool,
         typer.Option(
             "--exact",
-            help="Hold that a dataset has all sources that conditions and joins allow, and that joins are inner ones.",
+            help="Assume that datasets hold every source that conditions and joins allow, and that joins are "
+            "inner joins.",
         ),
     ] = False,
-    prefix: Annotated[str, typer.Option(metavar="TEXT", help="What to put before the names.", show_default=False)] = "",
-    archive: ArchivePath = CURRENT_FOLDER,
+    prefix: Annotated[str, typer.Option(metavar="TEXT", help="A prefix for the names.", show_default=False)] = "",
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Take the datasets of OpenLineage's events for catalogs, to ask how they relate. Nothing in them is executed.
+    """Import the datasets of OpenLineage events as catalogs, to ask how they relate. Nothing is executed.
 
-    Only what the events state is claimed: a dataset whose key is taken over unchanged from others lies inside them, and
-    inside the conditions under which they are read. Everything else is a set of its own, and is told.
+    Only what the events state is claimed: a dataset that takes its key unchanged from other datasets lies inside them,
+    and inside the conditions under which they are read. Every other dataset becomes an independent set, and is listed
+    as such.
 
     Try:
 
     - `provenn exchange import events.jsonl --key hip --population star`
     - `provenn exchange import events.jsonl -k id -p order --prefix spark:`
     """
-    with opened(archive, as_json) as found:
-        from provenn.exchange import import_lineage as take  # noqa: PLC0415 - other commands start without it
+    with open_archive_at(archive_path, as_json) as archive:
+        from provenn.exchange import import_lineage as import_events  # noqa: PLC0415 - other commands start without it
 
-        with _opened(file) as events:
-            done = take(found, events, key=key or (), population=population, exact=exact, prefix=prefix)
+        with _open_events(file) as events:
+            imported = import_events(archive, events, key=key or (), population=population, exact=exact, prefix=prefix)
         if as_json:
-            write_json(_data(done))
+            write_json(_import_data(imported))
         else:
-            write_text(str(done))
+            write_text(str(imported))
 
 
-def _opened(file: Path) -> AbstractContextManager[IO[bytes]]:
-    if file == _STANDARD:
+def _open_events(file: Path) -> AbstractContextManager[IO[bytes]]:
+    """Open a file of events, or the standard input for ``-``."""
+    if file == _STANDARD_STREAM:
         return nullcontext(sys.stdin.buffer)
     try:
         return file.open("rb")
     except OSError as error:
-        raise FileError(f"{file} cannot be read: {error.strerror}", hint="is it the right path?") from error
+        raise FileError(f"{file} cannot be read: {error.strerror}", hint="check the path") from error
 
 
-def _data(done: Imported) -> dict[str, object]:
+def _import_data(imported: Imported) -> dict[str, object]:
+    """Return the result of an import as JSON data."""
     return {
-        "events": done.events,
-        "new": done.new,
+        "events": imported.events,
+        "new": imported.new,
         "catalogs": [
             {
-                "dataset": one.dataset,
-                "names": list(one.names),
-                "digest": one.digest,
-                "how": one.how,
-                "missing": one.missing,
+                "dataset": catalog.dataset,
+                "names": list(catalog.names),
+                "digest": catalog.digest,
+                "how": catalog.how,
+                "missing": catalog.missing,
             }
-            for one in done.catalogs
+            for catalog in imported.catalogs
         ],
     }

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, write_catalog
-from provenn.cli.completion import catalog_names
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, open_archive_at, write_catalog
+from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson
 
 __all__ = ["exclude"]
@@ -19,19 +19,19 @@ def exclude(
             metavar="OTHER",
             help="The catalog whose sources are left out.",
             show_default=False,
-            autocompletion=catalog_names,
+            autocompletion=complete_catalog_names,
         ),
     ],
     *,
     name: NewName = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Define a catalog: the sources that another catalog does not have.
+    """Define a catalog: the sources that are not in another catalog.
 
     Try:
 
     - `provenn exclude hipparcos bright --name faint`
     """
-    with opened(archive, as_json) as found:
-        write_catalog(found[catalog].exclude(other, name=name), name, as_json)
+    with open_archive_at(archive_path, as_json) as archive:
+        write_catalog(archive[catalog].exclude(other, name=name), name, as_json)

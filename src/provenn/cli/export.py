@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, opened
-from provenn.cli.completion import attribute_names
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, open_archive_at
+from provenn.cli.completion import complete_attribute_names
 from provenn.cli.notices import CheckFacts, notices_data, write_notices
 from provenn.cli.output import AsJson, write_json
-from provenn.cli.rows import write_written, written_data
+from provenn.cli.row_tables import write_file_summary, written_file_data
 
 if TYPE_CHECKING:
     from provenn.archive import Notice
@@ -21,7 +21,10 @@ __all__ = ["export"]
 def export(
     catalog: CatalogName,
     path: Annotated[
-        str, typer.Argument(metavar="PATH", help="A file or a folder; the suffix tells the format.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="PATH", help="A file or a folder; the suffix determines the format.", show_default=False
+        ),
     ],
     *,
     format_: Annotated[
@@ -29,7 +32,7 @@ def export(
         typer.Option(
             "--format",
             metavar="parquet|csv|fits|votable|ecsv",
-            help="The format, if the suffix does not tell.",
+            help="The format, if the suffix does not determine it.",
             show_default=False,
         ),
     ] = None,
@@ -37,8 +40,8 @@ def export(
         list[str] | None,
         typer.Option(
             metavar="ATTRIBUTE",
-            autocompletion=attribute_names,
-            help="Put files into folders by the values of this attribute. May be repeated.",
+            autocompletion=complete_attribute_names,
+            help="Partition into folders by the values of this attribute. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -46,17 +49,17 @@ def export(
         bool | None,
         typer.Option(
             "--single/--folder",
-            help="One file, or a folder with many. By default one file if the path has a suffix.",
+            help="One file, or a folder of files. By default one file if the path has a suffix.",
             show_default=False,
         ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
     check: CheckFacts = False,
     spark: SparkUrl = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Compute a catalog into files. Nothing is there before all of it is.
+    """Compute a catalog and write it to files, which appear only when they are complete.
 
     Try:
 
@@ -64,12 +67,12 @@ def export(
     - `provenn export bright folder --format parquet --partition-by field`
     """
     notices: list[Notice] = []
-    with opened(archive, as_json, spark=spark, notices=notices) as found:
-        done = found[catalog].write(
+    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+        file = archive[catalog].write(
             path, format=format_, partition_by=partition_by or (), single=single, overwrite=overwrite, check=check
         )
         if as_json:
-            write_json({**written_data(done), **notices_data(notices)})
+            write_json({**written_file_data(file), **notices_data(notices)})
         else:
-            write_written(done)
+            write_file_summary(file)
             write_notices(notices)

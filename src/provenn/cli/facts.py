@@ -1,11 +1,11 @@
-"""``provenn facts``: what was declared."""
+"""``provenn facts``: the declared and observed facts."""
 
 from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, fact_data, opened
-from provenn.cli.completion import catalog_names
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, fact_data, open_archive_at
+from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, write_json, write_table, write_text
 
 __all__ = ["show_facts"]
@@ -18,42 +18,42 @@ def show_facts(
             metavar="CATALOG",
             help="Only facts that mention this catalog.",
             show_default=False,
-            autocompletion=catalog_names,
+            autocompletion=complete_catalog_names,
         ),
     ] = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Also facts that were retracted.")] = False,
-    archive: ArchivePath = CURRENT_FOLDER,
+    everything: Annotated[bool, typer.Option("--all", help="Also retracted facts.")] = False,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """List the facts that were declared, or observed on the data.
+    """List the declared and observed facts.
 
-    What the definition of a catalog says is not among them: `provenn show` tells.
+    `provenn show` lists the facts that follow from the definition of a catalog.
 
     Try:
 
     - `provenn facts`
     - `provenn facts north --all`
     """
-    with opened(archive, as_json) as found:
-        told = found.facts(catalog, retracted=everything)
+    with open_archive_at(archive_path, as_json) as archive:
+        facts = archive.facts(catalog, retracted=everything)
         if as_json:
-            write_json([fact_data(one) for one in told])
+            write_json([fact_data(fact) for fact in facts])
             return
-        if not told:
-            write_text("nothing was declared")
+        if not facts:
+            write_text("no facts")
             return
         rows = []
-        for one in told:
-            gone = f"retracted by {one.retracted_by}: {one.retracted_reason}".rstrip(": ")
+        for fact in facts:
+            retraction = f"retracted by {fact.retracted_by}: {fact.retracted_reason}".rstrip(": ")
             rows.append(
                 (
-                    f"#{one.id}",
-                    str(one.statement),
-                    one.origin,
-                    f"{one.declared_at:%Y-%m-%d}",
-                    one.declared_by,
-                    one.reason if one.holds else "; ".join(filter(None, [one.reason, gone])),
+                    f"#{fact.id}",
+                    str(fact.statement),
+                    fact.origin,
+                    f"{fact.declared_at:%Y-%m-%d}",
+                    fact.declared_by,
+                    fact.reason if fact.holds else "; ".join(filter(None, [fact.reason, retraction])),
                 )
             )
         write_table(("fact", "statement", "origin", "since", "by", "reason"), rows)

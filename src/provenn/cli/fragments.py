@@ -1,4 +1,4 @@
-"""``provenn fragments``: what is stored."""
+"""``provenn fragments``: the fragments of an archive."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, fact_data, opened
-from provenn.cli.completion import catalog_names
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, fact_data, open_archive_at
+from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, write_json, write_table, write_text
-from provenn.cli.sizes import size_text
+from provenn.sizes import format_size
 
 if TYPE_CHECKING:
-    from provenn.archive.fragments import Stored
+    from provenn.archive.stored_fragments import Stored
 
 __all__ = ["fragment_data", "show_fragments"]
 
@@ -24,71 +24,71 @@ def show_fragments(
             metavar="CATALOG",
             help="Only fragments that hold the sources of this catalog.",
             show_default=False,
-            autocompletion=catalog_names,
+            autocompletion=complete_catalog_names,
         ),
     ] = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Also fragments that are not used any more.")] = False,
-    archive: ArchivePath = CURRENT_FOLDER,
+    everything: Annotated[bool, typer.Option("--all", help="Also fragments that are no longer used.")] = False,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """List what is stored: which attributes, for the sources of which catalog.
+    """List the stored fragments: their attributes, and the catalog whose sources they cover.
 
     Try:
 
     - `provenn fragments`
     - `provenn fragments bright --all`
     """
-    with opened(archive, as_json) as found:
-        told = found.fragments(catalog, dropped=everything)
+    with open_archive_at(archive_path, as_json) as archive:
+        fragments = archive.fragments(catalog, dropped=everything)
         if as_json:
-            write_json([fragment_data(one) for one in told])
+            write_json([fragment_data(stored) for stored in fragments])
             return
-        if not told:
-            write_text("nothing is stored")
+        if not fragments:
+            write_text("no fragments")
             return
         header = ["fragment", "sources of", "attributes", "rows", "size", "since", "by", "used"]
-        resting = any(one.rests_on for one in told)
+        rest_on_facts = any(stored.rests_on for stored in fragments)
         rows = [
             [
-                f"#{one.fragment.id}",
-                one.name,
-                ", ".join(one.attributes),
-                f"{one.fragment.rows:,}",
-                size_text(one.fragment.size),
-                f"{one.fragment.stored_at:%Y-%m-%d}",
-                one.fragment.stored_by,
-                f"{one.fragment.uses}x",
-                *([", ".join(f"fact #{fact.id}" for fact in one.rests_on)] if resting else []),
-                *([one.unusable] if everything else []),
+                f"#{stored.fragment.id}",
+                stored.name,
+                ", ".join(stored.attributes),
+                f"{stored.fragment.rows:,}",
+                format_size(stored.fragment.size),
+                f"{stored.fragment.stored_at:%Y-%m-%d}",
+                stored.fragment.stored_by,
+                f"{stored.fragment.uses}x",
+                *([", ".join(f"fact #{fact.id}" for fact in stored.rests_on)] if rest_on_facts else []),
+                *([stored.unusable] if everything else []),
             ]
-            for one in told
+            for stored in fragments
         ]
-        more = [*(["rests on"] if resting else []), *(["not used any more"] if everything else [])]
-        write_table([*header, *more], rows)
+        extra_header = [*(["rests on"] if rest_on_facts else []), *(["no longer used"] if everything else [])]
+        write_table([*header, *extra_header], rows)
 
 
-def fragment_data(one: Stored) -> dict[str, Any]:
-    """Return a fragment for programs."""
-    stored = one.fragment
+def fragment_data(stored: Stored) -> dict[str, Any]:
+    """Return a fragment as JSON data."""
+    fragment = stored.fragment
     return {
-        "number": stored.id,
-        "name": one.name,
-        "catalog": stored.catalog,
-        "attributes": list(one.attributes),
-        "identities": [identity for identity, _ in stored.columns],
-        "rows": stored.rows,
-        "size": stored.size,
-        "seconds": stored.seconds,
-        "location": stored.location,
-        "stored_at": stored.stored_at.isoformat(),
-        "stored_by": stored.stored_by,
-        "used_at": stored.used_at.isoformat(),
-        "uses": stored.uses,
-        "facts": list(stored.facts),
-        "rests_on": [fact_data(fact) for fact in one.rests_on],
-        "unusable": one.unusable or None,
-        "dropped_by": stored.dropped_by,
-        "dropped_at": stored.dropped_at and stored.dropped_at.isoformat(),
-        "removed_at": stored.removed_at and stored.removed_at.isoformat(),
+        "number": fragment.id,
+        "name": stored.name,
+        "catalog": fragment.catalog,
+        "attributes": list(stored.attributes),
+        "identities": [identity for identity, _ in fragment.columns],
+        "rows": fragment.rows,
+        "size": fragment.size,
+        "seconds": fragment.seconds,
+        "location": fragment.location,
+        "stored_at": fragment.stored_at.isoformat(),
+        "stored_by": fragment.stored_by,
+        "used_at": fragment.used_at.isoformat(),
+        "uses": fragment.uses,
+        "facts": list(fragment.facts),
+        "rests_on": [fact_data(fact) for fact in stored.rests_on],
+        "unusable": stored.unusable or None,
+        "dropped_by": fragment.dropped_by,
+        "dropped_at": fragment.dropped_at and fragment.dropped_at.isoformat(),
+        "removed_at": fragment.removed_at and fragment.removed_at.isoformat(),
     }

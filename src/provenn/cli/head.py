@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, opened
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, open_archive_at
 from provenn.cli.notices import CheckFacts, notices_data, write_notices
 from provenn.cli.output import AsJson, write_json
-from provenn.cli.rows import rows_data, write_rows
+from provenn.cli.row_tables import rows_data, write_rows
 
 if TYPE_CHECKING:
     from provenn.archive import Notice
@@ -23,18 +23,18 @@ def show_head(
     most: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="How many sources.")] = 10,
     check: CheckFacts = False,
     spark: SparkUrl = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Show a few sources of a catalog, whichever come first. Nothing is kept.
+    """Show a few sources of a catalog, in no particular order. Nothing is stored.
 
     Try:
 
     - `provenn head bright --most 3`
     """
     notices: list[Notice] = []
-    with opened(archive, as_json, spark=spark, notices=notices) as found:
-        rows = found[catalog].head(most, check=check)
+    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+        rows = archive[catalog].head(most, check=check)
         if as_json:
             write_json({**rows_data(rows), **notices_data(notices)})
         else:

@@ -1,10 +1,10 @@
-"""``provenn ingest``: a catalog on files."""
+"""``provenn ingest``: a catalog defined on files."""
 
 from typing import Annotated, Literal
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened, pairs, write_catalog
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at, parse_pairs, write_catalog
 from provenn.cli.output import AsJson
 
 __all__ = ["ingest"]
@@ -15,7 +15,7 @@ def ingest(
     path: Annotated[
         str,
         typer.Argument(
-            metavar="PATH", help="A file, a folder, a pattern in quotes; or a table of Spark.", show_default=False
+            metavar="PATH", help="A file, a folder, a quoted pattern, or a Spark table.", show_default=False
         ),
     ],
     *,
@@ -31,9 +31,7 @@ def ingest(
     ] = None,
     no_key: Annotated[
         bool,
-        typer.Option(
-            "--no-key", help="No column identifies a source: a source is a row of a file, by what the file holds."
-        ),
+        typer.Option("--no-key", help="No column identifies a source: identify rows by the content of their file."),
     ] = False,
     population: Annotated[
         str, typer.Option("--population", "-p", metavar="WORD", help="What one row is: star, galaxy, visit.")
@@ -43,7 +41,7 @@ def ingest(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="Spark's name of it, or fits, votable, ecsv, ipac, mrt, tsv, table; by default, suffixes tell.",
+            help="A format of Spark, or fits, votable, ecsv, ipac, mrt, tsv, table; by default from the suffix.",
             show_default=False,
         ),
     ] = None,
@@ -51,21 +49,21 @@ def ingest(
         list[str] | None,
         typer.Option(
             metavar="COLUMN=TYPE",
-            help="The type of a column, where the files do not say. May be repeated.",
+            help="The type of a column, if the files do not state it. May be repeated.",
             show_default=False,
         ),
     ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="KEY=VALUE", help="Spark's option to read the files. May be repeated.", show_default=False
+            metavar="KEY=VALUE", help="An option of Spark for reading the files. May be repeated.", show_default=False
         ),
     ] = None,
     null: Annotated[
         str | None,
         typer.Option(
             metavar="TEXT",
-            help="What stands for NULL in files of text, besides nothing at all: null, NA.",
+            help="A word that stands for NULL in text files, such as null or NA.",
             show_default=False,
         ),
     ] = None,
@@ -73,8 +71,8 @@ def ingest(
         bool | None,
         typer.Option(
             "--rebuild/--no-rebuild",
-            help="If the name is on an earlier version of the files: move it, and define anew what is made from that "
-            "version; or move this name alone.",
+            help="If the name is on an earlier version of the files: move it and redefine the dependent "
+            "catalogs, or move only this name.",
             show_default=False,
         ),
     ] = None,
@@ -82,7 +80,7 @@ def ingest(
         bool,
         typer.Option(
             "--verify",
-            help="Read the key now, and refuse it if it is NULL or occurs twice. By default that is done when data are "
+            help="Read the key now, and refuse NULL or repeated keys. By default keys are checked when data are "
             "first used.",
         ),
     ] = False,
@@ -90,19 +88,19 @@ def ingest(
         Literal["content", "metadata"] | None,
         typer.Option(
             metavar="WHAT",
-            help="What tells whether files are the same: content reads all bytes, also from object stores; metadata "
-            "reads size, time and footer alone, and every answer says so. By default all bytes, or the ETags of "
-            "an object store.",
+            help="How to tell whether files have changed: content reads all bytes, also from object stores; "
+            "metadata reads only size, time and footer, and every answer carries a caveat. By default all bytes, "
+            "or the ETags of an object store.",
             show_default=False,
         ),
     ] = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Define a catalog on files: Parquet, CSV, ECSV, FITS, VOTable, IPAC, MRT, or whatever Spark can read.
+    """Define a catalog on files: Parquet, CSV, ECSV, FITS, VOTable, IPAC, MRT, JSON, ORC, text.
 
-    All bytes are read once: a catalog is what its files hold. If the files change later, that is noticed when their
-    data are used, and another ingest under the same name makes a new version.
+    All bytes are read once, because a catalog is identified by the content of its files. Later changes of the files are
+    noticed when their data are used; ingest them again under the same name to create a new version.
 
     Try:
 
@@ -115,13 +113,13 @@ def ingest(
     """
     if bool(key) == no_key:
         raise typer.BadParameter(
-            "name the columns that identify a source: --key COLUMN; or say that there are none: --no-key"
+            "name the columns that identify a source with --key COLUMN, or use --no-key"
             if no_key is False
-            else "--no-key says that no column identifies a source, and --key names one"
+            else "use either --key or --no-key, not both"
         )
-    types, options = pairs(schema or (), "COLUMN=TYPE"), pairs(option or (), "KEY=VALUE")
-    with opened(archive, as_json) as found:
-        made = found.ingest(
+    types, options = parse_pairs(schema or (), "COLUMN=TYPE"), parse_pairs(option or (), "KEY=VALUE")
+    with open_archive_at(archive_path, as_json) as archive:
+        catalog = archive.ingest(
             name,
             path,
             key=key or None,
@@ -134,4 +132,4 @@ def ingest(
             verify=verify,
             trust=trust,
         )
-        write_catalog(made, name, as_json)
+        write_catalog(catalog, name, as_json)

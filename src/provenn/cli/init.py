@@ -1,10 +1,10 @@
-"""``provenn init``: a new archive."""
+"""``provenn init``: create an archive."""
 
 from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
 from provenn.cli.output import AsJson, write_json, write_text
 
 __all__ = ["init"]
@@ -12,27 +12,30 @@ __all__ = ["init"]
 
 def init(
     folder: Annotated[
-        str | None, typer.Argument(metavar="FOLDER", help="Where, if not where --archive says.", show_default=False)
+        str | None,
+        typer.Argument(metavar="FOLDER", help="The folder; by default that of --archive.", show_default=False),
     ] = None,
     *,
     database: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Instead: a database, postgresql://…", show_default=False),
+        typer.Option(metavar="ADDRESS", help="A database instead of a folder: postgresql://…", show_default=False),
     ] = None,
     store: Annotated[
         str | None,
         typer.Option(
-            metavar="PATH", help="Where data are kept; by default in the folder. It is remembered.", show_default=False
+            metavar="PATH",
+            help="Where to store data; by default in the folder. The archive records it.",
+            show_default=False,
         ),
     ] = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Make an archive, or see that there is one.
+    """Create an archive, or open an existing one.
 
-    An archive is a folder; all that provenn records is in it. Or it is a PostgreSQL database for a team, with a place
-    that all reach for data. The other commands look for it in the current folder, where `--archive` says, or where the
-    variable `PROVENN_ARCHIVE` of the environment says.
+    An archive is a folder with everything that provenn records; or, for a team, a PostgreSQL database and a place for
+    data that all members reach. The other commands use the archive in the current folder, the archive of `--archive`,
+    or that of the environment variable `PROVENN_ARCHIVE`.
 
     Try:
 
@@ -41,9 +44,9 @@ def init(
     """
     if folder is not None and database is not None:
         raise typer.BadParameter("an archive is in a folder or in a database, not in both", param_hint="--database")
-    place = database or folder or archive
-    with opened(place, as_json, create=True, store=store) as made:
+    place = database or folder or archive_path
+    with open_archive_at(place, as_json, create=True, store=store) as archive:
         if as_json:
-            write_json({"archive": made.place, "catalogs": len(made)})
+            write_json({"archive": archive.place, "catalogs": len(archive)})
         else:
-            write_text(f"archive at {made.place}, with {len(made)} catalogs")
+            write_text(f"archive at {archive.place}, with {len(archive)} catalogs")

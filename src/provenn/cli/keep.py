@@ -1,11 +1,11 @@
-"""``provenn keep``: some attributes."""
+"""``provenn keep``: a catalog with fewer attributes."""
 
 from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, write_catalog
-from provenn.cli.completion import attribute_names
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, open_archive_at, write_catalog
+from provenn.cli.completion import complete_attribute_names
 from provenn.cli.output import AsJson
 
 __all__ = ["keep"]
@@ -17,21 +17,21 @@ def keep(
         list[str],
         typer.Argument(
             metavar="ATTRIBUTES",
-            help="Attributes, in the order wanted.",
+            help="The attributes, in order.",
             show_default=False,
-            autocompletion=attribute_names,
+            autocompletion=complete_attribute_names,
         ),
     ],
     *,
     name: NewName = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Define a catalog: the same sources, with some attributes only. The key is always kept.
+    """Define a catalog: the same sources, with only some attributes. The key is always kept.
 
     Try:
 
     - `provenn keep hipparcos vmag plx --name short`
     """
-    with opened(archive, as_json) as found:
-        write_catalog(found[catalog].keep(*attributes, name=name), name, as_json)
+    with open_archive_at(archive_path, as_json) as archive:
+        write_catalog(archive[catalog].keep(*attributes, name=name), name, as_json)

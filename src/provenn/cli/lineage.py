@@ -1,4 +1,4 @@
-"""``provenn lineage``: what a catalog is made from, and what is made from it; as a tree, or as a picture."""
+"""``provenn lineage``: the dependencies of a catalog, and the catalogs made from it, as a tree or a picture."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, opened
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, open_archive_at
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def show_lineage(
         typer.Option(
             metavar="NUMBER",
             min=0,
-            help=f"How many steps to go: as far as it goes up, {_DEPTH} otherwise.",
+            help=f"How many steps to follow: all of them up, {_DEPTH} otherwise.",
             show_default=False,
         ),
     ] = None,
@@ -34,18 +34,19 @@ def show_lineage(
         Literal["up", "down", "both"] | None,
         typer.Option(
             metavar="up|down|both",
-            help="To what it is made from, to what is made from it, or both: up in text, both in a picture.",
+            help="up: the catalogs it is made from; down: the catalogs made from it; or both. By default up in "
+            "text, both in a picture.",
             show_default=False,
         ),
     ] = None,
     most: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, max=1000, help="How many catalogs to show of those around it.")
+        int, typer.Option(metavar="NUMBER", min=1, max=1000, help="How many catalogs to show around it.")
     ] = _MOST,
     svg: SvgFile = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a catalog is made from, down to the files, or what is made from it: as a tree, or as a picture.
+    """Show the catalogs and files that a catalog is made from, or those made from it: as a tree or a picture.
 
     Try:
 
@@ -53,30 +54,32 @@ def show_lineage(
     - `provenn lineage hipparcos --direction down`
     - `provenn lineage both --svg both.svg`
     """
-    with opened(archive, as_json) as found:
+    with open_archive_at(archive_path, as_json) as archive:
         if svg is not None:
-            around = _around(found, catalog, depth, direction or "both", most)
-            write_svg(around.svg(), svg)
+            neighbourhood = _find_neighbourhood(archive, catalog, depth, direction or "both", most)
+            write_svg(neighbourhood.svg(), svg)
             if as_json:
-                write_json(_nodes(around))
+                write_json(_node_data(neighbourhood))
         elif direction in (None, "up"):
-            _whole(found, catalog, depth, as_json)
+            _write_lineage(archive, catalog, depth, as_json)
         else:
-            around = _around(found, catalog, depth, direction, most)
+            neighbourhood = _find_neighbourhood(archive, catalog, depth, direction, most)
             if as_json:
-                write_json(_nodes(around))
+                write_json(_node_data(neighbourhood))
             else:
-                above = [around.tree(up=True), "", "and made from it"] if direction == "both" else []
-                write_text("\n".join([*above, around.tree(up=False)]))
+                above = [neighbourhood.tree(up=True), "", "and made from it"] if direction == "both" else []
+                write_text("\n".join([*above, neighbourhood.tree(up=False)]))
 
 
-def _around(
+def _find_neighbourhood(
     archive: Archive, catalog: str, depth: int | None, direction: Literal["up", "down", "both"], most: int
 ) -> Neighbourhood:
+    """Return the catalogs around a catalog, up to a depth."""
     return archive.neighbourhood(catalog, depth=_DEPTH if depth is None else depth, direction=direction, most=most)
 
 
-def _whole(archive: Archive, catalog: str, depth: int | None, as_json: bool) -> None:
+def _write_lineage(archive: Archive, catalog: str, depth: int | None, as_json: bool) -> None:
+    """Write the whole lineage of a catalog."""
     lineage = archive.lineage(catalog)
     if not as_json:
         write_text(lineage.tree(depth))
@@ -84,28 +87,29 @@ def _whole(archive: Archive, catalog: str, depth: int | None, as_json: bool) -> 
     write_json(
         [
             {
-                "digest": one.digest,
-                "name": one.name,
-                "kind": one.kind,
-                "is": one.is_what,
-                "made_from": list(one.made_from),
+                "digest": step.digest,
+                "name": step.name,
+                "kind": step.kind,
+                "is": step.is_what,
+                "made_from": list(step.made_from),
             }
-            for one in lineage.steps
+            for step in lineage.steps
         ]
     )
 
 
-def _nodes(around: Neighbourhood) -> list[dict[str, Any]]:
+def _node_data(neighbourhood: Neighbourhood) -> list[dict[str, Any]]:
+    """Return the catalogs of a neighbourhood as JSON data."""
     return [
         {
-            "digest": one.id,
-            "name": one.name,
-            "kind": one.kind,
-            "is": one.what,
-            "made_from": [part for part, made in around.picture.edges if made == one.id],
-            "stored": one.stored,
-            "more_above": one.above,
-            "more_below": one.below,
+            "digest": node.id,
+            "name": node.name,
+            "kind": node.kind,
+            "is": node.what,
+            "made_from": [dependency for dependency, dependent in neighbourhood.picture.edges if dependent == node.id],
+            "stored": node.stored,
+            "more_above": node.above,
+            "more_below": node.below,
         }
-        for one in around.picture.nodes
+        for node in neighbourhood.picture.nodes
     ]

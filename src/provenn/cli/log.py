@@ -1,37 +1,44 @@
-"""``provenn log``: what happened to a name."""
+"""``provenn log``: the history of a name."""
 
 from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened
-from provenn.cli.completion import catalog_names
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
+from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, write_json, write_table
 
-__all__ = ["log"]
+__all__ = ["show_log"]
 
 
-def log(
+def show_log(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="The name; it may be deleted.", show_default=False, autocompletion=catalog_names
+            metavar="NAME",
+            help="The name; deleted names are allowed.",
+            show_default=False,
+            autocompletion=complete_catalog_names,
         ),
     ],
     *,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Show on which catalogs a name was, the latest first.
+    """Show the history of a name, newest first.
 
     Try:
 
     - `provenn log bright`
     """
-    with opened(archive, as_json) as found:
-        changes = found.log(name)
+    with open_archive_at(archive_path, as_json) as archive:
+        changes = archive.log(name)
         if as_json:
-            write_json([{"catalog": one.catalog, "at": one.at.isoformat(), "by": one.by} for one in changes])
+            write_json(
+                [{"catalog": change.catalog, "at": change.at.isoformat(), "by": change.by} for change in changes]
+            )
         else:
-            rows = [(f"{one.at:%Y-%m-%d %H:%M:%S}", one.by, (one.catalog or "deleted")[:12]) for one in changes]
+            rows = [
+                (f"{change.at:%Y-%m-%d %H:%M:%S}", change.by, (change.catalog or "deleted")[:12]) for change in changes
+            ]
             write_table(("when", "by", "catalog"), rows)

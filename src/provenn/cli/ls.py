@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
 from provenn.cli.output import AsJson, write_json, write_table, write_text
 
 __all__ = ["list_catalogs"]
@@ -15,7 +15,7 @@ def list_catalogs(
         str,
         typer.Argument(
             metavar="TEXT",
-            help="Only catalogs with this in a name or in the definition, or whose digest begins so.",
+            help="Only catalogs with this text in a name or definition, or at the beginning of the digest.",
             show_default=False,
         ),
     ] = "",
@@ -29,7 +29,9 @@ def list_catalogs(
     ] = None,
     attribute: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Only catalogs with an attribute whose name begins so.", show_default=False),
+        typer.Option(
+            metavar="NAME", help="Only catalogs with an attribute whose name begins with this.", show_default=False
+        ),
     ] = None,
     owner: Annotated[
         str | None, typer.Option(metavar="WHO", help="Only catalogs that this person defined.", show_default=False)
@@ -39,10 +41,10 @@ def list_catalogs(
     ] = "newest",
     everything: Annotated[bool, typer.Option("--all", help="Also catalogs without a name.")] = False,
     most: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many to show.")] = 100,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """List catalogs, by default the newest first.
+    """List catalogs, by default newest first.
 
     Try:
 
@@ -50,42 +52,42 @@ def list_catalogs(
     - `provenn ls vmag --all`
     - `provenn ls --attribute dist_pc --sort name`
     """
-    with opened(archive, as_json) as found:
-        which: dict[str, Any] = {"kind": kind, "population": population, "attribute": attribute, "owner": owner}
-        listed = found.search(text, **which, named=not everything, sort=sort, most=most + 1)
-        rows = listed[:most]
+    with open_archive_at(archive_path, as_json) as archive:
+        filters: dict[str, Any] = {"kind": kind, "population": population, "attribute": attribute, "owner": owner}
+        matches = archive.search(text, **filters, named=not everything, sort=sort, most=most + 1)
+        rows = matches[:most]
         if as_json:
             write_json(
                 [
                     {
-                        "names": list(one.names),
-                        "digest": one.digest,
-                        "kind": one.kind,
-                        "population": one.population,
-                        "attributes": one.attributes,
-                        "created_at": one.created_at.isoformat(),
-                        "created_by": one.created_by,
+                        "names": list(catalog.names),
+                        "digest": catalog.digest,
+                        "kind": catalog.kind,
+                        "population": catalog.population,
+                        "attributes": catalog.attributes,
+                        "created_at": catalog.created_at.isoformat(),
+                        "created_by": catalog.created_by,
                     }
-                    for one in rows
+                    for catalog in rows
                 ]
             )
             return
         if not rows:
-            write_text("no catalogs" if everything else "no catalogs with a name")
+            write_text("no catalogs" if everything else "no named catalogs")
             return
         write_table(
             ("name", "class", "population", "attributes", "since", "by"),
             [
                 (
-                    ", ".join(one.names) or one.digest[:12],
-                    one.kind,
-                    one.population,
-                    str(one.attributes),
-                    f"{one.created_at:%Y-%m-%d %H:%M}",
-                    one.created_by,
+                    ", ".join(catalog.names) or catalog.digest[:12],
+                    catalog.kind,
+                    catalog.population,
+                    str(catalog.attributes),
+                    f"{catalog.created_at:%Y-%m-%d %H:%M}",
+                    catalog.created_by,
                 )
-                for one in rows
+                for catalog in rows
             ],
         )
-        if len(listed) > most:
-            write_text(f"… and more: --most {10 * most} shows more, a word to look for shows fewer")
+        if len(matches) > most:
+            write_text(f"… and more: --most {10 * most} shows more; a search word shows fewer")

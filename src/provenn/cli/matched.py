@@ -5,34 +5,38 @@ from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, write_catalog
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, open_archive_at, write_catalog
 from provenn.cli.output import AsJson
 
-__all__ = ["Side", "matched"]
+__all__ = ["SideChoice", "define_matched"]
 
 
-class Side(StrEnum):
-    """One of the two catalogs that were matched."""
+class SideChoice(StrEnum):
+    """A side of a cross-match: the left or the right catalog."""
 
     left = "left"
     right = "right"
 
 
-def matched(
+def define_matched(
     catalog: CatalogName,
     *,
-    side: Annotated[Side, typer.Option(help="Of the first of the two catalogs, or of the second.")] = Side.left,
+    side: Annotated[
+        SideChoice, typer.Option(help="The sources of the first catalog, or of the second.")
+    ] = SideChoice.left,
     name: NewName = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Define a catalog: the sources of one side of a cross-match that occur in its pairs, or in some of them.
+    """Define a catalog: the sources of one side of a cross-match that occur in its pairs.
 
-    They are a subset of the catalog that was matched: known without running the match.
+    They are a subset of the matched catalog; this is known without running the match.
 
     Try:
 
     - `provenn matched pairs --side left --name counterparts`
     """
-    with opened(archive, as_json) as found:
-        write_catalog(found[catalog].matched("left" if side is Side.left else "right", name=name), name, as_json)
+    with open_archive_at(archive_path, as_json) as archive:
+        write_catalog(
+            archive[catalog].matched("left" if side is SideChoice.left else "right", name=name), name, as_json
+        )

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, is_address
-from provenn.cli.output import AsJson, errors_as_json, write_json, write_text
+from provenn.cli.output import AsJson, write_errors_as_json, write_json, write_text
 
 __all__ = ["migrate_archive"]
 
@@ -13,48 +13,54 @@ __all__ = ["migrate_archive"]
 def migrate_archive(
     *,
     to: Annotated[
-        str | None, typer.Option(metavar="FORMAT", help="A format, older or newer.", show_default="the newest")
+        str | None,
+        typer.Option(metavar="FORMAT", help="The format to migrate to, older or newer.", show_default="the newest"),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done, and be lost.")] = False,
-    lose: Annotated[bool, typer.Option("--lose", help="Lose what an older format has no place for.")] = False,
-    archive: ArchivePath = CURRENT_FOLDER,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would be done, and what would be lost.")
+    ] = False,
+    lose: Annotated[bool, typer.Option("--lose", help="Allow the loss of what an older format cannot hold.")] = False,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Bring an archive to another format: all of the way, or none of it.
+    """Migrate an archive to another format, completely or not at all.
 
-    Every command brings an archive to the newest format when it opens it. An older version of provenn needs an older
-    one: `--to` goes back, and refuses to lose anything unless `--lose` says that it may. Make a backup before.
+    Every command migrates an archive to the newest format when it opens it. For an older version of provenn, `--to`
+    migrates to an older format, and refuses to lose anything without `--lose`. Make a backup first.
 
     Try:
 
     - `provenn migrate --dry-run`
     - `provenn migrate --to 0004 --dry-run`
     """
-    with errors_as_json(as_json):
+    with write_errors_as_json(as_json):
         from pathlib import Path  # noqa: PLC0415 - as below
 
         from provenn.archive import DATABASE  # noqa: PLC0415 - a command that only helps starts without it
-        from provenn.store.migrations import migrate  # noqa: PLC0415
-        from provenn.store.tables import VERSION  # noqa: PLC0415
+        from provenn.database.tables import VERSION  # noqa: PLC0415
+        from provenn.formats.migrations import migrate_format  # noqa: PLC0415
 
-        where = archive if is_address(archive) else Path(archive) / DATABASE
-        told = migrate(where, VERSION if to is None else to, dry_run=dry_run, lose=lose)
+        database = archive_path if is_address(archive_path) else Path(archive_path) / DATABASE
+        migration = migrate_format(database, VERSION if to is None else to, dry_run=dry_run, lose=lose)
     if as_json:
         write_json(
             {
-                "archive": told.place,
-                "before": told.before,
-                "after": told.after,
+                "archive": migration.place,
+                "before": migration.before,
+                "after": migration.after,
                 "newest": VERSION,
-                "lost": list(told.lost),
+                "lost": list(migration.lost),
                 "dry_run": dry_run,
             }
         )
         return
-    if told.before == told.after:
-        write_text(f"the archive {told.place} has format {told.before}{', the newest' * (told.before == VERSION)}")
+    if migration.before == migration.after:
+        write_text(
+            f"the archive {migration.place} has format {migration.before}"
+            f"{', the newest' * (migration.before == VERSION)}"
+        )
         return
-    verb = "would be brought" if dry_run else "was brought"
-    write_text(f"the archive {told.place} {verb} from format {told.before} to {told.after}")
-    for one in told.lost:
-        write_text(f"{'would be lost' if dry_run else 'lost'}: {one}")
+    verb = "would be migrated" if dry_run else "was brought"
+    write_text(f"the archive {migration.place} {verb} from format {migration.before} to {migration.after}")
+    for loss in migration.lost:
+        write_text(f"{'would be lost' if dry_run else 'lost'}: {loss}")

@@ -1,11 +1,18 @@
-"""``provenn name``: put a name on a catalog, move it, delete it."""
+"""``provenn name``: give, move or delete a name of a catalog."""
 
 from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, InProject, WhoSees, opened, write_catalog
-from provenn.cli.completion import catalog_names
+from provenn.cli.archives import (
+    CURRENT_FOLDER,
+    ArchivePath,
+    ProjectOption,
+    VisibilityOption,
+    open_archive_at,
+    write_catalog,
+)
+from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, write_json, write_text
 
 __all__ = ["set_name"]
@@ -19,21 +26,21 @@ def set_name(
             metavar="CATALOG",
             help="A name that the catalog has, or the beginning of its digest.",
             show_default=False,
-            autocompletion=catalog_names,
+            autocompletion=complete_catalog_names,
         ),
     ] = None,
     *,
-    move: Annotated[bool, typer.Option("--move", help="The name may be on another catalog now.")] = False,
+    move: Annotated[bool, typer.Option("--move", help="Move the name from another catalog.")] = False,
     delete: Annotated[bool, typer.Option("--delete", help="Delete the name; the catalog stays.")] = False,
-    visibility: WhoSees = None,
-    project: InProject = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    visibility: VisibilityOption = None,
+    project: ProjectOption = None,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Put a name on a catalog, move it to another one, or delete it. `provenn log` shows what happened to it.
+    """Name a catalog, move a name to another catalog, or delete a name. `provenn log` shows the history.
 
-    Who sees a name sees the catalog, and how all that it is made from is defined. If that shows catalogs of which you
-    have private names, that is told.
+    People who see a name also see the catalog and the definitions in its lineage. You are told if that reveals catalogs
+    with private names.
 
     Try:
 
@@ -44,16 +51,16 @@ def set_name(
     """
     if delete == (catalog is not None) or (delete and move):
         raise typer.BadParameter("give either a catalog or --delete")
-    with opened(archive, as_json) as found:
+    with open_archive_at(archive_path, as_json) as archive:
         if catalog is not None:
-            shown = visibility or ("project" if project else None)
-            one = found.name(catalog, name, move=move, visibility=shown, project=project)
-            write_catalog(one, name, as_json)
-            revealed = found.revealed(one) if shown not in (None, "private") else ()
+            wanted_visibility = visibility or ("project" if project else None)
+            named_catalog = archive.name(catalog, name, move=move, visibility=wanted_visibility, project=project)
+            write_catalog(named_catalog, name, as_json)
+            revealed = archive.revealed(named_catalog) if wanted_visibility not in (None, "private") else ()
             if revealed:
-                typer.echo(f"how these are defined is seen as its lineage: {', '.join(revealed)}", err=True)
+                typer.echo(f"viewers of its lineage also see the definitions of {', '.join(revealed)}", err=True)
             return
-        found.delete_name(name)
+        archive.delete_name(name)
         if as_json:
             write_json({"name": name, "catalog": None})
         else:

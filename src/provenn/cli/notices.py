@@ -1,4 +1,4 @@
-"""What to know of an answer: on which declared facts it rests, and which ones data contradict."""
+"""Notices on an answer: the declared facts behind the answer, and the declared facts in conflict with data."""
 
 from __future__ import annotations
 
@@ -12,40 +12,42 @@ from provenn.cli.output import write_text
 
 if TYPE_CHECKING:
     from provenn.archive import Notice
-    from provenn.store.facts import Fact
+    from provenn.knowledge.stored_facts import Fact
 
-__all__ = ["CheckFacts", "facts_of", "notices_data", "resting_on", "write_notices"]
+__all__ = ["CheckFacts", "list_facts", "name_supporting_facts", "notices_data", "write_notices"]
 
 CheckFacts = Annotated[
     bool,
     typer.Option(
         "--check",
-        help="First check the declared facts on which the answer would rest, on the data; then use none of them.",
+        help="Check the declared facts behind the answer on the data, and do not rely on them.",
     ),
 ]
 
 
-def facts_of(notices: Iterable[Notice], kind: str) -> list[Fact]:
-    """Return the facts that notices of a kind are about."""
+def list_facts(notices: Iterable[Notice], kind: str) -> list[Fact]:
+    """Return the facts of all notices of a kind."""
     return [fact for notice in notices if notice.kind == kind for fact in notice.facts]
 
 
-def resting_on(notices: Iterable[Notice]) -> str:
-    """Return on which declared facts an answer rests, to be put behind it; empty if it rests on none."""
-    return "; ".join(fact.words for fact in facts_of(notices, "rests on"))
+def name_supporting_facts(notices: Iterable[Notice]) -> str:
+    """Return the declared facts behind an answer in words; empty without any."""
+    return "; ".join(fact.words for fact in list_facts(notices, "rests on"))
 
 
 def notices_data(notices: Iterable[Notice]) -> dict[str, Any]:
-    """Return notices for programs: the facts on which an answer rests, and what checks have found, if any were made."""
-    found = list(notices)
-    kinds = {"suspended": "suspended", "confirmed": "confirmed", "not checked": "not_checked"}
-    told: dict[str, Any] = {"rests_on": [fact_data(fact) for fact in facts_of(found, "rests on")]}
-    checks = {word: [fact_data(fact) for fact in facts_of(found, kind)] for kind, word in kinds.items()}
-    return told | {word: facts for word, facts in checks.items() if facts}
+    """Return notices as JSON data: the facts behind an answer, and the results of checks, if any ran."""
+    listed_notices = list(notices)
+    key_by_kind = {"suspended": "suspended", "confirmed": "confirmed", "not checked": "not_checked"}
+    supporting_facts: dict[str, Any] = {
+        "rests_on": [fact_data(fact) for fact in list_facts(listed_notices, "rests on")]
+    }
+    checks = {key: [fact_data(fact) for fact in list_facts(listed_notices, kind)] for kind, key in key_by_kind.items()}
+    return supporting_facts | {key: facts for key, facts in checks.items() if facts}
 
 
 def write_notices(notices: Iterable[Notice], *, resting: bool = True) -> None:
-    """Write notices for people, a line each; those on what an answer rests only if it does not say so itself."""
+    """Write notices, one per line; without `resting`, leave out the facts behind the answer."""
     for notice in notices:
         if resting or notice.kind != "rests on":
             write_text(notice.message)

@@ -1,4 +1,4 @@
-"""What commands do with their answer: show it, write it as JSON, draw it into a file."""
+"""How commands write their answer: as text, as JSON, as a picture in a file."""
 
 import json
 import os
@@ -10,12 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from provenn.errors import ContradictionError, ProvennError
+from provenn.hints import phrase_for_command
 
 __all__ = [
     "AsJson",
     "SvgFile",
-    "errors_as_json",
     "write_error",
+    "write_errors_as_json",
     "write_json",
     "write_paragraphs",
     "write_svg",
@@ -27,63 +28,74 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write the answer as JSON."
 SvgFile = Annotated[
     Path | None,
     typer.Option(
-        "--svg", metavar="FILE", allow_dash=True, help="Draw the answer into this SVG file; - is the standard output."
+        "--svg", metavar="FILE", allow_dash=True, help="Draw the answer in this SVG file; - is the standard output."
     ),
 ]
 
 
 def write_json(answer: Any) -> None:  # noqa: ANN401 - JSON is what json takes
-    """Write an answer for programs."""
+    """Write an answer as JSON."""
     typer.echo(json.dumps(answer))
 
 
 @contextmanager
-def errors_as_json(wanted: bool) -> Iterator[None]:
-    """Write an error for programs too, where JSON is wanted; people are told of it afterwards."""
+def write_errors_as_json(as_json: bool) -> Iterator[None]:
+    """Write an error of the body as JSON if `as_json` is set, and raise it again for people to read."""
     try:
         yield
     except ProvennError as error:
-        if wanted:
-            told: dict[str, Any] = {"kind": type(error).__name__, "message": error.message, "hint": error.hint}
+        if as_json:
+            description: dict[str, Any] = {"kind": type(error).__name__, "message": error.message}
+            description["hint"] = phrase_for_command(error.hint)
             if isinstance(error, ContradictionError):
-                told["conflict"] = [str(fact) for fact in error.conflict.facts]
-                told["open_universe"] = error.conflict.open_universe
-            write_json({"error": told})
+                description["conflict"] = [str(fact) for fact in error.conflict.facts]
+                description["open_universe"] = error.conflict.open_universe
+            write_json({"error": description})
         raise
 
 
 def write_error(error: ProvennError) -> None:
-    """Tell people what is wrong, on the standard error; what a file holds cannot steer their terminal."""
-    from provenn.display.markup import visible  # noqa: PLC0415 - only where something is wrong
+    """Write an error with hint to the standard error; control characters cannot steer the terminal."""
+    from provenn.display.markup import make_printable  # noqa: PLC0415 - only where there is an error
 
     for line in f"provenn: {error.message}".split("\n"):
-        typer.echo(visible(line), err=True)
+        typer.echo(make_printable(line), err=True)
     if error.hint:
-        typer.echo(f"hint: {visible(error.hint)}", err=True)
+        typer.echo(f"hint: {make_printable(phrase_for_command(error.hint))}", err=True)
 
 
 def write_svg(picture: str, file: Path) -> None:
-    """Write a picture to a file, or to the standard output if that is ``-``."""
+    """Write a picture to a file, or to the standard output if the file is ``-``."""
     if file == Path("-"):
         typer.echo(picture.encode(), nl=False)
         return
     try:
-        file.write_text(picture, encoding="utf-8")
+        _write_picture(file, picture.encode())
     except OSError as error:
         raise typer.BadParameter(f"cannot write {file}: {error.strerror}", param_hint="--svg") from error
     typer.echo(f"wrote {file}", err=True)
 
 
+def _write_picture(file: Path, content: bytes) -> None:
+    """Write a picture to a file whole or not at all; pipes and terminals receive the bytes directly."""
+    if file.exists() and not file.is_file():
+        file.write_bytes(content)
+        return
+    from provenn.durable import write_durably  # noqa: PLC0415 - few commands write pictures
+
+    write_durably(file.resolve(), content)
+
+
 def write_text(text: str) -> None:
-    """Write lines for people; what an archive holds cannot steer their terminal."""
-    from provenn.display.markup import visible  # noqa: PLC0415 - programs do without
+    """Write lines for people; control characters cannot steer the terminal."""
+    from provenn.display.markup import make_printable  # noqa: PLC0415 - JSON does not need it
 
     for line in text.split("\n"):
-        typer.echo(visible(line))
+        typer.echo(make_printable(line))
 
 
 def write_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Write a table for people: columns as wide as they need to be, whatever the terminal."""
+    """Write a table for people; columns are as wide as their widest cell, whatever the terminal."""
     lines = [tuple(header), *map(tuple, rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
@@ -91,7 +103,7 @@ def write_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def write_paragraphs(paragraphs: Iterable[tuple[str, str]]) -> None:
-    """Write headings and what is below them; headings stand out where the terminal allows it."""
+    """Write headings and bodies; headings are bold where the terminal allows bold text."""
     from rich.console import Console  # noqa: PLC0415 - rich is slow to start
     from rich.text import Text  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Plans, for people and for programs."""
+"""Plans, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -11,66 +11,65 @@ from provenn.cli.output import write_text
 
 if TYPE_CHECKING:
     from provenn.display.plan import PlanNode
-    from provenn.display.rows import Rows
-    from provenn.targets.plan import Plan
+    from provenn.display.row_counts import Rows
+    from provenn.words.described_plan import DescribedPlan
 
 __all__ = ["plan_data", "write_plan"]
 
 _WIDTH = 120
-"""How wide a plan is where no terminal says."""
+"""The width of a plan in characters where the output is not a terminal."""
 
 
-def write_plan(plan: Plan, why: bool) -> None:
-    """Write a plan, as wide as the terminal; with the proofs, if they are asked for."""
+def write_plan(plan: DescribedPlan, why: bool) -> None:
+    """Write a plan, as wide as the terminal; with `why`, also the proofs."""
     write_text(plan.text(shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH))
     if why:
-        for one in plan.reasons:
-            if one.statements:
-                write_text(f"\n{one}, because")
-                for line in one.proof:
+        for reason in plan.reasons:
+            if reason.statements:
+                write_text(f"\n{reason}, because")
+                for line in reason.proof:
                     write_text(f"  {line}")
 
 
-def plan_data(plan: Plan) -> dict[str, Any]:
-    """Return a plan for programs."""
-    from provenn.targets.telling import picture  # noqa: PLC0415 - only where a plan is shown
-
-    told = picture(plan)
+def plan_data(plan: DescribedPlan) -> dict[str, Any]:
+    """Return a plan as JSON data."""
+    plan_picture = plan.picture
     return {
-        "what": told.title,
-        "attributes": [one.name for one in plan.columns],
+        "what": plan_picture.title,
+        "attributes": [column.name for column in plan.columns],
         "empty": plan.empty,
-        "rows": rows_data(plan.rows),
+        "rows": row_count_data(plan.rows),
         "rests_on": [fact_data(fact) for fact in plan.rests_on],
-        "before": _node_data(told.before),
-        "after": _node_data(told.after),
+        "before": _node_data(plan_picture.before),
+        "after": _node_data(plan_picture.after),
         "reasons": [
             {
-                "rule": one.rule,
-                "because": one.because,
-                "statements": [str(said) for said in one.statements],
-                "proof": list(one.proof),
+                "rule": reason.rule,
+                "because": reason.because,
+                "statements": [str(statement) for statement in reason.statements],
+                "proof": list(reason.proof),
             }
-            for one in plan.reasons
+            for reason in plan.reasons
         ],
-        "fragments": [one.id for one in plan.fragments],
-        "calculators": [one.calculator.function for one in plan.calculations],
-        "created": [one.digest for one in plan.created],
+        "fragments": [fragment.id for fragment in plan.fragments],
+        "calculators": [calculation.calculator.function for calculation in plan.calculations],
+        "created": [catalog.digest for catalog in plan.created],
         "caveats": list(plan.caveats),
-        "notes": {heading.lower(): list(lines) for heading, lines in told.notes},
+        "notes": {heading.lower(): list(lines) for heading, lines in plan_picture.notes},
     }
 
 
-def rows_data(rows: Rows) -> dict[str, int | None]:
-    """Return a number of rows for programs: its bounds, and a guess between them."""
+def row_count_data(rows: Rows) -> dict[str, int | None]:
+    """Return a number of rows as JSON data: bounds and estimate."""
     return {"low": rows.low, "high": rows.high, "estimate": rows.estimate}
 
 
 def _node_data(node: PlanNode) -> dict[str, Any]:
+    """Return a step of a plan and its inputs as JSON data."""
     return {
         "label": node.label,
         "what": node.what,
-        "rows": rows_data(node.rows),
+        "rows": row_count_data(node.rows),
         "because": node.because or None,
-        "inputs": [_node_data(one) for one in node.inputs],
+        "inputs": [_node_data(input_node) for input_node in node.inputs],
     }

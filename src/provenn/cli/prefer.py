@@ -1,11 +1,11 @@
-"""``provenn prefer``: which of several calculators or catalogs is meant."""
+"""``provenn prefer``: choose the provider of an attribute among calculators and catalogs."""
 
 from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened
-from provenn.cli.completion import provider_names
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
+from provenn.cli.completion import complete_provider_names
 from provenn.cli.output import AsJson, write_json, write_text
 
 __all__ = ["prefer"]
@@ -19,25 +19,31 @@ def prefer(
             metavar="PROVIDER",
             help="A calculator that derives it; or a catalog that has it.",
             show_default=False,
-            autocompletion=provider_names,
+            autocompletion=complete_provider_names,
         ),
     ],
     *,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Record what the name of an attribute means, where several calculators or catalogs provide it.
+    """Record which attribute a name means, if several calculators or catalogs provide it.
 
-    All targets go by it from now on. A calculator and a catalog may have the same name: then the calculator is meant.
+    All later targets use this choice. If a calculator and a catalog have the same name, the calculator is meant.
 
     Try:
 
     - `provenn prefer z photo_z`: what the calculator photo_z derives
     - `provenn prefer vmag hipparcos`: what the catalog hipparcos has
     """
-    with opened(archive, as_json) as found:
-        found.prefer(attribute, provider)
+    with open_archive_at(archive_path, as_json) as archive:
+        before = archive.prefer(attribute, provider)
         if as_json:
-            write_json({"attribute": attribute, "provider": provider})
-        else:
-            write_text(f"{attribute} is now that of {provider}")
+            earlier = (
+                None if before is None else {"by": before.by, "at": before.at.isoformat(), "meant": before.identity}
+            )
+            write_json({"attribute": attribute, "provider": provider, "before": earlier})
+            return
+        write_text(f"{attribute} now means the attribute of {provider}")
+        if before is not None:
+            meant = "another definition" if before.calculator is None else f"the attribute of {before.calculator}"
+            write_text(f"before, {before.by} preferred {meant}")

@@ -9,10 +9,10 @@ from functools import cache
 from provenn.spark.progress import Listener
 from provenn.spark.progress_bar import PlainLines, TerminalBar
 
-__all__ = ["command_listener"]
+__all__ = ["get_progress_listener"]
 
 
-@cache  # it knows what it has shown of the runs that go on
-def command_listener() -> Listener:
-    """Return what shows progress on the standard error: a bar on a terminal, otherwise a line every few seconds."""
+@cache  # the listener remembers what it has shown of the current runs
+def get_progress_listener() -> Listener:
+    """Return the listener that shows progress on the standard error: a bar on a terminal, otherwise regular lines."""
     return TerminalBar() if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else PlainLines()

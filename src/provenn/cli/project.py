@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
 from provenn.cli.output import AsJson, write_json, write_table, write_text
 
 if TYPE_CHECKING:
@@ -15,73 +15,75 @@ if TYPE_CHECKING:
 __all__ = ["add_member", "list_projects", "new_project", "remove_member"]
 
 _Project = Annotated[str, typer.Argument(metavar="PROJECT", help="Its name.", show_default=False)]
-_Person = Annotated[str, typer.Argument(metavar="PERSON", help="As PROVENN_USER says it.", show_default=False)]
+_Person = Annotated[str, typer.Argument(metavar="PERSON", help="The person, as in PROVENN_USER.", show_default=False)]
 
 
-def new_project(project: _Project, *, archive: ArchivePath = CURRENT_FOLDER, as_json: AsJson = False) -> None:
-    """Make a project, of which you are the owner and the first member.
+def new_project(project: _Project, *, archive_path: ArchivePath = CURRENT_FOLDER, as_json: AsJson = False) -> None:
+    """Create a project; you become its owner and first member.
 
     Try:
 
     - `provenn project new pulsars`
     """
-    with opened(archive, as_json) as found:
-        found.new_project(project)
-        _write(found, project, as_json)
+    with open_archive_at(archive_path, as_json) as archive:
+        archive.new_project(project)
+        _write_project(archive, project, as_json)
 
 
 def add_member(
-    project: _Project, person: _Person, *, archive: ArchivePath = CURRENT_FOLDER, as_json: AsJson = False
+    project: _Project, person: _Person, *, archive_path: ArchivePath = CURRENT_FOLDER, as_json: AsJson = False
 ) -> None:
-    """Make somebody a member of a project of yours.
+    """Add a person to your project.
 
     Try:
 
     - `provenn project add pulsars jocelyn`
     """
-    with opened(archive, as_json) as found:
-        found.add_member(project, person)
-        _write(found, project, as_json)
+    with open_archive_at(archive_path, as_json) as archive:
+        archive.add_member(project, person)
+        _write_project(archive, project, as_json)
 
 
 def remove_member(
-    project: _Project, person: _Person, *, archive: ArchivePath = CURRENT_FOLDER, as_json: AsJson = False
+    project: _Project, person: _Person, *, archive_path: ArchivePath = CURRENT_FOLDER, as_json: AsJson = False
 ) -> None:
-    """Make somebody a member of a project of yours no more.
+    """Remove a person from your project.
 
     Try:
 
     - `provenn project remove pulsars jocelyn`
     """
-    with opened(archive, as_json) as found:
-        found.remove_member(project, person)
-        _write(found, project, as_json)
+    with open_archive_at(archive_path, as_json) as archive:
+        archive.remove_member(project, person)
+        _write_project(archive, project, as_json)
 
 
-def list_projects(*, archive: ArchivePath = CURRENT_FOLDER, as_json: AsJson = False) -> None:
+def list_projects(*, archive_path: ArchivePath = CURRENT_FOLDER, as_json: AsJson = False) -> None:
     """List the projects, with their owners and members.
 
     Try:
 
     - `provenn project ls`
     """
-    with opened(archive, as_json) as found:
-        told = [_data(found, one.name) for one in found.projects()]
+    with open_archive_at(archive_path, as_json) as archive:
+        projects = [_project_data(archive, project.name) for project in archive.projects()]
         if as_json:
-            write_json(told)
+            write_json(projects)
         else:
-            rows = [(one["name"], one["owner"], ", ".join(one["members"])) for one in told]
+            rows = [(project["name"], project["owner"], ", ".join(project["members"])) for project in projects]
             write_table(("project", "owner", "members"), rows)
 
 
-def _data(archive: Archive, project: str) -> dict[str, Any]:
-    (one,) = (each for each in archive.projects() if each.name == project)
-    return {"name": one.name, "owner": one.owner, "members": list(one.members)}
+def _project_data(archive: Archive, project: str) -> dict[str, Any]:
+    """Return a project with owner and members as JSON data."""
+    (listed,) = (candidate for candidate in archive.projects() if candidate.name == project)
+    return {"name": listed.name, "owner": listed.owner, "members": list(listed.members)}
 
 
-def _write(archive: Archive, project: str, as_json: bool) -> None:
-    told = _data(archive, project)
+def _write_project(archive: Archive, project: str, as_json: bool) -> None:
+    """Write a project with owner and members."""
+    data = _project_data(archive, project)
     if as_json:
-        write_json(told)
+        write_json(data)
     else:
-        write_text(f"{told['name']} of {told['owner']}: {', '.join(told['members'])}")
+        write_text(f"{data['name']} of {data['owner']}: {', '.join(data['members'])}")

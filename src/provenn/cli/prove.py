@@ -5,26 +5,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, holds_archive, opened
-from provenn.cli.output import AsJson, SvgFile, errors_as_json, write_json, write_paragraphs, write_svg
+from provenn.cli.archives import CURRENT_FOLDER, holds_archive, open_archive_at
+from provenn.cli.output import AsJson, SvgFile, write_errors_as_json, write_json, write_paragraphs, write_svg
 from provenn.errors import UnknownCatalogError
+from provenn.hints import phrase_for_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
     from provenn.archive import Proof
-    from provenn.cli.given import Place
-    from provenn.cli.prove_view import Answer
+    from provenn.cli.given import FactPlace
+    from provenn.cli.prove_view import StatementAnswer
     from provenn.logic import Statement
 
 __all__ = ["prove"]
 
-_LONGEST = 1e9
+_LONGEST_BUDGET = 1e9
 
 
-def _checked(seconds: float | None) -> float | None:
-    if seconds is not None and not 0 <= seconds <= _LONGEST:  # nor is NaN a time
+def _check_seconds(seconds: float | None) -> float | None:
+    """Return a budget in seconds if it is valid."""
+    if seconds is not None and not 0 <= seconds <= _LONGEST_BUDGET:  # refuses NaN, too
         raise typer.BadParameter(f"a number of seconds is expected, not {seconds}")
     return seconds
 
@@ -34,7 +36,7 @@ def prove(
         str, typer.Argument(metavar="STATEMENT", help='What to prove, for example "B == D".', show_default=False)
     ],
     *,
-    given: Annotated[
+    given_facts: Annotated[
         list[str] | None,
         typer.Option("--given", "-g", metavar="STATEMENT", help="A fact. May be repeated.", show_default=False),
     ] = None,
@@ -45,7 +47,7 @@ def prove(
             "-f",
             metavar="FILE",
             allow_dash=True,
-            help="A file of facts, one statement a line, # for comments; - is the standard input. May be repeated.",
+            help="A file of facts, one statement per line, # for comments; - is the standard input. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -53,51 +55,50 @@ def prove(
         bool,
         typer.Option(
             "--closed",
-            help="The universe is closed: sets may hold all there is. By default it is open: some object is outside "
-            "every set, also those that no fact mentions.",
+            help="Close the universe: the sets may hold every object. By default it is open: some object is "
+            "outside every set.",
         ),
     ] = False,
     budget: Annotated[
         float | None,
         typer.Option(
             metavar="SECONDS",
-            callback=_checked,
-            help="Stop looking for a proof after this time; it is then not proved.",
+            callback=_check_seconds,
+            help="Stop searching for a proof after this time; the statement is then not proved.",
             show_default=False,
         ),
     ] = None,
-    archive: Annotated[
+    archive_path: Annotated[
         str | None,
         typer.Option(
             "--archive",
             "-a",
             metavar="PATH",
             envvar="PROVENN_ARCHIVE",
-            help="The folder of an archive, or the address of its database: names are then those of its catalogs. By "
-            "default the current folder, if it is one.",
+            help="The folder of an archive, or the address of its database: names then mean its catalogs. By "
+            "default the current folder, if it is an archive.",
             show_default=False,
         ),
     ] = None,
     no_archive: Annotated[
-        bool, typer.Option("--no-archive", help="Use no archive, also where there is one; names mean any sets.")
+        bool, typer.Option("--no-archive", help="Use no archive; names mean arbitrary sets.")
     ] = False,
     svg: SvgFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove a statement from facts, or show a possible world in which it is false.
 
-    In an archive, names are those of catalogs, and the facts are what their lineage says, what was declared, and what
-    is given here besides.
+    In an archive, names mean catalogs, and the facts come from their lineage, from declarations and observations, and
+    from --given and --facts.
 
-    It is **proved** if it is true in every world in which the facts are: then the facts that it follows from are
-    shown, and none of them can be left out. It is **refuted** if it is false in all of them, and otherwise **not
-    proved**.
+    A statement is **proved** if it is true in every world that the facts allow: then a minimal list of the necessary
+    facts is shown. It is **refuted** if it is false in all of these worlds, and otherwise **not proved**.
 
-    Statements are written in Python's syntax: `& | - ^ ~` on sets, `{}` for the empty set, `== != <= < >= >`,
-    `empty(A)`, `nonempty(A)`, `disjoint(A, B)`, `overlapping(A, B)`, `outside(A, B)`, `and`, `or`, `not`. A name with
-    odd characters goes in quotes. Nothing is ever executed.
+    Statements use the syntax of Python: `& | - ^ ~` on sets, `{}` for the empty set, `== != <= < >= >`, `empty(A)`,
+    `nonempty(A)`, `disjoint(A, B)`, `overlapping(A, B)`, `outside(A, B)`, `and`, `or`, `not`. Put names with unusual
+    characters in quotes. Statements are never executed.
 
-    Exit status: 0 proved, 1 not proved or refuted, 2 bad input, among which facts that contradict each other.
+    Exit status: 0 proved, 1 not proved or refuted, 2 invalid input, including facts that contradict each other.
 
     Try:
 
@@ -105,48 +106,48 @@ def prove(
     - `provenn prove --facts survey.facts "disjoint(bright, faint)" --svg answer.svg`
     - `provenn prove --archive survey "bright == both"`
     """
-    if archive is None and holds_archive(CURRENT_FOLDER):
-        archive = CURRENT_FOLDER
-    where = None if no_archive else archive
-    if closed and where is not None:
-        raise typer.BadParameter("an archive is open: --closed goes with --no-archive")
-    with errors_as_json(as_json):
-        from provenn.cli.given import given_facts  # noqa: PLC0415 - commands that need no logic start without it
+    if archive_path is None and holds_archive(CURRENT_FOLDER):
+        archive_path = CURRENT_FOLDER
+    used_archive = None if no_archive else archive_path
+    if closed and used_archive is not None:
+        raise typer.BadParameter("the universe of an archive is open: use --closed with --no-archive")
+    with write_errors_as_json(as_json):
+        from provenn.cli.given import collect_facts  # noqa: PLC0415 - other commands start without the logic
 
-        places = given_facts(given or (), facts or ())
+        places = collect_facts(given_facts or (), facts or ())
         view: ModuleType
-        answer: Answer | Proof
-        if where is None:
-            view, answer = _from_facts(statement, places, closed, budget)
+        answer: StatementAnswer | Proof
+        if used_archive is None:
+            view, answer = _prove_from_facts(statement, places, closed, budget)
         else:
-            view, answer = _in_archive(statement, places, where, budget)
+            view, answer = _prove_in_archive(statement, places, used_archive, budget)
         if as_json:
-            write_json(view.data(answer))
+            write_json(view.answer_data(answer))
         elif svg != Path("-"):
-            write_paragraphs(view.paragraphs(answer))
+            write_paragraphs(view.answer_paragraphs(answer))
         if svg is not None:
-            write_svg(view.picture(answer), svg)
+            write_svg(view.answer_svg(answer), svg)
     raise typer.Exit(0 if answer.proved else 1)
 
 
-def _from_facts(
-    statement: str, places: "Mapping[Statement, Place]", closed: bool, budget: float | None
-) -> "tuple[ModuleType, Answer]":
-    """Prove a statement from given facts alone."""
+def _prove_from_facts(
+    statement: str, places: "Mapping[Statement, FactPlace]", closed: bool, budget: float | None
+) -> "tuple[ModuleType, StatementAnswer]":
+    """Prove a statement from the facts of the command line alone; return the view and the answer."""
     from provenn.cli import prove_view  # noqa: PLC0415 - as above
 
-    return prove_view, prove_view.answer(statement, places, open_universe=not closed, budget=budget)
+    return prove_view, prove_view.answer_statement(statement, places, open_universe=not closed, budget=budget)
 
 
-def _in_archive(
-    statement: str, places: "Mapping[Statement, Place]", archive: str, budget: float | None
+def _prove_in_archive(
+    statement: str, places: "Mapping[Statement, FactPlace]", archive_path: str, budget: float | None
 ) -> "tuple[ModuleType, Proof]":
-    """Prove a statement about the catalogs of an archive, from all that is known of them and given facts."""
+    """Prove a statement about catalogs, from the facts of an archive and of the command line."""
     from provenn.cli import prove_in_archive  # noqa: PLC0415 - as above
 
     try:
-        with opened(archive) as found:
-            return prove_in_archive, found.prove(statement, given=[*places], budget=budget)
+        with open_archive_at(archive_path) as archive:
+            return prove_in_archive, archive.prove(statement, given=[*places], budget=budget)
     except UnknownCatalogError as error:
-        error.hint += "; --no-archive proves from given facts alone"
+        error.hint = f"{phrase_for_command(error.hint)}; --no-archive proves from given facts alone"
         raise

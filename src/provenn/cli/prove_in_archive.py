@@ -1,4 +1,4 @@
-"""Whether a statement about the catalogs of an archive holds: written and drawn."""
+"""The answer whether a statement about the catalogs of an archive holds: written and drawn."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 from provenn.archive import Proof
 from provenn.cli.archives import caveat_lines, fact_data, reason_data, reason_lines
 from provenn.display import world_svg, world_text
-from provenn.display.figure import above, document, shortened, words
-from provenn.display.markup import visible
+from provenn.display.figure import draw_text, render_document, shorten_label, stack_vertically
+from provenn.display.markup import make_printable
 
-__all__ = ["data", "paragraphs", "picture"]
+__all__ = ["answer_data", "answer_paragraphs", "answer_svg"]
 
 _SAYS = {"holds": "proved", "fails": "refuted", "unknown": "not proved"}
 _REASONS = {
@@ -20,52 +20,57 @@ _REASONS = {
 _RAN_OUT = "the budget ran out"
 
 
-def paragraphs(found: Proof) -> Iterator[tuple[str, str]]:
-    """Write the answer for a terminal: headings, and what is below them."""
-    yield _heading(found), "\n".join(visible(line) for line in _lines(found))
-    if found.world is not None:
-        yield "A possible world in which it is false", world_text(found.statement.labels, found.world.regions)
+def answer_paragraphs(proof: Proof) -> Iterator[tuple[str, str]]:
+    """Yield headings and bodies of the answer, for a terminal."""
+    yield _write_heading(proof), "\n".join(make_printable(line) for line in _reason_lines(proof))
+    if proof.world is not None:
+        yield "A possible world in which it is false", world_text(proof.statement.labels, proof.world.regions)
 
 
-def data(found: Proof) -> dict[str, Any]:
-    """Return the answer for programs."""
-    world = found.world
+def answer_data(proof: Proof) -> dict[str, Any]:
+    """Return the answer as JSON data."""
+    world = proof.world
     return {
-        "statement": str(found.statement),
-        "answer": _SAYS[found.verdict],
-        "reason": _reason(found),
-        "explanation": None if found.verdict == "unknown" else {"facts": reason_data(found.reasons)},
-        "caveats": list(found.caveats),
-        "rests_on": [fact_data(fact) for fact in found.rests_on],
+        "statement": str(proof.statement),
+        "answer": _SAYS[proof.verdict],
+        "reason": _find_reason(proof),
+        "explanation": None if proof.verdict == "unknown" else {"facts": reason_data(proof.reasons)},
+        "caveats": list(proof.caveats),
+        "rests_on": [fact_data(fact) for fact in proof.rests_on],
         "world": world and {"regions": sorted((sorted(region) for region in world.regions), key=lambda r: (len(r), r))},
     }
 
 
-def picture(found: Proof) -> str:
-    """Draw a possible world in which the statement is false; where there is none, write the answer."""
-    heading = _heading(found)
-    if found.world is not None:
+def answer_svg(proof: Proof) -> str:
+    """Draw a possible world in which the statement is false; without a world, draw the answer in words."""
+    heading = _write_heading(proof)
+    if proof.world is not None:
         title = f"{heading}, as this possible world shows"
-        return world_svg(found.statement.labels, found.world.regions, title=title)
-    lines = [words(shortened(visible(line), 100)) for line in _lines(found)]
-    drawn = above([words(shortened(heading, 100), bold=True), above(lines, gap=4, align=0)], gap=16, align=0)
-    return document(drawn, title=heading, description="\n".join(_lines(found)))
+        return world_svg(proof.statement.labels, proof.world.regions, title=title)
+    lines = [draw_text(shorten_label(make_printable(line), 100)) for line in _reason_lines(proof)]
+    figure = stack_vertically(
+        [draw_text(shorten_label(heading, 100), bold=True), stack_vertically(lines, gap=4, align=0)], gap=16, align=0
+    )
+    return render_document(figure, title=heading, description="\n".join(_reason_lines(proof)))
 
 
-def _heading(found: Proof) -> str:
-    return visible(f"{_SAYS[found.verdict]}: {found.statement}")
+def _write_heading(proof: Proof) -> str:
+    """Return the answer in one line."""
+    return make_printable(f"{_SAYS[proof.verdict]}: {proof.statement}")
 
 
-def _reason(found: Proof) -> str:
-    ran_out = found.verdict == "unknown" and found.world is None
-    return _RAN_OUT if ran_out else _REASONS[found.verdict]
+def _find_reason(proof: Proof) -> str:
+    """Return the reason of the verdict, in words."""
+    ran_out = proof.verdict == "unknown" and proof.world is None
+    return _RAN_OUT if ran_out else _REASONS[proof.verdict]
 
 
-def _lines(found: Proof) -> list[str]:
-    reason = _reason(found)
+def _reason_lines(proof: Proof) -> list[str]:
+    """Return the reason of the verdict, the facts of the proof, and the caveats, as lines."""
+    reason = _find_reason(proof)
     sentence = f"{reason[:1].upper()}{reason[1:]}"
-    caveats = caveat_lines(found.caveats)
-    if found.verdict == "unknown":
+    caveats = caveat_lines(proof.caveats)
+    if proof.verdict == "unknown":
         return [f"{sentence}.", *caveats]
-    lines = reason_lines(found.reasons)
+    lines = reason_lines(proof.reasons)
     return [*([f"{sentence}, because", *lines] if lines else [f"{sentence}, whatever the sets are."]), *caveats]

@@ -1,4 +1,4 @@
-"""Whether a statement follows from facts: found out, then written and drawn."""
+"""The answer whether a statement follows from facts: computed, then written and drawn."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 
-from provenn.cli.given import Place
+from provenn.cli.given import FactPlace
 from provenn.display import OPEN_UNIVERSE, world_svg, world_text
-from provenn.display.figure import Figure, above, document, shortened, words
-from provenn.display.markup import visible
+from provenn.display.figure import Figure, draw_text, render_document, shorten_label, stack_vertically
+from provenn.display.markup import make_printable
 from provenn.display.relationship import relationship_figure
 from provenn.errors import ContradictionError
 from provenn.logic import Explanation, Knowledge, Statement, Verdict, World, equal
-from provenn.logic import statement as read
+from provenn.logic import statement as parse_statement
 
-__all__ = ["Answer", "answer", "data", "paragraphs", "picture"]
+__all__ = ["StatementAnswer", "answer_data", "answer_paragraphs", "answer_statement", "answer_svg"]
 
 _SAYS = {"holds": "proved", "fails": "refuted", "unknown": "not proved"}
 _MOST_RELATED = 4
@@ -23,27 +23,27 @@ _MOST_SHOWN = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What is known of a statement.
+class StatementAnswer:
+    """The answer whether a statement follows from facts.
 
     Attributes
     ----------
     statement
-        What was to be proved.
+        The statement to prove.
     places
         The facts, and where each was given.
     knowledge
-        What follows from them.
+        The knowledge built from the facts.
     verdict
-        Whether the statement does, with the reason.
+        Whether the statement follows, with the reason.
     explanation
         The facts from which the statement, or its negation, follows; None if neither does.
     world
-        A possible world in which the statement is false; None if there is none, or none was looked for.
+        A possible world in which the statement is false; None if there is none, or the search was not made.
     """
 
     statement: Statement
-    places: Mapping[Statement, Place]
+    places: Mapping[Statement, FactPlace]
     knowledge: Knowledge
     verdict: Verdict
     explanation: Explanation | None
@@ -56,97 +56,108 @@ class Answer:
 
     @property
     def heading(self) -> str:
-        """The answer in a line."""
-        return visible(f"{_SAYS[self.verdict]}: {self.statement}")
+        """The answer in one line."""
+        return make_printable(f"{_SAYS[self.verdict]}: {self.statement}")
 
 
-def answer(text: str, places: Mapping[Statement, Place], *, open_universe: bool, budget: float | None) -> Answer:
-    """Find out whether a statement follows from facts, looking for a proof no longer than the budget allows."""
-    said = read(text)
+def answer_statement(
+    text: str, places: Mapping[Statement, FactPlace], *, open_universe: bool, budget: float | None
+) -> StatementAnswer:
+    """Decide whether a statement follows from facts, searching for a proof within the budget in seconds."""
+    statement = parse_statement(text)
     knowledge = Knowledge(places, open_universe=open_universe)
     start = monotonic()
     try:
-        verdict = knowledge.judge(said, budget)
+        verdict = knowledge.judge(statement, budget)
     except ContradictionError as error:
-        error.message = "\n".join(["the facts contradict each other:", *_listed(error.conflict, places)])
+        error.message = "\n".join(["the facts contradict each other:", *_fact_lines(error.conflict, places)])
         raise
     ran_out = verdict == "unknown" and budget is not None and monotonic() - start >= budget
     match verdict:
         case "holds":
-            explanation = knowledge.explain(said)
+            explanation = knowledge.explain(statement)
         case "fails":
-            explanation = knowledge.explain(~said)
+            explanation = knowledge.explain(~statement)
         case _:
             explanation = None
-    return Answer(said, places, knowledge, verdict, explanation, None if ran_out else knowledge.counterexample(said))
+    return StatementAnswer(
+        statement, places, knowledge, verdict, explanation, None if ran_out else knowledge.counterexample(statement)
+    )
 
 
-def paragraphs(found: Answer) -> Iterator[tuple[str, str]]:
-    """Write the answer for a terminal: headings, and what is below them."""
-    yield found.heading, "\n".join(visible(line) for line in _reasons(found))
-    if found.world is not None:
-        yield "A possible world in which it is false", world_text(found.statement.labels, found.world.regions)
+def answer_paragraphs(answer: StatementAnswer) -> Iterator[tuple[str, str]]:
+    """Yield headings and bodies of the answer, for a terminal."""
+    yield answer.heading, "\n".join(make_printable(line) for line in _reason_lines(answer))
+    if answer.world is not None:
+        yield "A possible world in which it is false", world_text(answer.statement.labels, answer.world.regions)
 
 
-def _reasons(found: Answer) -> list[str]:
-    reason = f"{found.verdict.reason[:1].upper()}{found.verdict.reason[1:]}"
-    if found.explanation is None:
+def _reason_lines(answer: StatementAnswer) -> list[str]:
+    """Return the reason of the verdict, and the facts of the explanation, as lines."""
+    reason = f"{answer.verdict.reason[:1].upper()}{answer.verdict.reason[1:]}"
+    if answer.explanation is None:
         return [f"{reason}."]
-    lines = _listed(found.explanation, found.places)
+    lines = _fact_lines(answer.explanation, answer.places)
     return [f"{reason}, because", *lines] if lines else [f"{reason}, whatever the sets are."]
 
 
-def _listed(explanation: Explanation, places: Mapping[Statement, Place]) -> list[str]:
-    """Return the facts of an explanation, one a line, with their places in files."""
+def _fact_lines(explanation: Explanation, places: Mapping[Statement, FactPlace]) -> list[str]:
+    """Return the facts of an explanation as lines, with their places in files."""
     facts = [(str(fact), places[fact]) for fact in explanation.facts]
     width = max((len(fact) for fact, place in facts if place.file), default=0)
     lines = [f"  {fact:{width}}   ({place})" if place.file else f"  {fact}" for fact, place in facts]
     return lines + [f"  {OPEN_UNIVERSE}"] * explanation.open_universe
 
 
-def data(found: Answer) -> dict[str, Any]:
-    """Return the answer for programs."""
-    explanation, world = found.explanation, found.world
+def answer_data(answer: StatementAnswer) -> dict[str, Any]:
+    """Return the answer as JSON data."""
+    explanation, world = answer.explanation, answer.world
     return {
-        "statement": str(found.statement),
-        "answer": _SAYS[found.verdict],
-        "reason": found.verdict.reason,
-        "open_universe": found.knowledge.open_universe,
-        "facts": len(found.places),
+        "statement": str(answer.statement),
+        "answer": _SAYS[answer.verdict],
+        "reason": answer.verdict.reason,
+        "open_universe": answer.knowledge.open_universe,
+        "facts": len(answer.places),
         "explanation": explanation
         and {
-            "facts": [_fact_data(fact, found.places[fact]) for fact in explanation.facts],
+            "facts": [_fact_data(fact, answer.places[fact]) for fact in explanation.facts],
             "open_universe": explanation.open_universe,
         },
         "world": world and {"regions": sorted((sorted(region) for region in world.regions), key=lambda r: (len(r), r))},
     }
 
 
-def _fact_data(fact: Statement, place: Place) -> dict[str, Any]:
+def _fact_data(fact: Statement, place: FactPlace) -> dict[str, Any]:
+    """Return a fact and its place as JSON data."""
     return {"statement": str(fact), "file": place.file, "line": place.line}
 
 
-def picture(found: Answer) -> str:
-    """Draw a possible world in which the statement is false; where it is proved, how its sets are related.
+def answer_svg(answer: StatementAnswer) -> str:
+    """Draw a possible world in which the statement is false; for a proved statement, draw the relationship of the sets.
 
-    Where neither can be drawn, the answer is written.
+    Otherwise, the picture holds the answer in words.
     """
-    labels = found.statement.labels
-    if found.world is not None:
-        return world_svg(labels, found.world.regions, title=f"{found.heading}, as this possible world shows")
-    if found.proved and len(labels) <= _MOST_RELATED:
-        drawn = _relationship(found)
+    labels = answer.statement.labels
+    if answer.world is not None:
+        return world_svg(labels, answer.world.regions, title=f"{answer.heading}, as this possible world shows")
+    if answer.proved and len(labels) <= _MOST_RELATED:
+        figure = _draw_relationship(answer)
     else:
-        drawn = above([words(shortened(visible(line), 100)) for line in _reasons(found)], gap=4, align=0)
-    heading = words(shortened(found.heading, 100), bold=True)
-    return document(
-        above([heading, drawn], gap=16, align=0), title=found.heading, description="\n".join(_reasons(found))
+        figure = stack_vertically(
+            [draw_text(shorten_label(make_printable(line), 100)) for line in _reason_lines(answer)], gap=4, align=0
+        )
+    heading = draw_text(shorten_label(answer.heading, 100), bold=True)
+    return render_document(
+        stack_vertically([heading, figure], gap=16, align=0),
+        title=answer.heading,
+        description="\n".join(_reason_lines(answer)),
     )
 
 
-def _relationship(found: Answer) -> Figure:
-    known, labels = found.knowledge, found.statement.labels
-    # That a set equals itself says nothing of it, but makes it one of those that are known.
-    known.add(*(equal(label, label) for label in labels))
-    related = known.relationship(*labels)
-    return relationship_figure(labels, list(islice(related.arrays(), _MOST_SHOWN)), total=len(related))
+def _draw_relationship(answer: StatementAnswer) -> Figure:
+    """Return the relationship of the sets in the statement as a figure."""
+    knowledge, labels = answer.knowledge, answer.statement.labels
+    # That a set equals itself adds no information, but makes its label known to the knowledge.
+    knowledge.add(*(equal(label, label) for label in labels))
+    relationship = knowledge.relationship(*labels)
+    return relationship_figure(labels, list(islice(relationship.arrays(), _MOST_SHOWN)), total=len(relationship))

@@ -5,8 +5,16 @@ from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, caveat_lines, fact_data, opened, reason_data, reason_lines
-from provenn.cli.completion import catalog_names
+from provenn.cli.archives import (
+    CURRENT_FOLDER,
+    ArchivePath,
+    caveat_lines,
+    fact_data,
+    open_archive_at,
+    reason_data,
+    reason_lines,
+)
+from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
 
 __all__ = ["relate"]
@@ -19,29 +27,30 @@ def relate(
             metavar="LEFT",
             help="A catalog, by name or the beginning of its digest.",
             show_default=False,
-            autocompletion=catalog_names,
+            autocompletion=complete_catalog_names,
         ),
     ],
     right: Annotated[
-        str, typer.Argument(metavar="RIGHT", help="Another one.", show_default=False, autocompletion=catalog_names)
+        str,
+        typer.Argument(metavar="RIGHT", help="Another one.", show_default=False, autocompletion=complete_catalog_names),
     ],
     *,
     why: Annotated[bool, typer.Option("--why", help="Show the proof.")] = False,
     svg: SvgFile = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Say how two catalogs relate, without looking at their sources.
+    """Show how two catalogs relate, without reading their data.
 
-    The answer is the first that is proved of: *equal*, *subset* (the first lies inside the second), *superset*,
-    *disjoint*, *overlapping*; or *unknown*, which means none of these.
+    The answer is the first of these that is proved: *equal*, *subset* (the first lies inside the second), *superset*,
+    *disjoint*, *overlapping*; or *unknown* if none is proved.
 
     Try:
 
     - `provenn relate bright both --why`
     """
-    with opened(archive, as_json) as found:
-        relation = found.relate(left, right)
+    with open_archive_at(archive_path, as_json) as archive:
+        relation = archive.relate(left, right)
         cubes = relation.hypercubes
         if as_json:
             write_json(

@@ -1,13 +1,13 @@
-"""``provenn report``: all there is to say of a catalog, in one HTML file."""
+"""``provenn report``: everything known about a catalog, in one HTML file."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, opened
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, open_archive_at
 from provenn.cli.output import AsJson, write_json
-from provenn.cli.writing import check_place, written
+from provenn.cli.output_files import check_output_path, open_output_file
 
 __all__ = ["report"]
 
@@ -19,50 +19,52 @@ def report(
     *,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", allow_dash=True, help="The file; - is the standard output."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", allow_dash=True, help="The output file; - is the standard output."
+        ),
     ],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file that is there.")] = False,
-    archive: ArchivePath = CURRENT_FOLDER,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Write all there is to say of a catalog to one HTML file, to attach to a paper or a ticket.
+    """Write everything about a catalog to one HTML file, to attach to a paper or a ticket.
 
-    Its attributes, its lineage down to the files, calculators, relations with their proofs, facts, and how it would be
-    computed. The file needs no network and no script. No data are read for it.
+    The report has the attributes, the lineage down to the files, calculators, relations with their proofs, facts, and
+    the plan. The file needs no network and no scripts. No data are read.
 
     Try:
 
     - `provenn report bright -o bright.html`
     """
     if as_json and output == _STANDARD_OUTPUT:
-        raise typer.BadParameter("the standard output cannot be both the report and JSON", param_hint="--json")
-    with opened(archive, as_json) as found:
-        from provenn.web.report import report_html, reported  # noqa: PLC0415 - other commands start without it
+        raise typer.BadParameter("the report and JSON cannot both go to the standard output", param_hint="--json")
+    with open_archive_at(archive_path, as_json) as archive:
+        from provenn.web.standalone_report import make_report, render_report  # noqa: PLC0415 - other commands start without it
 
         if output != _STANDARD_OUTPUT:
-            check_place(output, overwrite=overwrite)
-        made = reported(found, catalog)
-        text = report_html(made)
+            check_output_path(output, overwrite=overwrite)
+        content = make_report(archive, catalog)
+        text = render_report(content)
         if output == _STANDARD_OUTPUT:
             typer.echo(text.encode(), nl=False)
             return
-        with written(output, overwrite=overwrite) as file:
+        with open_output_file(output, overwrite=overwrite) as file:
             file.write(text)
         if as_json:
             write_json(
                 {
                     "path": str(output),
                     "size": output.stat().st_size,
-                    "name": made.told.name,
-                    "digest": made.told.digest,
-                    "attributes": len(made.told.attributes),
-                    "lineage": len(made.steps),
-                    "files": len(made.provenance.bases),
-                    "calculators": len(made.provenance.calculations),
-                    "relations": len(made.relations),
-                    "facts": len(made.provenance.facts),
-                    "plan": not made.plan.problem,
-                    "fragments": len(made.stored),
+                    "name": content.description.name,
+                    "digest": content.description.digest,
+                    "attributes": len(content.description.attributes),
+                    "lineage": len(content.steps),
+                    "files": len(content.provenance.bases),
+                    "calculators": len(content.provenance.calculations),
+                    "relations": len(content.relations),
+                    "facts": len(content.provenance.facts),
+                    "plan": not content.plan.problem,
+                    "fragments": len(content.stored),
                 }
             )
         else:

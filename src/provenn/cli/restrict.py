@@ -1,11 +1,11 @@
-"""``provenn restrict``: the sources that another catalog has too."""
+"""``provenn restrict``: the sources that another catalog also has."""
 
 from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, write_catalog
-from provenn.cli.completion import catalog_names
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, open_archive_at, write_catalog
+from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson
 
 __all__ = ["restrict"]
@@ -16,19 +16,22 @@ def restrict(
     other: Annotated[
         str,
         typer.Argument(
-            metavar="OTHER", help="The catalog whose sources remain.", show_default=False, autocompletion=catalog_names
+            metavar="OTHER",
+            help="The catalog whose sources remain.",
+            show_default=False,
+            autocompletion=complete_catalog_names,
         ),
     ],
     *,
     name: NewName = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Define a catalog: the sources that another catalog has too.
+    """Define a catalog: the sources that are also in another catalog.
 
     Try:
 
     - `provenn restrict hipparcos named --name named_stars`
     """
-    with opened(archive, as_json) as found:
-        write_catalog(found[catalog].restrict(other, name=name), name, as_json)
+    with open_archive_at(archive_path, as_json) as archive:
+        write_catalog(archive[catalog].restrict(other, name=name), name, as_json)

@@ -1,4 +1,4 @@
-"""``provenn runs``: what was run."""
+"""``provenn runs``: the history of runs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened
-from provenn.cli.completion import catalog_names
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
+from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, write_json, write_table, write_text
 
 if TYPE_CHECKING:
@@ -20,58 +20,63 @@ def show_runs(
     catalog: Annotated[
         str | None,
         typer.Argument(
-            metavar="CATALOG", help="Only runs for this catalog.", show_default=False, autocompletion=catalog_names
+            metavar="CATALOG",
+            help="Only runs for this catalog.",
+            show_default=False,
+            autocompletion=complete_catalog_names,
         ),
     ] = None,
     *,
     most: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many to show.")] = 100,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """List what was run, the latest first: what it took, what it reused, and what that saved.
+    """List runs, newest first: how long each took, what it reused, and how much time that saved.
 
     Try:
 
     - `provenn runs --most 10`
     """
-    with opened(archive, as_json) as found:
-        told = found.runs(catalog, most=most)
+    with open_archive_at(archive_path, as_json) as archive:
+        runs = archive.runs(catalog, most=most)
         if as_json:
-            write_json([_data(one) for one in told])
-        elif not told:
-            write_text("nothing was run")
+            write_json([_run_data(run) for run in runs])
+        elif not runs:
+            write_text("no runs")
         else:
             header = ("when", "by", "what", "outcome", "seconds", "sources", "reused", "computed", "saved seconds")
-            write_table(header, [_row(one) for one in told])
+            write_table(header, [_run_row(run) for run in runs])
 
 
-def _row(one: Ran) -> tuple[str, ...]:
+def _run_row(run: Ran) -> tuple[str, ...]:
+    """Return a run as a row of the table."""
     return (
-        f"{one.started_at:%Y-%m-%d %H:%M}",
-        one.by,
-        one.target,
-        one.outcome,
-        "" if one.seconds is None else f"{one.seconds:.1f}",
-        "" if one.rows is None else f"{one.rows:,}",
-        ", ".join(one.reused),
-        ", ".join(one.computed),
-        "" if not one.saved else f"~{one.saved:.1f}",
+        f"{run.started_at:%Y-%m-%d %H:%M}",
+        run.by,
+        run.target,
+        run.outcome,
+        "" if run.seconds is None else f"{run.seconds:.1f}",
+        "" if run.rows is None else f"{run.rows:,}",
+        ", ".join(run.reused),
+        ", ".join(run.computed),
+        "" if not run.saved else f"~{run.saved:.1f}",
     )
 
 
-def _data(one: Ran) -> dict[str, Any]:
+def _run_data(run: Ran) -> dict[str, Any]:
+    """Return a run as JSON data."""
     return {
-        "number": one.number,
-        "target": one.target,
-        "catalog": one.catalog,
-        "name": one.name,
-        "by": one.by,
-        "started_at": one.started_at.isoformat(),
-        "outcome": one.outcome,
-        "seconds": one.seconds,
-        "rows": one.rows,
-        "reused": list(one.reused),
-        "computed": list(one.computed),
-        "fragments": list(one.fragments),
-        "saved": one.saved,
+        "number": run.number,
+        "target": run.target,
+        "catalog": run.catalog,
+        "name": run.name,
+        "by": run.by,
+        "started_at": run.started_at.isoformat(),
+        "outcome": run.outcome,
+        "seconds": run.seconds,
+        "rows": run.rows,
+        "reused": list(run.reused),
+        "computed": list(run.computed),
+        "fragments": list(run.fragments),
+        "saved": run.saved,
     }

@@ -1,4 +1,4 @@
-"""``provenn samp``: tables for TOPCAT, Aladin and notebooks, and those that they ask for."""
+"""``provenn samp``: tables for TOPCAT, Aladin and notebooks, and answers to their requests."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, opened
-from provenn.cli.completion import attribute_names
-from provenn.cli.output import AsJson, errors_as_json, write_error, write_json, write_table, write_text
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, open_archive_at
+from provenn.cli.completion import complete_attribute_names
+from provenn.cli.output import AsJson, write_error, write_errors_as_json, write_json, write_table, write_text
+from provenn.hints import phrase_for_command
 
 if TYPE_CHECKING:
     from provenn.samp import Pulled
@@ -22,7 +23,7 @@ HubFile = Annotated[
     typer.Option(
         "--hub",
         metavar="FILE",
-        help="The lock file of the hub; by default where SAMP_HUB says, or ~/.samp.",
+        help="The lock file of the hub; by default from SAMP_HUB, or ~/.samp.",
         show_default=False,
     ),
 ]
@@ -38,7 +39,7 @@ def send(
             metavar="NAME",
             help="Only these attributes: own ones, calculated ones, or DR1.z of another catalog. May be repeated.",
             show_default=False,
-            autocompletion=attribute_names,
+            autocompletion=complete_attribute_names,
         ),
     ] = None,
     where: Annotated[
@@ -46,53 +47,65 @@ def send(
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option(metavar="CLIENT", help="Who gets it; by default all who load tables.", show_default=False),
+        typer.Option(
+            metavar="CLIENT", help="The client to send to; by default all clients that load tables.", show_default=False
+        ),
     ] = None,
     format_: Annotated[str, typer.Option("--format", metavar="votable|fits", help="What is sent.")] = "votable",
     hub: HubFile = None,
     spark: SparkUrl = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Compute a catalog, and have it loaded by TOPCAT, Aladin or another program on the SAMP hub.
+    """Compute a catalog, and send it to TOPCAT, Aladin or another program on the SAMP hub.
 
     Try:
 
     - `provenn samp send bright`
     - `provenn samp send bright --attributes vmag --attributes dist_pc --to topcat`
     """
-    with opened(archive, as_json, spark=spark) as found:
-        from provenn.samp import send as sent  # noqa: PLC0415 - other commands start without it
+    with open_archive_at(archive_path, as_json, spark=spark) as archive:
+        from provenn.samp import send as send_table  # noqa: PLC0415 - other commands start without it
 
-        one = found[catalog]
-        asked: Any = (
-            one
+        catalog_handle = archive[catalog]
+        request: Any = (
+            catalog_handle
             if not attributes and where is None
-            else found.target(catalog, attributes or one.attributes, where=where)
+            else archive.target(catalog, attributes or catalog_handle.attributes, where=where)
         )
         options: Any = {"format": format_}
-        deliveries = sent(asked, to, hub=hub, **options)
+        deliveries = send_table(request, to, hub=hub, **options)
     if as_json:
         write_json(
             [
-                {"client": one.client, "name": one.name, "url": one.url, "rows": one.rows, "problem": one.problem}
-                for one in deliveries
+                {
+                    "client": delivery.client,
+                    "name": delivery.name,
+                    "url": delivery.url,
+                    "rows": delivery.rows,
+                    "problem": delivery.problem,
+                }
+                for delivery in deliveries
             ]
         )
         return
-    for done in deliveries:
-        said = f"{done.name} has {done.rows:,} sources" if done.problem is None else f"not loaded: {done.problem}"
-        write_text(said)
+    for delivery in deliveries:
+        outcome = (
+            f"{delivery.name} has {delivery.rows:,} sources"
+            if delivery.problem is None
+            else f"not loaded: {delivery.problem}"
+        )
+        write_text(outcome)
 
 
 def listen(
     *,
     hub: HubFile = None,
     spark: SparkUrl = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Answer programs on the SAMP hub that ask for attributes of sources, until it is interrupted.
+    """Answer requests for attributes of sources from programs on the SAMP hub, until interrupted.
 
     The message is `catalog.pull`, with start_catalog, query and attributes; the answer has the URL of a VOTable.
 
@@ -100,18 +113,18 @@ def listen(
 
     - `provenn samp listen`
     """
-    with opened(archive, as_json, spark=spark) as found:
+    with open_archive_at(archive_path, as_json, spark=spark) as archive:
         from provenn.samp import PULL  # noqa: PLC0415 - other commands start without it
         from provenn.samp import listen as answer  # noqa: PLC0415
 
-        def ready(called: str) -> None:
+        def ready(client: str) -> None:
             if as_json:
-                write_json({"client": called, "mtype": PULL})
+                write_json({"client": client, "mtype": PULL})
             else:
-                write_text(f"provenn answers {PULL} as {called}\nCtrl-C ends it")
+                write_text(f"provenn answers {PULL} as {client}\nPress Ctrl-C to stop")
 
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends it so wants it to leave the hub, too
-        answer(found, hub=hub, ready=ready, told=_write_json if as_json else _write)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM also leaves the hub properly
+        answer(archive, hub=hub, ready=ready, told=_write_pull_json if as_json else _write_pull)
 
 
 def list_clients(*, hub: HubFile = None, as_json: AsJson = False) -> None:
@@ -121,55 +134,63 @@ def list_clients(*, hub: HubFile = None, as_json: AsJson = False) -> None:
 
     - `provenn samp clients`
     """
-    with errors_as_json(as_json):
+    with write_errors_as_json(as_json):
         from provenn.samp.hubs import clients  # noqa: PLC0415 - other commands start without it
 
-        found = clients(hub)
+        hub_clients = clients(hub)
     if as_json:
-        write_json([{"client": one.id, "name": one.name, "mtypes": list(one.mtypes)} for one in found])
+        write_json(
+            [{"client": client.id, "name": client.name, "mtypes": list(client.mtypes)} for client in hub_clients]
+        )
         return
-    told = ("table.load.votable", "table.load.fits", "catalog.pull")
-    rows = [(one.id, one.name, ", ".join(name for name in told if name in one.mtypes)) for one in found]
+    message_types = ("table.load.votable", "table.load.fits", "catalog.pull")
+    rows = [
+        (client.id, client.name, ", ".join(name for name in message_types if name in client.mtypes))
+        for client in hub_clients
+    ]
     write_table(("client", "name", "takes"), rows)
 
 
 def run_hub(*, hub: HubFile = None, as_json: AsJson = False) -> None:
-    """Run a SAMP hub, where no program that has one is running, until it is interrupted.
+    """Run a SAMP hub, if no other program runs one, until interrupted.
 
     Try:
 
     - `provenn samp hub`
     """
-    with errors_as_json(as_json):
+    with write_errors_as_json(as_json):
         from provenn.samp import hubs  # noqa: PLC0415 - other commands start without it
 
         def ready(lock: str) -> None:
             if as_json:
                 write_json({"hub": lock})
             else:
-                write_text(f"the hub is there: {lock}\nCtrl-C ends it")
+                write_text(f"the hub is running: {lock}\nPress Ctrl-C to stop")
 
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as above
-        hubs.run_hub(hub, ready=ready, wait=lambda: _until_interrupted(Event()))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as in `listen`
+        hubs.run_hub(hub, ready=ready, wait=lambda: _wait_for_interrupt(Event()))
 
 
-def _until_interrupted(never: Event) -> None:
+def _wait_for_interrupt(never: Event) -> None:
+    """Wait until the process is interrupted; the event is never set."""
     while not never.wait(1):
-        pass  # a wait without an end could not be interrupted everywhere
+        pass  # a wait without a limit cannot be interrupted on every platform
 
 
-def _write(one: Pulled) -> None:
-    if one.problem is None:
-        write_text(f"{one.sender}: {one.asked}: {one.rows:,} sources")
+def _write_pull(pull: Pulled) -> None:
+    """Write a line on a request that was answered or refused."""
+    if pull.problem is None:
+        write_text(f"{pull.sender}: {pull.asked}: {pull.rows:,} sources")
     else:
-        write_text(f"{one.sender}: {one.asked}: refused")
-        write_error(one.problem)
+        write_text(f"{pull.sender}: {pull.asked}: refused")
+        write_error(pull.problem)
 
 
-def _write_json(one: Pulled) -> None:
-    problem = one.problem and {
-        "kind": type(one.problem).__name__,
-        "message": one.problem.message,
-        "hint": one.problem.hint,
+def _write_pull_json(pull: Pulled) -> None:
+    """Write a request that was answered or refused as JSON."""
+    problem = pull.problem and {
+        "kind": type(pull.problem).__name__,
+        "message": pull.problem.message,
+        "hint": phrase_for_command(pull.problem.hint),
     }
-    write_json({"sender": one.sender, "asked": one.asked, "url": one.url, "rows": one.rows, "problem": problem})
+    write_json({"sender": pull.sender, "asked": pull.asked, "url": pull.url, "rows": pull.rows, "problem": problem})

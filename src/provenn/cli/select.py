@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, opened, write_catalog
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, open_archive_at, write_catalog
 from provenn.cli.output import AsJson
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def select(
     ] = None,
     box: Annotated[
         tuple[float, float, float, float] | None,
-        typer.Option(metavar="RA RA DEC DEC", help="From, to; from, to: in degrees.", rich_help_panel=_SKY),
+        typer.Option(
+            metavar="RA RA DEC DEC", help="Two right ascensions and two declinations, in degrees.", rich_help_panel=_SKY
+        ),
     ] = None,
     polygon: Annotated[
         str | None,
@@ -45,12 +47,12 @@ def select(
         typer.Option(metavar="RA DEC", help="The attributes that hold the position.", rich_help_panel=_SKY),
     ] = None,
     name: NewName = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Define a catalog: the sources for which a criterion is true, or that lie in a region of the sky.
+    """Define a catalog: the sources that satisfy a criterion, or that lie in a region of the sky.
 
-    Not those for which it is false, and not those for which it is NULL. Of several, all must be true.
+    Sources for which the criterion is false or NULL are left out. With several conditions, all must be true.
 
     Try:
 
@@ -60,23 +62,24 @@ def select(
     """
     from provenn.sky import criterion_on  # noqa: PLC0415 - loads numpy
 
-    regions = list(_regions(cone, box, polygon, moc, on))
+    regions = list(_build_regions(cone, box, polygon, moc, on))
     if criterion is None and not regions:
-        raise typer.BadParameter("give a criterion, or a region of the sky", param_hint="CRITERION")
-    with opened(archive, as_json) as found:
-        schema = found[catalog].definition.schema
+        raise typer.BadParameter("give a criterion or a region of the sky", param_hint="CRITERION")
+    with open_archive_at(archive_path, as_json) as archive:
+        schema = archive[catalog].definition.schema
         texts = [] if criterion is None else [f"({criterion})" if regions else criterion]
-        texts += [criterion_on(one, schema) for one in regions]
-        write_catalog(found[catalog].select(" AND ".join(texts), name=name), name, as_json)
+        texts += [criterion_on(region, schema) for region in regions]
+        write_catalog(archive[catalog].select(" AND ".join(texts), name=name), name, as_json)
 
 
-def _regions(
+def _build_regions(
     cone: tuple[float, float, float] | None,
     box: tuple[float, float, float, float] | None,
     polygon: str | None,
     moc: Path | None,
     on: tuple[str, str] | None,
 ) -> Iterator[Region]:
+    """Yield the regions of the sky that the options give."""
     from provenn import sky  # noqa: PLC0415 - as above
 
     if cone is not None:
@@ -84,6 +87,6 @@ def _regions(
     if box is not None:
         yield sky.box(*box, on=on)
     if polygon is not None:
-        yield sky.polygon([one.split() for one in polygon.split(",")], on=on)
+        yield sky.polygon([vertex.split() for vertex in polygon.split(",")], on=on)
     if moc is not None:
         yield sky.moc(moc, on=on)

@@ -1,11 +1,12 @@
 """``provenn serve``: the archive in the browser."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, SparkUrl, opened
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, SparkUrl, open_archive_at
 from provenn.cli.output import AsJson, write_json, write_text
+from provenn.errors import ServerError
 
 __all__ = ["serve"]
 
@@ -13,47 +14,189 @@ __all__ = ["serve"]
 def serve(
     *,
     host: Annotated[
-        str, typer.Option(metavar="HOST", help="Where to listen. Elsewhere than on this machine, tokens are asked for.")
+        str, typer.Option(metavar="HOST", help="The address to listen at. Beyond this machine, tokens are required.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="NUMBER", min=0, max=65535, help="0 is any that is free.")] = 8765,
-    browser: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
-    tokens: Annotated[bool, typer.Option("--tokens", help="Ask for tokens on this machine, too.")] = False,
+    port: Annotated[
+        int, typer.Option(metavar="NUMBER", min=0, max=65535, help="The port; 0 means any free port.")
+    ] = 8765,
+    browser: Annotated[bool, typer.Option("--open", help="Open the pages in the browser.")] = False,
+    tokens: Annotated[bool, typer.Option("--tokens", help="Also require tokens on this machine.")] = False,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A name by which it is reached. May be repeated.", show_default=False),
+        typer.Option(metavar="NAME", help="A host name of the server. May be repeated.", show_default=False),
     ] = None,
     root: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PATH",
-            help="With tokens: a folder below which base files are read, or a URI. May be repeated.",
+            help="With tokens: a folder or URI below which base files may be read. May be repeated.",
             show_default="the folder of the archive",
         ),
     ] = None,
+    calculators_as: Annotated[
+        str | None,
+        typer.Option(
+            metavar="USER",
+            help="The system user that runs Python calculators. Only root can set it.",
+            show_default=False,
+        ),
+    ] = None,
+    calculators_environment: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="An environment variable to pass to calculators, or NAME*. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            envvar="PROVENN_PROXY",
+            help="A trusted proxy, or a network of trusted proxies. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    user_header: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="PROVENN_USER_HEADER",
+            help="With --proxy: the header with the name of the person, such as X-Remote-User.",
+            show_default=False,
+        ),
+    ] = None,
+    certificate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="PROVENN_CERTIFICATE",
+            help="Use HTTPS with this certificate (PEM). A renewed certificate is picked up.",
+            show_default=False,
+        ),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="PROVENN_KEY",
+            help="The key of the certificate (PEM).",
+            show_default="the file of the certificate",
+        ),
+    ] = None,
+    connections: Annotated[
+        int, typer.Option(metavar="NUMBER", envvar="PROVENN_CONNECTIONS", min=1, help="The most open connections.")
+    ] = 1000,
+    connections_each: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            envvar="PROVENN_CONNECTIONS_EACH",
+            min=1,
+            help="The most open connections from one address; a trusted proxy may use all.",
+        ),
+    ] = 250,
+    questions: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER", envvar="PROVENN_QUESTIONS", min=1, help="The most requests answered at the same time."
+        ),
+    ] = 8,
+    questions_each: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            envvar="PROVENN_QUESTIONS_EACH",
+            min=1,
+            help="With tokens: the most requests of one person answered at the same time.",
+        ),
+    ] = 2,
+    waiting_each: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            envvar="PROVENN_WAITING_EACH",
+            min=1,
+            help="With tokens: the most waiting requests of one person.",
+        ),
+    ] = 50,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            metavar="NUMBER",
+            envvar="PROVENN_SECONDS",
+            min=0.1,
+            help="Seconds after which an unanswered request is stopped.",
+        ),
+    ] = 60.0,
+    jobs: Annotated[
+        int,
+        typer.Option(metavar="NUMBER", envvar="PROVENN_JOBS", min=1, help="The most jobs running at the same time."),
+    ] = 2,
+    jobs_each: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            envvar="PROVENN_JOBS_EACH",
+            min=1,
+            help="With tokens: the most jobs of one person running at the same time.",
+        ),
+    ] = 1,
     spark: SparkUrl = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Serve the archive to browsers and programs, until it is interrupted.
+    """Serve the archive to browsers and programs, until interrupted.
 
-    Catalogs, their lineage, how they compare, targets and what they cost; all of it as JSON too. To this machine only;
-    to others, if they have a token: see `provenn token`.
+    The pages show catalogs, their lineage, how they compare, targets and their costs; everything is also available as
+    JSON. By default only this machine can connect; others need a token: see `provenn token`.
 
     Try:
 
     - `provenn serve --open`
     - `provenn serve --port 0 --json`
     - `provenn serve --host 192.0.2.7 --allow-host survey.example.org --root /data/survey`
+    - `provenn serve --tokens --calculators-as calc --calculators-environment SWIRE_DATA`
+    - `provenn serve --host 192.0.2.7 --certificate fullchain.pem --key privkey.pem`
+    - `provenn serve --allow-host survey.example.org --proxy 127.0.0.1 --user-header X-Remote-User`
     """
-    with opened(archive, as_json, spark=spark) as found:
-        from provenn.web.serving import serve as served  # noqa: PLC0415 - other commands start without it
+    confinement: Any = {"calculators_as": calculators_as, "calculators_environment": calculators_environment}
+    with open_archive_at(archive_path, as_json, spark=spark, **confinement) as archive:
+        from provenn.web.connections import ConnectionLimits  # noqa: PLC0415 - other commands start without it
+        from provenn.web.encryption import Certificate  # noqa: PLC0415
+        from provenn.web.job_threads import JobLimits  # noqa: PLC0415
+        from provenn.web.proxies import read_proxies  # noqa: PLC0415
+        from provenn.web.serving import ServerLimits  # noqa: PLC0415
+        from provenn.web.serving import serve as serve_archive  # noqa: PLC0415
+        from provenn.web.turns import TurnLimits  # noqa: PLC0415
+
+        if key is not None and certificate is None:
+            raise ServerError("--key needs --certificate", hint="also name the file of the certificate")
+        limits = ServerLimits(
+            ConnectionLimits(connections, min(connections, connections_each)),
+            TurnLimits(questions, min(questions, questions_each), waiting_per_client=waiting_each),
+            JobLimits(jobs, min(jobs, jobs_each)),
+            seconds,
+        )
 
         def ready(address: str) -> None:
             if as_json:
                 write_json({"address": address})
             else:
-                write_text(f"{found.place} is at {address}\nCtrl-C ends it")
+                write_text(f"{archive.place} is at {address}\nPress Ctrl-C to stop")
             if browser:
                 typer.launch(address)
 
-        served(found, host=host, port=port, tokens=tokens, hosts=allow_host or (), roots=root or (), ready=ready)
+        serve_archive(
+            archive,
+            host=host,
+            port=port,
+            tokens=tokens,
+            hosts=allow_host or (),
+            roots=root or (),
+            proxies=read_proxies(proxy or (), user_header),
+            certificate=None if certificate is None else Certificate(certificate, key or certificate),
+            limits=limits,
+            ready=ready,
+        )

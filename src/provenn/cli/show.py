@@ -1,21 +1,21 @@
 """``provenn show``: a catalog in plain words."""
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, catalog_data, opened
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, catalog_data, open_archive_at
 from provenn.cli.output import AsJson, write_json, write_text
 
 __all__ = ["show"]
 
 
-def show(catalog: CatalogName, *, archive: ArchivePath = CURRENT_FOLDER, as_json: AsJson = False) -> None:
-    """Show a catalog in plain words: what it is, which sources and attributes it has, what is known of it.
+def show(catalog: CatalogName, *, archive_path: ArchivePath = CURRENT_FOLDER, as_json: AsJson = False) -> None:
+    """Describe a catalog: its definition, sources, attributes and facts.
 
     Try:
 
     - `provenn show bright`
     """
-    with opened(archive, as_json) as found:
-        told = found.describe(catalog)
+    with open_archive_at(archive_path, as_json) as archive:
+        description = archive.describe(catalog)
         if as_json:
-            write_json(catalog_data(told))
+            write_json(catalog_data(description))
         else:
-            write_text(str(told))
+            write_text(str(description))

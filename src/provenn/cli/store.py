@@ -1,4 +1,4 @@
-"""``provenn store``: compute and keep."""
+"""``provenn store``: compute a catalog and keep its data."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, opened
-from provenn.cli.completion import attribute_names
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, open_archive_at
+from provenn.cli.completion import complete_attribute_names
 from provenn.cli.fragments import fragment_data
 from provenn.cli.notices import notices_data, write_notices
 from provenn.cli.output import AsJson, write_json, write_text
-from provenn.cli.sizes import size_text
+from provenn.sizes import format_size
 
 if TYPE_CHECKING:
     from provenn.archive import Notice
@@ -27,17 +27,17 @@ def store(
             metavar="ATTRIBUTES",
             help="Only these attributes.",
             show_default=False,
-            autocompletion=attribute_names,
+            autocompletion=complete_attribute_names,
         ),
     ] = None,
     *,
     spark: SparkUrl = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Compute a catalog and keep its data, so that nobody computes them again. The key is always kept.
+    """Compute a catalog and store its data, so that they are not computed again. The key is always stored.
 
-    What is kept already is not computed.
+    Data that are already stored are not recomputed.
 
     Try:
 
@@ -45,12 +45,12 @@ def store(
     - `provenn store bright dist_pc photo_z`
     """
     notices: list[Notice] = []
-    with opened(archive, as_json, spark=spark, notices=notices) as found:
-        kept = found.store(catalog, attributes=attributes or None)
+    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+        stored = archive.store(catalog, attributes=attributes or None)
         if as_json:
-            write_json({**notices_data(notices), **fragment_data(kept)})
+            write_json({**notices_data(notices), **fragment_data(stored)})
             return
-        one = kept.fragment
-        write_text(f"fragment #{one.id}: {one.rows:,} sources of {kept.name}, {size_text(one.size)}")
-        write_text(f"  {', '.join(kept.attributes)}")
+        fragment = stored.fragment
+        write_text(f"fragment #{fragment.id}: {fragment.rows:,} sources of {stored.name}, {format_size(fragment.size)}")
+        write_text(f"  {', '.join(stored.attributes)}")
         write_notices(notices)

@@ -1,6 +1,6 @@
 """The paper's table of relations between few sets: computed, then written and drawn.
 
-Nothing in it is typed in by hand but the names of its rows and the statements they stand for.
+Only the names of the rows and their statements are typed in by hand.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,20 +12,20 @@ from typing import Any, TypeVar
 import numpy as np
 
 from provenn.display import hypercube_text
-from provenn.display.figure import Figure, above, beside, document, words
+from provenn.display.figure import Figure, draw_text, render_document, stack_horizontally, stack_vertically
 from provenn.display.grid import Cell, grid_figure, grid_text
 from provenn.display.hypercube import hypercube_figure
-from provenn.display.regions import Cells
+from provenn.display.venn_regions import Cells
 from provenn.logic import Relationship
 
-__all__ = ["Column", "columns", "data", "picture", "text"]
+__all__ = ["TableColumn", "compute_columns", "table_data", "table_svg", "table_text"]
 
 ONE_SET = {"empty": "empty(A)"}
 TWO_SETS = {"equality": "B == A", "subset": "B < A", "superset": "B > A"}
 THREE_SETS = {"C = A ∪ B": "C == A | B", "C = A ∩ B": "C == A & B"}
 
-# The paper leaves out relations "not directly relevant to our astronomical application" and tells how many, not which.
-# Its numbers and check marks fit this: A holds something, yet nothing is outside A and B.
+# The paper leaves out relations "not directly relevant to our astronomical application" and gives their number only.
+# Its numbers and check marks fit this statement: A holds something, yet nothing is outside A and B.
 OMITTED = "nonempty(A) and not outside(A, B)"
 
 _CAPTION = (
@@ -40,116 +40,142 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """Relations between A and B in one column: one that is shown, or those that are omitted together."""
+class TableColumn:
+    """A column of the table: a shown relation between A and B, or several omitted relations.
+
+    Attributes
+    ----------
+    pairs
+        The relations of A and B.
+    shown
+        Whether the relation is shown; otherwise the column shows only how many relations it omits.
+    """
 
     pairs: tuple[Relationship, ...]
     shown: bool
 
-    def above(self, *labels: str) -> Relationship:
-        """What the relations of the column imply for fewer sets."""
+    def relation_above(self, *labels: str) -> Relationship:
+        """Return what the relations of the column imply for fewer sets."""
         return self.pairs[0].on(*labels)
 
-    def marks(self, statement: str) -> int:
-        """How many relations of the column imply a statement."""
+    def count_marks(self, statement: str) -> int:
+        """Return how many relations of the column imply a statement."""
         return sum(pair.entails(statement) for pair in self.pairs)
 
-    def below(self, statement: str) -> list[Relationship]:
-        """The relations of the column with a third set, of which this is stated."""
+    def relations_below(self, statement: str) -> list[Relationship]:
+        """Return the relations of the column, each restricted by a statement on a third set."""
         return [pair & statement for pair in self.pairs]
 
 
-def columns() -> list[Column]:
+def compute_columns() -> list[TableColumn]:
     """Compute the columns, in the paper's order.
 
-    Relations are ordered by those above them. Below one relation come the omitted ones, then those without a check
-    mark, then supersets, subsets, equality.
+    Columns are ordered by the relations above them. Below the same relation, the omitted relations come first, then
+    relations without a check mark, then supersets, subsets, equality.
     """
-    found = []
+    columns = []
     pairs = [Relationship.from_arrays("AB", [array]) for array in Relationship.tautology("A", "B").arrays()]
-    for (*_, shown), group in groupby(sorted(pairs, key=_place), key=lambda pair: _place(pair)[:3]):
+    for (*_, shown), group in groupby(sorted(pairs, key=_sort_key), key=lambda pair: _sort_key(pair)[:3]):
         members = tuple(group)
-        found.extend([Column((pair,), True) for pair in members] if shown else [Column(members, False)])
-    return found
+        columns.extend([TableColumn((pair,), True) for pair in members] if shown else [TableColumn(members, False)])
+    return columns
 
 
-def text(table: list[Column]) -> str:
-    """Write the table for a terminal, less than 80 columns wide."""
-    return grid_text(_rows(table, lambda one: hypercube_text(_cube(one)), "\n".join))
+def table_text(table: list[TableColumn]) -> str:
+    """Return the table as text, less than 80 columns wide."""
+    return grid_text(_build_rows(table, lambda relation: hypercube_text(_only_array(relation)), "\n".join))
 
 
-def picture(table: list[Column]) -> str:
-    """Draw the table."""
+def table_svg(table: list[TableColumn]) -> str:
+    """Draw the table as SVG."""
     order = "ACB"  # C in the middle, so that A and B alone are an upright square
 
-    def drawn(one: Relationship) -> Figure:
-        return hypercube_figure(one.labels, _cube(one), order=order, size=0.62)
+    def draw_relation(relation: Relationship) -> Figure:
+        return hypercube_figure(relation.labels, _only_array(relation), order=order, size=0.62)
 
     key = hypercube_figure("ABC", np.zeros((2, 2, 2), np.bool_), order=order, signs="ABC")
-    caption = above([words(line) for line in _CAPTION], gap=2, align=0)
-    return document(
-        above([grid_figure(_rows(table, drawn, _lines)), beside([key, caption], gap=24)], gap=20, align=0),
+    caption = stack_vertically([draw_text(line) for line in _CAPTION], gap=2, align=0)
+    return render_document(
+        stack_vertically(
+            [grid_figure(_build_rows(table, draw_relation, _draw_lines)), stack_horizontally([key, caption], gap=24)],
+            gap=20,
+            align=0,
+        ),
         title="Relations between up to three sets",
         description=" ".join(_CAPTION),
     )
 
 
-def data(table: list[Column]) -> dict[str, Any]:
-    """Return the table for programs: hypercubes as nested lists, index 1 = inside."""
+def table_data(table: list[TableColumn]) -> dict[str, Any]:
+    """Return the table as JSON data: hypercubes as nested lists, index 1 = inside."""
     return {
         "labels": ["A", "B", "C"],
         "columns": [
             {
                 "shown": column.shown,
-                "0D": _cube(column.above()).tolist(),
-                "1D": _cube(column.above("A")).tolist(),
-                "2D": [_cube(pair).tolist() for pair in column.pairs],
-                "marks": {name: column.marks(said) for name, said in (ONE_SET | TWO_SETS).items()},
-                "3D": {said: [_cube(one).tolist() for one in column.below(said)] for said in THREE_SETS.values()},
+                "0D": _only_array(column.relation_above()).tolist(),
+                "1D": _only_array(column.relation_above("A")).tolist(),
+                "2D": [_only_array(pair).tolist() for pair in column.pairs],
+                "marks": {name: column.count_marks(statement) for name, statement in (ONE_SET | TWO_SETS).items()},
+                "3D": {
+                    statement: [_only_array(relation).tolist() for relation in column.relations_below(statement)]
+                    for statement in THREE_SETS.values()
+                },
             }
             for column in table
         ],
     }
 
 
-def _place(pair: Relationship) -> tuple[Any, ...]:
+def _sort_key(pair: Relationship) -> tuple[Any, ...]:
+    """Return the sort key of a relation: the relations above, whether the relation is shown, check marks, cells."""
     return (
-        _cube(pair.on()).tolist(),
-        _cube(pair.on("A")).tolist(),
+        _only_array(pair.on()).tolist(),
+        _only_array(pair.on("A")).tolist(),
         not pair.entails(OMITTED),
         *map(pair.entails, TWO_SETS.values()),
-        _cube(pair).tolist(),
+        _only_array(pair).tolist(),
     )
 
 
-def _cube(exact: Relationship) -> Cells:
+def _only_array(exact: Relationship) -> Cells:
+    """Return the one hypercube of an exact relationship."""
     (array,) = exact.arrays()
     return array
 
 
-def _lines(texts: Iterable[str]) -> Figure:
-    return above([words(text, centred=True) for text in texts], gap=2)
+def _draw_lines(texts: Iterable[str]) -> Figure:
+    """Return lines of text as a figure."""
+    return stack_vertically([draw_text(text, centred=True) for text in texts], gap=2)
 
 
-def _rows(
-    table: list[Column], drawn: Callable[[Relationship], T], written: Callable[[Iterable[str]], T]
+def _build_rows(
+    table: list[TableColumn], draw: Callable[[Relationship], T], write: Callable[[Iterable[str]], T]
 ) -> list[list[Cell[T]]]:
-    """Lay the table out, given how a hypercube is drawn and how lines are written."""
+    """Return the rows of the table; `draw` makes the content of a hypercube, `write` that of lines."""
 
-    def spanning(labels: str, content: Callable[[Relationship], T], head: Iterable[str]) -> list[Cell[T]]:
-        groups = [(one, len(list(same))) for one, same in groupby(column.above(*labels) for column in table)]
-        return [*(Cell(content(one), span) for one, span in groups), Cell(written(head))]
+    def build_spanning_row(labels: str, content: Callable[[Relationship], T], head: Iterable[str]) -> list[Cell[T]]:
+        groups = [
+            (relation, len(list(group)))
+            for relation, group in groupby(column.relation_above(*labels) for column in table)
+        ]
+        return [*(Cell(content(relation), span) for relation, span in groups), Cell(write(head))]
 
-    def each(cubes: Callable[[Column], Sequence[Relationship]], head: str) -> list[Cell[T]]:
-        cells = [drawn(cubes(column)[0]) if column.shown else written([f"({len(cubes(column))})"]) for column in table]
-        return [*map(Cell, cells), Cell(written([head]))]
+    def build_row(cubes: Callable[[TableColumn], Sequence[Relationship]], head: str) -> list[Cell[T]]:
+        cells = [draw(cubes(column)[0]) if column.shown else write([f"({len(cubes(column))})"]) for column in table]
+        return [*map(Cell, cells), Cell(write([head]))]
 
-    marks = [written("✓" * column.marks(said) for said in TWO_SETS.values()) for column in table]
+    marks = [write("✓" * column.count_marks(statement) for statement in TWO_SETS.values()) for column in table]
     return [
-        spanning("", drawn, ["0D"]),
-        spanning("A", drawn, ["1D"]),
-        spanning("A", lambda one: written("✓" * one.entails(said) for said in ONE_SET.values()), ONE_SET),
-        each(lambda column: column.pairs, "2D"),
-        [*map(Cell, marks), Cell(written(TWO_SETS))],
-        *(each(partial(Column.below, statement=said), head) for head, said in THREE_SETS.items()),
+        build_spanning_row("", draw, ["0D"]),
+        build_spanning_row("A", draw, ["1D"]),
+        build_spanning_row(
+            "A", lambda relation: write("✓" * relation.entails(statement) for statement in ONE_SET.values()), ONE_SET
+        ),
+        build_row(lambda column: column.pairs, "2D"),
+        [*map(Cell, marks), Cell(write(TWO_SETS))],
+        *(
+            build_row(partial(TableColumn.relations_below, statement=statement), head)
+            for head, statement in THREE_SETS.items()
+        ),
     ]

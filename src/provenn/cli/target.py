@@ -1,4 +1,4 @@
-"""``provenn target``: ask for attributes of sources."""
+"""``provenn target``: request attributes of sources."""
 
 from __future__ import annotations
 
@@ -8,40 +8,48 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, NewName, SparkUrl, catalog_data, opened, write_catalog
-from provenn.cli.completion import attribute_names, catalog_names
+from provenn.cli.archives import (
+    CURRENT_FOLDER,
+    ArchivePath,
+    NewName,
+    SparkUrl,
+    catalog_data,
+    open_archive_at,
+    write_catalog,
+)
+from provenn.cli.completion import complete_attribute_names, complete_catalog_names
 from provenn.cli.notices import CheckFacts, notices_data, write_notices
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg
 from provenn.cli.plans import plan_data, write_plan
-from provenn.cli.rows import rows_data, write_rows, write_written, written_data
+from provenn.cli.row_tables import rows_data, write_file_summary, write_rows, written_file_data
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from provenn.archive import Catalog, Notice
-    from provenn.spark.writing import Written
-    from provenn.targets.plan import Plan
+    from provenn.spark.writing import WrittenFiles
+    from provenn.words.described_plan import DescribedPlan
 
-__all__ = ["answer"]
+__all__ = ["answer_target"]
 
 
-def answer(
+def answer_target(
     sources: Annotated[
         str,
         typer.Argument(
             metavar="SOURCES",
-            help="The catalog whose sources are meant.",
+            help="The catalog whose sources are requested.",
             show_default=False,
-            autocompletion=catalog_names,
+            autocompletion=complete_catalog_names,
         ),
     ],
     attributes: Annotated[
         list[str],
         typer.Argument(
             metavar="ATTRIBUTES",
-            help="The attributes; the key comes with them. DR1.z is that of another catalog; DR1.z AS z1 names it.",
+            help="The attributes; the key is included. DR1.z is z of another catalog; DR1.z AS z1 renames it.",
             show_default=False,
-            autocompletion=attribute_names,
+            autocompletion=complete_attribute_names,
         ),
     ],
     *,
@@ -53,20 +61,19 @@ def answer(
         str,
         typer.Option(
             metavar="error|null|drop",
-            help="What becomes of sources that are not proved to have an attribute: an error; no value; left out.",
+            help="For sources that are not proved to have an attribute: raise an error, leave the value NULL, or "
+            "leave the source out.",
         ),
     ] = "error",
     keep: Annotated[
         str,
         typer.Option(
             metavar="always|worthwhile|never",
-            help="Which results are kept: all; those of calculators in Python; none. Only with --output.",
+            help="Which results to store: all, those of Python calculators, or none. Only with --output.",
         ),
     ] = "worthwhile",
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Only tell how it would be computed. Nothing is computed for it.")
-    ] = False,
-    why: Annotated[bool, typer.Option("--why", help="With --plan: also the proofs.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Only show the plan; compute nothing.")] = False,
+    why: Annotated[bool, typer.Option("--why", help="With --plan: also show the proofs.")] = False,
     svg: SvgFile = None,
     output: Annotated[
         Path | None,
@@ -74,11 +81,11 @@ def answer(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write all of it to a file: .parquet, .csv, .fits, .vot or .ecsv.",
+            help="Write the whole answer to a file: .parquet, .csv, .fits, .vot or .ecsv.",
             show_default=False,
         ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
     name: NewName = None,
     check: CheckFacts = False,
     head: Annotated[
@@ -86,13 +93,13 @@ def answer(
         typer.Option(metavar="NUMBER", min=0, help="How many sources to show; by default 10.", show_default=False),
     ] = None,
     spark: SparkUrl = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Ask for attributes of sources: who has them is found, what nobody has is created, as little as possible computed.
+    """Request attributes of sources; provenn finds or defines them, and computes as little as possible.
 
-    Shows the first sources, and keeps nothing; or writes all to a file, and keeps what was costly. With --plan, --svg
-    or --name, nothing is computed unless --output or --head asks for it.
+    Shows the first sources and stores nothing; or writes the whole answer to a file and stores costly results. With
+    --plan, --svg or --name, nothing is computed unless --output or --head requests it.
 
     Try:
 
@@ -101,12 +108,12 @@ def answer(
     - `provenn target bright vmag "tycho.vmag AS tycho_vmag" --missing null`
     """
     notices: list[Notice] = []
-    with opened(archive, as_json, spark=spark, notices=notices) as found:
-        asked: Any = {"where": where, "missing": missing, "keep": keep}
-        target = found.target(sources, attributes, **asked)
+    with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
+        options: Any = {"where": where, "missing": missing, "keep": keep}
+        target = archive.target(sources, attributes, **options)
         if svg is not None:
             write_svg(target.plan().svg(), svg)
-        told = _Answer(
+        answer = _TargetAnswer(
             target.plan() if plan else None,
             None if name is None else target.catalog(name),
             None if output is None else target.write(output, overwrite=overwrite, check=check),
@@ -115,39 +122,41 @@ def answer(
             else None,
         )
         if as_json:
-            write_json(told.data(name) | ({} if told.rows is None and told.written is None else notices_data(notices)))
+            write_json(
+                answer.data(name) | ({} if answer.rows is None and answer.written is None else notices_data(notices))
+            )
         else:
-            told.write(name, why)
+            answer.write(name, why)
             write_notices(notices)
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    """What was asked for: a plan, a definition, a file, some rows."""
+class _TargetAnswer:
+    """The parts of an answer: a plan, a definition, a file, some rows; None for a part that was not requested."""
 
-    plan: Plan | None
+    plan: DescribedPlan | None
     catalog: Catalog | None
-    written: Written | None
+    written: WrittenFiles | None
     rows: pd.DataFrame | None
 
     def write(self, name: str | None, why: bool) -> None:
-        """Tell people."""
+        """Write the answer as text; with `why`, the plan has its proofs."""
         if self.plan is not None:
             write_plan(self.plan, why)
         if self.catalog is not None:
             write_catalog(self.catalog, name, False)
         if self.written is not None:
-            write_written(self.written)
+            write_file_summary(self.written)
         if self.rows is not None:
             write_rows(self.rows)
 
     def data(self, name: str | None) -> dict[str, Any]:
-        """Return it for programs."""
-        told: dict[str, Any] = {}
+        """Return the answer as JSON data."""
+        parts: dict[str, Any] = {}
         if self.plan is not None:
-            told["plan"] = plan_data(self.plan)
+            parts["plan"] = plan_data(self.plan)
         if self.catalog is not None:
-            told["catalog"] = catalog_data(self.catalog.archive.describe(name or self.catalog))
+            parts["catalog"] = catalog_data(self.catalog.archive.describe(name or self.catalog))
         if self.written is not None:
-            told["written"] = written_data(self.written)
-        return told | ({} if self.rows is None else rows_data(self.rows))
+            parts["written"] = written_file_data(self.written)
+        return parts | ({} if self.rows is None else rows_data(self.rows))

@@ -1,4 +1,4 @@
-"""``provenn token``: who may use the server of an archive."""
+"""``provenn token``: tokens for the server of an archive."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, opened
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
 from provenn.cli.output import AsJson, write_json, write_table, write_text
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from provenn.store.tokens import Token
+    from provenn.people.tokens import Token
 
 __all__ = ["list_tokens", "new_token", "revoke_token"]
 
@@ -24,60 +24,62 @@ def new_token(
         str,
         typer.Option(
             metavar="ROLE",
-            help="`reader` looks, asks and plans; `author` also has targets computed; `admin` also sees the audit log.",
+            help="`reader` browses, asks and plans; `author` also computes targets; `admin` also sees the audit log.",
         ),
     ] = "reader",
     expires: Annotated[
-        float | None, typer.Option(metavar="DAYS", help="For how long it is good.", show_default="for ever")
+        float | None, typer.Option(metavar="DAYS", help="How long the token is valid.", show_default="for ever")
     ] = None,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token, with which somebody can use `provenn serve`. It is shown once, and not kept.
+    """Create a token, with which a person can use `provenn serve`. It is shown only once.
 
     Try:
 
     - `provenn token new ada --role author --expires 90`
     """
-    with opened(archive, as_json) as found:
+    with open_archive_at(archive_path, as_json) as archive:
         from provenn.archive.serving import issue_token  # noqa: PLC0415 - other commands start without it
 
-        made, secret = issue_token(found, who, role, days=expires)
+        token, secret = issue_token(archive, who, role, days=expires)
     if as_json:
-        write_json({**_data(made), "token": secret})
+        write_json({**_token_data(token), "token": secret})
     else:
         write_text(f"{secret}\n")
-        write_text(f"token #{made.number} of {made.who}, {made.role}, {_until(made)}. It is not shown again.")
+        write_text(
+            f"token #{token.number} of {token.who}, {token.role}, {_describe_validity(token)}. It is not shown again."
+        )
 
 
-def list_tokens(*, archive: ArchivePath = CURRENT_FOLDER, as_json: AsJson = False) -> None:
+def list_tokens(*, archive_path: ArchivePath = CURRENT_FOLDER, as_json: AsJson = False) -> None:
     """List tokens, without their secrets.
 
     Try:
 
     - `provenn token ls`
     """
-    with opened(archive, as_json) as found:
-        from provenn.archive.serving import list_tokens as listed  # noqa: PLC0415 - see above
+    with open_archive_at(archive_path, as_json) as archive:
+        from provenn.archive.serving import list_tokens as fetch_tokens  # noqa: PLC0415 - see above
 
-        tokens = listed(found)
+        tokens = fetch_tokens(archive)
     if as_json:
-        write_json([_data(one) for one in tokens])
+        write_json([_token_data(token) for token in tokens])
     elif not tokens:
-        write_text("nobody has a token")
+        write_text("no tokens")
     else:
         header = ("number", "who", "role", "made", "by", "good", "last used")
         rows = [
             (
-                f"#{one.number}",
-                one.who,
-                one.role,
-                _day(one.created_at),
-                one.created_by,
-                _until(one),
-                _day(one.used_at) or "never",
+                f"#{token.number}",
+                token.who,
+                token.role,
+                _format_time(token.created_at),
+                token.created_by,
+                _describe_validity(token),
+                _format_time(token.used_at) or "never",
             )
-            for one in tokens
+            for token in tokens
         ]
         write_table(header, rows)
 
@@ -85,36 +87,39 @@ def list_tokens(*, archive: ArchivePath = CURRENT_FOLDER, as_json: AsJson = Fals
 def revoke_token(
     number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number of the token.", show_default=False)],
     *,
-    archive: ArchivePath = CURRENT_FOLDER,
+    archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token useless, with all sessions that were begun with it, from now on.
+    """Revoke a token, and end all sessions that began with it.
 
     Try:
 
     - `provenn token revoke 3`
     """
-    with opened(archive, as_json) as found:
-        from provenn.archive.serving import revoke_token as revoked  # noqa: PLC0415 - see above
+    with open_archive_at(archive_path, as_json) as archive:
+        from provenn.archive.serving import revoke_token as revoke  # noqa: PLC0415 - see above
 
-        token = revoked(found, number)
+        token = revoke(archive, number)
     if as_json:
-        write_json(_data(token))
+        write_json(_token_data(token))
     else:
-        write_text(f"token #{token.number} of {token.who} is {_until(token)}")
+        write_text(f"token #{token.number} of {token.who} is {_describe_validity(token)}")
 
 
-def _until(token: Token) -> str:
+def _describe_validity(token: Token) -> str:
+    """Return until when a token is valid, or since when it is revoked, in words."""
     if token.revoked_at is not None:
-        return f"revoked since {_day(token.revoked_at)}"
-    return "for ever" if token.expires_at is None else f"until {_day(token.expires_at)}"
+        return f"revoked since {_format_time(token.revoked_at)}"
+    return "for ever" if token.expires_at is None else f"until {_format_time(token.expires_at)}"
 
 
-def _day(moment: datetime | None) -> str:
+def _format_time(moment: datetime | None) -> str:
+    """Return a time in words; empty for None."""
     return "" if moment is None else f"{moment:%Y-%m-%d %H:%M}"
 
 
-def _data(token: Token) -> dict[str, Any]:
+def _token_data(token: Token) -> dict[str, Any]:
+    """Return a token as JSON data, without its secret."""
     return {
         "number": token.number,
         "who": token.who,

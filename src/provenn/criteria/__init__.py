@@ -1,4 +1,4 @@
-"""Selection predicates and SQL expressions: read, normalised, understood as sets. Knows no catalogs and no Spark."""
+"""Selection predicates and SQL expressions: parsed, normalised and interpreted as sets, without catalogs or Spark."""
 
 from provenn.criteria.abridging import abridged
 from provenn.criteria.atoms import Atom, order_facts
@@ -15,7 +15,7 @@ from provenn.criteria.criterion import (
 from provenn.criteria.plain import plain_text
 from provenn.criteria.references import join_dotted, split_alias, split_commas, split_qualifier, unquote
 from provenn.criteria.regions import region_facts, without_cells
-from provenn.criteria.schema import Attribute, AttributeLike, matching_names
+from provenn.criteria.schema import Attribute, AttributeIdentity, AttributeLike, matching_names
 from provenn.criteria.types import Type, parse_type
 from provenn.criteria.units import same_unit, unit_of
 from provenn.criteria.writing import backquoted, identities_in, with_names
@@ -23,6 +23,7 @@ from provenn.criteria.writing import backquoted, identities_in, with_names
 __all__ = [
     "Atom",
     "Attribute",
+    "AttributeIdentity",
     "AttributeLike",
     "Criterion",
     "Expression",

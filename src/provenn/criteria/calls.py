@@ -1,19 +1,32 @@
-"""Functions applied to arguments that are read already."""
+"""Build function calls from arguments that are already parsed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from provenn.criteria.comparisons import choice, comparison, first_present, null_test, pattern_match
-from provenn.criteria.conditions import flag, is_true, negated
-from provenn.criteria.conversions import measured
+from provenn.criteria.comparisons import (
+    build_choice,
+    build_coalesce,
+    build_comparison,
+    build_null_test,
+    build_pattern_match,
+)
+from provenn.criteria.conditions import build_is_true, convert_to_condition, negate_condition
+from provenn.criteria.conversions import convert_arguments
 from provenn.criteria.domains import INFINITY
-from provenn.criteria.functions import FUNCTIONS, Function, canonical_name, why_refused
+from provenn.criteria.functions import FUNCTIONS, Function, explain_refusal, resolve_alias
 from provenn.criteria.nodes import Call, Condition, Constant, Node, Nulls
-from provenn.criteria.operations import arithmetic, cast, check_digits, coerce, negative, together
+from provenn.criteria.operations import (
+    build_arithmetic,
+    build_cast,
+    build_negative,
+    check_digits,
+    coerce,
+    unify_operands,
+)
 from provenn.criteria.refusal import Refusal
-from provenn.criteria.regions import region_condition
+from provenn.criteria.regions import build_region_condition
 from provenn.criteria.types import (
     BIGINT,
     BOOLEAN,
@@ -32,50 +45,56 @@ from provenn.criteria.types import (
 from provenn.errors import did_you_mean
 from provenn.sky import FUNCTIONS as REGIONS
 
-__all__ = ["call", "check_known"]
+__all__ = ["build_call", "check_function", "list_functions"]
 
 _Builder = Callable[..., Node | Condition]
 _ZERO = Constant(INT, 0)
 
 
-def check_known(name: str) -> None:
+def list_functions() -> tuple[str, ...]:
+    """Return the names of all functions that criteria and expressions may call, without their aliases."""
+    return (*FUNCTIONS, *_BUILDERS)
+
+
+def check_function(name: str) -> None:
     """Refuse a function that is not known to be deterministic, row-wise and total."""
-    known = [*FUNCTIONS, *_FREE]
-    if canonical_name(name) not in known:
-        unknown = f"{name.lower()}() is not a function that criteria and expressions know"
-        hint = did_you_mean(name.lower(), known) or "a calculator can do more"
-        raise Refusal(*(why_refused(name) or (unknown, hint)))
+    known = list_functions()
+    if resolve_alias(name) not in known:
+        unknown = f"{name.lower()}() is not a supported function"
+        hint = did_you_mean(name.lower(), known) or "write a calculator instead"
+        raise Refusal(*(explain_refusal(name) or (unknown, hint)))
 
 
-def call(name: str, arguments: Sequence[Node]) -> Node | Condition:
+def build_call(name: str, arguments: Sequence[Node]) -> Node | Condition:
     """Return a known function applied to its arguments."""
-    name = canonical_name(name)
+    name = resolve_alias(name)
     if name == "log" and len(arguments) == 1:
         name = "ln"
     if name in FUNCTIONS:
-        return _fixed(FUNCTIONS[name], arguments)
-    least, most, build = _FREE[name]
-    _check_count(name, len(arguments), least, most)
+        return _build_fixed_call(FUNCTIONS[name], arguments)
+    least, most, build = _BUILDERS[name]
+    _check_argument_count(name, len(arguments), least, most)
     return build(*arguments)
 
 
-def _check_count(name: str, given: int, least: int, most: int | None) -> None:
-    if given < least or (most is not None and given > most):
+def _check_argument_count(name: str, count: int, least: int, most: int | None) -> None:
+    if count < least or (most is not None and count > most):
         wanted = f"{least}" if least == most else f"{least} to {most}" if most else f"at least {least}"
-        raise Refusal(f"{name}() takes {wanted} argument{'s' * (wanted != '1')}, not {given}")
+        raise Refusal(f"{name}() takes {wanted} argument{'s' * (wanted != '1')}, not {count}")
 
 
-def _fixed(function: Function, arguments: Sequence[Node]) -> Node:
+def _build_fixed_call(function: Function, arguments: Sequence[Node]) -> Node:
+    """Return a call of a function with fixed types, with its arguments converted."""
     most = None if function.repeats else len(function.arguments)
-    _check_count(function.name, len(arguments), function.least, most)
-    arguments = measured(function.name, arguments)
+    _check_argument_count(function.name, len(arguments), function.least, most)
+    arguments = convert_arguments(function.name, arguments)
     kinds = [*function.arguments]
     kinds += kinds[-1:] * (len(arguments) - len(kinds))
-    fitted = (_fitted(function.name, *pair) for pair in zip(arguments, kinds, strict=False))
-    return Call(function.name, tuple(fitted), function.result, function.nulls)
+    fitted_arguments = (_fit_argument(function.name, *pair) for pair in zip(arguments, kinds, strict=False))
+    return Call(function.name, tuple(fitted_arguments), function.result, function.nulls)
 
 
-_ACCEPTED = {  # the types that Spark turns into the one that is wanted, and that lose nothing but the time of day
+_ACCEPTED = {  # the types that Spark converts to the wanted type, losing at most the time of day
     "int": INTEGRAL[:3],
     "bigint": INTEGRAL,
     "string": (STRING,),
@@ -84,13 +103,14 @@ _ACCEPTED = {  # the types that Spark turns into the one that is wanted, and tha
 }
 
 
-def _fitted(name: str, node: Node, wanted: str) -> Node:
+def _fit_argument(name: str, node: Node, wanted: str) -> Node:
+    """Return an argument in the wanted kind, or refuse it."""
     if wanted == "whole":
-        _places(name, node)
+        _read_places(name, node)
         return node
     constant_text = isinstance(node, Constant) and node.type == STRING
     if wanted == "text" and not constant_text:
-        raise Refusal(f"{name}() takes a word between quotes here")
+        raise Refusal(f"{name}() takes a quoted word here")
     if wanted == "any" and not node.type.scalar:
         raise Refusal(f"{name}() does not take a {node.type}")
     if wanted in ("any", "text"):
@@ -101,35 +121,39 @@ def _fitted(name: str, node: Node, wanted: str) -> Node:
     return coerce(node, parse_type(wanted))
 
 
-def _places(name: str, node: Node) -> int:
+def _read_places(name: str, node: Node) -> int:
+    """Return the value of a small constant integer, or refuse the node."""
     if isinstance(node, Constant) and node.type == INT and isinstance(node.key, int) and abs(node.key) <= 10_000:
         return node.key
-    raise Refusal(f"{name}() takes a small whole number here, not an expression")
+    raise Refusal(f"{name}() takes a whole number here, not an expression")
 
 
-def _number(name: str, node: Node) -> Node:
+def _check_number(name: str, node: Node) -> Node:
+    """Return a node of numeric type, or refuse it."""
     if not node.type.numeric:
         raise Refusal(f"{name}() takes a number, not a {node.type}")
     return node
 
 
-def _absolute(node: Node) -> Node:
-    kind = _number("abs", node).type
+def _build_absolute(node: Node) -> Node:
+    kind = _check_number("abs", node).type
     check_digits("abs()", kind)
     return Call("abs", (node,), kind, Nulls.ANY_OR_FAILED if kind in INTEGRAL else Nulls.ANY)
 
 
-def _to_whole(name: str, node: Node) -> Node:
-    kind = _number(name, node).type
+def _build_rounding_to_integer(name: str, node: Node) -> Node:
+    """Return a ceil or floor call."""
+    kind = _check_number(name, node).type
     if kind.name == "decimal":
         result = kind if kind.scale == 0 else decimal(kind.precision - kind.scale + 1)
         return Call(name, (node,), result, Nulls.ANY_OR_FAILED)
     return Call(name, (coerce(node, BIGINT if kind in INTEGRAL else DOUBLE),), BIGINT, Nulls.ANY)
 
 
-def _rounded(name: str, node: Node, places: Node = _ZERO) -> Node:
-    kind = _number(name, node).type
-    scale = _places(name, places)
+def _build_rounding(name: str, node: Node, places: Node = _ZERO) -> Node:
+    """Return a round or bround call."""
+    kind = _check_number(name, node).type
+    scale = _read_places(name, places)
     if kind.name == "decimal":
         whole = kind.precision - kind.scale + 1
         after = max(0, min(kind.scale, scale))
@@ -139,72 +163,78 @@ def _rounded(name: str, node: Node, places: Node = _ZERO) -> Node:
     return Call(name, (node, places), kind, Nulls.ANY if total else Nulls.ANY_OR_FAILED)
 
 
-def _positive_modulo(left: Node, right: Node) -> Node:
-    remainder = arithmetic("%", left, right)
+def _build_positive_modulo(left: Node, right: Node) -> Node:
+    remainder = build_arithmetic("%", left, right)
     if not isinstance(remainder, Call):
         raise TypeError("a remainder is a call")
     return Call("pmod", remainder.arguments, remainder.type, Nulls.ANY_OR_FAILED)
 
 
-def _extreme(name: str, *nodes: Node) -> Node:
-    same = together(nodes, name)
+def _build_extreme(name: str, *nodes: Node) -> Node:
+    """Return a greatest or least call."""
+    same = unify_operands(nodes, name)
     if same[0].type == BOOLEAN:
         raise Refusal(f"{name}() does not take a {BOOLEAN}", "use OR, or AND")
     return Call(name, tuple(same), same[0].type, Nulls.ALL)
 
 
-def _condition(node: Node) -> Condition:
+def _read_test(node: Node) -> Condition:
+    """Return the test of an if() as a condition."""
     if node.type not in (BOOLEAN, VOID):
         raise Refusal(f"if() takes a condition, not a {node.type}")
-    return flag(node)
+    return convert_to_condition(node)
 
 
-def _is_nan(node: Node) -> Condition:
+def _build_is_nan(node: Node) -> Condition:
     not_a_number = Constant(DOUBLE, INFINITY[DOUBLE] + 1)
-    return is_true(comparison("=", coerce(_number("isnan", node), DOUBLE), not_a_number))
+    return build_is_true(build_comparison("=", coerce(_check_number("isnan", node), DOUBLE), not_a_number))
 
 
-def _null_if(one: Node, other: Node) -> Node | Condition:
-    return choice([comparison("=", one, other)], [Constant(one.type, None)], one)
+def _build_null_if(value: Node, excluded: Node) -> Node | Condition:
+    return build_choice([build_comparison("=", value, excluded)], [Constant(value.type, None)], value)
 
 
-_FREE: dict[str, tuple[int, int | None, _Builder]] = {
-    "abs": (1, 1, _absolute),
-    "bround": (1, 2, partial(_rounded, "bround")),
-    "ceil": (1, 1, partial(_to_whole, "ceil")),
-    "coalesce": (1, None, lambda *nodes: first_present(nodes)),
-    "floor": (1, 1, partial(_to_whole, "floor")),
-    "greatest": (2, None, partial(_extreme, "greatest")),
-    "if": (3, 3, lambda test, one, other: choice([_condition(test)], [one], other)),
-    "ilike": (2, 2, partial(pattern_match, "ilike")),
-    "isnan": (1, 1, _is_nan),
-    "isnotnull": (1, 1, lambda node: negated(null_test(node))),
-    "isnull": (1, 1, null_test),
-    "least": (2, None, partial(_extreme, "least")),
-    "like": (2, 2, partial(pattern_match, "like")),
-    "mod": (2, 2, partial(arithmetic, "%")),
-    "negative": (1, 1, negative),
-    "nullif": (2, 2, _null_if),
-    "nvl2": (3, 3, lambda test, one, other: choice([negated(null_test(test))], [one], other)),
-    "pmod": (2, 2, _positive_modulo),
-    "positive": (1, 1, partial(_number, "positive")),
-    "rlike": (2, 2, partial(pattern_match, "rlike")),
-    "round": (1, 2, partial(_rounded, "round")),
-    "to_date": (1, 1, lambda node: cast(node, DATE)),
-    "to_timestamp": (1, 1, lambda node: cast(node, TIMESTAMP)),
-    "try_add": (2, 2, partial(arithmetic, "+")),
-    "try_divide": (2, 2, partial(arithmetic, "/")),
-    "try_mod": (2, 2, partial(arithmetic, "%")),
-    "try_multiply": (2, 2, partial(arithmetic, "*")),
-    "try_subtract": (2, 2, partial(arithmetic, "-")),
+_BUILDERS: dict[str, tuple[int, int | None, _Builder]] = {
+    "abs": (1, 1, _build_absolute),
+    "bround": (1, 2, partial(_build_rounding, "bround")),
+    "ceil": (1, 1, partial(_build_rounding_to_integer, "ceil")),
+    "coalesce": (1, None, lambda *nodes: build_coalesce(nodes)),
+    "floor": (1, 1, partial(_build_rounding_to_integer, "floor")),
+    "greatest": (2, None, partial(_build_extreme, "greatest")),
+    "if": (3, 3, lambda test, value, otherwise: build_choice([_read_test(test)], [value], otherwise)),
+    "ilike": (2, 2, partial(build_pattern_match, "ilike")),
+    "isnan": (1, 1, _build_is_nan),
+    "isnotnull": (1, 1, lambda node: negate_condition(build_null_test(node))),
+    "isnull": (1, 1, build_null_test),
+    "least": (2, None, partial(_build_extreme, "least")),
+    "like": (2, 2, partial(build_pattern_match, "like")),
+    "mod": (2, 2, partial(build_arithmetic, "%")),
+    "negative": (1, 1, build_negative),
+    "nullif": (2, 2, _build_null_if),
+    "nvl2": (
+        3,
+        3,
+        lambda test, value, otherwise: build_choice([negate_condition(build_null_test(test))], [value], otherwise),
+    ),
+    "pmod": (2, 2, _build_positive_modulo),
+    "positive": (1, 1, partial(_check_number, "positive")),
+    "rlike": (2, 2, partial(build_pattern_match, "rlike")),
+    "round": (1, 2, partial(_build_rounding, "round")),
+    "to_date": (1, 1, lambda node: build_cast(node, DATE)),
+    "to_timestamp": (1, 1, lambda node: build_cast(node, TIMESTAMP)),
+    "try_add": (2, 2, partial(build_arithmetic, "+")),
+    "try_divide": (2, 2, partial(build_arithmetic, "/")),
+    "try_mod": (2, 2, partial(build_arithmetic, "%")),
+    "try_multiply": (2, 2, partial(build_arithmetic, "*")),
+    "try_subtract": (2, 2, partial(build_arithmetic, "-")),
 }
 
 
-def _cast_to(kind: Type) -> _Builder:
-    return lambda node: cast(node, kind)
+def _make_cast_builder(kind: Type) -> _Builder:
+    return lambda node: build_cast(node, kind)
 
 
 for _kind in (*INTEGRAL, parse_type("float"), DOUBLE, parse_type("decimal"), STRING, BOOLEAN, DATE, TIMESTAMP):
-    _FREE[_kind.name] = (1, 1, _cast_to(_kind))
+    _BUILDERS[_kind.name] = (1, 1, _make_cast_builder(_kind))
 for _name, (_least, _most) in REGIONS.items():
-    _FREE[_name] = (_least, _most, partial(region_condition, _name))
+    _BUILDERS[_name] = (_least, _most, partial(build_region_condition, _name))

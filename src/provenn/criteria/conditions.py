@@ -1,49 +1,61 @@
 """The algebra of conditions, exact in SQL's three-valued logic.
 
-AND, OR, NOT and IS TRUE are pushed down to leaves, and leaves on one term are merged into one: a Boolean combination
-of comparisons of one term with constants is always a single leaf, and equal ones are the same.
+AND, OR, NOT and IS TRUE are pushed down to leaves, and the leaves on a term are merged into a single leaf. So a Boolean
+combination of comparisons of a term with constants is always a single leaf, and equal combinations give equal leaves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from provenn.criteria.domains import Domain, Key, domain, monotone
-from provenn.criteria.nodes import Call, Column, Condition, Constant, Junction, Leaf, Node, Nulls, Test, Truth
+from provenn import deadline
+from provenn.criteria.domains import Domain, Key, find_monotone_cast, get_domain
+from provenn.criteria.nodes import Call, ColumnNode, Condition, Constant, Junction, Leaf, Node, Nulls, Test, Truth
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.writing import CANONICAL, write
 
-__all__ = ["all_of", "any_of", "flag", "is_null", "is_true", "leaf", "negated", "nullable"]
+__all__ = [
+    "build_is_null",
+    "build_is_true",
+    "build_leaf",
+    "convert_to_condition",
+    "is_nullable",
+    "join_by_and",
+    "join_by_or",
+    "negate_condition",
+]
 
 
-def nullable(node: Node) -> bool:
+def is_nullable(node: Node) -> bool:
     """Tell whether a node can be NULL."""
     match node:
-        case Column():
+        case ColumnNode():
             return node.nullable
         case Constant():
             return node.key is None
         case Test(condition):
-            return not _two_valued(condition)
+            return not _is_two_valued(condition)
         case Call(nulls=Nulls.ANY):
-            return any(map(nullable, node.arguments))
+            return any(map(is_nullable, node.arguments))
         case Call(nulls=Nulls.ALL):
-            return all(map(nullable, node.arguments))
+            return all(map(is_nullable, node.arguments))
         case Call(nulls=nulls):
             return nulls is not Nulls.NEVER
 
 
-def leaf(term: Node, where: Ranges, at_null: bool | None = None) -> Condition:
+def build_leaf(term: Node, where: Ranges, at_null: bool | None = None) -> Condition:
     """Return the condition that a term lies in some ranges.
 
-    A cast that keeps the order is undone: a cut in the type of the cast is exactly one cut of what was cast.
+    A cast that keeps the order is undone: a cut in the target type corresponds to exactly one cut in the source type.
     """
     match term:
         case Call("coerce", (inner,)) | Call("cast", (inner,), _, Nulls.ANY):
-            convert, within = monotone(inner.type, term.type), domain(inner.type)
+            convert, within = find_monotone_cast(inner.type, term.type), get_domain(inner.type)
             if convert and within:
-                return leaf(inner, where.moved(lambda cut: _least(cut, convert, within), within), at_null)
-    if not nullable(term):
+                return build_leaf(
+                    inner, where.move_cuts(lambda cut: _find_least_key(cut, convert, within), within), at_null
+                )
+    if not is_nullable(term):
         at_null = None
         if not where.cuts:
             return Truth(where.first)
@@ -52,8 +64,8 @@ def leaf(term: Node, where: Ranges, at_null: bool | None = None) -> Condition:
     return Leaf(term, where, at_null)
 
 
-def _least(cut: Key, convert: Callable[[int], int], within: Domain) -> Key:
-    """Return the least key that a cast takes to `cut` or above it: by bisection, for the cast keeps the order."""
+def _find_least_key(cut: Key, convert: Callable[[int], int], within: Domain) -> Key:
+    """Return the least key that a cast maps to `cut` or above, by bisection, because the cast keeps the order."""
     low, high = within.lowest, (within.highest or 0) + 1
     if not (isinstance(low, int) and isinstance(cut, int)):
         raise TypeError(f"{cut!r} is no key that a cast can reach")
@@ -66,63 +78,75 @@ def _least(cut: Key, convert: Callable[[int], int], within: Domain) -> Key:
     return low
 
 
-def flag(node: Node) -> Condition:
+def convert_to_condition(node: Node) -> Condition:
     """Return a node of Boolean type as a condition."""
     match node:
         case Test(condition):
             return condition
         case Constant(key=key):
             return Truth(None if key is None else key == 0)
-    return leaf(node, Ranges(True, (1,)))
+    return build_leaf(node, Ranges(True, (1,)))
 
 
-def negated(condition: Condition) -> Condition:
+def negate_condition(condition: Condition) -> Condition:
     """Return NOT of a condition."""
     match condition:
         case Truth(value):
-            return Truth(_not(value))
+            return Truth(_negate_truth(value))
         case Leaf(term, where, at_null):
-            return Leaf(term, ~where, _not(at_null))
+            return Leaf(term, ~where, _negate_truth(at_null))
         case Junction(operator, parts):
-            return _joined("OR" if operator == "AND" else "AND", map(negated, parts))
+            result = condition.negation
+            if result is None:
+                result = _join_conditions("OR" if operator == "AND" else "AND", map(negate_condition, parts))
+                object.__setattr__(condition, "negation", result)
+            return result
 
 
-def is_true(condition: Condition) -> Condition:
-    """Return IS TRUE of a condition: FALSE where it was NULL."""
+def build_is_true(condition: Condition) -> Condition:
+    """Return IS TRUE of a condition: FALSE where the condition is NULL."""
     match condition:
         case Truth(value):
             return Truth(value is True)
         case Leaf(term, where, None):
-            return leaf(term, where, at_null=False)
+            return build_leaf(term, where, at_null=False)
         case Leaf():
             return condition
         case Junction(operator, parts):
-            return _joined(operator, map(is_true, parts))
+            result = condition.certainty
+            if result is None:
+                result = _join_conditions(operator, map(build_is_true, parts))
+                object.__setattr__(condition, "certainty", result)
+            return result
 
 
-def is_null(condition: Condition) -> Condition:
+def build_is_null(condition: Condition) -> Condition:
     """Return IS NULL of a condition."""
-    if _two_valued(condition):
+    if _is_two_valued(condition):
         return Truth(False)
-    return all_of([negated(is_true(condition)), negated(is_true(negated(condition)))])
+    return join_by_and(
+        [negate_condition(build_is_true(condition)), negate_condition(build_is_true(negate_condition(condition)))]
+    )
 
 
-def all_of(parts: Iterable[Condition]) -> Condition:
+def join_by_and(parts: Iterable[Condition]) -> Condition:
     """Join conditions by AND."""
-    return _joined("AND", parts)
+    return _join_conditions("AND", parts)
 
 
-def any_of(parts: Iterable[Condition]) -> Condition:
+def join_by_or(parts: Iterable[Condition]) -> Condition:
     """Join conditions by OR."""
-    return _joined("OR", parts)
+    return _join_conditions("OR", parts)
 
 
-def _joined(operator: str, parts: Iterable[Condition]) -> Condition:
+def _join_conditions(operator: str, parts: Iterable[Condition]) -> Condition:
+    """Join conditions by AND or OR; flatten nested junctions and merge the leaves of each term."""
     absorbing = operator == "OR"
     leaves: dict[Node, list[Leaf]] = {}
     others: dict[Condition, None] = {}
     queue = list(parts)
     for part in queue:
+        deadline.check()
         match part:
             case Junction(same, inner) if same == operator:
                 queue.extend(inner)
@@ -131,7 +155,7 @@ def _joined(operator: str, parts: Iterable[Condition]) -> Condition:
             case _:
                 others[part] = None
     for term, same_term in leaves.items():
-        others[_merged(operator, term, same_term)] = None
+        others[_merge_leaves(operator, term, same_term)] = None
     if Truth(absorbing) in others:
         return Truth(absorbing)
     others.pop(Truth(not absorbing), None)
@@ -140,24 +164,26 @@ def _joined(operator: str, parts: Iterable[Condition]) -> Condition:
     return Junction(operator, tuple(sorted(others, key=lambda part: write(part, CANONICAL))))
 
 
-def _merged(operator: str, term: Node, leaves: list[Leaf]) -> Condition:
-    values = {one.at_null for one in leaves}
+def _merge_leaves(operator: str, term: Node, leaves: list[Leaf]) -> Condition:
+    """Return a single leaf for several leaves on the same term."""
+    values = {leaf.at_null for leaf in leaves}
     absorbing = operator == "OR"
     at_null = absorbing if absorbing in values else None if None in values else not absorbing
     if operator == "OR":
-        return leaf(term, Ranges.union(one.where for one in leaves), at_null)
-    return leaf(term, ~Ranges.union(~one.where for one in leaves), at_null)
+        return build_leaf(term, Ranges.union(leaf.where for leaf in leaves), at_null)
+    return build_leaf(term, ~Ranges.union(~leaf.where for leaf in leaves), at_null)
 
 
-def _not(value: bool | None) -> bool | None:
+def _negate_truth(value: bool | None) -> bool | None:
     return None if value is None else not value
 
 
-def _two_valued(condition: Condition) -> bool:
+def _is_two_valued(condition: Condition) -> bool:
+    """Tell whether a condition is never NULL."""
     match condition:
         case Truth(value):
             return value is not None
         case Leaf(term, _, at_null):
-            return at_null is not None or not nullable(term)
+            return at_null is not None or not is_nullable(term)
         case Junction(_, parts):
-            return all(map(_two_valued, parts))
+            return all(map(_is_two_valued, parts))

@@ -1,8 +1,8 @@
-"""Values brought to one unit: quantities and attributes are converted to the unit of what they meet, or refused.
+"""Convert values to a common unit: quantities and attributes adopt the unit of their counterpart, or are refused.
 
-Conversions are made while a text is read. The canonical text has plain numbers and the conversions themselves, so
-that it means the same without any unit: canonical text is read with columns whose unit is None, and nothing is
-converted or refused then. astropy is imported only where units meet.
+Conversions happen while a text is read. The canonical text has plain numbers and explicit conversions, so that it means
+the same without any unit. Canonical text is read with columns whose unit is None; nothing is converted or refused then.
+The module imports astropy only where units meet.
 """
 
 from __future__ import annotations
@@ -13,302 +13,346 @@ from dataclasses import replace
 from decimal import Decimal, Inexact, localcontext
 from fractions import Fraction
 
-from provenn.criteria.domains import double_key, number
+from provenn.criteria.domains import decode_number, encode_double
 from provenn.criteria.folding import evaluate, read_number
-from provenn.criteria.known_units import Unit, factor, read_unit, same, similar_units, unit_text
-from provenn.criteria.nodes import Call, Column, Constant, Node, Nulls, walk
+from provenn.criteria.known_units import Unit, are_same_unit, find_factor, read_unit, suggest_units, write_unit
+from provenn.criteria.nodes import Call, ColumnNode, Constant, Node, Nulls, walk
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.types import DOUBLE, FLOAT
 from provenn.criteria.units import (
     OF_ANGLES,
-    Plain,
+    PlainUnit,
+    find_unit,
     has_quantity,
     has_unit,
     is_angle,
     is_dimensional,
     is_quantity,
     is_scaled,
-    parts,
-    reads,
-    unit_in,
+    reads_attributes,
+    walk_values,
 )
-from provenn.criteria.writing import CANONICAL, PEOPLE, shown, write
+from provenn.criteria.writing import CANONICAL, PEOPLE, quote_name, write
 
-__all__ = ["alike", "beside", "check_stated", "checked_unit", "measured", "quantity"]
+__all__ = [
+    "attach_unit",
+    "check_node_unit",
+    "convert_arguments",
+    "convert_operands",
+    "convert_to_common_unit",
+    "require_unit",
+]
 
-_LONGEST = 100
-_MOST_DIGITS = 15  # of a converted number that is still exact; with more it is a double
-_TAKEN = {**dict.fromkeys([*OF_ANGLES, "degrees"], "rad"), "radians": "deg"}
-_ANY = frozenset(["rint", "signum", "sqrt", "cbrt"])  # functions that take any unit
-
-
-def quantity(constant: Constant, unit: str) -> Constant:
-    """Return a number that is followed by a unit.
-
-    Raises
-    ------
-    Refusal
-        If there is no such unit.
-    """
-    checked_unit(unit)
-    return replace(constant, written=f"{constant.written} {shown(unit)}", unit=unit)
+_LONGEST_UNIT = 100
+_MOST_DIGITS = 15  # the maximum of a converted number that stays exact; beyond that it becomes a double
+_ARGUMENT_UNITS = {**dict.fromkeys([*OF_ANGLES, "degrees"], "rad"), "radians": "deg"}
+_UNIT_AGNOSTIC = frozenset(["rint", "signum", "sqrt", "cbrt"])  # functions that take any unit
 
 
-def checked_unit(text: str) -> Unit:
-    """Return the unit that a text means.
+def attach_unit(constant: Constant, unit: str) -> Constant:
+    """Return a number with the unit that follows it.
 
     Raises
     ------
     Refusal
-        If there is no such unit.
+        If the unit is not known.
     """
-    if len(text) > _LONGEST:
+    require_unit(unit)
+    return replace(constant, source_text=f"{constant.source_text} {quote_name(unit)}", unit=unit)
+
+
+def require_unit(text: str) -> Unit:
+    """Return the unit that a text names.
+
+    Raises
+    ------
+    Refusal
+        If the unit is not known.
+    """
+    if len(text) > _LONGEST_UNIT:
         raise Refusal(f"{text[:20]}… is too long for a unit")
     unit = read_unit(text) if text.strip() else None
     if unit is None:
-        raise Refusal(f"there is no unit {text}", similar_units(text))
+        raise Refusal(f"unknown unit {text}", suggest_units(text))
     return unit
 
 
-def alike(nodes: Sequence[Node], *, finest: bool = False) -> list[Node]:
-    """Return values that are compared, added, or chosen from, in one unit.
+def convert_to_common_unit(nodes: Sequence[Node], *, finest: bool = False) -> list[Node]:
+    """Return values that are compared, added or chosen from, in a common unit.
 
-    Attributes are converted to the unit of the first one, or to the finest unit among them; quantities to theirs.
+    Attributes are converted to the unit of the first attribute, or to the finest unit among them. Quantities are
+    converted to the unit of the attributes.
 
     Raises
     ------
     Refusal
-        If one value does not go with the others.
+        If the units of the values do not fit together.
     """
-    if _is_canonical(nodes) or not _units_meet(nodes):
+    if _is_canonical(nodes) or not _has_several_units(nodes):
         return list(nodes)
-    nodes = _in_one_unit(nodes, finest=finest)
+    nodes = _rescale_attributes(nodes, finest=finest)
     if not any(map(has_quantity, nodes)):
         return nodes
-    known = [(node, unit_in(node)) for node in nodes if not _is_null(node)]
-    attributes = [(node, unit) for node, unit in known if reads(node) and unit is not Plain.NUMBER]
-    quantities = [(node, unit) for node, unit in known if not reads(node) and unit is not Plain.NUMBER]
-    plain = [node for node, unit in known if unit is Plain.NUMBER]
+    known = [(node, find_unit(node)) for node in nodes if not _is_null(node)]
+    attributes = [(node, unit) for node, unit in known if reads_attributes(node) and unit is not PlainUnit.NUMBER]
+    quantities = [(node, unit) for node, unit in known if not reads_attributes(node) and unit is not PlainUnit.NUMBER]
+    plain = [node for node, unit in known if unit is PlainUnit.NUMBER]
     if quantities and plain and not attributes:
-        problem = f"{_people(quantities[0][0])} does not go with {_which(plain[0], Plain.NUMBER)}"
-        raise Refusal(problem, "give both a unit, or none")
+        problem = (
+            f"{_write_for_people(quantities[0][0])} cannot be combined with "
+            f"{_describe_unit(plain[0], PlainUnit.NUMBER)}"
+        )
+        raise Refusal(problem, "give both a unit, or neither")
     if not attributes + quantities:
         return nodes
     target, unit = (attributes + quantities)[0]
-    for node, other in attributes[1:]:
-        if not same(other, unit):
+    for node, other_unit in attributes[1:]:
+        if not are_same_unit(other_unit, unit):
             raise Refusal(
-                f"{_which(target, unit)}, stands beside {_which(node, other)}",
-                "leave the unit of the number out, or state the unit of what has none where it is derived",
+                f"{_describe_unit(target, unit)}, is combined with {_describe_unit(node, other_unit)}",
+                "omit the unit of the number, or state the missing unit where the attribute is derived",
             )
-    return [_converted(node, unit, _which(target, unit)) if is_quantity(node) else node for node in nodes]
+    return [
+        _convert_quantity(node, unit, _describe_unit(target, unit)) if is_quantity(node) else node for node in nodes
+    ]
 
 
-def beside(operator: str, left: Node, right: Node) -> tuple[Node, Node]:
-    """Return the operands of ``+ - * / %``, with a quantity in the unit of the other one where it can be."""
+def convert_operands(operator: str, left: Node, right: Node) -> tuple[Node, Node]:
+    """Return the operands of ``+ - * / %``, with a quantity in the unit of the other operand where possible."""
     if operator in "+-%":
-        left, right = alike([left, right])
+        left, right = convert_to_common_unit([left, right])
     elif operator == "/" and (is_quantity(left) or is_quantity(right)):
-        one, other = unit_in(left), unit_in(right)
-        if not isinstance(one, Plain) and not isinstance(other, Plain) and factor(other, one) is not None:
+        left_unit, right_unit = find_unit(left), find_unit(right)
+        if (
+            not isinstance(left_unit, PlainUnit)
+            and not isinstance(right_unit, PlainUnit)
+            and find_factor(right_unit, left_unit) is not None
+        ):
             if is_quantity(right):
-                right = _converted(right, one, _which(left, one))
+                right = _convert_quantity(right, left_unit, _describe_unit(left, left_unit))
             else:
-                left = _converted(left, other, _which(right, other))
+                left = _convert_quantity(left, right_unit, _describe_unit(right, right_unit))
     return left, right
 
 
-def measured(name: str, arguments: Sequence[Node]) -> list[Node]:
-    """Return the arguments of a function, with quantities in the unit that it takes.
+def convert_arguments(name: str, arguments: Sequence[Node]) -> list[Node]:
+    """Return the arguments of a function, with quantities in the unit that the function expects.
 
-    Functions of angles take radians, regions of the sky degrees; what takes a number, such as an exponent, takes no
-    other unit. An attribute that is known to be an angle in another unit is refused, and not converted: in
-    ``cos(dec * pi() / 180)`` nobody but the writer knows that a number converts it already. The factors of positions
-    in regions are trusted, because a position is multiplied for no other reason.
+    Functions of angles expect radians, regions of the sky degrees. An argument that must be a number, such as an
+    exponent, accepts no other unit. An attribute that is known to be an angle in another unit is refused, and not
+    converted: in ``cos(dec * pi() / 180)`` only the author knows that a number already converts the attribute. The
+    factors of positions in regions are trusted, because a position is multiplied for no other reason.
     """
     if name in ("atan2", "hypot", "nanvl"):
-        return alike(arguments)
-    of_angles = name in _TAKEN or name.startswith("in_")
+        return convert_to_common_unit(arguments)
+    of_angles = name in _ARGUMENT_UNITS or name.startswith("in_")
     checked = any(map(has_quantity, arguments)) or (of_angles and any(map(has_unit, arguments)))
-    if name in _ANY or _is_canonical(arguments) or not checked:
+    if name in _UNIT_AGNOSTIC or _is_canonical(arguments) or not checked:
         return list(arguments)
-    text = _TAKEN.get(name, "deg" if of_angles else "")
-    taken = read_unit(text)
+    text = _ARGUMENT_UNITS.get(name, "deg" if of_angles else "")
+    expected_unit = read_unit(text)
     wanted = f"{name}(), which takes {text or 'a number without a unit'}"
-    free = 1 if name == "pow" else 0  # what is raised to a power may have any unit
+    free = 1 if name == "pow" else 0  # the base of a power may have any unit
     fitted = list(arguments[:free])
     for node in arguments[free:]:
-        unit = unit_in(node)
-        if reads(node) and not same(unit, taken) and not _counts(node, unit, text):
+        unit = find_unit(node)
+        if (
+            reads_attributes(node)
+            and not are_same_unit(unit, expected_unit)
+            and not _is_number_of_units(node, unit, text)
+        ):
             trusted = name.startswith("in_") and is_scaled(node)
             if has_quantity(node) or (of_angles and is_angle(unit) and not trusted):
-                raise Refusal(f"{_which(node, unit)}, does not go with {wanted}", _angle_hint(name, node, unit, text))
-        fitted.append(_converted(node, taken, wanted) if is_quantity(node) else node)
+                raise Refusal(
+                    f"{_describe_unit(node, unit)}, does not fit {wanted}", _suggest_angle(name, node, unit, text)
+                )
+        fitted.append(_convert_quantity(node, expected_unit, wanted) if is_quantity(node) else node)
     return fitted
 
 
-def _counts(node: Node, unit: Unit, counted: str) -> bool:
-    """Tell whether a node is the number of some units, as ``plx / 1 rad`` is that of radians."""
-    quantities = [one for one in parts(node) if isinstance(one, Constant) and one.unit]
-    written = all(one.written.endswith(f" {counted}") for one in quantities)
-    return bool(counted) and written and same(unit, read_unit(""))
+def _is_number_of_units(node: Node, unit: Unit, counted: str) -> bool:
+    """Tell whether a node is a number of units, as ``plx / 1 rad`` is a number of radians."""
+    quantities = [value for value in walk_values(node) if isinstance(value, Constant) and value.unit]
+    has_counted_unit = all(constant.source_text.endswith(f" {counted}") for constant in quantities)
+    return bool(counted) and has_counted_unit and are_same_unit(unit, read_unit(""))
 
 
-def _angle_hint(name: str, node: Node, unit: Unit, taken: str) -> str:
-    """Return how to write the argument of a function of angles."""
-    if not (taken and is_angle(unit)):
-        return f"divide it by a unit, as in: x / 1 {taken or 'mas'}"
+def _suggest_angle(name: str, node: Node, unit: Unit, expected: str) -> str:
+    """Return a hint about how to write the argument of a function of angles."""
+    if not (expected and is_angle(unit)):
+        return f"divide it by a unit, as in: x / 1 {expected or 'mas'}"
     if is_scaled(node):
-        return f"{_divided(node, taken)} is in {taken} without any factor"
-    if taken == "rad" and same(unit, read_unit("deg")):
-        return f"write {name}(radians({_people(node)}))"
-    return f"write {name}({_operand(node)} / 1 {taken})" if name in _TAKEN else f"write {_operand(node)} / 1 {taken}"
+        return f"{_suggest_division(node, expected)} is in {expected} without any factor"
+    if expected == "rad" and are_same_unit(unit, read_unit("deg")):
+        return f"write {name}(radians({_write_for_people(node)}))"
+    return (
+        f"write {name}({_write_operand(node)} / 1 {expected})"
+        if name in _ARGUMENT_UNITS
+        else f"write {_write_operand(node)} / 1 {expected}"
+    )
 
 
-def check_stated(node: Node, text: str) -> None:
-    """Check that an expression may be in the unit that is stated for it.
+def check_node_unit(node: Node, text: str) -> None:
+    """Check that an expression may be in the unit that the user states for it.
 
-    The statement is believed where nothing else is known: of attributes without a unit, of plain numbers, and where a
-    plain number multiplies, which may have any unit: ``1000 / plx`` is in pc if 1000 is in mas.pc.
+    The statement is believed where nothing else is known: for attributes without a unit, for plain numbers, and where a
+    plain number multiplies, because the number may have any unit: ``1000 / plx`` is in pc if 1000 is in mas.pc.
 
     Raises
     ------
     Refusal
-        If there is no such unit, or the expression is known to be in another one.
+        If the unit is not known, or the expression is known to be in another unit.
     """
-    unit = checked_unit(text)
+    unit = require_unit(text)
     if not node.type.numeric:
-        raise Refusal(f"{_people(node)} is a {node.type}, which is in no unit", "state units of numbers only")
-    own = unit_in(node)
-    free = own is None or own is Plain.NUMBER or same(own, read_unit("")) or is_scaled(node)
-    if not free and not same(own, unit):
-        known = unit_text(own) or "another unit"
-        convertible = factor(own, unit) is not None
-        hint = f"write {_operand(node)} / 1 {shown(text)} to convert it" if convertible else "leave the unit out"
-        raise Refusal(f"{_people(node)} is in {known}, not in {text}", hint)
+        raise Refusal(f"{_write_for_people(node)} is a {node.type}, which has no unit", "only numbers have units")
+    own = find_unit(node)
+    free = own is None or own is PlainUnit.NUMBER or are_same_unit(own, read_unit("")) or is_scaled(node)
+    if not free and not are_same_unit(own, unit):
+        known = write_unit(own) or "another unit"
+        convertible = find_factor(own, unit) is not None
+        hint = (
+            f"write {_write_operand(node)} / 1 {quote_name(text)} to convert it"
+            if convertible
+            else "leave the unit out"
+        )
+        raise Refusal(f"{_write_for_people(node)} is in {known}, not in {text}", hint)
 
 
 def _is_canonical(nodes: Sequence[Node]) -> bool:
-    """Tell whether nodes are read from canonical text: units are not looked at then."""
-    return any(isinstance(one, Column) and one.unit is None for node in nodes for one in parts(node))
+    """Tell whether nodes come from canonical text; units are ignored then."""
+    return any(isinstance(value, ColumnNode) and value.unit is None for node in nodes for value in walk_values(node))
 
 
-def _units_meet(nodes: Sequence[Node]) -> bool:
-    """Tell whether there is a quantity, or two values whose units are known and may differ."""
+def _has_several_units(nodes: Sequence[Node]) -> bool:
+    """Tell whether the nodes include a quantity, or two values whose known units may differ."""
     if any(map(has_quantity, nodes)):
         return True
     known = [node for node in nodes if has_unit(node)]
-    return len({node.unit if isinstance(node, Column) else node for node in known}) > 1
+    return len({node.unit if isinstance(node, ColumnNode) else node for node in known}) > 1
 
 
-def _in_one_unit(nodes: Sequence[Node], *, finest: bool) -> list[Node]:
-    """Return nodes with what reads attributes in one unit: that of the first such node, or the finest one.
+def _rescale_attributes(nodes: Sequence[Node], *, finest: bool) -> list[Node]:
+    """Return nodes with all nodes that read attributes in a common unit.
 
-    Left as they are: plain numbers, what has no known unit, and magnitudes of something, which no factor converts.
+    The common unit is the unit of the first of these nodes, or the finest unit. Plain numbers, nodes without a known
+    unit, and magnitudes of something, which no factor converts, are left unchanged.
     """
-    units = {place: unit_in(node) for place, node in enumerate(nodes) if node.type.numeric and reads(node)}
+    units = {place: find_unit(node) for place, node in enumerate(nodes) if node.type.numeric and reads_attributes(node)}
     units = {place: unit for place, unit in units.items() if is_dimensional(unit)}
     if len(units) < 2:
         return list(nodes)
     target = next(iter(units))
     if finest:
         for place, unit in units.items():
-            ratio = factor(unit, units[target])
+            ratio = find_factor(unit, units[target])
             target = place if ratio is not None and ratio < 1 else target
     return [
-        _rescaled(node, units[place], nodes[target], units[target]) if place in units else node
+        _rescale_node(node, units[place], nodes[target], units[target]) if place in units else node
         for place, node in enumerate(nodes)
     ]
 
 
-def _rescaled(node: Node, unit: Unit, target: Node, to: Unit) -> Node:
-    """Return what reads attributes in another unit, as a double: multiplied or divided by a number that is not below 1.
+def _rescale_node(node: Node, unit: Unit, target: Node, to: Unit) -> Node:
+    """Return a node that reads attributes in another unit, as a double.
 
-    Both are correctly rounded, and most such numbers are whole: so a value in mas is a value in deg exactly where
-    that double is the nearest one. Where a plain number multiplies, nobody but the writer knows whether it converts:
-    then values of one dimension are refused, and others are taken as they are, because the number may have any unit.
+    The node is multiplied or divided by a number that is at least 1. Both operations are correctly rounded, and most of
+    these numbers are whole: so a value in mas equals a value in deg exactly where that double is the nearest one. Where
+    a plain number multiplies the node, only the author knows whether the number converts. Then values of the same
+    dimension are refused, and others are left unchanged, because the number may have any unit.
     """
-    if same(unit, to):
+    if are_same_unit(unit, to):
         return node
-    ratio = factor(unit, to)
-    text = unit_text(to)
-    scaled = next((one for one in (node, target) if is_scaled(one)), None)
+    ratio = find_factor(unit, to)
+    text = write_unit(to)
+    scaled = next((operand for operand in (node, target) if is_scaled(operand)), None)
     if ratio is None and scaled is not None:
         return node
-    beside = f"{_which(target, to)}, stands beside {_which(node, unit)}"
+    problem = f"{_describe_unit(target, to)}, is combined with {_describe_unit(node, unit)}"
     if ratio is None or not text:
-        hint = f"{unit_text(unit)} cannot be converted to {text}; {_divided(node, unit_text(unit))} is a number alone"
-        raise Refusal(beside, hint)
+        own = write_unit(unit)
+        hint = f"{own} cannot be converted to {text}; {_suggest_division(node, own)} is a plain number"
+        raise Refusal(problem, hint)
     if scaled is not None:
-        other = text if scaled is node else unit_text(unit)
-        hint = f"leave a factor out that converts; or write {_divided(scaled, other)}, which is a number alone"
-        raise Refusal(f"{beside}, and a number multiplies {_people(scaled)}", hint)
+        divisor = text if scaled is node else write_unit(unit)
+        hint = f"omit the conversion factor; or write {_suggest_division(scaled, divisor)}, which is a plain number"
+        raise Refusal(f"{problem}, and a number multiplies {_write_for_people(scaled)}", hint)
     multiple = float(max(ratio, 1 / ratio))
-    number = Constant(DOUBLE, double_key(multiple), repr(multiple).removesuffix(".0"))
+    number = Constant(DOUBLE, encode_double(multiple), repr(multiple).removesuffix(".0"))
     value = node if node.type == DOUBLE else Call("coerce", (node,), DOUBLE, Nulls.ANY)
     if ratio < 1:
         return Call("/", (value, number), DOUBLE, Nulls.ANY_OR_FAILED, text)
-    operands = sorted((value, number), key=lambda one: write(one, CANONICAL))
+    operands = sorted((value, number), key=lambda operand: write(operand, CANONICAL))
     return Call("*", tuple(operands), DOUBLE, Nulls.ANY, text)
 
 
-def _divided(node: Node, unit: str) -> str:
-    """Return how to write the number of units of the first attribute in a node that has a unit."""
-    columns = [one for one in walk(node) if isinstance(one, Column)]
-    column = next((one for one in columns if one.unit), columns[0] if columns else node)
-    return f"{_people(column)} / 1 {shown(unit)}"
+def _suggest_division(node: Node, unit: str) -> str:
+    """Return how to write the first attribute of a node that has a unit, divided by a unit."""
+    columns = [part for part in walk(node) if isinstance(part, ColumnNode)]
+    column = next((column for column in columns if column.unit), columns[0] if columns else node)
+    return f"{_write_for_people(column)} / 1 {quote_name(unit)}"
 
 
 def _is_null(node: Node) -> bool:
     return isinstance(node, Constant) and node.key is None
 
 
-def _people(node: Node) -> str:
+def _write_for_people(node: Node) -> str:
     return write(node, PEOPLE)
 
 
-def _operand(node: Node) -> str:
-    """Return the text of a node as it stands before a division."""
-    alone = isinstance(node, Column) or (isinstance(node, Call) and node.operator.isidentifier())
-    return _people(node) if alone else f"({_people(node)})"
+def _write_operand(node: Node) -> str:
+    """Return the text of a node as the dividend of a division."""
+    alone = isinstance(node, ColumnNode) or (isinstance(node, Call) and node.operator.isidentifier())
+    return _write_for_people(node) if alone else f"({_write_for_people(node)})"
 
 
-def _which(node: Node, unit: Unit) -> str:
-    """Return a node, and what it is in, in words."""
-    if unit is Plain.NUMBER or same(unit, read_unit("")):
-        return f"{_people(node)}, a number without a unit"
-    text = unit_text(unit)
-    return f"{_people(node)}, which is in {text}" if text else f"{_people(node)}, of which no unit is known"
+def _describe_unit(node: Node, unit: Unit) -> str:
+    """Return a node and its unit in words."""
+    if unit is PlainUnit.NUMBER or are_same_unit(unit, read_unit("")):
+        return f"{_write_for_people(node)}, a number without a unit"
+    text = write_unit(unit)
+    return (
+        f"{_write_for_people(node)}, which is in {text}"
+        if text
+        else f"{_write_for_people(node)}, whose unit is unknown"
+    )
 
 
-def _converted(node: Node, unit: Unit, there: str) -> Node:
-    """Return a quantity in another unit: as the number that one would have written `there`."""
-    own = unit_in(node)
-    if same(own, unit):
+def _convert_quantity(node: Node, unit: Unit, there: str) -> Node:
+    """Return a quantity in another unit.
+
+    The result is the number that the user would have written without a unit. `there` describes the place of the
+    quantity in error messages.
+    """
+    own = find_unit(node)
+    if are_same_unit(own, unit):
         return node
-    known = unit_text(unit) or same(unit, read_unit(""))
-    ratio = factor(own, unit) if known else None
+    known = write_unit(unit) or are_same_unit(unit, read_unit(""))
+    ratio = find_factor(own, unit) if known else None
     if ratio is None:
-        hint = "leave the unit out: a number alone is in the unit of what it meets"
-        hint = f"{unit_text(own)} cannot be converted to that" if known else hint
-        raise Refusal(f"{_people(node)} does not go with {there}", hint)
+        hint = "omit the unit: a plain number takes the unit of the attribute"
+        hint = f"{write_unit(own)} cannot be converted to that" if known else hint
+        raise Refusal(f"{_write_for_people(node)} does not fit {there}", hint)
     constant = evaluate(node)
-    value = number(constant.type, constant.key) if constant and isinstance(constant.key, int) else math.nan
+    value = decode_number(constant.type, constant.key) if constant and isinstance(constant.key, int) else math.nan
     if constant is None or not math.isfinite(value):
-        raise Refusal(f"{_people(node)} cannot be converted to {unit_text(unit)}", f"write it in {unit_text(unit)}")
-    written = node.written if isinstance(node, Constant) else ""
+        raise Refusal(
+            f"{_write_for_people(node)} cannot be converted to {write_unit(unit)}", f"write it in {write_unit(unit)}"
+        )
+    source_text = node.source_text if isinstance(node, Constant) else ""
     exact = Fraction(value) * ratio
-    text = None if constant.type in (FLOAT, DOUBLE) else _digits(exact)
+    text = None if constant.type in (FLOAT, DOUBLE) else _write_digits(exact)
     if text is not None:
-        return replace(read_number(text.lstrip("-"), "-" * (exact < 0)), written=written, unit=unit_text(unit))
+        return replace(read_number(text.lstrip("-"), "-" * (exact < 0)), source_text=source_text, unit=write_unit(unit))
     try:
-        return Constant(DOUBLE, double_key(float(exact)), written, unit_text(unit))
+        return Constant(DOUBLE, encode_double(float(exact)), source_text, write_unit(unit))
     except OverflowError:
-        raise Refusal(f"{_people(node)} is too large a number in {unit_text(unit)}") from None
+        raise Refusal(f"{_write_for_people(node)} is too large in {write_unit(unit)}") from None
 
 
-def _digits(value: Fraction) -> str | None:
-    """Return a number as one writes it, if it has few digits."""
+def _write_digits(value: Fraction) -> str | None:
+    """Return the decimal text of a number, or None if the number has too many digits."""
     with localcontext(prec=_MOST_DIGITS) as context:
         context.traps[Inexact] = True
         try:

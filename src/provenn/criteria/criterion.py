@@ -1,19 +1,19 @@
-"""Criteria and expressions: read from SQL, understood as sets and values, written for Spark."""
+"""Criteria and expressions: read from SQL, interpreted as sets and values, written for Spark."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from provenn.criteria.atoms import Atom, atoms_of, true_set
-from provenn.criteria.conditions import negated, nullable
-from provenn.criteria.conversions import check_stated, checked_unit
-from provenn.criteria.known_units import unit_text
-from provenn.criteria.nodes import Column, Condition, Node, walk
+from provenn.criteria.atoms import Atom, ConditionSets
+from provenn.criteria.conditions import is_nullable, negate_condition
+from provenn.criteria.conversions import check_node_unit, require_unit
+from provenn.criteria.known_units import write_unit
+from provenn.criteria.nodes import ColumnNode, Condition, Node, walk
 from provenn.criteria.refusal import Refusal
-from provenn.criteria.schema import AttributeLike
+from provenn.criteria.schema import AttributeIdentity, AttributeLike
 from provenn.criteria.types import VOID, Type
-from provenn.criteria.writing import CANONICAL, PEOPLE, backquoted, spark, write
+from provenn.criteria.writing import CANONICAL, PEOPLE, backquoted, make_spark_style, write
 from provenn.errors import CriterionError
 from provenn.logic.terms import Term
 
@@ -31,27 +31,27 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """A selection predicate. As a set: the sources for which it is TRUE.
+    """A selection predicate. As a set: the sources for which the predicate is TRUE.
 
-    Two criteria are equal if their canonical texts are, however they were written.
+    Two criteria are equal if their canonical texts are equal, regardless of the user's spelling.
 
     Parameters
     ----------
     canonical
         Normal form over identities of attributes.
     text
-        The same, over names as the user wrote them.
+        The normal form over names as the user wrote them.
     reads
-        Identities of the attributes that decide it, sorted.
+        Identities of the attributes that the criterion reads, sorted.
     true, false
-        The sets for which it is TRUE and FALSE; it is NULL for the other sources.
+        The sets for which the criterion is TRUE and FALSE; it is NULL for the other sources.
     atoms
-        What the two sets are made of, by label.
+        The atoms of the two sets, sorted by label.
     """
 
     canonical: str
     text: str = field(compare=False)
-    reads: tuple[str, ...] = field(compare=False)
+    reads: tuple[AttributeIdentity, ...] = field(compare=False)
     true: Term = field(compare=False, repr=False)
     false: Term = field(compare=False, repr=False)
     atoms: tuple[Atom, ...] = field(compare=False, repr=False)
@@ -67,25 +67,25 @@ class Expression:
     canonical
         Normal form over identities of attributes.
     text
-        The same, over names as the user wrote them.
+        The normal form over names as the user wrote them.
     reads
-        Identities of the attributes it is computed from, sorted.
+        Identities of the attributes that the expression reads, sorted.
     type
-        The type of the value, as Spark has it.
+        The type of the value in Spark.
     nullable
-        Whether it can be NULL.
+        Whether the value can be NULL.
     """
 
     canonical: str
     text: str = field(compare=False)
-    reads: tuple[str, ...] = field(compare=False)
+    reads: tuple[AttributeIdentity, ...] = field(compare=False)
     type: Type = field(compare=False)
     nullable: bool = field(compare=False)
     node: Node = field(compare=False, repr=False)
 
 
 def parse_criterion(text: str, schema: Mapping[str, AttributeLike], *, canonical: bool = False) -> Criterion:
-    """Read a criterion.
+    """Parse a criterion.
 
     Parameters
     ----------
@@ -94,13 +94,13 @@ def parse_criterion(text: str, schema: Mapping[str, AttributeLike], *, canonical
     schema
         The attributes by name.
     canonical
-        Whether the text is the canonical one of something that was read before, and the schema is by identity. Its
-        units are converted already, so the units of attributes are not looked at.
+        Whether the text is canonical, and the schema is keyed by identity. Canonical text has its units already
+        converted, so the units of attributes are ignored.
 
     Raises
     ------
     CriterionError
-        If it cannot be read, does not fit the types, or is not deterministic and row-wise.
+        If the text cannot be read, does not fit the types, or is not deterministic and row-wise.
 
     Examples
     --------
@@ -111,27 +111,31 @@ def parse_criterion(text: str, schema: Mapping[str, AttributeLike], *, canonical
     >>> bright.false
     Term('"`hip.vmag` IS NOT NULL" - "`hip.vmag` < 6.0D"')
     """
-    # sqlglot takes a fifth of a second to import, and only reading needs it.
+    # Importing sqlglot takes a fifth of a second, and only reading needs it.
     from provenn.criteria.reader import read_condition  # noqa: PLC0415
-    from provenn.criteria.syntax import check_length  # noqa: PLC0415
+    from provenn.criteria.syntax import check_readable  # noqa: PLC0415
 
     condition = read_condition(text, schema, canonical=canonical)
-    written = write(condition, CANONICAL)
-    check_length(written)  # it will be read again
-    atoms = {atom.label: atom for atom in atoms_of(condition)}
+    canonical_text = write(condition, CANONICAL)
+    check_readable(canonical_text, text)
+    sets = ConditionSets(len(canonical_text))
+    try:
+        atoms = sets.collect_atoms(condition)
+    except Refusal as refusal:
+        raise CriterionError(refusal.problem, text, hint=refusal.hint) from None
     return Criterion(
-        canonical=written,
+        canonical=canonical_text,
         text=write(condition, PEOPLE),
-        reads=_reads(condition),
-        true=true_set(condition),
-        false=true_set(negated(condition)),
+        reads=_find_identities(condition),
+        true=sets.build_true_set(condition),
+        false=sets.build_true_set(negate_condition(condition)),
         atoms=tuple(atoms[label] for label in sorted(atoms)),
         condition=condition,
     )
 
 
 def parse_expression(text: str, schema: Mapping[str, AttributeLike], *, canonical: bool = False) -> Expression:
-    """Read an expression.
+    """Parse an expression.
 
     Parameters
     ----------
@@ -140,13 +144,13 @@ def parse_expression(text: str, schema: Mapping[str, AttributeLike], *, canonica
     schema
         The attributes by name.
     canonical
-        Whether the text is the canonical one of something that was read before, and the schema is by identity. Its
-        units are converted already, so the units of attributes are not looked at.
+        Whether the text is canonical, and the schema is keyed by identity. Canonical text has its units already
+        converted, so the units of attributes are ignored.
 
     Raises
     ------
     CriterionError
-        If it cannot be read, does not fit the types, or is not deterministic and row-wise.
+        If the text cannot be read, does not fit the types, or is not deterministic and row-wise.
 
     Examples
     --------
@@ -158,30 +162,30 @@ def parse_expression(text: str, schema: Mapping[str, AttributeLike], *, canonica
     'try_divide(1000.0D, CAST(`plx` AS DOUBLE))'
     """
     from provenn.criteria.reader import read_node  # noqa: PLC0415 - as above
-    from provenn.criteria.syntax import check_length  # noqa: PLC0415
+    from provenn.criteria.syntax import check_readable  # noqa: PLC0415
 
     node = read_node(text, schema, canonical=canonical)
     if node.type == VOID:
-        raise CriterionError("NULL alone has no type", text, hint="say which: CAST(NULL AS double)")
-    written = write(node, CANONICAL)
-    check_length(written)
+        raise CriterionError("NULL alone has no type", text, hint="state a type: CAST(NULL AS double)")
+    canonical_text = write(node, CANONICAL)
+    check_readable(canonical_text, text)
     return Expression(
-        canonical=written,
+        canonical=canonical_text,
         text=write(node, PEOPLE),
-        reads=_reads(node),
+        reads=_find_identities(node),
         type=node.type,
-        nullable=nullable(node),
+        nullable=is_nullable(node),
         node=node,
     )
 
 
 def check_stated_unit(expression: Expression, unit: str) -> None:
-    """Check that an expression may be in the unit that is stated for it.
+    """Check that an expression may be in the unit that the user states for it.
 
     Raises
     ------
     CriterionError
-        If there is no such unit, or the expression is known to be in another one.
+        If the unit is not known, or the expression is known to be in another unit.
 
     Examples
     --------
@@ -190,7 +194,7 @@ def check_stated_unit(expression: Expression, unit: str) -> None:
     >>> check_stated_unit(parse_expression("1000 / plx", plx), "pc")
     """
     try:
-        check_stated(expression.node, unit)
+        check_node_unit(expression.node, unit)
     except Refusal as refusal:
         raise CriterionError(refusal.problem, expression.text, hint=refusal.hint) from None
 
@@ -201,7 +205,7 @@ def usual_unit(text: str) -> str:
     Raises
     ------
     CriterionError
-        If there is no such unit.
+        If the unit is not known.
 
     Examples
     --------
@@ -209,18 +213,20 @@ def usual_unit(text: str) -> str:
     'km.s-1'
     """
     try:
-        return unit_text(checked_unit(text)) or text
+        return write_unit(require_unit(text)) or text
     except Refusal as refusal:
         raise CriterionError(refusal.problem, text, hint=refusal.hint) from None
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Return the names that a criterion or an expression mentions, each once; what they mean is not looked at.
+    """Return the names that a criterion or an expression mentions, without repetitions.
+
+    The names are not resolved.
 
     Raises
     ------
     CriterionError
-        If it cannot be read.
+        If the text cannot be read.
 
     Examples
     --------
@@ -232,7 +238,7 @@ def names_in(text: str) -> tuple[str, ...]:
     return read_names(text)
 
 
-def render(what: Criterion | Expression, names: Mapping[str, str]) -> str:
+def render(what: Criterion | Expression, names: Mapping[AttributeIdentity, str]) -> str:
     """Write a criterion or an expression for Spark to evaluate.
 
     Parameters
@@ -240,7 +246,7 @@ def render(what: Criterion | Expression, names: Mapping[str, str]) -> str:
     what
         The criterion or expression.
     names
-        The column that holds each attribute, by its identity.
+        The column names by attribute identity.
 
     Returns
     -------
@@ -249,8 +255,8 @@ def render(what: Criterion | Expression, names: Mapping[str, str]) -> str:
         ``spark.sql.session.timeZone=UTC``.
     """
     root = what.condition if isinstance(what, Criterion) else what.node
-    return write(root, spark(lambda column: backquoted(names[column.identity])))
+    return write(root, make_spark_style(lambda column: backquoted(names[column.identity])))
 
 
-def _reads(root: Node | Condition) -> tuple[str, ...]:
-    return tuple(sorted({one.identity for one in walk(root) if isinstance(one, Column)}))
+def _find_identities(root: Node | Condition) -> tuple[AttributeIdentity, ...]:
+    return tuple(sorted({node.identity for node in walk(root) if isinstance(node, ColumnNode)}))

@@ -1,9 +1,10 @@
-"""Every type's values as a discrete total order, in Spark's order of them.
+"""Order the values of every type discretely and totally, in Spark's order.
 
-A value is held as its *key*, which sorts as Spark sorts the values: an integer for all types but strings, whose keys
-are themselves. So the next value is always known: the next integer, day, microsecond or floating-point number, the
-next decimal of that scale, the string with a zero character behind it. ``t <= v`` is then ``t < successor(v)``, and
-all comparisons of a term with constants are made of one kind of set, the *cut* ``t < v``.
+A value is represented by its *key*, which sorts as Spark sorts the values: an integer for all types except strings,
+whose keys are the strings themselves. So the next value is always known: the next integer, day, microsecond or
+floating-point number, the next decimal of the same scale, the string with a zero character appended. ``t <= v`` is then
+``t < successor(v)``, and all comparisons of a term with constants are composed of a single kind of set, the *cut* ``t <
+v``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from provenn.criteria.types import (
     TIMESTAMP_NTZ,
     TINYINT,
     Type,
-    digits,
+    get_decimal_type,
 )
 
 __all__ = [
@@ -40,13 +41,13 @@ __all__ = [
     "OUTCOMES",
     "Domain",
     "Key",
-    "domain",
-    "double_key",
-    "float_key",
-    "monotone",
-    "nearest_float",
-    "number",
+    "decode_number",
+    "encode_double",
+    "encode_float",
+    "find_monotone_cast",
+    "get_domain",
     "predecessor",
+    "round_to_float",
     "successor",
 ]
 
@@ -59,30 +60,33 @@ _BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64, DATE: 32, TIMESTAMP: 64,
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The keys of a type. Strings have no highest one."""
+    """The lowest and highest key of a type; strings have no highest key."""
 
     lowest: Key
     highest: int | None
 
 
 def successor(key: Key) -> Key:
-    """Return the least key above `key`; for the highest one of a type, a key that no value has."""
+    """Return the least key above `key`.
+
+    The successor of a type's highest key is a key without a value.
+    """
     return key + "\0" if isinstance(key, str) else key + 1
 
 
 def predecessor(key: Key) -> Key | None:
-    """Return the greatest key below `key`, or None: most strings have none."""
+    """Return the greatest key below `key`, or None, as for most strings."""
     if isinstance(key, int):
         return key - 1
     return key[:-1] if key.endswith("\0") else None
 
 
 OUTCOMES = Domain(0, 2)
-"""What comes of comparing two terms: less, equal, greater."""
+"""The outcomes of a comparison of two terms: less, equal, greater."""
 
 
-def domain(kind: Type) -> Domain | None:
-    """Return the domain of a type, or None if its values have no order that is known here."""
+def get_domain(kind: Type) -> Domain | None:
+    """Return the domain of a type, or None if the order of its values is not known."""
     if kind in _BITS:
         half = 1 << (_BITS[kind] - 1)
         return Domain(-half, half - 1)
@@ -90,33 +94,36 @@ def domain(kind: Type) -> Domain | None:
         return Domain(-INFINITY[kind], INFINITY[kind] + 1)  # NaN lies just above infinity
     if kind.name == "decimal":
         return Domain(1 - 10**kind.precision, 10**kind.precision - 1)
-    # TRUE comes first, so that the one cut there is has the truth in it. Nothing compares Booleans by their keys.
+    # TRUE comes first, so that the only cut of the domain contains TRUE. Nothing compares Booleans by their keys.
     return {STRING: Domain("", None), BOOLEAN: Domain(0, 1), ORDER: OUTCOMES}.get(kind)
 
 
-def double_key(value: float) -> int:
-    """Return the key of a double: its bits, read so that they count upwards. 0.0 and -0.0 are one value.
+def encode_double(value: float) -> int:
+    """Return the key of a double: the bits, mapped so that keys sort as the values do.
 
-    >>> double_key(-0.0), double_key(5e-324), double_key(float("nan")) - double_key(float("inf"))
+    0.0 and -0.0 are the same value.
+
+    >>> encode_double(-0.0), encode_double(5e-324), encode_double(float("nan")) - encode_double(float("inf"))
     (0, 1, 1)
     """
-    return _float_key(struct.unpack(">q", struct.pack(">d", value))[0], DOUBLE)
+    return _encode_bits(struct.unpack(">q", struct.pack(">d", value))[0], DOUBLE)
 
 
-def float_key(value: float) -> int:
-    """Return the key of a value that a float can hold."""
-    return _float_key(struct.unpack(">i", struct.pack(">f", value))[0], FLOAT)
+def encode_float(value: float) -> int:
+    """Return the key of a value that a float can represent."""
+    return _encode_bits(struct.unpack(">i", struct.pack(">f", value))[0], FLOAT)
 
 
-def _float_key(bits: int, kind: Type) -> int:
+def _encode_bits(bits: int, kind: Type) -> int:
+    """Return the key of a floating-point number from its bits as a signed integer."""
     magnitude = bits & ((1 << (31 if kind == FLOAT else 63)) - 1)
     if magnitude > INFINITY[kind]:
         return INFINITY[kind] + 1
     return magnitude if bits >= 0 else -magnitude
 
 
-def number(kind: Type, key: Key) -> int | float | Decimal:
-    """Return the number that a key of a numeric type stands for."""
+def decode_number(kind: Type, key: Key) -> int | float | Decimal:
+    """Return the number that a key of a numeric type represents."""
     if not isinstance(key, int):
         raise TypeError(f"{key!r} is no key of {kind}")
     if kind.name == "decimal":
@@ -130,21 +137,27 @@ def number(kind: Type, key: Key) -> int | float | Decimal:
     return magnitude if key >= 0 else -magnitude
 
 
-def nearest_float(value: Decimal) -> float:
-    """Return the 32-bit float nearest to a number, the even one of two; not by way of a double, which rounds twice."""
+def round_to_float(value: Decimal) -> float:
+    """Return the 32-bit float nearest to a number, and the even one of two equally near floats.
+
+    The number is not rounded to a double first, because that would round twice.
+    """
     with np.errstate(over="ignore"):
         near = np.float32(float(value))
         choices = [near, np.nextafter(near, np.float32("-inf")), np.nextafter(near, np.float32("inf"))]
     if not np.isfinite(near):
         return float(near)
     exact = Fraction(value)
-    finite = [float(one) for one in choices if np.isfinite(one)]
-    return min(finite, key=lambda one: (abs(Fraction(one) - exact), float_key(one) % 2))
+    finite = [float(choice) for choice in choices if np.isfinite(choice)]
+    return min(finite, key=lambda choice: (abs(Fraction(choice) - exact), encode_float(choice) % 2))
 
 
-def monotone(source: Type, target: Type) -> Callable[[int], int] | None:
-    """Return what a cast does to keys, where it never fails and never turns the order round; otherwise None."""
-    wide, narrow = digits(target), digits(source)
+def find_monotone_cast(source: Type, target: Type) -> Callable[[int], int] | None:
+    """Return the function by which a cast maps keys.
+
+    Return None unless the cast never fails and never reverses the order.
+    """
+    wide, narrow = get_decimal_type(target), get_decimal_type(source)
     if source in INTEGRAL and target in INTEGRAL:
         return int if INTEGRAL.index(source) <= INTEGRAL.index(target) else None
     if wide and narrow and target.name == "decimal":
@@ -152,7 +165,7 @@ def monotone(source: Type, target: Type) -> Callable[[int], int] | None:
         fits = shift >= 0 and wide.precision - wide.scale >= narrow.precision - narrow.scale
         return (lambda key: key * int(10**shift)) if fits else None
     if target == DOUBLE and source.numeric:
-        return lambda key: double_key(float(number(source, key)))
+        return lambda key: encode_double(float(decode_number(source, key)))
     match source.name, target.name:
         case "date", "timestamp" | "timestamp_ntz":
             return lambda key: key * MICROSECONDS_A_DAY

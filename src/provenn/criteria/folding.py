@@ -1,6 +1,6 @@
-"""Constant expressions evaluated, as Spark would: so that ``vmag < 5 + 1`` is a comparison with a constant.
+"""Evaluate constant expressions as Spark does, so that ``vmag < 5 + 1`` is a comparison with a constant.
 
-Only what is sure to come out as in Spark is evaluated; the rest is left as it is, and is then one opaque term.
+Only expressions with a certain result are evaluated. All others stay unevaluated, as opaque terms.
 """
 
 from __future__ import annotations
@@ -12,8 +12,17 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from provenn.criteria.domains import INFINITY, Key, domain, double_key, float_key, monotone, nearest_float, number
-from provenn.criteria.literals import date_key, timestamp_key
+from provenn.criteria.domains import (
+    INFINITY,
+    Key,
+    decode_number,
+    encode_double,
+    encode_float,
+    find_monotone_cast,
+    get_domain,
+    round_to_float,
+)
+from provenn.criteria.literals import parse_date, parse_timestamp
 from provenn.criteria.nodes import Call, Constant, Node
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.types import BIGINT, DOUBLE, FLOAT, INT, INTEGRAL, STRING, TIMESTAMP, Type, decimal
@@ -32,53 +41,55 @@ _SPECIAL = {"nan": "nan", "infinity": "inf", "inf": "inf", "-infinity": "-inf", 
 
 
 def evaluate(node: Node) -> Constant | None:
-    """Return the value of a node that reads no attribute, or None where it is not known here."""
+    """Return the value of a node that reads no attribute, or None if the value is not known."""
     match node:
         case Constant():
             return node
         case Call("cast" | "coerce", (argument,), kind):
             constant = evaluate(argument)
-            return constant and _cast(constant, kind)
+            return constant and _cast_constant(constant, kind)
         case Call("-", (argument,), kind):
             constant = evaluate(argument)
-            return constant and _negative(constant)
+            return constant and _negate(constant)
         case Call("+" | "-" | "*" | "/" as operator, (left, right), kind):
-            one, other = evaluate(left), evaluate(right)
-            return _calculated(operator, one, other, kind) if one and other else None
+            left_constant, right_constant = evaluate(left), evaluate(right)
+            return (
+                _calculate(operator, left_constant, right_constant, kind) if left_constant and right_constant else None
+            )
     return None
 
 
 def parse_constant(text: str, kind: Type) -> Key | None:
-    """Return the key of the value of a type that a string stands for, or None if that is not sure."""
+    """Return the key of the value that a string represents in a type, or None if the value is uncertain."""
     if kind == STRING:
         return text
     if kind.name == "date":
-        return date_key(text)
+        return parse_date(text)
     if kind.name in ("timestamp", "timestamp_ntz"):
-        return timestamp_key(text, zoned=kind == TIMESTAMP)
+        return parse_timestamp(text, zoned=kind == TIMESTAMP)
     if kind in (FLOAT, DOUBLE) and text.lower() in _SPECIAL:
         special = float(_SPECIAL[text.lower()])
-        return double_key(special) if kind == DOUBLE else float_key(special)
+        return encode_double(special) if kind == DOUBLE else encode_float(special)
     if not kind.numeric or not _NUMBER.fullmatch(text):
         return None
     if kind == DOUBLE:
-        return double_key(float(text))
+        return encode_double(float(text))
     if kind == FLOAT:
-        return float_key(nearest_float(Decimal(text)))
+        return encode_float(round_to_float(Decimal(text)))
     if kind in INTEGRAL and "e" in text.lower():
         return None  # CAST('1e2' AS int) is NULL
     exact = Fraction(text) * 10**kind.scale
-    return _fitting(exact.numerator, kind) if exact.denominator == 1 else None
+    return _fit_key(exact.numerator, kind) if exact.denominator == 1 else None
 
 
 def read_number(text: str, sign: str = "") -> Constant:
-    """Return a number as it is written, in the type that Spark gives it."""
+    """Return a number literal as a constant, in the type that Spark assigns to the literal."""
     if len(text) > _LONGEST_NUMBER:
-        raise Refusal("this has more digits than any number here", "write it as a double: 1.5e0")
+        raise Refusal("this number has too many digits", "write it as a double: 1.5e0")
     if "e" in text.lower():
         key = parse_constant(text, DOUBLE)
         if key is None or abs(int(key)) >= INFINITY[DOUBLE]:
-            raise Refusal(f"{text} is too large a number")
+            raise Refusal(f"{text} is too large")
         return Constant(DOUBLE, -int(key) if sign else key, sign + text)
     for kind in (INT, BIGINT):
         key = parse_constant(sign + text, kind)
@@ -92,56 +103,62 @@ def read_number(text: str, sign: str = "") -> Constant:
     return Constant(kind, parse_constant(sign + text, kind), sign + text)
 
 
-def _cast(constant: Constant, kind: Type) -> Constant | None:
+def _cast_constant(constant: Constant, kind: Type) -> Constant | None:
+    """Return a constant cast to a type, or None if Spark's result is uncertain."""
     source, key = constant.type, constant.key
     if key is None:
         return Constant(kind, None)
     if isinstance(key, str):
         parsed = parse_constant(key, kind)
         return None if parsed is None else Constant(kind, parsed)
-    convert = monotone(source, kind)
+    convert = find_monotone_cast(source, kind)
     if convert:
-        return Constant(kind, _fitting(convert(key), kind))  # dates go further than timestamps
+        return Constant(kind, _fit_key(convert(key), kind))  # the range of dates is wider than the range of timestamps
     exact = source in INTEGRAL or source.name == "decimal"
     if exact and kind in INTEGRAL:
-        return Constant(kind, _fitting(int(number(source, key)), kind))
+        return Constant(kind, _fit_key(int(decode_number(source, key)), kind))
     if exact and kind.name == "decimal":
-        return Constant(kind, _fitting(_rounded(Fraction(number(source, key)), kind.scale), kind))
+        return Constant(kind, _fit_key(_round_to_scale(Fraction(decode_number(source, key)), kind.scale), kind))
     return None
 
 
-def _negative(constant: Constant) -> Constant:
+def _negate(constant: Constant) -> Constant:
     kind, key = constant.type, constant.key
     if not isinstance(key, int) or (kind in INFINITY and key > INFINITY[kind]):
         return constant  # NULL and NaN
-    return Constant(kind, _fitting(-key, kind))
+    return Constant(kind, _fit_key(-key, kind))
 
 
-def _calculated(operator: str, one: Constant, other: Constant, kind: Type) -> Constant | None:
-    if one.key is None or other.key is None:
+def _calculate(operator: str, left_constant: Constant, right_constant: Constant, kind: Type) -> Constant | None:
+    """Return the result of an arithmetic operation on constants, or None if Spark's result is uncertain."""
+    if left_constant.key is None or right_constant.key is None:
         return Constant(kind, None)
-    left, right = number(one.type, one.key), number(other.type, other.key)
+    left, right = (
+        decode_number(left_constant.type, left_constant.key),
+        decode_number(right_constant.type, right_constant.key),
+    )
     if operator == "/" and right == 0:
         return Constant(kind, None)
     if kind == DOUBLE and isinstance(left, float) and isinstance(right, float):
-        return Constant(kind, double_key(float(_OPERATORS[operator](left, right))))
+        return Constant(kind, encode_double(float(_OPERATORS[operator](left, right))))
     if isinstance(left, float) or isinstance(right, float):
         return None
     exact = Fraction(_OPERATORS[operator](Fraction(left), Fraction(right)))
     if operator == "/":
-        exact = Fraction(_rounded(exact, 38), 10**38)  # Spark rounds a quotient twice
-    return Constant(kind, _fitting(_rounded(exact, kind.scale), kind))
+        exact = Fraction(_round_to_scale(exact, 38), 10**38)  # Spark rounds a quotient twice
+    return Constant(kind, _fit_key(_round_to_scale(exact, kind.scale), kind))
 
 
-def _rounded(value: Fraction, scale: int) -> int:
-    """Return the value in units of the last digit, halves rounded away from zero."""
+def _round_to_scale(value: Fraction, scale: int) -> int:
+    """Return a value in units of the last digit, with halves rounded away from zero."""
     units = abs(value) * 10**scale
     whole = int(units + Fraction(1, 2))
     return whole if value >= 0 else -whole
 
 
-def _fitting(key: int, kind: Type) -> int | None:
-    within = domain(kind)
+def _fit_key(key: int, kind: Type) -> int | None:
+    """Return a key if it lies in the domain of a type; otherwise None."""
+    within = get_domain(kind)
     if within is None or within.highest is None or isinstance(within.lowest, str):
         return None
     return key if within.lowest <= key <= within.highest else None

@@ -1,7 +1,7 @@
-"""The functions that criteria and expressions may call: those of Spark that are deterministic, row-wise and total.
+"""The Spark functions that criteria and expressions may call: deterministic, row-wise and total ones.
 
-What a function does is not needed here, only its types and when it is NULL. Every row was checked against Spark, on
-extreme values too: it has these types, is NULL then, and never fails.
+The table holds only the types of each function and when its result is NULL. Every row was checked against Spark,
+including extreme values: the types and NULLs are right, and the function never fails.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from provenn.criteria.nodes import Nulls
 from provenn.criteria.types import Type, parse_type
+from provenn.hints import Hint
 
-__all__ = ["FUNCTIONS", "Function", "canonical_name", "why_refused"]
+__all__ = ["FUNCTIONS", "Function", "explain_refusal", "resolve_alias"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +22,18 @@ class Function:
     Parameters
     ----------
     name
-        Its name in Spark.
+        The name of the function in Spark.
     arguments
-        What each argument must be: a type, ``any``, ``text`` (a constant string) or ``whole`` (a constant small
+        The kind of each argument: a type, ``any``, ``text`` (a constant string) or ``whole`` (a small constant
         integer).
     least
-        How many of them must be given.
+        The minimum number of arguments.
     repeats
-        Whether the last one may be given any number of times.
+        Whether the last argument may be repeated.
     result
         The type of the result.
     nulls
-        When it is NULL.
+        When the result is NULL.
     """
 
     name: str
@@ -109,7 +110,8 @@ _ALIASES = {
 }
 
 
-def _table() -> dict[str, Function]:
+def _parse_tables() -> dict[str, Function]:
+    """Return the functions of the tables above, by name."""
     functions = {}
     for nulls, rows in (
         (Nulls.ANY, _ANY),
@@ -127,11 +129,14 @@ def _table() -> dict[str, Function]:
     return functions
 
 
-FUNCTIONS = _table()
+FUNCTIONS = _parse_tables()
 
 _REFUSED = {
     "is not deterministic": (
-        "to take a part of the sources, use sample(); otherwise store the values as an attribute",
+        Hint(
+            "to select a part of the sources, use sample(); otherwise store the values as an attribute",
+            command="to select a part of the sources, use `provenn sample`; otherwise store the values as an attribute",
+        ),
         "rand random randn randstr uniform uuid shuffle",
     ),
     "depends on the clock": (
@@ -139,18 +144,18 @@ _REFUSED = {
         """current_date curdate current_timestamp current_time now localtimestamp current_timezone
         unix_timestamp to_unix_timestamp""",
     ),
-    "depends on how the data is stored or who asks": (
+    "depends on how the data are stored or who runs the query": (
         "use attributes of the sources",
         """current_user user session_user current_catalog current_database current_schema version input_file_name
         input_file_block_start input_file_block_length spark_partition_id monotonically_increasing_id""",
     ),
-    "runs code of its own": (
+    "runs its own code": (
         "register a calculator for it",
         "java_method reflect try_reflect transform aggregate ai_query",
     ),
     "fails on purpose": ("a criterion is TRUE, FALSE or NULL for every source", "raise_error assert_true"),
-    "looks at more than one source": (
-        "a calculator with scope='catalog' may do that; its result is an attribute like any other",
+    "reads more than one source": (
+        "use a calculator with the scope catalog; its result is an attribute like any other",
         """any any_value some every bool_and bool_or approx_count_distinct approx_percentile array_agg avg bit_and
         bit_or bit_xor collect_list collect_set corr count count_if count_min_sketch covar_pop covar_samp first
         first_value grouping grouping_id histogram_numeric kurtosis last last_value listagg string_agg max max_by mean
@@ -158,7 +163,7 @@ _REFUSED = {
         stddev_pop stddev_samp sum try_avg try_sum var_pop var_samp variance row_number rank dense_rank percent_rank
         cume_dist ntile lag lead nth_value""",
     ),
-    "makes several rows of one": (
+    "turns one row into several": (
         "a source is one row",
         "explode explode_outer posexplode posexplode_outer inline inline_outer stack json_tuple",
     ),
@@ -166,11 +171,11 @@ _REFUSED = {
 _REASONS = {name: (f"{name}() {reason}", hint) for reason, (hint, names) in _REFUSED.items() for name in names.split()}
 
 
-def canonical_name(name: str) -> str:
-    """Return the one name of a function that goes by several."""
+def resolve_alias(name: str) -> str:
+    """Return the canonical name of a function in lower case."""
     return _ALIASES.get(name.lower(), name.lower())
 
 
-def why_refused(name: str) -> tuple[str, str] | None:
-    """Return why a function can never be called, and a hint; None if there is no reason but that it is unknown."""
+def explain_refusal(name: str) -> tuple[str, str] | None:
+    """Return why a function can never be called, and a hint; None for a function that is merely unknown."""
     return _REASONS.get(name.lower())

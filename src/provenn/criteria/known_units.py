@@ -1,4 +1,4 @@
-"""Units as astropy knows them: read, written, compared and converted. astropy is imported when a unit is first read."""
+"""Read, write, compare and convert units with astropy, which is imported when a unit is first read."""
 
 from __future__ import annotations
 
@@ -10,16 +10,25 @@ from typing import Any, TypeAlias
 
 from provenn.errors import did_you_mean
 
-__all__ = ["Unit", "factor", "failures", "is_function_unit", "read_unit", "same", "similar_units", "unit_text"]
+__all__ = [
+    "Unit",
+    "are_same_unit",
+    "find_factor",
+    "get_unit_errors",
+    "is_function_unit",
+    "read_unit",
+    "suggest_units",
+    "write_unit",
+]
 
-Unit: TypeAlias = Any  # a unit of astropy; None where a text is not one
+Unit: TypeAlias = Any  # a unit of astropy; None where a text is not a unit
 
 _MOST_PARTS = 1_000_000
-_FORMS = ("cds", "vounit", "generic")  # the first one is read by all that read units: mas.yr-1
+_FORMS = ("cds", "vounit", "generic")  # all software that reads units reads the first form: mas.yr-1
 
 
-def failures() -> tuple[type[Exception], ...]:
-    """Return what astropy raises where there is no such unit."""
+def get_unit_errors() -> tuple[type[Exception], ...]:
+    """Return the exceptions that astropy raises for an unknown unit."""
     from astropy.units import UnitsError  # noqa: PLC0415 - slow to import, and seldom needed
 
     return (UnitsError, ValueError, TypeError, ArithmeticError, AttributeError)
@@ -27,60 +36,63 @@ def failures() -> tuple[type[Exception], ...]:
 
 @lru_cache(maxsize=1000)
 def read_unit(text: str) -> Unit:
-    """Return the unit that a text means, in the spelling of astropy, VOUnit, the CDS or FITS; None if it means none."""
+    """Return the unit that a text names in the spelling of astropy, VOUnit, the CDS or FITS; otherwise None."""
     from astropy import units  # noqa: PLC0415 - as above
 
     for form in ("generic", "vounit", "cds", "fits"):
         try:
             with warnings.catch_warnings(action="ignore"):
-                found = units.Unit(text, format=form)
-        except failures():
+                unit = units.Unit(text, format=form)
+        except get_unit_errors():
             continue
-        return found if math.isfinite(getattr(found, "scale", 1)) else None
+        return unit if math.isfinite(getattr(unit, "scale", 1)) else None
     return None
 
 
-def similar_units(text: str) -> str:
-    """Return a hint for a unit that there is not: a word of it that is nearly one."""
+def suggest_units(text: str) -> str:
+    """Return a hint for an unknown unit: known units that resemble its first unknown word."""
     from astropy import units  # noqa: PLC0415 - as above
 
     known = list(units.get_current_unit_registry().registry)
-    words = "".join(one if one.isalpha() or one == "_" else " " for one in text).split()
+    words = "".join(character if character.isalpha() or character == "_" else " " for character in text).split()
     wrong = next((word for word in words if word not in known), text)
-    other_case = [one for one in known if one.lower() == wrong.lower()]
+    other_case = [unit for unit in known if unit.lower() == wrong.lower()]
     if other_case:
         return f"did you mean {' or '.join(other_case)}?"
-    return did_you_mean(wrong, known) or "a unit is written as in FITS and VOTable: mas, deg, `km/s`"
+    return did_you_mean(wrong, known) or "write units as in FITS and VOTable: mas, deg, `km/s`"
 
 
-def unit_text(unit: Unit) -> str:
-    """Return the text of a unit that `read_unit` reads back; empty for plain numbers, or if there is none."""
+def write_unit(unit: Unit) -> str:
+    """Return a text of a unit that `read_unit` can read.
+
+    The text is empty for plain numbers, and for units without a readable text.
+    """
     for form in _FORMS:
         try:
             text: str = unit.to_string(form).replace("+", "")  # mas+2 is mas2
-        except failures():
+        except get_unit_errors():
             continue
-        if same(read_unit(text), unit):
-            return "" if same(unit, read_unit("")) else text
+        if are_same_unit(read_unit(text), unit):
+            return "" if are_same_unit(unit, read_unit("")) else text
     return ""
 
 
-def same(one: Unit, other: Unit) -> bool:
-    """Tell whether two units are known, and are one."""
+def are_same_unit(left: Unit, right: Unit) -> bool:
+    """Tell whether two units are known and equal."""
     try:
-        return one is not None and other is not None and bool(one == other)
-    except failures():
+        return left is not None and right is not None and bool(left == right)
+    except get_unit_errors():
         return False
 
 
-def factor(own: Unit, to: Unit) -> Fraction | None:
-    """Return by what a value is multiplied to be in another unit; None where there is no such number.
+def find_factor(own: Unit, to: Unit) -> Fraction | None:
+    """Return the factor that converts values to another unit; None if no factor does.
 
-    Most are ratios of whole numbers, such as 1/3600, of which astropy knows the nearest double.
+    Most factors are ratios of whole numbers, such as 1/3600, for which astropy has only the nearest double.
     """
     try:
         scale = float(own.to(to)) if own.is_equivalent(to) else 0.0
-    except failures():
+    except get_unit_errors():
         return None
     if not scale or not math.isfinite(scale) or is_function_unit(own) or is_function_unit(to):
         return None
@@ -94,5 +106,5 @@ def factor(own: Unit, to: Unit) -> Fraction | None:
 
 
 def is_function_unit(unit: Unit) -> bool:
-    """Tell whether values are converted by more than a factor: magnitudes of something, decibels of something."""
+    """Tell whether conversion takes more than a factor, as for magnitudes or decibels of a unit."""
     return hasattr(unit, "function_unit")

@@ -1,11 +1,10 @@
-"""Long lists of values as sets: what is known of them, without a set for each value.
+"""Interpret long lists of values as sets, without a separate set for each value.
 
-A criterion such as ``hip IN (…)`` with many values is one set, not one for each value. How such sets lie to one
-another, and to the cuts ``hip < 5`` of other criteria, is found by walking once over all the keys at which something
-begins or ends. Between two neighbouring keys nothing changes, so that a source is described by the *place* it is in:
-the cuts between which it lies, and the lists that hold it. Places that have no value do not exist. To say which do is
-all there is to say, and it is said list by list: in the places that the lists before it make, a list holds all values,
-some, or none.
+A criterion such as ``hip IN (…)`` with many values is a single set. One walk over all keys at which a list or cut
+begins or ends finds how these sets relate to each other, and to the cuts ``hip < 5`` of other criteria. Nothing changes
+between two neighbouring keys, so that a source is described by its *place*: the cuts between which the source lies, and
+the lists that contain the source. Places without values do not exist. The facts state which places exist, and do so
+list by list: within each place formed by the earlier lists, a list contains all values, some, or none.
 """
 
 from __future__ import annotations
@@ -19,91 +18,95 @@ from typing import NamedTuple
 from provenn.criteria.domains import Key
 from provenn.criteria.ranges import Ranges
 from provenn.logic import Statement, subset
+from provenn.logic.hypercubes.masks import iterate_bits
 from provenn.logic.terms import Op, Term, chain, nothing, term
 
-__all__ = ["LONGEST_SPLIT", "list_facts", "listed_side"]
+__all__ = ["LONGEST_SPLIT", "choose_list_side", "derive_list_facts"]
 
 LONGEST_SPLIT = 400
-"""How many cuts of one term are sets of their own; with more, they are a list."""
+"""The maximum number of cuts of a term that are separate sets; more cuts form a list."""
 
 _MOST_PLACES = 2_000
-"""Of how many places all is said. Of more, only how each list lies to the cuts, and to every other list."""
+"""The maximum number of places with complete facts; beyond it, facts relate lists only to cuts and in pairs."""
 
 _everything = ~nothing
 
 
 class _Place(NamedTuple):
-    """Where values lie: above how many cuts, and in which lists, as the bits of a number."""
+    """A place of values: the number of cuts below the values, and the lists that contain them, as a bit mask."""
 
     above: int
     lists: int
 
 
-def listed_side(where: Ranges) -> Ranges:
-    """Return a set of values or its complement: the one that is a list, so that NOT IN speaks of the list of IN."""
+def choose_list_side(where: Ranges) -> Ranges:
+    """Return a set of values or its complement, whichever is a list, so that NOT IN uses the list of IN."""
     return ~where if where.first else where
 
 
-def list_facts(
+def derive_list_facts(
     cuts: Mapping[Key, str], lists: Mapping[str, Sequence[Key]], present: Term | None
 ) -> Iterator[Statement]:
-    """Yield what is known of the lists of one term.
+    """Yield the facts about the lists of a term.
 
     Parameters
     ----------
     cuts
-        The labels of sets ``term < key``, by key.
+        The labels of the sets ``term < key``, by key.
     lists
-        The keys at which one enters and leaves a list, walking upwards from outside, by the label of the list.
+        The keys at which a walk upwards, which starts outside the list, enters and leaves it, by the list's label.
     present
-        Where the term is not NULL; None if that is not known here.
+        The set where the term is not NULL; None if that set is not known.
 
     Notes
     -----
-    The facts are sound because every value lies in one of the places, and complete as long as there are few places:
-    any choice of sets that fulfils them puts each source in a place that has a value.
+    The facts are sound, because every value lies in one of the places. They are complete if the places are few: any
+    choice of sets that fulfils the facts puts each source in a place that has a value.
     """
     labels = sorted(lists)
     edges = sorted(cuts)
     if present is not None and present != _everything:
         yield from (subset(label, present) for label in labels)
-    places = _places(edges, [lists[label] for label in labels])
+    places = _find_places(edges, [lists[label] for label in labels])
     space = _Space([cuts[edge] for edge in edges], labels, present)
     if len(places) <= _MOST_PLACES:
         for number in range(len(labels)):
-            yield from space.facts(number, places, (1 << number) - 1)
+            yield from space.derive_facts(number, places, (1 << number) - 1)
     else:
         for number in range(len(labels)):
-            yield from space.facts(number, places, 0)
-        yield from _pairwise(labels, places)
+            yield from space.derive_facts(number, places, 0)
+        yield from _compare_pairs(labels, places)
 
 
-def _places(edges: Sequence[Key], lists: Sequence[Sequence[Key]]) -> set[_Place]:
-    """Return the places that have a value: of one type, the value at a key itself lies between it and the next one."""
+def _find_places(edges: Sequence[Key], lists: Sequence[Sequence[Key]]) -> set[_Place]:
+    """Return the places that have a value.
+
+    Keys are discrete: the value at a key lies between this key and the next key.
+    """
     steps = merge(*([(key, number) for key in keys] for number, keys in enumerate(lists)), [(key, -1) for key in edges])
     above = inside = 0
-    found = {_Place(0, 0)}  # no list holds the lowest value, and no cut is at it
+    places = {_Place(0, 0)}  # no list contains the lowest value, and no cut lies at the lowest value
     for _, together in groupby(steps, key=itemgetter(0)):
         for _, number in together:
             if number < 0:
                 above += 1
             else:
                 inside ^= 1 << number
-        found.add(_Place(above, inside))
-    return found
+        places.add(_Place(above, inside))
+    return places
 
 
 class _Space:
-    """The sets of one term, and terms that name places among them.
+    """The sets of a term, and terms that describe places among them.
 
     Parameters
     ----------
     cuts
-        The labels of the cuts, upwards.
+        The labels of the cuts, in ascending order.
     lists
         The labels of the lists, by number.
     present
-        Where the term is not NULL; None if that is not known here.
+        The set where the term is not NULL; None if that set is not known.
     """
 
     def __init__(self, cuts: Sequence[str], lists: Sequence[str], present: Term | None) -> None:
@@ -111,8 +114,8 @@ class _Space:
         self._lists = lists
         self._present = present
 
-    def facts(self, number: int, places: Iterable[_Place], among: int) -> Iterator[Statement]:
-        """Yield how a list lies to the cuts and to some other lists, given as the bits of a number."""
+    def derive_facts(self, number: int, places: Iterable[_Place], among: int) -> Iterator[Statement]:
+        """Yield the facts that relate a list to the cuts and to other lists, whose numbers are a bit mask."""
         reached: set[_Place] = set()
         left_out: set[_Place] = set()
         for place in places:
@@ -120,35 +123,38 @@ class _Space:
         whole = frozenset(reached | left_out)
         label = self._lists[number]
         if left_out - reached:
-            yield subset(label, self._within(frozenset(reached), whole, among.bit_length() - 1))
+            yield subset(label, self._build_set(frozenset(reached), whole, among.bit_length() - 1))
         full = frozenset(reached - left_out)
         if full and self._present is not None:
-            yield subset(self._meeting(self._present, self._within(full, whole, among.bit_length() - 1)), label)
+            yield subset(self._intersect(self._present, self._build_set(full, whole, among.bit_length() - 1)), label)
 
-    def _within(self, wanted: frozenset[_Place], whole: frozenset[_Place], bit: int) -> Term:
-        """Return a set that holds, of the places there are, just those that are wanted; other lists go from a bit down.
+    def _build_set(self, wanted: frozenset[_Place], whole: frozenset[_Place], bit: int) -> Term:
+        """Return a set that, among all places, contains exactly the wanted places.
 
-        Among values: what it says of sources without a value does not matter.
+        The set is a choice between the lists from number `bit` down to 0. It is only meaningful for values: whether
+        sources without a value are in the set does not matter.
         """
         if not wanted:
             return nothing
         if wanted == whole:
             return _everything
         if bit < 0:
-            return self._between(sorted(place.above for place in wanted), sorted(place.above for place in whole))
+            return self._build_intervals(
+                sorted(place.above for place in wanted), sorted(place.above for place in whole)
+            )
         held, missing = (frozenset(place for place in whole if place.lists >> bit & 1 == side) for side in (1, 0))
-        inside = self._within(wanted & held, held, bit - 1)
-        outside = self._within(wanted & missing, missing, bit - 1)
+        inside = self._build_set(wanted & held, held, bit - 1)
+        outside = self._build_set(wanted & missing, missing, bit - 1)
         if inside == outside or not missing:
             return inside
         if not held:
             return outside
         label = term(self._lists[bit])
-        parts = [self._meeting(label, inside), self._meeting(~label, outside)]
-        return _chained(Op.OR, [part for part in parts if part != nothing])
+        parts = [self._intersect(label, inside), self._intersect(~label, outside)]
+        return _join_terms(Op.OR, [part for part in parts if part != nothing])
 
-    def _between(self, wanted: Sequence[int], whole: Sequence[int]) -> Term:
-        """Return the intervals between cuts that are wanted, of those that there are."""
+    def _build_intervals(self, wanted: Sequence[int], whole: Sequence[int]) -> Term:
+        """Return the intervals between cuts that contain the wanted places, and none of the other places."""
         runs: list[list[int]] = []
         chosen = set(wanted)
         for place, number in enumerate(whole):
@@ -160,39 +166,33 @@ class _Space:
         for first, last in runs:
             lower = _everything if first == whole[0] else ~term(self._cuts[first - 1])
             upper = _everything if last == whole[-1] else term(self._cuts[last])
-            parts.append(self._meeting(upper, lower))
-        return _chained(Op.OR, parts)
+            parts.append(self._intersect(upper, lower))
+        return _join_terms(Op.OR, parts)
 
-    def _meeting(self, one: Term, other: Term) -> Term:
-        if nothing in (one, other):
+    def _intersect(self, left: Term, right: Term) -> Term:
+        """Return the intersection of two terms, simplified."""
+        if nothing in (left, right):
             return nothing
-        if _everything in (one, other):
-            return other if one == _everything else one
-        return one - Term(other.postfix[:-1]) if other.postfix[-1] is Op.NOT else one & other
+        if _everything in (left, right):
+            return right if left == _everything else left
+        return left - Term(right.postfix[:-1]) if right.postfix[-1] is Op.NOT else left & right
 
 
-def _pairwise(labels: Sequence[str], places: Iterable[_Place]) -> Iterator[Statement]:
-    """Yield which lists lie in others, and which have no value in common."""
+def _compare_pairs(labels: Sequence[str], places: Iterable[_Place]) -> Iterator[Statement]:
+    """Yield which lists are subsets of other lists, and which lists are disjoint."""
     meeting = [0] * len(labels)
     around = [-1] * len(labels)
     for lists in {place.lists for place in places}:
-        for number in _bits(lists):
+        for number in iterate_bits(lists):
             meeting[number] |= lists
             around[number] &= lists
     for number, label in enumerate(labels):
-        larger = [other for other in _bits(around[number]) if other != number]
+        larger = [other for other in iterate_bits(around[number]) if other != number]
         yield from (subset(label, labels[other]) for other in larger)
         apart = [term(labels[other]) for other in range(number) if not meeting[number] >> other & 1]
         if apart:
-            yield subset(label, ~_chained(Op.OR, apart))
+            yield subset(label, ~_join_terms(Op.OR, apart))
 
 
-def _bits(value: int) -> Iterator[int]:
-    while value:
-        lowest = value & -value
-        yield lowest.bit_length() - 1
-        value ^= lowest
-
-
-def _chained(op: Op, parts: Sequence[Term]) -> Term:
+def _join_terms(op: Op, parts: Sequence[Term]) -> Term:
     return chain(op, tuple(parts)) if parts else nothing

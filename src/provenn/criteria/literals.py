@@ -1,4 +1,4 @@
-"""Constants as text: dates and timestamps read, and every kind of value written so that Spark reads it back."""
+"""Constants as text: read dates and timestamps, and write every kind of value so that Spark reads it back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from provenn.criteria.domains import INFINITY, MICROSECONDS_A_DAY, Key, number
+from provenn.criteria.domains import INFINITY, MICROSECONDS_A_DAY, Key, decode_number
 from provenn.criteria.types import (
     BIGINT,
     BOOLEAN,
@@ -22,17 +22,17 @@ from provenn.criteria.types import (
     Type,
 )
 
-__all__ = ["date_key", "literal", "quoted", "timestamp_key"]
+__all__ = ["parse_date", "parse_timestamp", "quote_string", "write_literal"]
 
 _SUFFIX = {TINYINT: "Y", SMALLINT: "S", INT: "", BIGINT: "L", FLOAT: "F", DOUBLE: "D"}
 _DATE = re.compile(r"[+-]?\d{4,7}-\d\d-\d\d", re.ASCII)
 _TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?(Z|[+-]\d\d:\d\d)?)?", re.ASCII)
 
 
-def date_key(text: str) -> int | None:
+def parse_date(text: str) -> int | None:
     """Return the days since 1970 of a date ``yyyy-mm-dd``, or None.
 
-    >>> date_key("1970-02-01"), date_key("2021-02-30")
+    >>> parse_date("1970-02-01"), parse_date("2021-02-30")
     (31, None)
     """
     if not _DATE.fullmatch(text):
@@ -44,47 +44,49 @@ def date_key(text: str) -> int | None:
     return days if -(1 << 31) <= days < 1 << 31 else None
 
 
-def timestamp_key(text: str, *, zoned: bool = True) -> int | None:
+def parse_timestamp(text: str, *, zoned: bool = True) -> int | None:
     """Return the microseconds since 1970, in UTC, of ``yyyy-mm-dd[ hh:mm[:ss[.ffffff][zone]]]``, or None.
 
-    The zone is ``Z`` or ``+hh:mm``, and only allowed where `zoned`; Spark reads none behind a minute.
+    The zone is ``Z`` or ``+hh:mm``, and is only allowed with `zoned`. Spark reads no zone directly after the minutes.
 
-    >>> timestamp_key("1970-01-01 01:00:00+01:00"), timestamp_key("1970-01-02")
+    >>> parse_timestamp("1970-01-01 01:00:00+01:00"), parse_timestamp("1970-01-02")
     (0, 86400000000)
     """
     day, between, time = text.replace("T", " ").partition(" ")
-    days = date_key(day)
-    found = _TIME.fullmatch(time if between else "00:00")
-    if days is None or found is None or (found[5] and not zoned):
+    days = parse_date(day)
+    match = _TIME.fullmatch(time if between else "00:00")
+    if days is None or match is None or (match[5] and not zoned):
         return None
-    hour, minute, second = (int(part or 0) for part in found.groups()[:3])
+    hour, minute, second = (int(part or 0) for part in match.groups()[:3])
     if hour > 23 or minute > 59 or second > 59:
         return None
     micros = ((days * 24 + hour) * 60 + minute) * 60_000_000 + second * 1_000_000
-    micros += int((found[4] or "").ljust(6, "0"))
-    if found[5] not in (None, "Z"):
-        away = int(found[5][1:3]) * 60 + int(found[5][4:])
-        if away > 18 * 60 or int(found[5][4:]) > 59:
+    micros += int((match[4] or "").ljust(6, "0"))
+    if match[5] not in (None, "Z"):
+        offset = int(match[5][1:3]) * 60 + int(match[5][4:])
+        if offset > 18 * 60 or int(match[5][4:]) > 59:
             return None
-        micros += away * (-60_000_000 if found[5][0] == "+" else 60_000_000)
+        micros += offset * (-60_000_000 if match[5][0] == "+" else 60_000_000)
     return micros if -(1 << 63) <= micros < 1 << 63 else None
 
 
-def literal(kind: Type, key: Key, *, plain: bool = False) -> str:
-    """Return a value as Spark reads it. Plain: for people, where the type is clear without a suffix.
+def write_literal(kind: Type, key: Key, *, plain: bool = False) -> str:
+    """Return a value as a Spark literal.
 
-    >>> literal(BIGINT, 6), literal(BIGINT, 6, plain=True), literal(DATE, 31)
+    With `plain`, the literal is for people, without a suffix where the type is clear.
+
+    >>> write_literal(BIGINT, 6), write_literal(BIGINT, 6, plain=True), write_literal(DATE, 31)
     ('6L', '6', "DATE '1970-02-01'")
     """
     if isinstance(key, str):
-        return quoted(key)
+        return quote_string(key)
     if kind == BOOLEAN:
         return "FALSE" if key else "TRUE"
     if kind == DATE:
-        return f"DATE '{_day(key)}'"
+        return f"DATE '{_write_day(key)}'"
     if kind in (TIMESTAMP, TIMESTAMP_NTZ):
-        return f"{str(kind).upper()} '{_moment(key)}'"
-    value = number(kind, key)
+        return f"{str(kind).upper()} '{_write_moment(key)}'"
+    value = decode_number(kind, key)
     if isinstance(value, Decimal):
         return f"{value:f}" if plain else f"{value:f}BD"
     if isinstance(value, int):
@@ -93,29 +95,29 @@ def literal(kind: Type, key: Key, *, plain: bool = False) -> str:
         name = "NaN" if key > INFINITY[kind] else "Infinity" if key > 0 else "-Infinity"
         return f"CAST('{name}' AS {str(kind).upper()})"
     if kind == FLOAT:
-        # Always with its suffix: 5.1 is another number than 5.1F. The largest, rounded, is too large for Spark.
+        # Always with the suffix: 5.1 and 5.1F are different numbers. Rounded, the largest float is too large for Spark.
         return f"{value!r}F" if abs(key) == INFINITY[FLOAT] - 1 else f"{np.float32(value)!s}F"
     text = repr(value)
     return text.removesuffix(".0") if plain else f"{text}D"
 
 
-def _day(key: int) -> str:
+def _write_day(key: int) -> str:
     text = str(np.datetime64(key, "D"))
     if text[0] == "-":
         return "-" + text[1:].rjust(10, "0")  # numpy writes -001
     return f"+{text}" if text.index("-") > 4 else text
 
 
-def _moment(key: int) -> str:
+def _write_moment(key: int) -> str:
     days, micros = divmod(key, MICROSECONDS_A_DAY)
     seconds, fraction = divmod(micros, 1_000_000)
-    text = f"{_day(days)} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    text = f"{_write_day(days)} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     return f"{text}.{fraction:06}".rstrip("0") if fraction else text
 
 
 _ESCAPES = {"\\": "\\\\", "'": "\\'"} | {chr(n): f"\\u{n:04x}" for n in (*range(32), 127)}
 
 
-def quoted(text: str) -> str:
+def quote_string(text: str) -> str:
     """Return a string as a Spark literal."""
-    return "'" + "".join(_ESCAPES.get(one, one) for one in text) + "'"
+    return "'" + "".join(_ESCAPES.get(character, character) for character in text) + "'"

@@ -1,10 +1,11 @@
-"""Canonical text for people: names instead of identities, and numbers without suffixes that say nothing new."""
+"""Canonical text for people: names instead of identities, and numbers without redundant suffixes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 
+from provenn.criteria.schema import AttributeIdentity
 from provenn.criteria.writing import with_names
 from provenn.sky import FUNCTIONS
 
@@ -27,29 +28,29 @@ _ENDS = frozenset(["", ")", ",", "AND", "OR", "IS", "THEN", "END"])
 _WORDS = frozenset(["AND", "OR", "NOT", "CASE", "WHEN", "THEN", "ELSE", "IN", "LIKE", "ESCAPE"])
 
 
-def plain_text(text: str, names: Mapping[str, str]) -> str:
-    """Return a canonical text, or the label of a criterion, as people write it. It is read back as the same.
+def plain_text(text: str, names: Mapping[AttributeIdentity, str]) -> str:
+    """Return a canonical text, or the label of a criterion, in the way people write it.
 
-    A number loses the suffix of its type only where its neighbours give it that type again: compared with a term, in
-    a list of values, among the numbers of a region; a double and a bigint also beside an arithmetic operator whose
-    other side is no number, and so of that type: canonical text writes every cast. A float keeps its suffix: 5.1 is
-    another number than 5.1F.
+    The result has the same meaning when it is read back. A number loses its type suffix only where its neighbours imply
+    the same type: in a comparison with a term, in a list of values, among the numbers of a region. A double or bigint
+    also loses its suffix beside an arithmetic operator whose other side is not a number, and so has the same type,
+    because canonical text writes every cast. A float keeps its suffix: 5.1 and 5.1F are different numbers.
 
     Parameters
     ----------
     text
         The canonical text.
     names
-        What attributes are called, by identity; an identity that has no name stays as it is.
+        The names of attributes by identity; an identity without a name stays unchanged.
 
     Examples
     --------
     >>> plain_text("`hip.vmag` < 6.0D AND `hip.spect` = '5D'", {"hip.vmag": "vmag", "hip.spect": "spect"})
     "vmag < 6 AND spect = '5D'"
     """
-    tokens = [found for found in _TOKEN.finditer(with_names(text, names)) if found.lastgroup != "space"]
+    tokens = [match for match in _TOKEN.finditer(with_names(text, names)) if match.lastgroup != "space"]
     calls: list[str] = []
-    written: list[str] = []
+    pieces: list[str] = []
     end = 0
     for at, token in enumerate(tokens):
         if token[0] == "(":
@@ -57,45 +58,47 @@ def plain_text(text: str, names: Mapping[str, str]) -> str:
         elif token[0] == ")" and calls:
             calls.pop()
         number = token["number"]
-        if number is not None and _is_clear(tokens, at, calls[-1] if calls else ""):
+        if number is not None and _has_implied_type(tokens, at, calls[-1] if calls else ""):
             number = number.removesuffix(".0")
         elif number is not None:
             number = token[0]
-        written += [token.string[end : token.start()], token[0] if number is None else number]
+        pieces += [token.string[end : token.start()], token[0] if number is None else number]
         end = token.end()
-    return "".join(written)
+    return "".join(pieces)
 
 
-def _is_clear(tokens: Sequence[re.Match[str]], at: int, call: str) -> bool:
-    """Tell whether what stands around a number gives it the type that its suffix names.
+def _has_implied_type(tokens: Sequence[re.Match[str]], at: int, call: str) -> bool:
+    """Tell whether the neighbours of a number imply the type that its suffix names.
 
     Parameters
     ----------
     tokens, at
-        The text, and the place of the number in it.
+        The tokens of the text, and the index of the number.
     call
-        What stands before the parenthesis around it.
+        The token before the innermost parenthesis around the number.
     """
     suffix = tokens[at]["suffix"]
     if suffix == "F":
         return False
-    first = at - 1 if _is_sign(tokens, at - 1) else at
-    before, after = _text(tokens, first - 1), _text(tokens, at + 1)
+    first = at - 1 if _is_negative_sign(tokens, at - 1) else at
+    before, after = _read_token(tokens, first - 1), _read_token(tokens, at + 1)
     if after in _ENDS and (before in _COMPARED or (before in ("(", ",") and call in _LISTS)):
         return True
     beside = [first - 2] if before in _ARITHMETIC else []
-    beside += [at + 2 + _is_sign(tokens, at + 2)] if after in _ARITHMETIC else []
-    return suffix in ("D", "L") and bool(beside) and not any(_text(tokens, one)[:1].isdigit() for one in beside)
+    beside += [at + 2 + _is_negative_sign(tokens, at + 2)] if after in _ARITHMETIC else []
+    return (
+        suffix in ("D", "L") and bool(beside) and not any(_read_token(tokens, index)[:1].isdigit() for index in beside)
+    )
 
 
-def _text(tokens: Sequence[re.Match[str]], at: int) -> str:
-    """Return a token in capitals, or nothing where there is none."""
+def _read_token(tokens: Sequence[re.Match[str]], at: int) -> str:
+    """Return a token in capitals, or an empty text beyond the ends."""
     return tokens[at][0].upper() if 0 <= at < len(tokens) else ""
 
 
-def _is_sign(tokens: Sequence[re.Match[str]], at: int) -> bool:
-    """Tell whether there is a minus that belongs to the number behind it, and takes it from nothing."""
-    if _text(tokens, at) != "-":
+def _is_negative_sign(tokens: Sequence[re.Match[str]], at: int) -> bool:
+    """Tell whether a token is a minus that negates the next number rather than subtracts it."""
+    if _read_token(tokens, at) != "-":
         return False
-    before = _text(tokens, at - 1)
+    before = _read_token(tokens, at - 1)
     return not before or before in _WORDS or (tokens[at - 1].lastgroup == "sign" and before != ")")

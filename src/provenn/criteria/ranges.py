@@ -1,4 +1,4 @@
-"""Sets of values of one term: unions of intervals between cuts."""
+"""Sets of values of a term: unions of intervals between cuts."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from heapq import merge
 
 from provenn.criteria.domains import Domain, Key, successor
 
-__all__ = ["Ranges", "compared", "points"]
+__all__ = ["Ranges", "build_comparison_ranges", "build_point_ranges"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """The values met by walking up from the lowest one, where every cut takes us in or out of the set.
+    """A set of values, as the cuts at which a walk upwards from the lowest value enters or leaves the set.
 
     Parameters
     ----------
     first
         Whether the lowest value is in the set.
     cuts
-        The keys at which that changes, upwards; never the lowest key, never one past the highest. Two sets are
-        equal exactly if they are written the same.
+        The keys at which membership changes, in ascending order; never the lowest key, never a key beyond the highest.
+        Two sets are equal exactly if their fields are equal.
     """
 
     first: bool
@@ -42,21 +42,21 @@ class Ranges:
 
     @staticmethod
     def union(parts: Iterable[Ranges]) -> Ranges:
-        """Return all of the sets together, in one sweep."""
+        """Return the union of the sets, in a single sweep."""
         sets = list(parts)
         level = sum(part.first for part in sets)
         first = level > 0
         cuts: list[Key] = []
         steps = ([(key, 1 if part.first == (n % 2 == 1) else -1) for n, key in enumerate(part.cuts)] for part in sets)
         for key, step in merge(*steps):
-            was, level = level > 0, level + step
-            if was != (level > 0):
-                # Two sets that meet at a key leave and enter there: no cut remains.
+            was_inside, level = level > 0, level + step
+            if was_inside != (level > 0):
+                # Where a set ends and another begins at the same key, no cut remains.
                 cuts.pop() if cuts and cuts[-1] == key else cuts.append(key)
         return Ranges(first, tuple(cuts))
 
-    def moved(self, move: Callable[[Key], Key], to: Domain) -> Ranges:
-        """Return the set with its cuts moved, in the same order, into another domain."""
+    def move_cuts(self, move: Callable[[Key], Key], to: Domain) -> Ranges:
+        """Return the set with its cuts mapped, in the same order, into another domain."""
         first = self.first
         cuts: list[Key] = []
         for cut in map(move, self.cuts):
@@ -69,31 +69,31 @@ class Ranges:
         return Ranges(first, tuple(cuts))
 
     def intervals(self) -> Iterator[tuple[Key | None, Key | None]]:
-        """Yield the intervals from a key up to, not including, another; None is the end of the domain."""
+        """Yield the intervals from a key (inclusive) to another key (exclusive); None is the end of the domain."""
         ends: list[Key | None] = [None, *self.cuts] if self.first else [*self.cuts]
         if len(ends) % 2:
             ends.append(None)
         return zip(ends[::2], ends[1::2], strict=True)
 
 
-def compared(operator: str, key: Key, within: Domain) -> Ranges:
-    """Return the values v for which ``v operator key`` holds; the operator is one of ``< <= = <> >= >``."""
+def build_comparison_ranges(operator: str, key: Key, within: Domain) -> Ranges:
+    """Return the values v for which ``v operator key`` holds, for ``< <= = <> >= >``."""
     match operator:
         case "<":
-            return _below(key, within)
+            return _build_lower_range(key, within)
         case "<=":
-            return _below(successor(key), within)
+            return _build_lower_range(successor(key), within)
         case "=":
-            return points([key], within)
+            return build_point_ranges([key], within)
         case "<>":
-            return ~points([key], within)
+            return ~build_point_ranges([key], within)
         case ">=":
-            return ~_below(key, within)
+            return ~_build_lower_range(key, within)
         case _:
-            return ~_below(successor(key), within)
+            return ~_build_lower_range(successor(key), within)
 
 
-def points(keys: Iterable[Key], within: Domain) -> Ranges:
+def build_point_ranges(keys: Iterable[Key], within: Domain) -> Ranges:
     """Return the set of some values."""
     cuts: list[Key] = []
     for key in sorted(set(keys)):
@@ -107,7 +107,8 @@ def points(keys: Iterable[Key], within: Domain) -> Ranges:
     return Ranges(first, tuple(cuts[first : len(cuts) - beyond]))
 
 
-def _below(key: Key, within: Domain) -> Ranges:
+def _build_lower_range(key: Key, within: Domain) -> Ranges:
+    """Return the values below a key."""
     if key == within.lowest:
         return Ranges(first=False)
     if within.highest is not None and isinstance(key, int) and key > within.highest:

@@ -1,7 +1,7 @@
-"""References to attributes as people write them: ``z``, ``DR1.z``, ``DR1.z AS z_dr1``, any part in backquotes.
+"""Parse references to attributes as people write them: ``z``, ``DR1.z``, ``DR1.z AS z_dr1``, any part in backquotes.
 
-Any text that can be printed may be the name of an attribute or of a catalog, so a text can often be read in several
-ways. The functions here list the ways; what the names mean is decided where catalogs are known.
+Any printable text may be the name of an attribute or of a catalog, so a text can often be read in several ways. The
+functions here list the readings; the caller, which knows the catalogs, decides between them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ALIAS = re.compile(r"\s+AS\s+", re.IGNORECASE)
 
 
 def join_dotted(parts: Sequence[str]) -> str:
-    """Return a reference of several parts, with those in backquotes that could be read otherwise.
+    """Return a reference of several parts, with ambiguous parts in backquotes.
 
     >>> join_dotted(["DR1", "z"]), join_dotted(["my.survey", "z"])
     ('DR1.z', '`my.survey`.z')
@@ -27,40 +27,40 @@ def join_dotted(parts: Sequence[str]) -> str:
 
 
 def split_qualifier(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the ways to read a text as what is before a dot, and an attribute.
+    """Yield the readings of a text as a qualifier before a dot, and an attribute.
 
     >>> [list(split_qualifier(text)) for text in ("DR1.z", "a.b.c", "`a.b`.c", "z")]
     [[('DR1', 'z')], [('a', 'b.c'), ('a.b', 'c')], [('a.b', 'c')], []]
     """
-    parts = _parts(text)
+    parts = _split_parts(text)
     for place in range(1, len(parts)):
         yield ".".join(parts[:place]), ".".join(parts[place:])
 
 
 def unquote(text: str) -> str | None:
-    """Return the name that is written in backquotes, if the text is nothing else.
+    """Return the name in backquotes, if the text is nothing else; otherwise None.
 
     >>> unquote("`DR1.z`"), unquote("`DR1`.z")
     ('DR1.z', None)
     """
-    parts = _parts(text)
+    parts = _split_parts(text)
     return parts[0] if len(parts) == 1 and text.strip().startswith("`") else None
 
 
 def split_alias(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the ways to read a text as a reference and the name that it is to have.
+    """Yield the readings of a text as a reference and its alias.
 
     >>> list(split_alias("DR1.z AS z_dr1")), list(split_alias("DR1.z as `z 1`")), list(split_alias("z"))
     ([('DR1.z', 'z_dr1')], [('DR1.z', 'z 1')], [])
     """
-    for found in _ALIAS.finditer(text):
-        before, after = text[: found.start()].strip(), text[found.end() :].strip()
+    for match in _ALIAS.finditer(text):
+        before, after = text[: match.start()].strip(), text[match.end() :].strip()
         if before and after:
             yield before, unquote(after) or after
 
 
 def split_commas(text: str) -> list[str]:
-    """Return the references in a text that has commas between them; a comma in backquotes is part of a name.
+    """Return the references of a comma-separated text; a comma in backquotes is part of a name.
 
     >>> split_commas("g, DR1.z AS z_dr1, `a, b`,")
     ['g', 'DR1.z AS z_dr1', '`a, b`']
@@ -69,15 +69,15 @@ def split_commas(text: str) -> list[str]:
     return [reference for reference in references if reference]
 
 
-def _parts(text: str) -> list[str]:
-    """Return the parts of a text between its dots, without their backquotes; none if it cannot be read so."""
+def _split_parts(text: str) -> list[str]:
+    """Return the parts of a text between its dots, without backquotes; empty if the text is not a reference."""
     parts, place, text = [], 0, text.strip()
     while True:
-        found = _PART.match(text, place)
-        if found is None:
+        match = _PART.match(text, place)
+        if match is None:
             return []
-        parts.append(found[1].replace("``", "`") if found[1] else found[2])
-        place = found.end()
+        parts.append(match[1].replace("``", "`") if match[1] else match[2])
+        place = match.end()
         if place == len(text):
             return parts
         if text[place] != ".":

@@ -1,10 +1,10 @@
-"""What the reader is told when something cannot be meant; it adds where."""
+"""The error inside this package for text without a meaning; the reader adds the position."""
 
 __all__ = ["Refusal"]
 
 
 class Refusal(Exception):  # noqa: N818 - never leaves the package: the reader turns it into a CriterionError
-    """Something that has no meaning in a criterion, and what to do about it."""
+    """A form that has no meaning in a criterion, with a hint."""
 
     def __init__(self, problem: str, hint: str = "") -> None:
         super().__init__(problem)

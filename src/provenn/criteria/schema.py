@@ -1,53 +1,57 @@
-"""What a criterion needs to know of the attributes it may read, and the rule by which names are matched."""
+"""The attributes that a criterion may read, and the rule that matches names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NewType, Protocol
 
 from provenn.criteria.types import Type
 
-__all__ = ["Attribute", "AttributeLike", "matching_names"]
+__all__ = ["Attribute", "AttributeIdentity", "AttributeLike", "matching_names"]
+
+AttributeIdentity = NewType("AttributeIdentity", str)
+"""Where an attribute is defined, and so what its values mean, under any name."""
 
 
 class AttributeLike(Protocol):
-    """An attribute, as far as criteria and expressions care. A schema maps names to these."""
+    """The properties of an attribute that criteria and expressions need; a schema maps names to attributes."""
 
     @property
-    def identity(self) -> str:
-        """Where the attribute is defined."""
+    def identity(self) -> AttributeIdentity:
+        """The place where the attribute is defined."""
 
     @property
     def type(self) -> Type:
-        """The type of its values."""
+        """The type of the values."""
 
     @property
     def nullable(self) -> bool:
-        """Whether a source can be without a value."""
+        """Whether a source can lack a value."""
 
     @property
     def unit(self) -> str:
-        """What its values are in; empty if that is not known."""
+        """The unit of the values; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """The least that is an attribute."""
+    """A minimal attribute."""
 
-    identity: str
+    identity: AttributeIdentity
     type: Type
     nullable: bool = True
     unit: str = ""
 
 
 def matching_names(name: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names that `name` may mean: itself if it is there, otherwise all that differ in case alone.
+    """Return the names that match `name`: the exact name if known, otherwise all names that differ only in case.
 
-    One match is the answer, several are ambiguous, none is unknown. This is the rule for case everywhere.
+    A single match is the answer, several matches are ambiguous, and none means unknown. This rule for case applies
+    everywhere.
 
     >>> matching_names("VMAG", ["vmag", "Vmag"]), matching_names("vmag", ["vmag", "Vmag"])
     (('vmag', 'Vmag'), ('vmag',))
     """
     known = tuple(names)
-    return (name,) if name in known else tuple(one for one in known if one.lower() == name.lower())
+    return (name,) if name in known else tuple(candidate for candidate in known if candidate.lower() == name.lower())

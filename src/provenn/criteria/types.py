@@ -1,4 +1,4 @@
-"""The types of attributes and expressions, and the type in which Spark (ANSI rules) brings two of them together."""
+"""The types of attributes and expressions, and the common type of two types by Spark's ANSI rules."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = [
     "TINYINT",
     "VOID",
     "Type",
-    "arithmetic_type",
-    "common_type",
     "decimal",
-    "digits",
+    "find_arithmetic_types",
+    "find_common_type",
+    "get_decimal_type",
     "parse_type",
 ]
 
@@ -33,7 +33,7 @@ _MOST_DIGITS = 38
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type, by Spark's name for it; precision and scale are those of a decimal.
+    """A type, identified by Spark's name; precision and scale apply to decimals.
 
     >>> str(Type("decimal", 10, 2))
     'decimal(10,2)'
@@ -50,7 +50,7 @@ class Type:
 
     @property
     def scalar(self) -> bool:
-        """Whether values are single values that provenn knows how to order; arrays, maps, binaries are not."""
+        """Whether values are single values with an order known to provenn, unlike arrays, maps and binaries."""
         return self.numeric or self in (STRING, BOOLEAN, DATE, TIMESTAMP, TIMESTAMP_NTZ, VOID)
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ TIMESTAMP_NTZ = Type("timestamp_ntz")
 VOID = Type("void")
 """The type of a bare NULL."""
 ORDER = Type("order")
-"""The type of a comparison of two terms: less, equal or greater. It never leaves this package."""
+"""The type of a comparison of two terms: less, equal or greater. This package does not expose it."""
 INTEGRAL = (TINYINT, SMALLINT, INT, BIGINT)
 
 _DIGITS = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
@@ -95,87 +95,89 @@ def decimal(precision: int, scale: int = 0) -> Type:
 
 
 def parse_type(text: str) -> Type:
-    """Read a type as Spark writes it. What is not a scalar is kept by its text.
+    """Parse a type in Spark's spelling; a type that is not scalar keeps its text as the name.
 
     >>> parse_type("DECIMAL(10, 2)"), parse_type("long").name, parse_type("array<int>").scalar
     (Type(name='decimal', precision=10, scale=2), 'bigint', False)
     """
     compact = "".join(text.lower().split())
     name = _ALIASES.get(compact, compact)
-    found = _DECIMAL.fullmatch(name)
-    return decimal(int(found[1]), int(found[2] or 0)) if found else Type(name)
+    match = _DECIMAL.fullmatch(name)
+    return decimal(int(match[1]), int(match[2] or 0)) if match else Type(name)
 
 
-def digits(kind: Type) -> Type | None:
-    """Return the decimal type that holds a decimal or an integral type, or None."""
+def get_decimal_type(kind: Type) -> Type | None:
+    """Return the decimal type that holds all values of a decimal or integral type; None for other types."""
     if kind in INTEGRAL:
         return decimal(_DIGITS[kind])
     return kind if kind.name == "decimal" else None
 
 
-def common_type(*kinds: Type) -> Type | None:
-    """Return the type in which values of all the types are compared, or None where there is no such type.
+def find_common_type(*kinds: Type) -> Type | None:
+    """Return the type in which values of all the types are compared, or None if no type fits.
 
-    Strings do not mix with anything else: Spark would cast them, and a cast that can fail is the user's to write.
+    Strings do not mix with other types: Spark would cast them, and a cast that can fail must be explicit.
 
-    >>> str(common_type(INT, decimal(3, 1)))
+    >>> str(find_common_type(INT, decimal(3, 1)))
     'decimal(11,1)'
     """
     common: Type | None = VOID
     for kind in kinds:
-        common = common and _common(common, kind)
+        common = common and _find_common_pair(common, kind)
     return common
 
 
-def _common(one: Type, other: Type) -> Type | None:
-    if VOID in (one, other) or one == other:
-        return other if one == VOID else one
-    if one in INTEGRAL and other in INTEGRAL:
-        return max(one, other, key=INTEGRAL.index)
-    if one.numeric and other.numeric:
-        left, right = digits(one), digits(other)
+def _find_common_pair(first: Type, second: Type) -> Type | None:
+    """Return the common type of two types, or None."""
+    if VOID in (first, second) or first == second:
+        return second if first == VOID else first
+    if first in INTEGRAL and second in INTEGRAL:
+        return max(first, second, key=INTEGRAL.index)
+    if first.numeric and second.numeric:
+        left, right = get_decimal_type(first), get_decimal_type(second)
         if left is None or right is None:
-            return DOUBLE  # also for float and an integer: ANSI widens rather than lose digits
+            return DOUBLE  # also for a float and an integer: ANSI widens to keep digits
         scale = max(left.scale, right.scale)
         precision = max(left.precision - left.scale, right.precision - right.scale) + scale
         return decimal(precision, scale) if precision <= _MOST_DIGITS else None
     moments = {DATE, TIMESTAMP, TIMESTAMP_NTZ}
-    if one in moments and other in moments:
-        return TIMESTAMP if TIMESTAMP in (one, other) else TIMESTAMP_NTZ
+    if first in moments and second in moments:
+        return TIMESTAMP if TIMESTAMP in (first, second) else TIMESTAMP_NTZ
     return None
 
 
-def arithmetic_type(operator: str, left: Type, right: Type) -> tuple[Type, Type, Type] | None:
-    """Return the types to which the operands of ``+ - * / %`` are brought, and the type of the result."""
+def find_arithmetic_types(operator: str, left: Type, right: Type) -> tuple[Type, Type, Type] | None:
+    """Return the types of the converted operands of ``+ - * / %``, and the type of the result."""
     if not (left.numeric and right.numeric):
         return None
-    one, other = digits(left), digits(right)
-    if one and other and "decimal" in (left.name, right.name):
-        return one, other, _decimal_result(operator, one, other)
+    left_decimal, right_decimal = get_decimal_type(left), get_decimal_type(right)
+    if left_decimal and right_decimal and "decimal" in (left.name, right.name):
+        return left_decimal, right_decimal, _find_decimal_result(operator, left_decimal, right_decimal)
     if operator == "/":
         return DOUBLE, DOUBLE, DOUBLE
-    common = common_type(left, right)
+    common = find_common_type(left, right)
     return (common, common, common) if common else None
 
 
-def _decimal_result(operator: str, one: Type, other: Type) -> Type:
-    whole = max(one.precision - one.scale, other.precision - other.scale)
-    scale = max(one.scale, other.scale)
+def _find_decimal_result(operator: str, left: Type, right: Type) -> Type:
+    """Return the type of an arithmetic operation on two decimals."""
+    whole = max(left.precision - left.scale, right.precision - right.scale)
+    scale = max(left.scale, right.scale)
     match operator:
         case "+" | "-":
-            return _bounded(whole + scale + 1, scale)
+            return _limit_decimal(whole + scale + 1, scale)
         case "*":
-            return _bounded(one.precision + other.precision + 1, one.scale + other.scale)
+            return _limit_decimal(left.precision + right.precision + 1, left.scale + right.scale)
         case "/":
-            scale = max(6, one.scale + other.precision + 1)
-            return _bounded(one.precision - one.scale + other.scale + scale, scale)
+            scale = max(6, left.scale + right.precision + 1)
+            return _limit_decimal(left.precision - left.scale + right.scale + scale, scale)
         case _:
-            whole = min(one.precision - one.scale, other.precision - other.scale)
-            return _bounded(whole + scale, scale)
+            whole = min(left.precision - left.scale, right.precision - right.scale)
+            return _limit_decimal(whole + scale, scale)
 
 
-def _bounded(precision: int, scale: int) -> Type:
-    """Return the decimal that Spark makes of one with too many digits: it gives up digits behind the point first."""
+def _limit_decimal(precision: int, scale: int) -> Type:
+    """Return a decimal type within Spark's limit of digits; digits after the point are given up first."""
     if precision <= _MOST_DIGITS:
         return decimal(precision, scale)
     return decimal(_MOST_DIGITS, max(_MOST_DIGITS - (precision - scale), min(scale, 6)))

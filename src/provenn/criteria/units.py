@@ -1,4 +1,4 @@
-"""The unit of a value, as far as it follows from the units of attributes, quantities and functions."""
+"""Find the unit of a value from the units of attributes, quantities and functions."""
 
 from __future__ import annotations
 
@@ -6,34 +6,42 @@ from collections.abc import Iterable
 from enum import Enum
 from fractions import Fraction
 
-from provenn.criteria.domains import number
+from provenn.criteria.domains import decode_number
 from provenn.criteria.folding import evaluate
-from provenn.criteria.known_units import Unit, factor, failures, is_function_unit, read_unit, same, unit_text
-from provenn.criteria.nodes import Call, Column, Constant, Node, Test, walk
+from provenn.criteria.known_units import (
+    Unit,
+    are_same_unit,
+    find_factor,
+    get_unit_errors,
+    is_function_unit,
+    read_unit,
+    write_unit,
+)
+from provenn.criteria.nodes import Call, ColumnNode, Constant, Node, Test, walk
 
 __all__ = [
     "OF_ANGLES",
-    "Plain",
+    "PlainUnit",
+    "find_unit",
     "has_quantity",
     "has_unit",
     "is_angle",
     "is_dimensional",
     "is_quantity",
     "is_scaled",
-    "parts",
-    "reads",
+    "reads_attributes",
     "same_unit",
-    "unit_in",
     "unit_of",
+    "walk_values",
 ]
 
-_KEPT = frozenset(["coerce", "abs", "round", "bround", "floor", "ceil", "rint"])
-_ALIKE = frozenset(["+", "-", "%", "pmod", "coalesce", "greatest", "least", "nanvl", "hypot"])
+_KEEP_UNIT = frozenset(["coerce", "abs", "round", "bround", "floor", "ceil", "rint"])
+_SHARE_UNIT = frozenset(["+", "-", "%", "pmod", "coalesce", "greatest", "least", "nanvl", "hypot"])
 _ROOTS = {"sqrt": Fraction(1, 2), "cbrt": Fraction(1, 3)}
 OF_ANGLES = frozenset(["sin", "cos", "tan", "cot", "sec", "csc"])
-_NUMBERS = OF_ANGLES | {"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "signum", "factorial"}
-_NUMBERS |= {"exp", "expm1", "ln", "log", "log10", "log2", "log1p"}
-_GIVEN = {  # the unit of what a function gives, whatever it takes
+_UNITLESS = OF_ANGLES | {"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "signum", "factorial"}
+_UNITLESS |= {"exp", "expm1", "ln", "log", "log10", "log2", "log1p"}
+_RESULT_UNITS = {  # the unit of a function's result, independent of its arguments
     **dict.fromkeys(["asin", "acos", "atan", "atan2", "radians"], "rad"),
     **dict.fromkeys(["datediff", "unix_date"], "d"),
     "degrees": "deg",
@@ -43,142 +51,151 @@ _GIVEN = {  # the unit of what a function gives, whatever it takes
 }
 
 
-class Plain(Enum):
-    """What has no unit of its own: added to something, it is in the unit of that; multiplied, it is a number."""
+class PlainUnit(Enum):
+    """The unit of plain numbers.
+
+    In a sum, a plain number adopts the unit of the other operand; in a product, it is a factor.
+    """
 
     NUMBER = "a number without a unit"
 
 
 def unit_of(node: Node) -> str:
-    """Return the unit of the values of a node, so that FITS and VOTable know it; empty if it has none or none is known.
+    """Return the unit of the values of a node, in a spelling for FITS and VOTable; empty if none is known.
 
-    A sum or a choice of values in units that cannot be converted has none.
+    A sum or a choice of values in units that cannot be converted has no unit.
     """
-    texts = [one.unit for one in walk(node) if isinstance(one, Column | Constant) and one.unit]
-    given = any(isinstance(one, Call) and one.operator in _GIVEN for one in walk(node))
-    if not node.type.numeric or not (texts or given):
+    texts = [part.unit for part in walk(node) if isinstance(part, ColumnNode | Constant) and part.unit]
+    has_result_unit = any(isinstance(part, Call) and part.operator in _RESULT_UNITS for part in walk(node))
+    if not node.type.numeric or not (texts or has_result_unit):
         return ""
-    unit = unit_in(node)
-    if unit is None or unit is Plain.NUMBER:
+    unit = find_unit(node)
+    if unit is None or unit is PlainUnit.NUMBER:
         return ""
-    return next((text for text in texts if same(read_unit(text), unit)), unit_text(unit))
+    return next((text for text in texts if are_same_unit(read_unit(text), unit)), write_unit(unit))
 
 
-def same_unit(one: str, other: str) -> bool:
-    """Tell whether two texts mean one unit, as km/s and km.s-1 do.
+def same_unit(left: str, right: str) -> bool:
+    """Tell whether two texts name the same unit, as km/s and km.s-1 do.
 
     >>> same_unit("km/s", "km.s-1"), same_unit("mas", "arcsec")
     (True, False)
     """
-    return one == other or same(read_unit(one), read_unit(other))
+    return left == right or are_same_unit(read_unit(left), read_unit(right))
 
 
-def unit_in(node: Node) -> Unit:
-    """Return the unit of a node: one of astropy, `Plain.NUMBER`, or None where it is not known."""
+def find_unit(node: Node) -> Unit:
+    """Return the unit of a node: a unit of astropy, `PlainUnit.NUMBER`, or None if unknown."""
     match node:
-        case Column(unit=text):
+        case ColumnNode(unit=text):
             return read_unit(text) if text else None
         case Constant(unit=text):
-            return read_unit(text) if text else Plain.NUMBER
+            return read_unit(text) if text else PlainUnit.NUMBER
         case Call(unit=text) if text:
             return read_unit(text)
         case Call():
             try:
-                unit = _calculated(node)
-            except failures():
+                unit = _calculate_unit(node)
+            except get_unit_errors():
                 return None
-            return Plain.NUMBER if same(unit, read_unit("")) and not reads(node) else unit
+            return PlainUnit.NUMBER if are_same_unit(unit, read_unit("")) and not reads_attributes(node) else unit
     return None
 
 
-def _calculated(call: Call) -> Unit:
-    """Return the unit of a call; fail where the units of its arguments have no such one."""
+def _calculate_unit(call: Call) -> Unit:
+    """Return the unit of a call; raise an error of astropy if the units of the arguments do not fit."""
     operator = call.operator
     if operator == "case":
-        return _shared(map(unit_in, (*call.arguments[1::2], call.arguments[-1])))
-    units = [unit_in(argument) for argument in call.arguments]
-    if all(unit is Plain.NUMBER for unit in units):
-        return Plain.NUMBER
-    if operator in _GIVEN:
-        return read_unit(_GIVEN[operator])
-    if operator in _NUMBERS:
+        return _find_shared_unit(map(find_unit, (*call.arguments[1::2], call.arguments[-1])))
+    units = [find_unit(argument) for argument in call.arguments]
+    if all(unit is PlainUnit.NUMBER for unit in units):
+        return PlainUnit.NUMBER
+    if operator in _RESULT_UNITS:
+        return read_unit(_RESULT_UNITS[operator])
+    if operator in _UNITLESS:
         return read_unit("")
-    if operator in _ALIKE:
-        return _shared(units)
-    if operator in _KEPT or (operator == "cast" and call.type.numeric and call.arguments[0].type.numeric):
+    if operator in _SHARE_UNIT:
+        return _find_shared_unit(units)
+    if operator in _KEEP_UNIT or (operator == "cast" and call.type.numeric and call.arguments[0].type.numeric):
         return units[0]
     if operator in _ROOTS:
         return units[0] ** _ROOTS[operator]
     if operator == "pow":
-        return units[0] ** _exponent(call.arguments[1])
+        return units[0] ** _read_exponent(call.arguments[1])
     if operator in "*/":
-        one, other = (read_unit("") if unit is Plain.NUMBER else unit for unit in units)
-        return one * other if operator == "*" else one / other
+        left, right = (read_unit("") if unit is PlainUnit.NUMBER else unit for unit in units)
+        return left * right if operator == "*" else left / right
     return None
 
 
-def _shared(units: Iterable[Unit]) -> Unit:
-    known = [unit for unit in units if unit is not Plain.NUMBER]
+def _find_shared_unit(units: Iterable[Unit]) -> Unit:
+    """Return the unit that all units share, without plain numbers; None if the units differ."""
+    known = [unit for unit in units if unit is not PlainUnit.NUMBER]
     if not known:
-        return Plain.NUMBER
-    return known[0] if all(same(unit, known[0]) for unit in known) else None
+        return PlainUnit.NUMBER
+    return known[0] if all(are_same_unit(unit, known[0]) for unit in known) else None
 
 
-def _exponent(node: Node) -> Fraction:
+def _read_exponent(node: Node) -> Fraction:
+    """Return the value of a constant exponent."""
     constant = evaluate(node)
     if constant is None or not isinstance(constant.key, int):
         raise ValueError("the exponent is not a constant")
-    return Fraction(number(constant.type, constant.key)).limit_denominator(100)
+    return Fraction(decode_number(constant.type, constant.key)).limit_denominator(100)
 
 
 def is_scaled(node: Node) -> bool:
-    """Tell whether a plain number multiplies or divides what has a unit, so that its unit is not certain."""
-    if not isinstance(node, Call) or node.unit or node.operator in _GIVEN or node.operator in _NUMBERS:
+    """Tell whether a plain number multiplies or divides a value with a unit, so that the unit is uncertain."""
+    if not isinstance(node, Call) or node.unit or node.operator in _RESULT_UNITS or node.operator in _UNITLESS:
         return False
-    if unit_in(node) is Plain.NUMBER:
+    if find_unit(node) is PlainUnit.NUMBER:
         return False
-    plain = node.operator in ("*", "/") and any(unit_in(one) is Plain.NUMBER for one in node.arguments)
+    plain = node.operator in ("*", "/") and any(find_unit(argument) is PlainUnit.NUMBER for argument in node.arguments)
     return plain or any(map(is_scaled, node.arguments))
 
 
 def is_dimensional(unit: Unit) -> bool:
-    """Tell whether a unit is known, is not that of a number, and is converted by a factor."""
-    return not (unit is None or unit is Plain.NUMBER or is_function_unit(unit) or same(unit, read_unit("")))
+    """Tell whether a unit is known, is not the unit of plain numbers, and is converted by a factor."""
+    return not (
+        unit is None or unit is PlainUnit.NUMBER or is_function_unit(unit) or are_same_unit(unit, read_unit(""))
+    )
 
 
 def is_angle(unit: Unit) -> bool:
-    """Tell whether a unit is known to be that of an angle."""
-    return is_dimensional(unit) and factor(unit, read_unit("rad")) is not None
+    """Tell whether a unit is known to be an angle."""
+    return is_dimensional(unit) and find_factor(unit, read_unit("rad")) is not None
 
 
 def has_unit(node: Node) -> bool:
-    """Tell whether the unit of a node may be known; astropy is not needed to tell."""
+    """Tell whether the unit of a node may be known, without astropy."""
     return any(
-        bool(one.unit) if isinstance(one, Column | Constant) else isinstance(one, Call) and one.operator in _GIVEN
-        for one in parts(node)
+        bool(value.unit)
+        if isinstance(value, ColumnNode | Constant)
+        else isinstance(value, Call) and value.operator in _RESULT_UNITS
+        for value in walk_values(node)
     )
 
 
 def has_quantity(node: Node) -> bool:
-    """Tell whether a number with a unit is part of a node."""
-    return any(isinstance(one, Constant) and one.unit for one in parts(node))
+    """Tell whether a node contains a number with a unit."""
+    return any(isinstance(value, Constant) and value.unit for value in walk_values(node))
 
 
-def reads(node: Node) -> bool:
+def reads_attributes(node: Node) -> bool:
     """Tell whether the value of a node differs by source."""
-    return any(isinstance(one, Column | Test) for one in parts(node))
+    return any(isinstance(value, ColumnNode | Test) for value in walk_values(node))
 
 
 def is_quantity(node: Node) -> bool:
-    """Tell whether a node is a number with a unit, written or calculated from such."""
-    return has_quantity(node) and not reads(node) and unit_in(node) is not Plain.NUMBER
+    """Tell whether a node is a number with a unit, or calculated from numbers with units only."""
+    return has_quantity(node) and not reads_attributes(node) and find_unit(node) is not PlainUnit.NUMBER
 
 
-def parts(node: Node) -> Iterable[Node]:
-    """Yield a node and what it is made of, but not what is inside a condition."""
+def walk_values(node: Node) -> Iterable[Node]:
+    """Yield a node and its parts, without the parts of conditions."""
     stack = [node]
     while stack:
-        one = stack.pop()
-        yield one
-        if isinstance(one, Call):
-            stack.extend(one.arguments)
+        value = stack.pop()
+        yield value
+        if isinstance(value, Call):
+            stack.extend(value.arguments)

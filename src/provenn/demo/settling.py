@@ -1,4 +1,4 @@
-"""The folder of the demo: an archive, with its own copy of the stars."""
+"""Prepare the folder of the demo: an archive, with its own copy of the stars."""
 
 from __future__ import annotations
 
@@ -10,78 +10,83 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from provenn.archive import DATABASE
-from provenn.demo.fetching import Origin, Progress, RealCatalogs, real_catalogs
-from provenn.demo.generating import STARS, generated_catalogs
+from provenn.demo.fetching import Progress, RealCatalogs, StarOrigin, fetch_catalogs
+from provenn.demo.generating import STARS, generate_catalogs
+from provenn.durable import publish_new, write_durably
 from provenn.errors import FetchError, StoreError
 
-__all__ = ["OFFLINE", "settled"]
+__all__ = ["OFFLINE", "prepare_stars"]
 
 OFFLINE = "PROVENN_OFFLINE"
-"""The variable that says that nothing is to be fetched."""
+"""The environment variable that forbids fetching."""
 
-_STARS = "stars"
-_ORIGINS = "origins.json"
+_STARS_FOLDER = "stars"
+_ORIGINS_FILE = "origins.json"
 _CATALOGS = ("hipparcos", "bigsky", "names")
 
 
-def settled(folder: Path, *, offline: bool = False, stars: int = STARS, progress: Progress = None) -> RealCatalogs:
-    """Return the stars in the folder of the demo; put them there if they are not.
+def prepare_stars(
+    folder: Path, *, offline: bool = False, stars: int = STARS, progress: Progress = None
+) -> RealCatalogs:
+    """Return the stars in the folder of the demo; fetch or generate them first if they are missing.
 
     Parameters
     ----------
     folder
-        The folder; it is made if it is not there.
+        The folder; the function creates it if it is missing.
     offline
-        Whether to fetch nothing; the stars are made up then, as they are where nothing can be fetched.
+        Whether to fetch nothing. Then the stars are generated, as they are if fetching fails.
     stars
-        How many stars a made-up Hipparcos has.
+        The number of stars in a generated Hipparcos.
     progress
-        Called with what is done, and with what could not be.
+        The function called with a text before each step, and after a failure.
 
     Raises
     ------
     StoreError
-        If the folder holds something else, or cannot be written.
+        If the folder holds something other than a demo, or cannot be written.
     """
-    place = folder / _STARS
-    if (place / _ORIGINS).is_file():
-        return _there(place)
+    stars_folder = folder / _STARS_FOLDER
+    if (stars_folder / _ORIGINS_FILE).is_file():
+        return _read_stars(stars_folder)
     if folder.exists() and (not folder.is_dir() or (folder / DATABASE).exists() or any(folder.iterdir())):
-        raise StoreError(f"{folder} is there, and it is no demo", hint="name another folder")
+        raise StoreError(f"{folder} exists and is not a demo", hint="name another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        new = Path(mkdtemp(dir=folder.absolute().parent, prefix=".provenn-demo-"))
+        temporary = Path(mkdtemp(dir=folder.absolute().parent, prefix=".provenn-demo-"))
         try:
-            found = _found(new, offline or bool(os.environ.get(OFFLINE)), stars, progress)
-            origins = {name: asdict(one) for name, one in found.origins.items()}
-            said = {"generated": found.generated, "origins": origins}
-            (new / _ORIGINS).write_text(json.dumps(said, indent=1), encoding="utf-8")
-            new.rename(place)
+            catalogs = _write_stars(temporary, offline or bool(os.environ.get(OFFLINE)), stars, progress)
+            origins = {name: asdict(origin) for name, origin in catalogs.origins.items()}
+            content = {"generated": catalogs.generated, "origins": origins}
+            write_durably(temporary / _ORIGINS_FILE, json.dumps(content, indent=1).encode())
+            publish_new(temporary, stars_folder)
         finally:
-            shutil.rmtree(new, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
     except OSError as error:
         raise StoreError(f"{folder} cannot be written: {error}", hint="name another folder") from error
-    return _there(place)
+    return _read_stars(stars_folder)
 
 
-def _there(place: Path) -> RealCatalogs:
-    said = json.loads((place / _ORIGINS).read_text(encoding="utf-8"))
-    origins = {name: Origin(**one) for name, one in said["origins"].items()}
+def _read_stars(folder: Path) -> RealCatalogs:
+    """Return the stars in a complete folder."""
+    content = json.loads((folder / _ORIGINS_FILE).read_text(encoding="utf-8"))
+    origins = {name: StarOrigin(**fields) for name, fields in content["origins"].items()}
     return RealCatalogs.of(
-        {name: place / f"{name}.parquet" for name in _CATALOGS}, origins, generated=said["generated"]
+        {name: folder / f"{name}.parquet" for name in _CATALOGS}, origins, generated=content["generated"]
     )
 
 
-def _found(new: Path, offline: bool, stars: int, progress: Progress) -> RealCatalogs:
-    tell = progress or (lambda _: None)
+def _write_stars(folder: Path, offline: bool, stars: int, progress: Progress) -> RealCatalogs:
+    """Write the fetched catalogs into a folder, or generated catalogs if fetching is forbidden or fails."""
+    report = progress or (lambda _: None)
     if not offline:
         try:
-            found = real_catalogs(progress)
+            catalogs = fetch_catalogs(progress)
         except FetchError as error:
-            tell(f"nothing can be fetched: {error.message}")
+            report(f"nothing can be fetched: {error.message}")
         else:
             for name in _CATALOGS:
-                shutil.copyfile(getattr(found, name), new / f"{name}.parquet")
-            return found
-    tell("making up a sky: these stars are not real")
-    return generated_catalogs(new, stars=stars)
+                shutil.copyfile(getattr(catalogs, name), folder / f"{name}.parquet")
+            return catalogs
+    report("generating a sky: these stars are not real")
+    return generate_catalogs(folder, stars=stars)

@@ -1,8 +1,8 @@
-"""Values to look at, as text, SVG and HTML. Pure functions on plain values: labels and NumPy arrays."""
+"""Pictures of values, as text, SVG and HTML: pure functions of plain values such as labels and NumPy arrays."""
 
 from provenn.display.array import array_svg, array_text
 from provenn.display.hypercube import hypercube_svg
-from provenn.display.knowledge import OPEN_UNIVERSE, classification_html, explanation_html, knowledge_html
+from provenn.display.knowledge_picture import OPEN_UNIVERSE, classification_html, explanation_html, knowledge_html
 from provenn.display.relationship import relationship_html, relationship_svg, relationship_text
 from provenn.display.text import hypercube_text
 from provenn.display.venn import RegionState, venn_states_svg, venn_svg

@@ -1,7 +1,7 @@
-"""Figures: pieces of a picture that know their size, and so can be put beside and above each other.
+"""Figures: pieces of a picture with a known size, to be put beside and above each other.
 
-Everything is drawn in the current colour, so that a figure inside a page is as readable as the text around it. A
-picture on its own (a file) brings its own ink and paper, for light and for dark screens.
+A figure uses the current colour, and so is as readable inside a page as the text around the figure. A picture in a
+separate file has ink and paper of its own, for light and for dark screens.
 """
 
 from collections.abc import Sequence
@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from unicodedata import category, east_asian_width
 
-from provenn.display.markup import Element, element, number, render, visible
+from provenn.display.markup import Element, format_number, make_element, make_printable, render
 
 __all__ = [
     "ACCENT",
     "Figure",
-    "above",
-    "beside",
-    "document",
-    "framed",
-    "shortened",
-    "signs_and_key",
-    "text_width",
-    "words",
+    "choose_signs",
+    "draw_text",
+    "estimate_text_width",
+    "frame_figure",
+    "render_document",
+    "shorten_label",
+    "stack_horizontally",
+    "stack_vertically",
 ]
 
 ACCENT = "#3b7dd8"
-"""The one colour, with enough contrast on white and on black."""
+"""The only colour; its contrast suffices on white and on black."""
 
 _INK, _PAPER = "#1f2328", "#ffffff"
 _DARK_INK, _DARK_PAPER = "#e6edf3", "#0d1117"
@@ -34,45 +34,45 @@ _MARGIN = 12.0
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Drawn elements, within a rectangle whose top left corner is (0, 0)."""
+    """Elements of a picture, within a rectangle whose top left corner is (0, 0)."""
 
     width: float
     height: float
     parts: tuple[Element, ...] = ()
 
-    def at(self, x: float, y: float) -> Element:
-        """Return the figure as one element, moved."""
-        return element("g", *self.parts, transform=f"translate({number(x)} {number(y)})")
+    def place_at(self, x: float, y: float) -> Element:
+        """Return the figure as one element, with its top left corner at a point."""
+        return make_element("g", *self.parts, transform=f"translate({format_number(x)} {format_number(y)})")
 
 
-def beside(figures: Sequence[Figure], gap: float = 12.0, align: float = 0.5) -> Figure:
-    """Return figures from left to right; `align` 0 has their tops level, 1 their bottoms."""
+def stack_horizontally(figures: Sequence[Figure], gap: float = 12.0, align: float = 0.5) -> Figure:
+    """Return figures from left to right; with `align` 0 their tops are level, with 1 their bottoms."""
     height = max((figure.height for figure in figures), default=0.0)
     x, parts = 0.0, []
     for figure in figures:
-        parts.append(figure.at(x, (height - figure.height) * align))
+        parts.append(figure.place_at(x, (height - figure.height) * align))
         x += figure.width + gap
     return Figure(max(x - gap, 0.0), height, tuple(parts))
 
 
-def above(figures: Sequence[Figure], gap: float = 12.0, align: float = 0.5) -> Figure:
-    """Return figures from top to bottom; `align` 0 has their left sides level, 1 their right sides."""
+def stack_vertically(figures: Sequence[Figure], gap: float = 12.0, align: float = 0.5) -> Figure:
+    """Return figures from top to bottom; with `align` 0 their left sides are level, with 1 their right sides."""
     width = max((figure.width for figure in figures), default=0.0)
     y, parts = 0.0, []
     for figure in figures:
-        parts.append(figure.at((width - figure.width) * align, y))
+        parts.append(figure.place_at((width - figure.width) * align, y))
         y += figure.height + gap
     return Figure(width, max(y - gap, 0.0), tuple(parts))
 
 
-def framed(figure: Figure, padding: float = 16.0) -> Figure:
+def frame_figure(figure: Figure, padding: float = 16.0) -> Figure:
     """Return a figure in a coloured box."""
     width, height = figure.width + 2 * padding, figure.height + 2 * padding
-    box = element("rect", width=width, height=height, rx=8.0, fill=ACCENT, fill_opacity=0.1, stroke=ACCENT)
-    return Figure(width, height, (box, figure.at(padding, padding)))
+    box = make_element("rect", width=width, height=height, rx=8.0, fill=ACCENT, fill_opacity=0.1, stroke=ACCENT)
+    return Figure(width, height, (box, figure.place_at(padding, padding)))
 
 
-def words(
+def draw_text(
     text: str,
     *,
     size: float = 13.0,
@@ -81,9 +81,9 @@ def words(
     mono: bool = False,
     centred: bool = False,
 ) -> Figure:
-    """Return a line of text. Its width is an estimate: no font is at hand to measure it."""
-    width = 0.6 * size * len(text) if mono else text_width(text, size) * (1.08 if bold else 1.0)
-    line = element(
+    """Return a line of text as a figure; its width is an estimate, because no font is available to measure it."""
+    width = 0.6 * size * len(text) if mono else estimate_text_width(text, size) * (1.08 if bold else 1.0)
+    line = make_element(
         "text",
         text,
         x=width / 2 if centred else 0.0,
@@ -97,12 +97,13 @@ def words(
     return Figure(width, size * 1.35, (line,))
 
 
-def text_width(text: str, size: float) -> float:
-    """Return about how wide a line of text will be."""
-    return sum(size * _advance(character) for character in visible(text))
+def estimate_text_width(text: str, size: float) -> float:
+    """Return the approximate width of a line of text."""
+    return sum(size * _estimate_advance(character) for character in make_printable(text))
 
 
-def _advance(character: str) -> float:
+def _estimate_advance(character: str) -> float:
+    """Return the approximate width of a character, as a multiple of the font size."""
     if category(character) in {"Mn", "Me", "Cf"}:
         return 0.0
     if east_asian_width(character) in {"W", "F"}:
@@ -112,39 +113,44 @@ def _advance(character: str) -> float:
     return 0.82 if character in "mwMW@%—" else 0.62
 
 
-def shortened(label: str, longest: int) -> str:
-    """Return a label that fits in a picture.
+def shorten_label(label: str, longest: int) -> str:
+    """Return a label, shortened to a length.
 
-    >>> shortened("a very long name of a catalog", 18)
+    >>> shorten_label("a very long name of a catalog", 18)
     'a very long name …'
     """
     return label if len(label) <= longest else label[: longest - 1] + "…"
 
 
-def signs_and_key(labels: Sequence[str]) -> tuple[Sequence[str], Sequence[Figure]]:
-    """Return what to write in a drawing for each set, and the key to it: long names would hide the drawing."""
+def choose_signs(labels: Sequence[str]) -> tuple[Sequence[str], Sequence[Figure]]:
+    """Return the sign of each set in a drawing, and the key to the signs.
+
+    Short labels are their own signs, without a key; long labels would hide the drawing, so numbers stand for them.
+    """
     if all(len(label) <= 2 for label in labels):
         return labels, ()
-    lines = [words(f"{i} {shortened(label, 30)}", size=12) for i, label in enumerate(labels, start=1)]
-    return [str(i) for i, _ in enumerate(labels, start=1)], (above(lines, gap=2, align=0),)
+    lines = [draw_text(f"{i} {shorten_label(label, 30)}", size=12) for i, label in enumerate(labels, start=1)]
+    return [str(i) for i, _ in enumerate(labels, start=1)], (stack_vertically(lines, gap=2, align=0),)
 
 
-def document(figure: Figure, *, title: str, description: str, inline: bool = False, interactive: bool = False) -> str:
-    """Return the SVG of a figure, titled and described for those who cannot see it.
+def render_document(
+    figure: Figure, *, title: str, description: str, inline: bool = False, interactive: bool = False
+) -> str:
+    """Return a figure as an SVG document, with a title and a description for screen readers.
 
-    With `inline` it takes the colours of the page it is put in; otherwise it brings its own. One that is `interactive`
-    has links in it, which an image would hide from those who cannot see it.
+    An `inline` document takes the colours of the page; other documents bring their own. An `interactive` document has
+    links, hidden from screen readers inside an image, and so has the role of a group.
     """
     width, height = figure.width + 2 * _MARGIN, figure.height + 2 * _MARGIN
-    content = figure.at(_MARGIN, _MARGIN)
+    content = figure.place_at(_MARGIN, _MARGIN)
     digest = blake2b(f"{title}\0{description}\0{render(content)}".encode("utf-8", "replace"), digest_size=6)
     name = f"p{digest.hexdigest()}"
-    paper = element("rect", class_="paper", width=width, height=height, rx=6.0, fill=_PAPER)
-    svg = element(
+    paper = make_element("rect", class_="paper", width=width, height=height, rx=6.0, fill=_PAPER)
+    svg = make_element(
         "svg",
-        element("title", title, id="-title"),
-        element("desc", description, id="-desc"),
-        *(() if inline else (element("style", _style(name)), paper)),
+        make_element("title", title, id="-title"),
+        make_element("desc", description, id="-desc"),
+        *(() if inline else (make_element("style", _write_style(name)), paper)),
         content,
         xmlns="http://www.w3.org/2000/svg",
         class_=name,
@@ -155,7 +161,7 @@ def document(figure: Figure, *, title: str, description: str, inline: bool = Fal
         ),
         width=width,
         height=height,
-        viewBox=f"0 0 {number(width)} {number(height)}",
+        viewBox=f"0 0 {format_number(width)} {format_number(height)}",
         font_family="system-ui, sans-serif",
         fill="currentColor",
         **({} if inline else {"color": _INK}),
@@ -163,7 +169,8 @@ def document(figure: Figure, *, title: str, description: str, inline: bool = Fal
     return render(svg, name) + "\n"
 
 
-def _style(name: str) -> str:
+def _write_style(name: str) -> str:
+    """Return the style sheet of a document, for light and for dark screens."""
     return (
         f".{name} {{ color: {_INK} }} .{name} .paper {{ fill: {_PAPER} }} "
         f"@media (prefers-color-scheme: dark) "

@@ -1,7 +1,7 @@
 """The regions of a Venn diagram as exact outlines.
 
-Each ellipse is cut where it crosses the others. Every arc between two crossings lies on the border of exactly two
-regions, one on either side; the arcs of a region, joined end to end, are its outline.
+Each ellipse is cut at the crossings with all others. Every arc between two crossings borders exactly two regions, on
+either side; the arcs of a region, joined end to end, are the outline of the region.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,12 @@ from math import cos, degrees, hypot, pi, radians, sin
 import numpy as np
 from numpy.typing import NDArray
 
-from provenn.display.markup import number
+from provenn.display.markup import format_number
 
-__all__ = ["ARRANGEMENTS", "Arrangement", "Ellipse", "anchors", "outlines"]
+__all__ = ["ARRANGEMENTS", "Arrangement", "Ellipse", "find_anchors", "trace_outlines"]
 
-Region = tuple[int, ...]
-"""For each ellipse whether the region is inside (1) or outside (0)."""
+RegionIndex = tuple[int, ...]
+"""For each ellipse, whether the region is inside (1) or outside (0)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Ellipse:
     ry: float
     tilt: float = 0.0
 
-    def point(self, angle: float) -> tuple[float, float]:
+    def point_at(self, angle: float) -> tuple[float, float]:
         """Return the point at an angle of the parametric form."""
         along, across = self.rx * cos(angle), self.ry * sin(angle)
         return (
@@ -38,7 +38,7 @@ class Ellipse:
             self.y + along * sin(self.tilt) + across * cos(self.tilt),
         )
 
-    def depth(self, x: NDArray[np.float64] | float, y: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    def measure_depth(self, x: NDArray[np.float64] | float, y: NDArray[np.float64] | float) -> NDArray[np.float64]:
         """Return numbers that are positive inside, negative outside, and about the distance to the border."""
         dx, dy = x - self.x, y - self.y
         along = (dx * cos(self.tilt) + dy * sin(self.tilt)) / self.rx
@@ -48,7 +48,7 @@ class Ellipse:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """Ellipses in a frame, and the place beside each where its name goes."""
+    """Ellipses in a frame, and the position of the name beside each."""
 
     width: float
     height: float
@@ -76,92 +76,104 @@ ARRANGEMENTS = {
         ((34, 70), (80, 26), (240, 26), (286, 70)),
     ),
 }
-"""The diagrams that can be drawn, by the number of sets. Every region is in one piece."""
+"""The available diagrams, by the number of sets. Every region is in one piece."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Arc:
+    """A part of an ellipse between two angles."""
+
     ellipse: Ellipse
     start: float
     stop: float
 
-    def reversed(self) -> "_Arc":
+    def reverse(self) -> "_Arc":
+        """Return the same arc in the opposite direction."""
         return _Arc(self.ellipse, self.stop, self.start)
 
-    def ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        return self.ellipse.point(self.start), self.ellipse.point(self.stop)
+    def end_points(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the first and the last point."""
+        return self.ellipse.point_at(self.start), self.ellipse.point_at(self.stop)
 
-    def command(self) -> str:
-        one, (x, y) = self.ellipse, self.ends()[1]
-        large, clockwise = abs(self.stop - self.start) > pi, self.stop > self.start
-        numbers = (one.rx, one.ry, degrees(one.tilt), large, clockwise, x, y)
-        return "A" + " ".join(number(float(value)) for value in numbers)
+    def svg_command(self) -> str:
+        """Return the command of an SVG path that draws the arc from its first point."""
+        ellipse, (x, y) = self.ellipse, self.end_points()[1]
+        is_large, is_clockwise = abs(self.stop - self.start) > pi, self.stop > self.start
+        numbers = (ellipse.rx, ellipse.ry, degrees(ellipse.tilt), is_large, is_clockwise, x, y)
+        return "A" + " ".join(format_number(float(value)) for value in numbers)
 
 
-def outlines(ellipses: Sequence[Ellipse]) -> dict[Region, str]:
+def trace_outlines(ellipses: Sequence[Ellipse]) -> dict[RegionIndex, str]:
     """Return the outline of every region inside at least one ellipse, as the data of an SVG path.
 
-    The remaining region, outside all of them, is bounded by the outline of the key ``(0, …, 0)``, from without.
+    The key ``(0, …, 0)`` has the outline of all ellipses together: the inner border of the outside region.
     """
-    borders: dict[Region, list[_Arc]] = {}
+    borders: dict[RegionIndex, list[_Arc]] = {}
     for i, ellipse in enumerate(ellipses):
-        for arc in _arcs(ellipse, [other for j, other in enumerate(ellipses) if j != i]):
-            x, y = ellipse.point((arc.start + arc.stop) / 2)
-            sides = [int(other.depth(x, y) > 0) for other in ellipses]
-            # clockwise along an ellipse its inside lies on the right; a region is walked with its inside on the right
+        for arc in _cut_ellipse(ellipse, [other for j, other in enumerate(ellipses) if j != i]):
+            x, y = ellipse.point_at((arc.start + arc.stop) / 2)
+            sides = [int(other.measure_depth(x, y) > 0) for other in ellipses]
+            # clockwise along an ellipse, its inside is on the right; so is the region along its own outline
             sides[i] = 1
             borders.setdefault(tuple(sides), []).append(arc)
             sides[i] = 0
-            borders.setdefault(tuple(sides), []).append(arc.reversed())
-    return {region: "".join(_loops(arcs)) for region, arcs in borders.items()}
+            borders.setdefault(tuple(sides), []).append(arc.reverse())
+    return {region: "".join(_join_arcs(arcs)) for region, arcs in borders.items()}
 
 
-def _arcs(ellipse: Ellipse, others: Sequence[Ellipse]) -> Iterator[_Arc]:
-    cuts = sorted(angle for other in others for angle in _crossings(ellipse, other))
+def _cut_ellipse(ellipse: Ellipse, others: Sequence[Ellipse]) -> Iterator[_Arc]:
+    """Yield the arcs of an ellipse between its crossings with others."""
+    cuts = sorted(angle for other in others for angle in _find_crossings(ellipse, other))
     if not cuts:
-        cuts = [0.0, pi]  # an arc of SVG cannot be a whole ellipse
+        cuts = [0.0, pi]  # an SVG arc cannot be a whole ellipse
     for start, stop in pairwise([*cuts, cuts[0] + 2 * pi]):
         yield _Arc(ellipse, start, stop)
 
 
-def _crossings(ellipse: Ellipse, other: Ellipse) -> Iterator[float]:
-    def inside(angle: float) -> bool:
-        return bool(other.depth(*ellipse.point(angle)) > 0)
+def _find_crossings(ellipse: Ellipse, other: Ellipse) -> Iterator[float]:
+    """Yield the angles of an ellipse where it crosses another, to high precision."""
+
+    def is_inside(angle: float) -> bool:
+        return bool(other.measure_depth(*ellipse.point_at(angle)) > 0)
 
     for low, high in pairwise(np.linspace(0.0, 2 * pi, 181).tolist()):
-        if inside(low) != inside(high):
+        if is_inside(low) != is_inside(high):
             start, stop = low, high
             for _ in range(50):
                 middle = (start + stop) / 2
-                start, stop = (start, middle) if inside(low) != inside(middle) else (middle, stop)
+                start, stop = (start, middle) if is_inside(low) != is_inside(middle) else (middle, stop)
             yield start
 
 
-def _loops(arcs: list[_Arc]) -> Iterator[str]:
-    left = list(arcs)
-    while left:
-        loop = [left.pop(0)]
-        first = loop[0].ends()[0]
-        while not _near(loop[-1].ends()[1], first):
-            end = loop[-1].ends()[1]
-            loop.append(left.pop(next(i for i, arc in enumerate(left) if _near(arc.ends()[0], end))))
-        yield f"M{number(first[0])} {number(first[1])}" + "".join(arc.command() for arc in loop) + "Z"
+def _join_arcs(arcs: list[_Arc]) -> Iterator[str]:
+    """Yield the closed loops that the arcs form, as data of an SVG path."""
+    remaining = list(arcs)
+    while remaining:
+        loop = [remaining.pop(0)]
+        first = loop[0].end_points()[0]
+        while not _are_near(loop[-1].end_points()[1], first):
+            end = loop[-1].end_points()[1]
+            loop.append(
+                remaining.pop(next(i for i, arc in enumerate(remaining) if _are_near(arc.end_points()[0], end)))
+            )
+        yield f"M{format_number(first[0])} {format_number(first[1])}" + "".join(arc.svg_command() for arc in loop) + "Z"
 
 
-def _near(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    return hypot(one[0] - other[0], one[1] - other[1]) < 1e-6
+def _are_near(point: tuple[float, float], other_point: tuple[float, float]) -> bool:
+    """Return whether two points coincide, but for rounding."""
+    return hypot(point[0] - other_point[0], point[1] - other_point[1]) < 1e-6
 
 
-def anchors(arrangement: Arrangement) -> dict[Region, tuple[float, float]]:
-    """Return for each region the point of a grid that is farthest from borders and names: where to put a mark."""
+def find_anchors(arrangement: Arrangement) -> dict[RegionIndex, tuple[float, float]]:
+    """Return for each region the grid point that is farthest from borders and names, as the place of a mark."""
     width, height = arrangement.width, arrangement.height
     xs, ys = (grid.ravel() for grid in np.meshgrid(np.arange(2.0, width, 2.0), np.arange(2.0, height, 2.0)))
-    depths = [ellipse.depth(xs, ys) for ellipse in arrangement.ellipses]
+    depths = [ellipse.measure_depth(xs, ys) for ellipse in arrangement.ellipses]
     names = [np.hypot(xs - x, ys - y) - 12 for x, y in arrangement.names]
     room = np.min([xs, ys, width - xs, height - ys, *names, *map(np.abs, depths)], axis=0)
     best = {}
     for region in product((0, 1), repeat=len(depths)):
-        there = [(depth > 0) == bool(side) for depth, side in zip(depths, region, strict=True)]
-        i = np.argmax(np.where(np.logical_and.reduce([np.full(xs.shape, True), *there]), room, -np.inf))
+        conditions = [(depth > 0) == bool(side) for depth, side in zip(depths, region, strict=True)]
+        i = np.argmax(np.where(np.logical_and.reduce([np.full(xs.shape, True), *conditions]), room, -np.inf))
         best[region] = (float(xs[i]), float(ys[i]))
     return best

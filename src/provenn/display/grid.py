@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Generic, TypeVar
 
 from provenn.display.figure import Figure
-from provenn.display.markup import element, number
+from provenn.display.markup import format_number, make_element
 
 __all__ = ["Cell", "grid_figure", "grid_text"]
 
@@ -15,18 +15,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Cell(Generic[T]):
-    """What is in a cell, and how many columns it spans."""
+    """The content of a cell, and the number of spanned columns."""
 
     content: T
     span: int = 1
 
 
-# The sign where lines meet, by whether a line goes up and whether one goes down.
+# The sign where lines meet, by whether a line goes up and whether a line goes down.
 _INNER = {(True, True): "┼", (True, False): "┴", (False, True): "┬", (False, False): "─"}
 
 
 def grid_text(rows: Sequence[Sequence[Cell[str]]]) -> str:
-    """Return a table. A cell may have several lines; they are centred together.
+    """Return a table as text; the lines of a cell are centred together.
 
     >>> print(grid_text([[Cell("ab", 2)], [Cell("a"), Cell("b")]]))
     ┌───┐
@@ -35,35 +35,37 @@ def grid_text(rows: Sequence[Sequence[Cell[str]]]) -> str:
     │a│b│
     └─┴─┘
     """
-    widths = _widths([[(_width(cell.content), cell.span) for cell in row] for row in rows], gap=1)
+    widths = _compute_widths([[(_measure_width(cell.content), cell.span) for cell in row] for row in rows], gap=1)
     edges = [0, *accumulate(int(width) + 1 for width in widths)]
     starts = [set(accumulate((cell.span for cell in row), initial=0)) for row in rows]
     lines = []
     for i, row in enumerate(rows):
-        lines.append(_rule(edges, starts[i - 1] if i else set(), starts[i]))
+        lines.append(_draw_rule(edges, starts[i - 1] if i else set(), starts[i]))
         column, blocks = 0, []
         for cell in row:
-            blocks.append(_centred(cell.content, edges[column + cell.span] - edges[column] - 1))
+            blocks.append(_centre_block(cell.content, edges[column + cell.span] - edges[column] - 1))
             column += cell.span
         height = max(map(len, blocks))
-        filled = [block + [" " * len(block[0])] * (height - len(block)) for block in blocks]
-        lines.extend(f"│{'│'.join(line)}│" for line in zip(*filled, strict=True))
-    lines.append(_rule(edges, starts[-1], set()))
+        padded = [block + [" " * len(block[0])] * (height - len(block)) for block in blocks]
+        lines.extend(f"│{'│'.join(line)}│" for line in zip(*padded, strict=True))
+    lines.append(_draw_rule(edges, starts[-1], set()))
     return "\n".join(lines)
 
 
-def _width(block: str) -> int:
+def _measure_width(block: str) -> int:
+    """Return the length of the longest line of a block."""
     return max(map(len, block.split("\n")))
 
 
-def _centred(block: str, width: int) -> list[str]:
-    margin = " " * ((width - _width(block)) // 2)
+def _centre_block(block: str, width: int) -> list[str]:
+    """Return the lines of a block, centred together and padded to a width."""
+    margin = " " * ((width - _measure_width(block)) // 2)
     return [(margin + line).ljust(width) for line in block.split("\n")]
 
 
 def grid_figure(rows: Sequence[Sequence[Cell[Figure]]], padding: float = 7.0) -> Figure:
     """Return a table as a figure."""
-    widths = _widths([[(cell.content.width + 2 * padding, cell.span) for cell in row] for row in rows], gap=0)
+    widths = _compute_widths([[(cell.content.width + 2 * padding, cell.span) for cell in row] for row in rows], gap=0)
     edges = [0.0, *accumulate(widths)]
     parts, lines, y = [], [], 0.0
     for row in rows:
@@ -72,40 +74,43 @@ def grid_figure(rows: Sequence[Sequence[Cell[Figure]]], padding: float = 7.0) ->
         for cell in row:
             left, right = edges[column], edges[column + cell.span]
             x = (left + right - cell.content.width) / 2
-            parts.append(cell.content.at(x, y + (height - cell.content.height) / 2))
+            parts.append(cell.content.place_at(x, y + (height - cell.content.height) / 2))
             if column:
-                lines.append(f"M{number(left)} {number(y)}V{number(y + height)}")
+                lines.append(f"M{format_number(left)} {format_number(y)}V{format_number(y + height)}")
             column += cell.span
         if y:
-            lines.append(f"M0 {number(y)}H{number(edges[-1])}")
+            lines.append(f"M0 {format_number(y)}H{format_number(edges[-1])}")
         y += height
-    border = element("rect", width=edges[-1], height=y, rx=4.0, fill="none", stroke="currentColor", stroke_opacity=0.4)
-    inner = element("path", d="".join(lines), stroke="currentColor", stroke_opacity=0.4)
+    border = make_element(
+        "rect", width=edges[-1], height=y, rx=4.0, fill="none", stroke="currentColor", stroke_opacity=0.4
+    )
+    inner = make_element("path", d="".join(lines), stroke="currentColor", stroke_opacity=0.4)
     return Figure(edges[-1], y, (border, inner, *parts))
 
 
-def _widths(rows: Iterable[Sequence[tuple[float, int]]], *, gap: float) -> list[float]:
-    """Return the widths of the columns: as narrow as the cells of one column allow, then widened for the others."""
+def _compute_widths(rows: Iterable[Sequence[tuple[float, int]]], *, gap: float) -> list[float]:
+    """Return the widths of the columns: as narrow as single cells allow, then widened for cells that span columns."""
     rows = list(rows)
     widths = [0.0] * sum(span for _, span in rows[0])
-    for spans_one in (True, False):
+    for is_single in (True, False):
         for row in rows:
             column = 0
             for width, span in row:
-                inside = slice(column, column + span)
-                missing = width - sum(widths[inside]) - gap * (span - 1)
-                if (span == 1) == spans_one and missing > 0:
-                    widths[column + span - 1] += missing
+                columns = slice(column, column + span)
+                shortfall = width - sum(widths[columns]) - gap * (span - 1)
+                if (span == 1) == is_single and shortfall > 0:
+                    widths[column + span - 1] += shortfall
                 column += span
     return widths
 
 
-def _rule(edges: Sequence[int], above: set[int], below: set[int]) -> str:
+def _draw_rule(edges: Sequence[int], above: set[int], below: set[int]) -> str:
+    """Return a horizontal line between two rows; `above` and `below` are the columns where their cells begin."""
     last = len(edges) - 1
     line = ""
     for column, (start, stop) in enumerate(zip(edges, [*edges[1:], edges[-1] + 1], strict=True)):
-        meets = _INNER[column in above, column in below]
+        sign = _INNER[column in above, column in below]
         if column in (0, last):
-            meets = {"┼": "├┤", "┴": "└┘", "┬": "┌┐"}[meets][column == last]
-        line += meets + "─" * (stop - start - 1)
+            sign = {"┼": "├┤", "┴": "└┘", "┬": "┌┐"}[sign][column == last]
+        line += sign + "─" * (stop - start - 1)
     return line

@@ -1,8 +1,8 @@
-"""A layered layout: boxes in rows, every edge from a box to one further down, few crossings, long edges straight.
+"""A layered layout: boxes in rows, every edge from a box to a lower one, few crossings, long edges straight.
 
-The way of Sugiyama, Tagawa and Toda (1981): boxes are put in rows, long edges get a bend in every row they pass, the
-rows are sorted to avoid crossings, and then everything is moved sideways to where its neighbours are. All edges from
-one box share their bends, so that what many boxes need is drawn as one trunk with branches.
+The method of Sugiyama, Tagawa and Toda (1981): boxes are put in rows, long edges get a bend in every row on the way,
+the rows are sorted to avoid crossings, and then boxes and bends move sideways towards their neighbours. All edges from
+a box share bends, and so edges to many boxes are drawn as a trunk with branches.
 """
 
 from __future__ import annotations
@@ -14,25 +14,26 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import groupby, pairwise
 from math import inf
 
+from provenn import deadline
 from provenn.errors import PictureError
 
-__all__ = ["Layout", "Point", "layered"]
+__all__ = ["Layout", "Point", "arrange_boxes"]
 
 Point = tuple[float, float]
 
 _LANE = 14.0
-"""How much room an edge needs beside others."""
+"""The distance that an edge keeps from its neighbours."""
 
 _WORK = 20_000
-"""How many boxes and bends may be looked at, all rounds together, to make a picture better."""
+"""How many boxes and bends all rounds of improvement together may visit."""
 
 _PATIENCE = 2
-"""How many rounds without a better order are enough."""
+"""After this many rounds without a better order, sorting stops."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where everything is.
+    """The positions of boxes and edges.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class Layout:
         The top left corner of each box.
     routes
         The points that each edge passes: from the middle of the bottom of a box to the middle of the top of another.
-        No line between two of them touches another box.
+        No line between two of these points touches another box.
     """
 
     width: float
@@ -51,7 +52,7 @@ class Layout:
     routes: tuple[tuple[Point, ...], ...]
 
 
-def layered(
+def arrange_boxes(
     sizes: Sequence[tuple[float, float]],
     edges: Sequence[tuple[int, int]],
     *,
@@ -59,18 +60,18 @@ def layered(
     drop: float = 40.0,
     widest: float = inf,
 ) -> Layout:
-    """Lay boxes out, each below all that lead to it. The same boxes and edges give the same layout.
+    """Arrange boxes in rows, each box below all boxes that lead to it; equal input gives an equal layout.
 
     Parameters
     ----------
     sizes
         Width and height of each box.
     edges
-        From which box to which, by number.
+        Pairs of box numbers: from which box to which.
     gap, drop
-        How far boxes are apart, beside and above each other, at least.
+        The minimal distance of boxes, beside and above each other.
     widest
-        How wide the boxes of a row may be together; more boxes than that take several rows.
+        The maximal total width of the boxes in a row; more boxes take several rows.
 
     Raises
     ------
@@ -78,21 +79,23 @@ def layered(
         If boxes lead to themselves.
     """
     graph = _Graph(sizes, edges, gap, widest)
-    _sort(graph)
-    graph.x = _columns(graph)
-    left = min((graph.x[v] - w / 2 for v, (w, _) in enumerate(sizes)), default=0.0)
+    _sort_rows(graph)
+    graph.x = _compute_columns(graph)
+    left = min((graph.x[node] - box_width / 2 for node, (box_width, _) in enumerate(sizes)), default=0.0)
     left = min([left, *graph.x])
     graph.x = [x - left for x in graph.x]
-    tops, heights = _tops(graph, sizes, drop)
-    corners = tuple((graph.x[v] - w / 2, tops[graph.row[v]]) for v, (w, _) in enumerate(sizes))
-    width = max([*graph.x, *(x + w for (x, _), (w, _) in zip(corners, sizes, strict=True))], default=0.0)
-    routes = tuple(_route(graph, sizes, tops, heights, edge) for edge in edges)
+    tops, heights = _compute_tops(graph, sizes, drop)
+    corners = tuple((graph.x[node] - box_width / 2, tops[graph.row[node]]) for node, (box_width, _) in enumerate(sizes))
+    width = max(
+        [*graph.x, *(x + box_width for (x, _), (box_width, _) in zip(corners, sizes, strict=True))], default=0.0
+    )
+    routes = tuple(_trace_route(graph, sizes, tops, heights, edge) for edge in edges)
     return Layout(width, tops[-1] + heights[-1] if tops else 0.0, corners, routes)
 
 
 @dataclass(slots=True)
 class _Graph:
-    """Boxes and bends, by number (boxes first), in rows, with what they are tied to in the rows next to theirs."""
+    """Nodes (boxes and bends) by number, boxes first, in rows, with their neighbours in the adjacent rows."""
 
     sizes: Sequence[tuple[float, float]]
     edges: Sequence[tuple[int, int]]
@@ -108,23 +111,24 @@ class _Graph:
     def __post_init__(self) -> None:
         count = len(self.sizes)
         uppers, lowers = [set[int]() for _ in range(count)], [set[int]() for _ in range(count)]
-        for one, other in self.edges:
-            lowers[one].add(other)
-            uppers[other].add(one)
-        self.row = _rows(self.sizes, uppers, lowers, self.widest)
+        for start, end in self.edges:
+            lowers[start].add(end)
+            uppers[end].add(start)
+        self.row = _assign_rows(self.sizes, uppers, lowers, self.widest)
         self.upper, self.lower = [[] for _ in range(count)], [[] for _ in range(count)]
-        self.trunks = {v: [] for v in range(count)}
-        for v in range(count):
-            for other in sorted(lowers[v]):
-                above = self._bend(v, self.row[other] - 1)
+        self.trunks = {node: [] for node in range(count)}
+        for node in range(count):
+            deadline.check()
+            for other in sorted(lowers[node]):
+                above = self._find_bend(node, self.row[other] - 1)
                 self.lower[above].append(other)
                 self.upper[other].append(above)
         self.rows = [[] for _ in range(max(self.row, default=-1) + 1)]
-        for v, row in enumerate(self.row):
-            self.rows[row].append(v)
+        for node, row in enumerate(self.row):
+            self.rows[row].append(node)
 
-    def _bend(self, box: int, row: int) -> int:
-        """Return the bend of a box's edges in a row below it, made with those above if it is not there yet."""
+    def _find_bend(self, box: int, row: int) -> int:
+        """Return the bend of a box's edges in a row below the box; missing bends are added down to that row."""
         trunk = self.trunks[box]
         while self.row[box] + len(trunk) < row:
             above, new = trunk[-1] if trunk else box, len(self.row)
@@ -135,202 +139,216 @@ class _Graph:
             trunk.append(new)
         return trunk[row - self.row[box] - 1] if row > self.row[box] else box
 
-    def is_bend(self, v: int) -> bool:
-        return v >= len(self.sizes)
+    def is_bend(self, node: int) -> bool:
+        """Return whether a node is a bend, and not a box."""
+        return node >= len(self.sizes)
 
-    def width(self, v: int) -> float:
-        return 0.0 if self.is_bend(v) else self.sizes[v][0]
+    def width_of(self, node: int) -> float:
+        """Return the width of a node; a bend has none."""
+        return 0.0 if self.is_bend(node) else self.sizes[node][0]
 
-    def between(self, one: int, other: int) -> float:
-        """How far the middles of two neighbours in a row are apart, at least."""
-        room = _LANE if self.is_bend(one) or self.is_bend(other) else self.gap
-        return (self.width(one) + self.width(other)) / 2 + room
+    def minimal_distance(self, left: int, right: int) -> float:
+        """Return the minimal distance between the middles of two neighbours in a row."""
+        room = _LANE if self.is_bend(left) or self.is_bend(right) else self.gap
+        return (self.width_of(left) + self.width_of(right)) / 2 + room
 
-    def rounds(self, most: int) -> int:
-        """How often everything may be looked at."""
+    def limit_rounds(self, most: int) -> int:
+        """Return the number of rounds over all nodes that the work limit allows, at most `most`."""
         return max(1, min(most, _WORK // max(1, len(self.row))))
 
 
 # -- rows ----------------------------------------------------------------------------------------------------------
 
 
-def _rows(
+def _assign_rows(
     sizes: Sequence[tuple[float, float]], uppers: Sequence[set[int]], lowers: Sequence[set[int]], widest: float
 ) -> list[int]:
-    """Return the row of each box: as high as it can be or, where that makes edges shorter, as low."""
+    """Return the row of each box: as high as possible or, where that makes edges shorter, as low as possible."""
     try:
-        order = list(TopologicalSorter({v: sorted(above) for v, above in enumerate(uppers)}).static_order())
+        order = list(TopologicalSorter({node: sorted(above) for node, above in enumerate(uppers)}).static_order())
     except CycleError as error:
         raise PictureError(
-            f"boxes that lead to themselves cannot be put in layers: {' -> '.join(map(str, error.args[1]))}",
-            hint="leave one of these edges out",
+            f"boxes in a cycle cannot be put in layers: {' -> '.join(map(str, error.args[1]))}",
+            hint="remove one of these edges",
         ) from error
     row = [0] * len(sizes)
-    taken: dict[int, float] = {}
-    first_free: dict[int, int] = {}  # rows known to be full lead further down
+    width_by_row: dict[int, float] = {}
+    first_free: dict[tuple[int, float], int] = {}  # by first row and width of a search: the row where it ended
 
-    def room(at: int, v: int) -> bool:
-        return not taken.get(at) or taken[at] + sizes[v][0] <= widest
+    def has_room(target: int, node: int) -> bool:
+        return not width_by_row.get(target) or width_by_row[target] + sizes[node][0] <= widest
 
-    def put(v: int, at: int) -> None:
-        row[v] = at
-        taken[at] = taken.get(at, 0.0) + sizes[v][0]
+    def put_in_row(node: int, target: int) -> None:
+        row[node] = target
+        width_by_row[target] = width_by_row.get(target, 0.0) + sizes[node][0]
 
-    for v in order:
-        start = at = max((row[one] + 1 for one in uppers[v]), default=0)
-        at = max(at, first_free.get(start, 0))
-        while not room(at, v):
-            at += 1
-        first_free[start] = at
-        put(v, at)
-    for v in reversed(order):
-        if len(lowers[v]) > len(uppers[v]):
-            lowest = min(row[one] for one in lowers[v]) - 1
-            at = next((at for at in range(lowest, row[v], -1) if room(at, v)), row[v])
-            if at != row[v]:
-                taken[row[v]] -= sizes[v][0]
-                put(v, at)
-    used = {at: place for place, at in enumerate(sorted(set(row)))}
-    return [used[at] for at in row]
+    for node in order:
+        start = target = max((row[upper] + 1 for upper in uppers[node]), default=0)
+        width = sizes[node][0]
+        target = max(target, first_free.get((start, width), 0))
+        deadline.check()
+        while not has_room(target, node):
+            target += 1
+        first_free[start, width] = target
+        put_in_row(node, target)
+    for node in reversed(order):
+        if len(lowers[node]) > len(uppers[node]):
+            lowest = min(row[lower] for lower in lowers[node]) - 1
+            target = next((target for target in range(lowest, row[node], -1) if has_room(target, node)), row[node])
+            if target != row[node]:
+                width_by_row[row[node]] -= sizes[node][0]
+                put_in_row(node, target)
+    number_by_row = {target: number for number, target in enumerate(sorted(set(row)))}
+    return [number_by_row[target] for target in row]
 
 
 # -- the order in a row --------------------------------------------------------------------------------------------
 
 
-def _sort(graph: _Graph) -> None:
-    """Sort every row: of all orders that are tried, the one with fewest crossings, the given one among them."""
-    best, fewest = graph.rows, _crossings(graph, graph.rows)
+def _sort_rows(graph: _Graph) -> None:
+    """Sort every row: of all orders tried, the given order included, keep the order with the fewest crossings."""
+    best, fewest = graph.rows, _count_crossings(graph, graph.rows)
     for links in (graph.lower, graph.upper):
-        rows, stale = _followed(graph, links), 0
-        for step in range(graph.rounds(8)):
-            number = _crossings(graph, rows)
-            stale = 0 if number < fewest else stale + 1
-            if number < fewest:
-                best, fewest = [[*row] for row in rows], number
+        rows, stale = _follow_edges(graph, links), 0
+        for step in range(graph.limit_rounds(8)):
+            crossings = _count_crossings(graph, rows)
+            stale = 0 if crossings < fewest else stale + 1
+            if crossings < fewest:
+                best, fewest = [[*row] for row in rows], crossings
             if fewest == 0 or stale > _PATIENCE:
                 break
-            _sweep(graph, rows, down=step % 2 == 0)
-            _swap(graph, rows)
-    centred = [_centred(graph, row) for row in best]
-    graph.rows = centred if _crossings(graph, centred) <= fewest else best
+            _sweep_rows(graph, rows, down=step % 2 == 0)
+            _swap_neighbours(graph, rows)
+    centred_rows = [_centre_trunks(graph, row) for row in best]
+    graph.rows = centred_rows if _count_crossings(graph, centred_rows) <= fewest else best
 
 
-def _centred(graph: _Graph, row: Sequence[int]) -> list[int]:
-    """Return a row with each trunk amid its branches, where they are next to each other."""
-    runs = [[*run] for _, run in groupby(row, key=lambda v: graph.upper[v] or [~v])]
+def _centre_trunks(graph: _Graph, row: Sequence[int]) -> list[int]:
+    """Return a row with each trunk in the middle of its branches, where the branches are adjacent."""
+    runs = [[*run] for _, run in groupby(row, key=lambda node: graph.upper[node] or [~node])]
     for run in runs:
-        bends = [v for v in run if graph.is_bend(v)]
-        boxes = [v for v in run if not graph.is_bend(v)]
+        bends = [node for node in run if graph.is_bend(node)]
+        boxes = [node for node in run if not graph.is_bend(node)]
         run[:] = [*boxes[: len(boxes) // 2], *bends, *boxes[len(boxes) // 2 :]]
-    return [v for run in runs for v in run]
+    return [node for run in runs for node in run]
 
 
-def _followed(graph: _Graph, links: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the rows in the order in which boxes are found when edges are followed."""
+def _follow_edges(graph: _Graph, links: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the rows in the order in which a depth-first search along the edges reaches the nodes."""
     rows: list[list[int]] = [[] for _ in graph.rows]
     seen: set[int] = set()
     starts = graph.rows if links is graph.lower else reversed(graph.rows)
-    stack = [v for row in starts for v in row][::-1]
+    stack = [node for row in starts for node in row][::-1]
     while stack:
-        v = stack.pop()
-        if v not in seen:
-            seen.add(v)
-            rows[graph.row[v]].append(v)
-            stack.extend(reversed(links[v]))
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            rows[graph.row[node]].append(node)
+            stack.extend(reversed(links[node]))
     return rows
 
 
-def _sweep(graph: _Graph, rows: list[list[int]], *, down: bool) -> None:
-    """Sort each row, from one end to the other, by where the neighbours in the row before are on average."""
+def _sweep_rows(graph: _Graph, rows: list[list[int]], *, down: bool) -> None:
+    """Sort each row, from one end to the other, by the average position of the neighbours in the row before."""
     links = graph.upper if down else graph.lower
-    place = {v: (i + 0.5) / len(row) for row in rows for i, v in enumerate(row)}
+    place = {node: (i + 0.5) / len(row) for row in rows for i, node in enumerate(row)}
     for row in rows if down else reversed(rows):
-        middle = {v: sum(place[one] for one in links[v]) / len(links[v]) if links[v] else place[v] for v in row}
+        deadline.check()
+        middle = {
+            node: sum(place[neighbour] for neighbour in links[node]) / len(links[node]) if links[node] else place[node]
+            for node in row
+        }
         row.sort(key=middle.__getitem__)
-        place.update((v, (i + 0.5) / len(row)) for i, v in enumerate(row))
+        place.update((node, (i + 0.5) / len(row)) for i, node in enumerate(row))
 
 
-def _swap(graph: _Graph, rows: list[list[int]]) -> None:
-    """Exchange neighbours where that leaves fewer crossings."""
-    place = {v: i for row in rows for i, v in enumerate(row)}
+def _swap_neighbours(graph: _Graph, rows: list[list[int]]) -> None:
+    """Exchange neighbours in a row where that leaves fewer crossings."""
+    place = {node: i for row in rows for i, node in enumerate(row)}
     for row in rows:
-        tied = {v: [sorted(place[one] for one in links[v]) for links in (graph.upper, graph.lower)] for v in row}
+        deadline.check()
+        places = {
+            node: [sorted(place[neighbour] for neighbour in links[node]) for links in (graph.upper, graph.lower)]
+            for node in row
+        }
         for i in range(len(row) - 1):
-            one, other = tied[row[i]], tied[row[i + 1]]
-            now = sum(_inverted(a, b) for a, b in zip(one, other, strict=True))
-            if now and sum(_inverted(b, a) for a, b in zip(one, other, strict=True)) < now:
+            left, right = places[row[i]], places[row[i + 1]]
+            crossings = sum(_count_inversions(a, b) for a, b in zip(left, right, strict=True))
+            if crossings and sum(_count_inversions(b, a) for a, b in zip(left, right, strict=True)) < crossings:
                 row[i], row[i + 1] = row[i + 1], row[i]
-        place.update((v, i) for i, v in enumerate(row))
+        place.update((node, i) for i, node in enumerate(row))
 
 
-def _inverted(left: Sequence[int], right: Sequence[int]) -> int:
-    """Return how many pairs there are in which what is on the left is greater; both are sorted."""
-    number = place = 0
-    for one in left:
-        while place < len(right) and right[place] < one:
+def _count_inversions(left: Sequence[int], right: Sequence[int]) -> int:
+    """Return the number of pairs whose left member is greater; both sequences are sorted."""
+    count = place = 0
+    for left_place in left:
+        while place < len(right) and right[place] < left_place:
             place += 1
-        number += place
-    return number
+        count += place
+    return count
 
 
-def _crossings(graph: _Graph, rows: Iterable[Sequence[int]]) -> int:
-    """Return how many edges cross, between all rows."""
-    number = 0
+def _count_crossings(graph: _Graph, rows: Iterable[Sequence[int]]) -> int:
+    """Return the number of crossings of edges, between all rows."""
+    count = 0
     for above, below in pairwise(rows):
-        place = {v: i for i, v in enumerate(below)}
-        met: list[int] = []
-        for v in above:
-            ends = sorted(place[one] for one in graph.lower[v])
-            number += sum(len(met) - bisect_right(met, end) for end in ends)
+        deadline.check()
+        place = {node: i for i, node in enumerate(below)}
+        passed_ends: list[int] = []
+        for node in above:
+            ends = sorted(place[neighbour] for neighbour in graph.lower[node])
+            count += sum(len(passed_ends) - bisect_right(passed_ends, end) for end in ends)
             for end in ends:
-                insort(met, end)
-    return number
+                insort(passed_ends, end)
+    return count
 
 
 # -- where in a row ------------------------------------------------------------------------------------------------
 
 
-def _columns(graph: _Graph) -> list[float]:
-    """Return the middle of every box and bend: in order, apart, and as near to its neighbours as that allows."""
+def _compute_columns(graph: _Graph) -> list[float]:
+    """Return the middle of every node: in order, apart, and as near to its neighbours as that allows."""
     x = [0.0] * len(graph.row)
     offsets = []
     for row in graph.rows:
         steps = [0.0]
-        for one, other in pairwise(row):
-            steps.append(steps[-1] + graph.between(one, other))
+        for left, right in pairwise(row):
+            steps.append(steps[-1] + graph.minimal_distance(left, right))
         offsets.append(steps)
-        for v, offset in zip(row, steps, strict=False):
-            x[v] = offset - steps[-1] / 2
-    rounds = graph.rounds(14)
+        for node, offset in zip(row, steps, strict=False):
+            x[node] = offset - steps[-1] / 2
+    rounds = graph.limit_rounds(14)
     for step in range(rounds):
         last = step >= rounds - 2
         links = [graph.upper, graph.lower] if last else [graph.upper if step % 2 == 0 else graph.lower]
         down = step % 2 == 0
         for number in range(len(graph.rows)) if down else reversed(range(len(graph.rows))):
-            _spread(graph, graph.rows[number], offsets[number], links, x)
-    _straighten(graph, x)
+            _spread_row(graph, graph.rows[number], offsets[number], links, x)
+    _straighten_trunks(graph, x)
     return x
 
 
-def _spread(
+def _spread_row(
     graph: _Graph,
     row: Sequence[int],
     offsets: Sequence[float],
     links: Sequence[Sequence[Sequence[int]]],
     x: list[float],
 ) -> None:
-    """Move the boxes of a row to where they would like to be, by least squares, kept in order and apart.
+    """Move the nodes of a row towards their neighbours, by least squares, kept in order and apart.
 
-    Without the distances between them that is isotonic regression: neighbours that would overlap are pooled.
+    Without the distances between nodes, the problem is isotonic regression: neighbours that would overlap are pooled.
     """
-    pools: list[tuple[float, float, int]] = []  # weight, weighted sum, how many
-    for v, offset in zip(row, offsets, strict=True):
-        weight, total = 0.05, 0.05 * x[v]
+    deadline.check()
+    pools: list[tuple[float, float, int]] = []  # weight, weighted sum, number of boxes and bends
+    for node, offset in zip(row, offsets, strict=True):
+        weight, total = 0.05, 0.05 * x[node]
         for side in links:
-            for one in side[v]:
-                # What makes a long edge crooked weighs most.
-                pull = (1000.0 if graph.is_bend(v) and graph.is_bend(one) else 1.0) / len(side[v])
-                weight, total = weight + pull, total + pull * x[one]
+            for neighbour in side[node]:
+                # A bend that makes a long edge crooked weighs most.
+                pull = (1000.0 if graph.is_bend(node) and graph.is_bend(neighbour) else 1.0) / len(side[node])
+                weight, total = weight + pull, total + pull * x[neighbour]
         total -= weight * offset
         count = 1
         while pools and pools[-1][1] * weight >= total * pools[-1][0]:
@@ -344,52 +362,59 @@ def _spread(
         place += count
 
 
-def _straighten(graph: _Graph, x: list[float]) -> None:
-    """Put the bends of each trunk on one vertical line, below the box it comes from if possible, if there is room."""
-    place = {v: i for row in graph.rows for i, v in enumerate(row)}
+def _straighten_trunks(graph: _Graph, x: list[float]) -> None:
+    """Put the bends of each trunk on a vertical line, below the box of the trunk if possible, if there is room."""
+    place = {node: i for row in graph.rows for i, node in enumerate(row)}
 
-    def free(v: int) -> tuple[float, float]:
-        row, i = graph.rows[graph.row[v]], place[v]
-        low = x[row[i - 1]] + graph.between(row[i - 1], v) if i else -inf
-        high = x[row[i + 1]] - graph.between(v, row[i + 1]) if i + 1 < len(row) else inf
+    def find_space(node: int) -> tuple[float, float]:
+        row, i = graph.rows[graph.row[node]], place[node]
+        low = x[row[i - 1]] + graph.minimal_distance(row[i - 1], node) if i else -inf
+        high = x[row[i + 1]] - graph.minimal_distance(node, row[i + 1]) if i + 1 < len(row) else inf
         return low, high
 
     for box, trunk in graph.trunks.items():
         if not trunk:
             continue
-        spaces = [free(v) for v in trunk]
-        low, high = max(one for one, _ in spaces), min(other for _, other in spaces)
+        spaces = [find_space(node) for node in trunk]
+        low, high = max(left for left, _ in spaces), min(right for _, right in spaces)
         if low <= high:
-            below = [x[one] for one in graph.lower[trunk[-1]]]
-            wanted = next(
-                (one for one in (x[box], *below) if low <= one <= high), sum(x[v] for v in trunk) / len(trunk)
+            below = [x[neighbour] for neighbour in graph.lower[trunk[-1]]]
+            target = next(
+                (position for position in (x[box], *below) if low <= position <= high),
+                sum(x[node] for node in trunk) / len(trunk),
             )
-            for v in trunk:
-                x[v] = min(max(wanted, low), high)
+            for node in trunk:
+                x[node] = min(max(target, low), high)
     for row in graph.rows:
-        for v in row:
-            # A chain of boxes that is almost straight is made so.
-            near = [x[one] for one in graph.upper[v]]
-            low, high = free(v)
-            if len(near) == 1 and low <= near[0] <= high and (abs(near[0] - x[v]) < 8 or len(graph.lower[v]) == 0):
-                x[v] = near[0]
+        for node in row:
+            # Make an almost straight chain of boxes straight.
+            upper_positions = [x[neighbour] for neighbour in graph.upper[node]]
+            low, high = find_space(node)
+            if (
+                len(upper_positions) == 1
+                and low <= upper_positions[0] <= high
+                and (abs(upper_positions[0] - x[node]) < 8 or len(graph.lower[node]) == 0)
+            ):
+                x[node] = upper_positions[0]
 
 
 # -- lines ---------------------------------------------------------------------------------------------------------
 
 
-def _tops(graph: _Graph, sizes: Sequence[tuple[float, float]], drop: float) -> tuple[list[float], list[float]]:
+def _compute_tops(graph: _Graph, sizes: Sequence[tuple[float, float]], drop: float) -> tuple[list[float], list[float]]:
     """Return the top and the height of each row; rows are further apart where edges go far to the side."""
-    heights = [max((sizes[v][1] for v in row if not graph.is_bend(v)), default=0.0) for row in graph.rows]
+    heights = [max((sizes[node][1] for node in row if not graph.is_bend(node)), default=0.0) for row in graph.rows]
     tops, y = [], 0.0
     for row, height in zip(graph.rows, heights, strict=True):
         tops.append(y)
-        far = max((abs(graph.x[v] - graph.x[one]) for v in row for one in graph.lower[v]), default=0.0)
+        far = max(
+            (abs(graph.x[node] - graph.x[neighbour]) for node in row for neighbour in graph.lower[node]), default=0.0
+        )
         y += height + drop + min(far / 12, drop)
     return tops, heights
 
 
-def _route(
+def _trace_route(
     graph: _Graph,
     sizes: Sequence[tuple[float, float]],
     tops: Sequence[float],
@@ -400,8 +425,8 @@ def _route(
     start, end = edge
     x, row = graph.x, graph.row[start]
     points = [(x[start], tops[row] + sizes[start][1]), (x[start], tops[row] + heights[row])]
-    for v in graph.trunks[start][: graph.row[end] - row - 1]:
-        top = tops[graph.row[v]]
-        points += [(x[v], top), (x[v], top + heights[graph.row[v]])]
+    for node in graph.trunks[start][: graph.row[end] - row - 1]:
+        top = tops[graph.row[node]]
+        points += [(x[node], top), (x[node], top + heights[graph.row[node]])]
     points.append((x[end], tops[graph.row[end]]))
     return tuple(point for i, point in enumerate(points) if i == 0 or point != points[i - 1])

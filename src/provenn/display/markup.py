@@ -1,13 +1,13 @@
 """A tiny builder of SVG and HTML elements.
 
-Text is escaped here and nowhere else, so a label may hold any characters.
+Only this module escapes text, so a label may hold any characters.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-__all__ = ["Element", "Reference", "element", "number", "render", "visible"]
+__all__ = ["Element", "Reference", "format_number", "make_element", "make_printable", "render"]
 
 # Characters that XML forbids, that move a terminal's cursor, or that turn the direction of the text around them:
 # the control characters become their pictures, the others the sign for "no such character".
@@ -32,74 +32,76 @@ _PICTURES = (
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The value of an attribute that points to the element with this id, in the same picture."""
+    """The value of an attribute with a reference to the id of an element in the same picture."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element: its tag, its attributes, and the elements and texts in it."""
+    """An element: tag, attributes, and child elements and texts."""
 
     tag: str
     attributes: tuple[tuple[str, str | float | Reference], ...]
     children: tuple["Element | str", ...]
 
 
-def element(tag: str, *children: Element | str, **attributes: str | float | Reference) -> Element:
+def make_element(tag: str, *children: Element | str, **attributes: str | float | Reference) -> Element:
     """Return an element.
 
-    Underscores in the names of attributes stand for hyphens; one at the end is dropped (``class_``).
+    Underscores in the names of attributes stand for hyphens; an underscore at the end is dropped (``class_``).
 
-    >>> render(element("text", "A < B", class_="label", font_size=12.0))
+    >>> render(make_element("text", "A < B", class_="label", font_size=12.0))
     '<text class="label" font-size="12">A &lt; B</text>'
     """
-    named = tuple((name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items())
-    return Element(tag, named, children)
+    pairs = tuple((name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items())
+    return Element(tag, pairs, children)
 
 
 def render(root: Element, prefix: str = "") -> str:
-    """Return the text of an element; `prefix` is put before every id, and every reference to one."""
-    return "\n".join(_lines(root, prefix))
+    """Return the text of an element, with `prefix` before every id and every reference to an id."""
+    return "\n".join(_render_lines(root, prefix))
 
 
-def visible(text: str) -> str:
-    r"""Return `text` on one line, without characters that cannot be shown or that could do harm.
+def make_printable(text: str) -> str:
+    r"""Return `text` on one line, with control characters as pictures and other unsafe characters replaced.
 
-    >>> visible("two\nlines")
+    >>> make_printable("two\nlines")
     'two␊lines'
     """
     return text.translate(_PICTURES)
 
 
-def _lines(one: Element, prefix: str) -> Iterator[str]:
-    start = one.tag + "".join(f' {name}="{_value(name, value, prefix)}"' for name, value in one.attributes)
-    if not one.children:
+def _render_lines(node: Element, prefix: str) -> Iterator[str]:
+    """Yield the lines of an element and its children."""
+    start = node.tag + "".join(f' {name}="{_render_value(name, value, prefix)}"' for name, value in node.attributes)
+    if not node.children:
         yield f"<{start}/>"
-    elif all(isinstance(child, str) for child in one.children):
-        yield f"<{start}>{''.join(escape(visible(str(child))) for child in one.children)}</{one.tag}>"
+    elif all(isinstance(child, str) for child in node.children):
+        yield f"<{start}>{''.join(escape(make_printable(str(child))) for child in node.children)}</{node.tag}>"
     else:
         yield f"<{start}>"
-        for child in one.children:
+        for child in node.children:
             if isinstance(child, str):
-                yield escape(visible(child))
+                yield escape(make_printable(child))
             else:
-                yield from _lines(child, prefix)
-        yield f"</{one.tag}>"
+                yield from _render_lines(child, prefix)
+        yield f"</{node.tag}>"
 
 
-def _value(name: str, value: str | float | Reference, prefix: str) -> str:
+def _render_value(name: str, value: str | float | Reference, prefix: str) -> str:
+    """Return the value of an attribute, escaped."""
     if isinstance(value, Reference):
         return f"url(#{prefix}{value.id})"
     if isinstance(value, str):
-        return escape(visible(prefix + value if name == "id" else value))
-    return number(value)
+        return escape(make_printable(prefix + value if name == "id" else value))
+    return format_number(value)
 
 
-def number(value: float) -> str:
-    """Return a number as short as a picture needs it.
+def format_number(value: float) -> str:
+    """Return a number with at most two digits after the point.
 
-    >>> number(12.0), number(-0.001), number(1 / 3)
+    >>> format_number(12.0), format_number(-0.001), format_number(1 / 3)
     ('12', '0', '0.33')
     """
     return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")

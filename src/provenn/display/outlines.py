@@ -1,121 +1,113 @@
-"""Outlines: a shape for each class of catalogs, so that no colour is needed to tell them apart.
+"""Outlines: shapes for the classes of catalogs, to distinguish classes without colour.
 
-Every outline fills a rectangle, and passes the middle of its top and of its bottom, where edges end.
+Every outline fills a rectangle, and passes through the middle of the top and of the bottom, where edges end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from provenn.display.markup import number
+from provenn.display.markup import format_number
 
-__all__ = ["MARGINS", "WORDS", "outline"]
+__all__ = ["MARGINS", "SHAPES", "draw_outline"]
 
-Path = tuple[str, str]
-"""The outline, closed, and lines in it; as data of an SVG path."""
+OutlinePath = tuple[str, str]
+"""The closed outline, and the lines inside it, as data of SVG paths."""
 
-WORDS = {
-    "Base": "base",
-    "SelectSources": "select",
-    "RestrictSources": "restrict",
-    "ExcludeSources": "exclude",
-    "SampleSources": "sample",
-    "KeepAttributes": "keep",
-    "RenameAttributes": "rename",
-    "DeriveAttributes": "derive",
-    "CombineAttributes": "combine",
-    "ConcatSources": "concat",
-    "CrossMatch": "crossmatch",
-    "MatchedSources": "matched",
-}
-"""A short word for each class: the verb that makes it."""
-
-MARGINS = {"Base": (10.0, 3.0), "SampleSources": (0.0, 6.0), "ConcatSources": (4.0, 4.0)}
-"""How much of the top and of the bottom of an outline has no room for words."""
+MARGINS = {"drum": (10.0, 3.0), "torn edge": (0.0, 6.0), "rows": (4.0, 4.0)}
+"""The margins at the top and at the bottom of an outline that have no room for words, by shape."""
 
 
-def outline(kind: str, width: float, height: float, inset: float = 0.0) -> Path:
-    """Return the outline of a class in a rectangle; that of a class nobody knows is the rectangle.
+def draw_outline(shape: str, width: float, height: float, inset: float = 0.0) -> OutlinePath:
+    """Return an outline in a rectangle; an unknown shape is the rectangle itself.
 
     Parameters
     ----------
-    kind
-        The name of the class.
+    shape
+        The name of the shape.
     width, height
         The rectangle, whose top left corner is (0, 0).
     inset
-        How far inside the rectangle to stay.
+        The distance that the outline keeps from the rectangle.
     """
-    draw = _OUTLINES.get(kind, _plain)
-    # The slope of an outline is that of the whole rectangle, so that the inner of two borders keeps its distance.
+    draw = SHAPES.get(shape, _draw_rectangle)
+    # The cut depends on the whole rectangle, so that the inner of two borders stays parallel to the outer.
     return draw(inset, inset, width - inset, height - inset, min(width / 9, height / 3, 16.0))
 
 
-def _polygon(*points: tuple[float, float]) -> str:
-    return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points) + "Z"
+def _draw_polygon(*points: tuple[float, float]) -> str:
+    """Return a closed polygon as data of an SVG path."""
+    return "M" + "L".join(f"{format_number(x)} {format_number(y)}" for x, y in points) + "Z"
 
 
-def _plain(left: float, top: float, right: float, bottom: float, cut: float) -> Path:  # noqa: ARG001 - as the others
-    return _polygon((left, top), (right, top), (right, bottom), (left, bottom)), ""
+def _draw_rectangle(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:  # noqa: ARG001 - as the others
+    """Return a rectangle."""
+    return _draw_polygon((left, top), (right, top), (right, bottom), (left, bottom)), ""
 
 
-def _drum(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
-    """Where data are kept: a drum, as disks are drawn."""
+def _draw_drum(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a drum, the usual sign of a disk, for stored data."""
     rx, ry = (right - left) / 2, cut / 2
-    arc = f"A{number(rx)} {number(ry)} 0 0"
+    arc = f"A{format_number(rx)} {format_number(ry)} 0 0"
     sides = (
-        f"M{number(left)} {number(top + ry)}{arc} 1 {number(right)} {number(top + ry)}V{number(bottom - ry)}"
-        f"{arc} 1 {number(left)} {number(bottom - ry)}Z"
+        f"M{format_number(left)} {format_number(top + ry)}{arc} 1 {format_number(right)} {format_number(top + ry)}"
+        f"V{format_number(bottom - ry)}"
+        f"{arc} 1 {format_number(left)} {format_number(bottom - ry)}Z"
     )
-    return sides, f"M{number(left)} {number(top + ry)}{arc} 0 {number(right)} {number(top + ry)}"
+    return (
+        sides,
+        f"M{format_number(left)} {format_number(top + ry)}{arc} 0 {format_number(right)} {format_number(top + ry)}",
+    )
 
 
-def _funnel(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
-    """Fewer come out than go in."""
-    return _polygon((left, top), (right, top), (right - cut, bottom), (left + cut, bottom)), ""
+def _draw_funnel(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a funnel: fewer sources come out than go in."""
+    return _draw_polygon((left, top), (right, top), (right - cut, bottom), (left + cut, bottom)), ""
 
 
-def _waist(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
-    """What is on both sides: pinched."""
+def _draw_waist(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a pinched rectangle: only the sources common to both sides pass."""
     middle = (top + bottom) / 2
-    return _polygon(
+    return _draw_polygon(
         (left, top), (right, top), (right - cut, middle), (right, bottom), (left, bottom), (left + cut, middle)
     ), ""
 
 
-def _notch(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
-    """A piece is taken out of it."""
+def _draw_notch(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a rectangle with a piece cut out."""
     x, y = right - 1.6 * cut, top + 1.1 * cut
-    return _polygon((left, top), (x, top), (x, y), (right, y), (right, bottom), (left, bottom)), ""
+    return _draw_polygon((left, top), (x, top), (x, y), (right, y), (right, bottom), (left, bottom)), ""
 
 
-def _torn(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
-    """A piece torn off."""
+def _draw_torn_edge(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a piece of paper with a torn edge, for a sample."""
     teeth, depth = 10, cut / 2
     step = (right - left) / teeth
     edge = [(right - i * step, bottom - (depth if i % 2 == 0 else 0.0)) for i in range(teeth + 1)]
-    return _polygon((left, top), (right, top), *edge), ""
+    return _draw_polygon((left, top), (right, top), *edge), ""
 
 
-def _card(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
-    """A card with its upper corners cut off: less of each source."""
+def _draw_card(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a card with its upper corners cut off: each source has fewer attributes."""
     near = top + cut
-    return _polygon(
+    return _draw_polygon(
         (left + cut, top), (right - cut, top), (right, near), (right, bottom), (left, bottom), (left, near)
     ), ""
 
 
-def _tag(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
-    """A tag, as names are written on."""
+def _draw_tag(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a tag for a name."""
     middle = (top + bottom) / 2
-    hole = f"M{number(left + cut * 0.6)} {number(middle)}" + "".join(f"a2 2 0 1 0 {across} 0" for across in (4, -4))
-    return _polygon((left + cut, top), (right, top), (right, bottom), (left + cut, bottom), (left, middle)), hole
+    hole = f"M{format_number(left + cut * 0.6)} {format_number(middle)}" + "".join(
+        f"a2 2 0 1 0 {across} 0" for across in (4, -4)
+    )
+    return _draw_polygon((left + cut, top), (right, top), (right, bottom), (left + cut, bottom), (left, middle)), hole
 
 
-def _hexagon(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
-    """Something is worked out."""
+def _draw_hexagon(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a hexagon, for a calculation."""
     middle = (top + bottom) / 2
-    return _polygon(
+    return _draw_polygon(
         (left + cut, top),
         (right - cut, top),
         (right, middle),
@@ -125,52 +117,61 @@ def _hexagon(left: float, top: float, right: float, bottom: float, cut: float) -
     ), ""
 
 
-def _columns(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
-    """Columns beside columns."""
-    bars = "".join(f"M{number(x)} {number(top)}V{number(bottom)}" for x in (left + cut * 0.6, right - cut * 0.6))
-    return _plain(left, top, right, bottom, cut)[0], bars
-
-
-def _rows(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
-    """Rows below rows: round as a union is drawn, with a line above and below."""
+def _draw_columns(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a rectangle with a line at each side: columns beside columns."""
     bars = "".join(
-        f"M{number(left + cut)} {number(y)}H{number(right - cut)}" for y in (top + cut * 0.4, bottom - cut * 0.4)
+        f"M{format_number(x)} {format_number(top)}V{format_number(bottom)}"
+        for x in (left + cut * 0.6, right - cut * 0.6)
     )
-    r = number(cut)
-    round_ = (
-        f"M{number(left + cut)} {number(top)}H{number(right - cut)}A{r} {r} 0 0 1 {number(right)} {number(top + cut)}"
-        f"V{number(bottom - cut)}A{r} {r} 0 0 1 {number(right - cut)} {number(bottom)}H{number(left + cut)}"
-        f"A{r} {r} 0 0 1 {number(left)} {number(bottom - cut)}V{number(top + cut)}"
-        f"A{r} {r} 0 0 1 {number(left + cut)} {number(top)}Z"
-    )
-    return round_, bars
+    return _draw_rectangle(left, top, right, bottom, cut)[0], bars
 
 
-def _bow(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
-    """Two that meet: a rectangle with its sides drawn in, and a line beside each."""
+def _draw_rows(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a rounded rectangle, the usual sign of a union, with a line above and below: rows below rows."""
+    bars = "".join(
+        f"M{format_number(left + cut)} {format_number(y)}H{format_number(right - cut)}"
+        for y in (top + cut * 0.4, bottom - cut * 0.4)
+    )
+    radius = format_number(cut)
+    border = (
+        f"M{format_number(left + cut)} {format_number(top)}H{format_number(right - cut)}"
+        f"A{radius} {radius} 0 0 1 {format_number(right)} {format_number(top + cut)}V{format_number(bottom - cut)}"
+        f"A{radius} {radius} 0 0 1 {format_number(right - cut)} {format_number(bottom)}H{format_number(left + cut)}"
+        f"A{radius} {radius} 0 0 1 {format_number(left)} {format_number(bottom - cut)}V{format_number(top + cut)}"
+        f"A{radius} {radius} 0 0 1 {format_number(left + cut)} {format_number(top)}Z"
+    )
+    return border, bars
+
+
+def _draw_bow(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a rectangle with drawn-in sides, and a line beside each side: two catalogs meet."""
     middle = (top + bottom) / 2
-    bars = "".join(f"M{number(x)} {number(top)}V{number(bottom)}" for x in (left + 0.9 * cut, right - 0.9 * cut))
-    return _polygon(
+    bars = "".join(
+        f"M{format_number(x)} {format_number(top)}V{format_number(bottom)}"
+        for x in (left + 0.9 * cut, right - 0.9 * cut)
+    )
+    return _draw_polygon(
         (left, top), (right, top), (right - cut / 2, middle), (right, bottom), (left, bottom), (left + cut / 2, middle)
     ), bars
 
 
-def _slant(left: float, top: float, right: float, bottom: float, cut: float) -> Path:
-    """One of the two that meet."""
-    return _polygon((left + cut, top), (right, top), (right - cut, bottom), (left, bottom)), ""
+def _draw_slant(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a parallelogram: the sources of a single side of a cross-match."""
+    return _draw_polygon((left + cut, top), (right, top), (right - cut, bottom), (left, bottom)), ""
 
 
-_OUTLINES: dict[str, Callable[[float, float, float, float, float], Path]] = {
-    "Base": _drum,
-    "SelectSources": _funnel,
-    "RestrictSources": _waist,
-    "ExcludeSources": _notch,
-    "SampleSources": _torn,
-    "KeepAttributes": _card,
-    "RenameAttributes": _tag,
-    "DeriveAttributes": _hexagon,
-    "CombineAttributes": _columns,
-    "ConcatSources": _rows,
-    "CrossMatch": _bow,
-    "MatchedSources": _slant,
+SHAPES: dict[str, Callable[[float, float, float, float, float], OutlinePath]] = {
+    "drum": _draw_drum,
+    "funnel": _draw_funnel,
+    "waist": _draw_waist,
+    "notch": _draw_notch,
+    "torn edge": _draw_torn_edge,
+    "card": _draw_card,
+    "tag": _draw_tag,
+    "hexagon": _draw_hexagon,
+    "columns": _draw_columns,
+    "rows": _draw_rows,
+    "bow": _draw_bow,
+    "slant": _draw_slant,
 }
+"""The outlines by the name of the shape, in the order of a picture's key."""

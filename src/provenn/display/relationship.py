@@ -1,15 +1,23 @@
-"""A relationship as the row of its hypercubes: as SVG, as HTML for a notebook, as text for a terminal."""
+"""A relationship as a row of its hypercubes: as SVG, as HTML for a notebook, as text for a terminal."""
 
 from collections.abc import Iterable, Sequence
 from math import log2
 
-from provenn.display.figure import Figure, above, beside, document, signs_and_key, words
+from provenn.batches import split_batches
+from provenn.display.figure import (
+    Figure,
+    choose_signs,
+    draw_text,
+    render_document,
+    stack_horizontally,
+    stack_vertically,
+)
 from provenn.display.hypercube import hypercube_figure
-from provenn.display.markup import element, render, visible
-from provenn.display.regions import MOST_DRAWN, Cells, checked, description
-from provenn.display.text import hypercube_text, side_by_side
+from provenn.display.markup import make_element, make_printable, render
+from provenn.display.text import hypercube_text, join_blocks
+from provenn.display.venn_regions import MOST_DRAWN, Cells, check_hypercube, describe_hypercube
 
-__all__ = ["counted", "relationship_figure", "relationship_html", "relationship_svg", "relationship_text"]
+__all__ = ["describe_count", "relationship_figure", "relationship_html", "relationship_svg", "relationship_text"]
 
 _WIDTH = 760.0
 
@@ -24,31 +32,31 @@ def relationship_svg(labels: Sequence[str], arrays: Iterable[Cells], *, total: i
     arrays
         The hypercubes to show.
     total
-        How many there are, where that is more than are shown.
+        The number of all hypercubes, if only some of them are shown.
 
     Returns
     -------
     str
         A complete SVG document.
     """
-    return _document(labels, list(arrays), total, inline=False)
+    return _render_relationship(labels, list(arrays), total, inline=False)
 
 
 def relationship_html(labels: Sequence[str], arrays: Iterable[Cells], *, kind: str, total: int) -> str:
-    """Return a relationship for a notebook: what it is, and its hypercubes in the colours of the page."""
-    heading = render(element("p", _heading(labels, kind, total)))
-    return f"<div>\n{heading}\n{_document(labels, list(arrays), total, inline=True)}</div>\n"
+    """Return a relationship for a notebook: a heading, and its hypercubes in the colours of the page."""
+    heading = render(make_element("p", _write_heading(labels, kind, total)))
+    return f"<div>\n{heading}\n{_render_relationship(labels, list(arrays), total, inline=True)}</div>\n"
 
 
 def relationship_text(labels: Sequence[str], arrays: Iterable[Cells], *, kind: str, total: int) -> str:
-    """Return a relationship for a terminal: what it is, and its hypercubes, at most 80 columns wide."""
-    shown = [checked(labels, array) for array in arrays]
-    lines = [visible(_heading(labels, kind, total))]
+    """Return a relationship for a terminal: a heading, and its hypercubes, at most 80 columns wide."""
+    cubes = [check_hypercube(labels, array) for array in arrays]
+    lines = [make_printable(_write_heading(labels, kind, total))]
     if len(labels) > MOST_DRAWN:
-        lines.extend(f"- {visible(description(labels, array))}" for array in shown)
+        lines.extend(f"- {make_printable(describe_hypercube(labels, array))}" for array in cubes)
     else:
-        lines.extend(side_by_side([hypercube_text(array) for array in shown]))
-    lines.extend(_more(len(shown), total))
+        lines.extend(join_blocks([hypercube_text(array) for array in cubes]))
+    lines.extend(_count_rest(len(cubes), total))
     return "\n".join(lines)
 
 
@@ -61,59 +69,66 @@ def relationship_figure(
     size: float = 1.0,
     width: float = _WIDTH,
 ) -> Figure:
-    """Return the hypercubes of a relationship as a figure, in rows of this width, each hypercube of this size."""
+    """Return the hypercubes of a relationship as a figure, in rows up to this width, each hypercube of this size."""
     if not arrays and not total:
-        return words("no hypercube is possible", faint=True)
+        return draw_text("no hypercube is possible", faint=True)
     if len(labels) > MOST_DRAWN:
-        lines = [words(description(labels, checked(labels, array))) for array in arrays]
-        return above([*lines, *_more_words(len(arrays), total)], gap=4, align=0)
-    signs, key = signs_and_key(labels)
-    drawn = [hypercube_figure(labels, array, order=order, signs=signs, size=size) for array in arrays]
+        lines = [draw_text(describe_hypercube(labels, check_hypercube(labels, array))) for array in arrays]
+        return stack_vertically([*lines, *_draw_rest(len(arrays), total)], gap=4, align=0)
+    signs, key = choose_signs(labels)
+    cubes = [hypercube_figure(labels, array, order=order, signs=signs, size=size) for array in arrays]
     gap = 18 * size
-    fit = max(1, int((width + gap) // (drawn[0].width + gap))) if drawn else 1
-    rows = [beside(drawn[start : start + fit], gap=gap) for start in range(0, len(drawn), fit)]
-    return above([*rows, *key, *_more_words(len(arrays), total)], gap=16, align=0)
+    cubes_per_row = max(1, int((width + gap) // (cubes[0].width + gap))) if cubes else 1
+    rows = [stack_horizontally(row, gap=gap) for row in split_batches(cubes, cubes_per_row)]
+    return stack_vertically([*rows, *key, *_draw_rest(len(arrays), total)], gap=16, align=0)
 
 
-def _document(labels: Sequence[str], arrays: Sequence[Cells], total: int | None, *, inline: bool) -> str:
+def _render_relationship(labels: Sequence[str], arrays: Sequence[Cells], total: int | None, *, inline: bool) -> str:
+    """Return the hypercubes of a relationship as an SVG document."""
     count = len(arrays) if total is None else total
-    texts = [f"Hypercube {i}: {description(labels, array)}" for i, array in enumerate(arrays, start=1)]
-    return document(
+    texts = [f"Hypercube {i}: {describe_hypercube(labels, array)}" for i, array in enumerate(arrays, start=1)]
+    return render_document(
         relationship_figure(labels, arrays, total=total),
-        title=f"Relationship of {_named(labels)}: {counted(count)}",
-        description=" ".join([*texts, *_more(len(arrays), count)]) or "No hypercube is possible.",
+        title=f"Relationship of {_list_labels(labels)}: {describe_count(count)}",
+        description=" ".join([*texts, *_count_rest(len(arrays), count)]) or "No hypercube is possible.",
         inline=inline,
     )
 
 
-def _heading(labels: Sequence[str], kind: str, total: int) -> str:
-    return f"Relationship of {_named(labels)}: {kind}, {'all ' if kind == 'tautology' else ''}{counted(total)}"
+def _write_heading(labels: Sequence[str], kind: str, total: int) -> str:
+    """Return the heading of a relationship: sets, kind, and number of hypercubes."""
+    all_of = "all " if kind == "tautology" else ""
+    return f"Relationship of {_list_labels(labels)}: {kind}, {all_of}{describe_count(total)}"
 
 
-def _named(labels: Sequence[str]) -> str:
+def _list_labels(labels: Sequence[str]) -> str:
+    """Return the labels of a relationship, in words."""
     return ", ".join(labels) if labels else "no sets"
 
 
-def counted(count: int) -> str:
+def describe_count(count: int) -> str:
     """Return a number of hypercubes in words.
 
-    >>> counted(0), counted(1), counted(65536), counted(2**64)
+    >>> describe_count(0), describe_count(1), describe_count(65536), describe_count(2**64)
     ('no hypercubes', '1 hypercube', '65,536 hypercubes', '2**64 hypercubes')
     """
-    return f"{_number(count)} hypercube{'' if count == 1 else 's'}"
+    return f"{_format_count(count)} hypercube{'' if count == 1 else 's'}"
 
 
-def _number(count: int) -> str:
-    # A tautology of fourteen sets has more hypercubes than Python is willing to write down.
+def _format_count(count: int) -> str:
+    """Return a number; a large one as a power of two."""
+    # Python refuses to write the number of hypercubes of fourteen sets in full.
     if count < 10**15:
         return f"{count:,}" if count else "no"
     exponent = round(log2(count))
     return f"2**{exponent}" if count == 2**exponent else f"about 2**{exponent}"
 
 
-def _more(shown: int, total: int | None) -> list[str]:
-    return [f"… and {_number(total - shown)} more"] if total is not None and total > shown else []
+def _count_rest(shown: int, total: int | None) -> list[str]:
+    """Return a line with the number of hidden hypercubes, if any are hidden."""
+    return [f"… and {_format_count(total - shown)} more"] if total is not None and total > shown else []
 
 
-def _more_words(shown: int, total: int | None) -> list[Figure]:
-    return [words(line, faint=True) for line in _more(shown, total)]
+def _draw_rest(shown: int, total: int | None) -> list[Figure]:
+    """Return the line on hidden hypercubes as a figure, if any are hidden."""
+    return [draw_text(line, faint=True) for line in _count_rest(shown, total)]

@@ -1,17 +1,18 @@
-"""Hypercubes for the terminal, and numbers as people write them."""
+"""Hypercubes for a terminal, and lists and sizes for people."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, zip_longest
 
-from provenn.display.regions import Cells, checked
+from provenn.batches import split_batches
+from provenn.display.venn_regions import Cells, check_hypercube
 
-__all__ = ["hypercube_text", "side_by_side", "size_text"]
+__all__ = ["hypercube_text", "join_blocks", "join_words"]
 
 
 def hypercube_text(array: Cells) -> str:
-    """Return a hypercube in lines: the outside, what is in one set, what is in two, …, what is in all.
+    """Return a hypercube in lines: the outside, the regions in one set, in two sets, …, in all sets.
 
-    Within a line the regions of the first sets come first, as they do in the drawing.
+    Within a line the regions of the first sets come first, as in the drawing.
 
     >>> import numpy as np
     >>> print(hypercube_text(np.array([[True, False], [True, True]])))
@@ -20,10 +21,10 @@ def hypercube_text(array: Cells) -> str:
      ●
     """
     n = array.ndim
-    cells = checked("?" * n, array)
+    cells = check_hypercube("?" * n, array)
     levels = [
         " ".join(
-            "●" if cells[tuple(int(i in inside) for i in range(n))] else "○" for inside in combinations(range(n), k)
+            "●" if cells[tuple(int(i in members) for i in range(n))] else "○" for members in combinations(range(n), k)
         )
         for k in range(n + 1)
     ]
@@ -31,27 +32,23 @@ def hypercube_text(array: Cells) -> str:
     return "\n".join(level.center(width).rstrip() for level in levels)
 
 
-def side_by_side(blocks: Sequence[str], *, width: int = 80, gap: int = 3) -> Iterator[str]:
-    """Yield lines that show blocks of text beside each other, as many in a row as fit in `width`."""
-    lines = [block.split("\n") for block in blocks]
-    column = max((len(line) for block in lines for line in block), default=0)
-    fit = max(1, (width + gap) // (column + gap))
-    for start in range(0, len(lines), fit):
-        if start:
-            yield ""
-        for row in zip_longest(*lines[start : start + fit], fillvalue=""):
-            yield (" " * gap).join(line.ljust(column) for line in row).rstrip()
+def join_words(words: Sequence[str], most: int = 12) -> str:
+    """Return words as an English list; words beyond `most` are counted.
 
-
-def size_text(size: int) -> str:
-    """Return a number of bytes for people.
-
-    >>> size_text(999), size_text(12_345), size_text(10**12)
-    ('999 B', '12.3 kB', '1.0 TB')
+    >>> join_words(["hip"]), join_words(["hip", "vmag", "plx"]), join_words("abcde", most=3)
+    ('hip', 'hip, vmag and plx', 'a, b, c and 2 more')
     """
-    value, unit = float(size), "B"
-    for larger in ("kB", "MB", "GB", "TB", "PB"):
-        if value < 1000:
-            break
-        value, unit = value / 1000, larger
-    return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
+    shown = [*words[:most], f"{len(words) - most} more"] if len(words) > most else [*words]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
+def join_blocks(blocks: Sequence[str], *, width: int = 80, gap: int = 3) -> Iterator[str]:
+    """Yield lines that show blocks of text beside each other, as many in a row as `width` allows."""
+    lines = [block.split("\n") for block in blocks]
+    column_width = max((len(line) for block in lines for line in block), default=0)
+    blocks_per_row = max(1, (width + gap) // (column_width + gap))
+    for number, batch in enumerate(split_batches(lines, blocks_per_row)):
+        if number:
+            yield ""
+        for row in zip_longest(*batch, fillvalue=""):
+            yield (" " * gap).join(line.ljust(column_width) for line in row).rstrip()

@@ -1,24 +1,33 @@
 """A hypercube as a shaded Venn diagram.
 
-As Venn did, an empty region is shaded. A region that holds something is tinted and carries the filled circle that
-it has in the hypercube.
+As in Venn's own diagrams, empty regions are shaded. An inhabited region is tinted and has a filled circle, as in the
+hypercube.
 """
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import product
 
-from provenn.display.figure import ACCENT, Figure, above, beside, document, signs_and_key, text_width, words
-from provenn.display.geometry import ARRANGEMENTS, anchors, outlines
-from provenn.display.markup import Element, Reference, element
-from provenn.display.regions import Cells, checked, region_name
+from provenn.display.figure import (
+    ACCENT,
+    Figure,
+    choose_signs,
+    draw_text,
+    estimate_text_width,
+    render_document,
+    stack_horizontally,
+    stack_vertically,
+)
+from provenn.display.geometry import ARRANGEMENTS, find_anchors, trace_outlines
+from provenn.display.markup import Element, Reference, make_element
+from provenn.display.venn_regions import Cells, check_hypercube, name_region
 from provenn.errors import HypercubeError, PictureError
 
 __all__ = ["RegionState", "venn_figure", "venn_states_svg", "venn_svg"]
 
 
 class RegionState(StrEnum):
-    """What is known of a region."""
+    """Whether a region is empty, inhabited or unknown."""
 
     EMPTY = "empty"
     INHABITED = "inhabited"
@@ -35,9 +44,9 @@ _FILLS: dict[RegionState, dict[str, str | float | Reference]] = {
     RegionState.INHABITED: {"fill": ACCENT, "fill_opacity": 0.28},
     RegionState.UNKNOWN: {"fill_opacity": 0.0},
 }
-_HATCH = element(
+_HATCH = make_element(
     "pattern",
-    element("path", d="M-1 1L1 -1M0 7L7 0M6 8L8 6", stroke="currentColor", stroke_opacity=0.55, fill="none"),
+    make_element("path", d="M-1 1L1 -1M0 7L7 0M6 8L8 6", stroke="currentColor", stroke_opacity=0.55, fill="none"),
     id="-hatch",
     width=7.0,
     height=7.0,
@@ -60,12 +69,12 @@ def venn_svg(labels: Sequence[str], array: Cells) -> str:
     str
         A complete SVG document.
     """
-    cells = checked(labels, array)
+    cells = check_hypercube(labels, array)
     return venn_states_svg(labels, [RegionState.INHABITED if cell else RegionState.EMPTY for cell in cells.flat])
 
 
 def venn_states_svg(labels: Sequence[str], states: Iterable[RegionState], *, inline: bool = False) -> str:
-    """Draw a Venn diagram of what is known of each region.
+    """Draw a Venn diagram of the state of each region.
 
     Parameters
     ----------
@@ -75,15 +84,15 @@ def venn_states_svg(labels: Sequence[str], states: Iterable[RegionState], *, inl
         One state for each of the ``2**n`` regions, in the order of the cells of a hypercube: the last set changes
         fastest, outside before inside.
     inline
-        Whether it takes the colours of the page it is put in; otherwise it brings its own.
+        Whether the picture goes into a page and takes its colours; otherwise it brings its own.
     """
-    known = list(states)
+    state_list = list(states)
     regions = product((0, 1), repeat=len(labels))
-    return document(
-        venn_figure(labels, known),
+    return render_document(
+        venn_figure(labels, state_list),
         title=f"Venn diagram of {', '.join(labels)}" if labels else "Venn diagram of no sets",
         description=". ".join(
-            f"{region_name(labels, region)}: {_SAYS[state]}" for region, state in zip(regions, known, strict=True)
+            f"{name_region(labels, region)}: {_SAYS[state]}" for region, state in zip(regions, state_list, strict=True)
         ),
         inline=inline,
     )
@@ -100,20 +109,20 @@ def venn_figure(labels: Sequence[str], states: Sequence[RegionState]) -> Figure:
         raise HypercubeError(f"{n} sets have {2**n} regions, not {len(states)}")
     arrangement = ARRANGEMENTS[n]
     frame = f"M0 0H{arrangement.width}V{arrangement.height}H0Z"
-    paths = outlines(arrangement.ellipses)
-    marks = anchors(arrangement)
+    paths = trace_outlines(arrangement.ellipses)
+    marks = find_anchors(arrangement)
     outside = (0,) * n
-    known = dict(zip(product((0, 1), repeat=n), states, strict=True))
-    signs, names = signs_and_key(labels)
+    state_by_region = dict(zip(product((0, 1), repeat=n), states, strict=True))
+    signs, names = choose_signs(labels)
     diagram = Figure(
         arrangement.width,
         arrangement.height,
         (
-            element("defs", _HATCH),
+            make_element("defs", _HATCH),
             *(
-                element(
+                make_element(
                     "path",
-                    element("title", f"{region_name(labels, region)}: {_SAYS[state]}"),
+                    make_element("title", f"{name_region(labels, region)}: {_SAYS[state]}"),
                     class_=state.value,
                     d=frame + paths.get(region, "") if region == outside else paths[region],
                     fill_rule="evenodd",
@@ -121,27 +130,33 @@ def venn_figure(labels: Sequence[str], states: Sequence[RegionState]) -> Figure:
                     stroke_width=1.25,
                     **_FILLS[state],
                 )
-                for region, state in known.items()
+                for region, state in state_by_region.items()
             ),
-            *(mark for region, state in known.items() for mark in _mark(state, *marks[region])),
+            *(mark for region, state in state_by_region.items() for mark in _draw_mark(state, *marks[region])),
             *(
-                element("text", sign, x=x - text_width(sign, 14) / 2, y=y + 5, font_size=14.0, font_style="italic")
+                make_element(
+                    "text", sign, x=x - estimate_text_width(sign, 14) / 2, y=y + 5, font_size=14.0, font_style="italic"
+                )
                 for sign, (x, y) in zip(signs, arrangement.names, strict=True)
             ),
         ),
     )
-    key = beside([_key(state) for state in RegionState if state in states], gap=18)
-    return above([diagram, key, *names], gap=8)
+    key = stack_horizontally([_draw_key(state) for state in RegionState if state in states], gap=18)
+    return stack_vertically([diagram, key, *names], gap=8)
 
 
-def _mark(state: RegionState, x: float, y: float) -> tuple[Element, ...]:
+def _draw_mark(state: RegionState, x: float, y: float) -> tuple[Element, ...]:
+    """Return the mark of a region: a filled circle, a question mark, or nothing."""
     if state is RegionState.INHABITED:
-        return (element("circle", class_="full", cx=x, cy=y, r=4.5),)
+        return (make_element("circle", class_="full", cx=x, cy=y, r=4.5),)
     if state is RegionState.UNKNOWN:
-        return (element("text", "?", x=x - 4, y=y + 5, font_size=14.0),)
+        return (make_element("text", "?", x=x - 4, y=y + 5, font_size=14.0),)
     return ()
 
 
-def _key(state: RegionState) -> Figure:
-    swatch = element("rect", width=16.0, height=16.0, rx=2.0, stroke="currentColor", **_FILLS[state])
-    return beside([Figure(16, 16, (swatch, *_mark(state, 8, 8))), words(_SAYS[state], size=12)], gap=6)
+def _draw_key(state: RegionState) -> Figure:
+    """Return the entry of a state in the key."""
+    swatch = make_element("rect", width=16.0, height=16.0, rx=2.0, stroke="currentColor", **_FILLS[state])
+    return stack_horizontally(
+        [Figure(16, 16, (swatch, *_draw_mark(state, 8, 8))), draw_text(_SAYS[state], size=12)], gap=6
+    )

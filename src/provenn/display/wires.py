@@ -1,4 +1,4 @@
-"""Edges of a layered layout, drawn."""
+"""The edges of a layered layout as SVG elements."""
 
 from __future__ import annotations
 
@@ -6,31 +6,38 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from provenn.display.layers import Point
-from provenn.display.markup import Element, element, number
+from provenn.display.markup import Element, format_number, make_element
 
-__all__ = ["wires"]
+__all__ = ["draw_wires"]
 
 _STRAIGHT = 1.5
+"""A line that moves less than this to the side is drawn straight."""
 
 
-def wires(routes: Sequence[Sequence[Point]]) -> list[Element]:
-    """Draw edges: straight down beside boxes, curved between rows; each with a point at its lower end.
+def draw_wires(routes: Sequence[Sequence[Point]]) -> list[Element]:
+    """Draw edges: straight down beside boxes, curved between rows, each with an arrowhead at its lower end.
 
-    What several edges share is drawn once: lines that are not quite opaque would add up.
+    A line that several edges share is drawn once, because translucent lines would add up.
     """
-    lines = dict.fromkeys(_line(one, other) for route in routes for one, other in pairwise(route))
-    ends = dict.fromkeys(f"M{number(x)} {number(y)}l-3.5 -7h7Z" for x, y in (route[-1] for route in routes))
+    lines = dict.fromkeys(_draw_line(start, end) for route in routes for start, end in pairwise(route))
+    ends = dict.fromkeys(
+        f"M{format_number(x)} {format_number(y)}l-3.5 -7h7Z" for x, y in (route[-1] for route in routes)
+    )
     if not lines:
         return []
     return [
-        element("path", d="".join(lines), fill="none", stroke="currentColor", stroke_opacity=0.6),
-        element("path", d="".join(ends), fill_opacity=0.75),
+        make_element("path", d="".join(lines), fill="none", stroke="currentColor", stroke_opacity=0.6),
+        make_element("path", d="".join(ends), fill_opacity=0.75),
     ]
 
 
-def _line(one: Point, other: Point) -> str:
-    (x, y), (to_x, to_y) = one, other
-    start, middle = f"M{number(x)} {number(y)}", number((y + to_y) / 2)
+def _draw_line(start: Point, end: Point) -> str:
+    """Return a line between two points, as data of an SVG path."""
+    (x, y), (to_x, to_y) = start, end
+    origin, middle = f"M{format_number(x)} {format_number(y)}", format_number((y + to_y) / 2)
     if abs(to_x - x) < _STRAIGHT:
-        return f"{start}L{number(to_x)} {number(to_y)}"
-    return f"{start}C{number(x)} {middle} {number(to_x)} {middle} {number(to_x)} {number(to_y)}"
+        return f"{origin}L{format_number(to_x)} {format_number(to_y)}"
+    return (
+        f"{origin}C{format_number(x)} {middle} {format_number(to_x)} {middle} "
+        f"{format_number(to_x)} {format_number(to_y)}"
+    )

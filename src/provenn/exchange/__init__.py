@@ -1,4 +1,4 @@
-"""Lineage for others, and of others: OpenLineage events out and in, W3C PROV out."""
+"""Exchange lineage with external systems: write and read OpenLineage events, write W3C PROV."""
 
 from provenn.exchange.exporting import FORMATS, LineageFormat, export_lineage
 from provenn.exchange.importing import Imported, ImportedCatalog, import_lineage

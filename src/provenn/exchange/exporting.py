@@ -1,4 +1,4 @@
-"""Lineage for others: what is written, and in which format."""
+"""Export lineage for external systems."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import IO, Literal, get_args
 
 from provenn.archive import Archive
 from provenn.errors import FormatError, LineageError, did_you_mean
-from provenn.exchange.records import Deed, Record, deeds, records
+from provenn.exchange.records import Activity, Record, read_activities, read_records
 
 __all__ = ["FORMATS", "LineageFormat", "export_lineage"]
 
@@ -25,39 +25,41 @@ def export_lineage(
     format: LineageFormat = "openlineage",  # noqa: A002 - as the command
     namespace: str = "provenn",
 ) -> None:
-    """Write lineage for others to read. The same archive gives the same text, whoever writes it.
+    """Write lineage for external systems to read.
+
+    The same archive gives the same text, regardless of the user.
 
     Parameters
     ----------
     archive
         The archive.
     file
-        Where to, as text in UTF-8.
+        The text file to write, in UTF-8.
     which
-        A catalog, which is written with all it is made from; by default all catalogs are.
+        A catalog, which is written with its whole lineage; by default, all catalogs are written.
     format
         ``"openlineage"``: events, a line of JSON each; or W3C PROV as ``"prov-json"``, ``"prov-n"``, ``"prov-xml"``.
     namespace
-        OpenLineage's namespace of the datasets and jobs.
+        The OpenLineage namespace of the datasets and jobs.
 
     Raises
     ------
     UnknownCatalogError
-        If there is no such catalog.
+        If the catalog is not known.
     FormatError
-        If there is no such format.
+        If the format is not known.
     LineageError
-        If the libraries for it are not installed.
+        If the libraries for the format are not installed.
     """
     if format not in FORMATS:
         hint = did_you_mean(format, FORMATS) or f"one of {', '.join(FORMATS)}"
         raise FormatError(f"lineage is not written as {format!r}", hint=hint)
     if which is not None:
         archive.catalog(which)  # before anything is written
-    told: Iterator[Record | Deed] = chain(records(archive, which), deeds(archive, which))
+    entries: Iterator[Record | Activity] = chain(read_records(archive, which), read_activities(archive, which))
     try:
         if format == "openlineage":
-            from provenn.exchange.openlineage_events import line  # noqa: PLC0415 - an extra
+            from provenn.exchange.openlineage_events import write_event  # noqa: PLC0415 - an extra
         else:
             from provenn.exchange.prov_records import write_prov  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
@@ -67,7 +69,7 @@ def export_lineage(
             f"lineage cannot be written without the library {error.name}", hint="pip install 'provenn[exchange]'"
         ) from error
     if format == "openlineage":
-        for one in told:
-            file.write(line(one, namespace) + "\n")
+        for entry in entries:
+            file.write(write_event(entry, namespace) + "\n")
     else:
-        write_prov(told, format, file)
+        write_prov(entries, format, file)

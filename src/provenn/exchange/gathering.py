@@ -1,4 +1,4 @@
-"""What all events of a file say together of each dataset and of each job."""
+"""Gather the claims of all events of a file about each dataset and each job."""
 
 from __future__ import annotations
 
@@ -8,107 +8,107 @@ from typing import Any
 
 from provenn.exchange.reading import Dataset, Event, Mention
 
-__all__ = ["Gathered", "Job", "Known", "gathered"]
+__all__ = ["DatasetClaims", "GatheredEvents", "JobClaims", "gather_events"]
 
 _DEFINING = ("columnLineage", "lineage", "provenn_definition")
-"""Facets that say where a dataset comes from: if they differ, it is not known."""
+"""Facets that state the origin of a dataset; if they differ, the origin is unknown."""
 
 _SEVERAL = object()
-"""In place of a condition: a run reads a dataset under several, so that none of them limits it."""
+"""A placeholder for several conditions of a run on a dataset, so that no single condition limits the dataset."""
 
 
 @dataclass(slots=True)
-class Known:
-    """What is said of a dataset.
+class DatasetClaims:
+    """The claims of events about a dataset.
 
     Attributes
     ----------
     facets
-        Its facets; the latest of each.
-    written_by
-        The jobs that write it.
-    written_in_part
-        Whether a job writes only a part of it.
-    differing
-        Whether events contradict each other about where it comes from.
+        The latest content of each facet.
+    writers
+        The jobs that write the dataset.
+    is_written_in_part
+        Whether a job writes only a part of the dataset.
+    is_contradictory
+        Whether events contradict each other about the origin of the dataset.
     """
 
     facets: dict[str, Any] = field(default_factory=dict)
-    written_by: set[tuple[str, str]] = field(default_factory=set)
-    written_in_part: bool = False
-    differing: bool = False
+    writers: set[tuple[str, str]] = field(default_factory=set)
+    is_written_in_part: bool = False
+    is_contradictory: bool = False
 
-    def add(self, facets: Mapping[str, Any]) -> None:
-        """Take note of facets."""
+    def add_facets(self, facets: Mapping[str, Any]) -> None:
+        """Add the facets of an event."""
         for name, content in facets.items():
             if name in _DEFINING and self.facets.setdefault(name, content) != content:
-                self.differing = True
+                self.is_contradictory = True
             self.facets[name] = content
 
 
 @dataclass(slots=True)
-class Job:
-    """What is said of a job.
+class JobClaims:
+    """The claims of events about a job.
 
     Attributes
     ----------
     runs
-        For each run, what it reads; of each dataset, the condition that limits it, or None if nothing is said of it.
-    failed
+        For each run, the datasets that it reads, with the condition that limits each dataset, or None.
+    has_failed
         Whether a run failed.
     """
 
     runs: dict[str, dict[Dataset, Any]] = field(default_factory=dict)
-    failed: bool = False
+    has_failed: bool = False
 
-    def read(self, run: str, mentions: Iterable[Mention]) -> None:
-        """Take note of what a run reads, in one of its events."""
+    def add_inputs(self, run: str, mentions: Iterable[Mention]) -> None:
+        """Add the inputs of a run, according to an event."""
         conditions: dict[Dataset, list[Any]] = {}
-        for one in mentions:
-            subset = one.role.get("subset")
-            said = subset.get("inputCondition") if isinstance(subset, dict) else None
-            conditions.setdefault(one.dataset, []).append(said)
-        known = self.runs.setdefault(run, {})
-        for dataset, said in conditions.items():
-            # Events of a run add to each other; within an event, a dataset that is read twice is read by all it says.
-            condition = said[0] if all(one == said[0] for one in said) else _SEVERAL
-            known[dataset] = condition if known.get(dataset) in (None, condition) else _SEVERAL
+        for mention in mentions:
+            subset = mention.role.get("subset")
+            condition = subset.get("inputCondition") if isinstance(subset, dict) else None
+            conditions.setdefault(mention.dataset, []).append(condition)
+        inputs = self.runs.setdefault(run, {})
+        for dataset, alternatives in conditions.items():
+            # Events of a run add up. A dataset that an event mentions twice is read under all of its conditions.
+            condition = alternatives[0] if all(other == alternatives[0] for other in alternatives) else _SEVERAL
+            inputs[dataset] = condition if inputs.get(dataset) in (None, condition) else _SEVERAL
 
     @property
     def inputs(self) -> dict[Dataset, Any]:
-        """What all runs read; of each dataset, the condition that all runs have, or None."""
-        reading = [one for one in self.runs.values() if one]
-        found = dict.fromkeys(dataset for one in reading for dataset in one)
-        said = {dataset: [one.get(dataset) for one in reading] for dataset in found}
+        """The inputs of all runs, with the condition common to all runs, or None."""
+        runs = [inputs for inputs in self.runs.values() if inputs]
+        datasets = dict.fromkeys(dataset for inputs in runs for dataset in inputs)
+        conditions = {dataset: [inputs.get(dataset) for inputs in runs] for dataset in datasets}
         return {
-            dataset: first if first is not _SEVERAL and all(one == first for one in rest) else None
-            for dataset, (first, *rest) in said.items()
+            dataset: first if first is not _SEVERAL and all(other == first for other in rest) else None
+            for dataset, (first, *rest) in conditions.items()
         }
 
 
 @dataclass(slots=True)
-class Gathered:
-    """What a file says: datasets in the order in which they occur, jobs, and how many events there are."""
+class GatheredEvents:
+    """The content of a file: datasets in the order of their occurrence, jobs, and the number of events."""
 
-    datasets: dict[Dataset, Known] = field(default_factory=dict)
-    jobs: dict[tuple[str, str], Job] = field(default_factory=dict)
+    datasets: dict[Dataset, DatasetClaims] = field(default_factory=dict)
+    jobs: dict[tuple[str, str], JobClaims] = field(default_factory=dict)
     events: int = 0
 
 
-def gathered(events: Iterable[Event]) -> Gathered:
-    """Bring together what events say."""
-    found = Gathered()
+def gather_events(events: Iterable[Event]) -> GatheredEvents:
+    """Combine the claims of events."""
+    gathered = GatheredEvents()
     for event in events:
-        found.events = event.number
-        for one in (*event.inputs, *event.outputs, *event.mentioned):
-            found.datasets.setdefault(one.dataset, Known()).add(one.facets)
+        gathered.events = event.number
+        for mention in (*event.inputs, *event.outputs, *event.mentioned):
+            gathered.datasets.setdefault(mention.dataset, DatasetClaims()).add_facets(mention.facets)
         if event.job is None:
             continue
-        job = found.jobs.setdefault(event.job, Job())
-        job.failed |= event.failed
-        job.read(event.run, event.inputs)
-        for one in event.outputs:
-            known = found.datasets[one.dataset]
-            known.written_by.add(event.job)
-            known.written_in_part |= bool(one.role.get("subset"))
-    return found
+        job = gathered.jobs.setdefault(event.job, JobClaims())
+        job.has_failed |= event.has_failed
+        job.add_inputs(event.run, event.inputs)
+        for mention in event.outputs:
+            claims = gathered.datasets[mention.dataset]
+            claims.writers.add(event.job)
+            claims.is_written_in_part |= bool(mention.role.get("subset"))
+    return gathered

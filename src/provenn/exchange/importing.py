@@ -1,4 +1,4 @@
-"""Lineage of others: datasets become catalogs, so that questions can be asked of pipelines that provenn did not run."""
+"""Import lineage of external systems: datasets become catalogs, so that an archive can relate them."""
 
 from __future__ import annotations
 
@@ -8,32 +8,34 @@ from dataclasses import dataclass
 from typing import IO
 
 from provenn.archive import Archive
+from provenn.catalogs.population import Population
+from provenn.database.transactions import Reading
+from provenn.definitions import catalog_names, catalog_store, populations
 from provenn.errors import CatalogNameError, LineageError
-from provenn.exchange.gathering import Gathered, gathered
+from provenn.exchange.gathering import GatheredEvents, gather_events
 from provenn.exchange.reading import Dataset, read_events
-from provenn.exchange.understanding import Assumptions, Understood, understood
-from provenn.store import catalog_store, names, populations
+from provenn.exchange.understanding import Assumptions, UnderstoodDataset, understand_datasets
 
 __all__ = ["Imported", "ImportedCatalog", "import_lineage"]
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedCatalog:
-    """A dataset that became a catalog.
+    """A dataset, imported as a catalog.
 
     Attributes
     ----------
     dataset
-        What others call it: namespace, name and version.
+        The namespace, name and version of the dataset.
     names
         The names of the catalog.
     digest
-        Its digest.
+        The digest of the catalog.
     how
-        ``"base"``: a set of its own; ``"inside"``: its sources lie among those of others; ``"exact"``: it is known
-        which of theirs it has.
+        ``"base"``: an independent set; ``"inside"``: a subset of the sources of other datasets; ``"exact"``: a known
+        selection of their sources.
     missing
-        What was not understood, in words; empty if nothing.
+        A text about the parts that were not understood; empty if there are none.
     """
 
     dataset: str
@@ -45,16 +47,16 @@ class ImportedCatalog:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What was imported.
+    """The result of an import.
 
     Attributes
     ----------
     events
-        How many events were read.
+        The number of events in the file.
     new
-        How many catalogs the archive did not hold before.
+        The number of catalogs that are new to the archive.
     catalogs
-        What the datasets became, each after those it is made from.
+        The imported catalogs, in order of dependency.
     """
 
     events: int
@@ -62,18 +64,20 @@ class Imported:
     catalogs: tuple[ImportedCatalog, ...]
 
     def __str__(self) -> str:
-        said = [f"{self.events} events, {len(self.catalogs)} datasets, {self.new} new catalogs"]
-        words = {
-            "exact": "exact: it is known which sources they have",
-            "inside": "inside: their sources lie among those of others",
-            "base": "base: sets of their own",
+        lines = [f"{self.events} events, {len(self.catalogs)} datasets, {self.new} new catalogs"]
+        words_by_how = {
+            "exact": "exact: their sources are fully known",
+            "inside": "inside: their sources are a subset of others",
+            "base": "base: independent sets",
         }
-        for how, word in words.items():
-            found = [one for one in self.catalogs if one.how == how]
-            if found:
-                said.append(f"{len(found)} {word}")
-                said += [f"  {one.dataset}" + (f": {one.missing}" if one.missing else "") for one in found]
-        return "\n".join(said)
+        for how, words in words_by_how.items():
+            catalogs = [catalog for catalog in self.catalogs if catalog.how == how]
+            if catalogs:
+                lines.append(f"{len(catalogs)} {words}")
+                lines += [
+                    f"  {catalog.dataset}" + (f": {catalog.missing}" if catalog.missing else "") for catalog in catalogs
+                ]
+        return "\n".join(lines)
 
 
 def import_lineage(
@@ -85,85 +89,109 @@ def import_lineage(
     exact: bool = False,
     prefix: str = "",
 ) -> Imported:
-    """Read events of OpenLineage and take their datasets for catalogs: all of them, or none.
+    """Read OpenLineage events and store their datasets as catalogs: all of them, or none.
 
-    Only what is stated is claimed. A dataset whose key is taken over unchanged from others, as column lineage tells,
-    lies inside them, and inside the conditions under which they are read. Everything else is a set of its own. The
-    file is taken to tell of all jobs that write a dataset, and a dataset of one version for one set.
+    Only stated facts are claimed. A dataset whose key comes unchanged from other datasets, according to column lineage,
+    lies inside them, and inside the conditions under which they are read. Every other dataset is an independent set.
+    The file is assumed to mention all jobs that write a dataset, and a dataset with a single version is assumed to be a
+    single set.
 
     Parameters
     ----------
     archive
         The archive.
     file
-        Events, one a line or in an array; JSON.
+        Events in JSON, one per line or in an array.
     key
-        The columns that identify a source, in every dataset that has them all.
+        The columns that identify a source, in every dataset that has all of them.
     population
-        What one row of these datasets is; by default it is called as the key.
+        The population of these datasets; by default, it has the name of the key.
     exact
-        Whether to hold, besides, that a dataset has all the sources that conditions and joins allow, and that joins on
-        the key are inner ones.
+        Whether to assume that a dataset has all the sources that conditions and joins allow, and that joins on the key
+        are inner joins.
     prefix
-        What to put before the names of the catalogs.
+        The prefix for the names of the catalogs.
 
     Raises
     ------
     LineageError
-        If an event cannot be read; it says which.
+        If an event cannot be read; the message contains the number of the event.
     CatalogNameError
-        If a name is that of another catalog.
+        If a name belongs to another catalog.
     """
     if population and not key:
-        raise LineageError("a population is known by a key", hint="say which columns identify a source")
-    said = gathered(read_events(file))
+        raise LineageError("a population needs a key", hint="name the columns that identify a source")
+    claims = gather_events(read_events(file))
     columns = (key,) if isinstance(key, str) else tuple(key)
-    with archive._database.writing() as writing:  # noqa: SLF001 - all of it, or nothing
-        wanted = _populations(said) | {population or " ".join(columns)} - {""}
-        there = {name: held for name in sorted(wanted) if (held := populations.population(writing, name))}
-        found = understood(said, Assumptions(columns, population, exact, there))
-        new = catalog_store.add(writing, *(one.definition for one in found)) if found else 0
-        called = _names(found, said, prefix)
-        for one in found:
-            for name in called[one.dataset]:
-                names.assign(writing, name, one.definition.digest)
+    database = archive.context.database  # the whole import is a single transaction
+    wanted = sorted(_find_population_names(claims) | {population or " ".join(columns)} - {""})
+    with database.reading() as reading:
+        known = _read_populations(reading, wanted)
+    # Understanding many events takes long, so it happens outside the transaction.
+    understood = understand_datasets(claims, Assumptions(columns, population, exact, known))
+    with database.writing() as writing:
+        current = _read_populations(writing, wanted)
+        if current != known:  # another user defined a population meanwhile
+            understood = understand_datasets(claims, Assumptions(columns, population, exact, current))
+        new = catalog_store.add_catalogs(writing, *(result.definition for result in understood)) if understood else 0
+        names_by_dataset = _choose_names(understood, claims, prefix)
+        for result in understood:
+            for name in names_by_dataset[result.dataset]:
+                catalog_names.assign_name(writing, name, result.definition.digest)
     return Imported(
-        said.events,
+        claims.events,
         new,
         tuple(
-            ImportedCatalog(str(one.dataset), called[one.dataset], one.definition.digest, one.how, one.missing)
-            for one in found
+            ImportedCatalog(
+                str(result.dataset),
+                names_by_dataset[result.dataset],
+                result.definition.digest,
+                result.how,
+                result.missing,
+            )
+            for result in understood
         ),
     )
 
 
-def _populations(said: Gathered) -> set[str]:
-    facets = (known.facets.get("provenn_population") for known in said.datasets.values())
-    return {str(one["population"]) for one in facets if isinstance(one, dict) and one.get("population")}
+def _read_populations(reading: Reading, wanted: Sequence[str]) -> dict[str, Population]:
+    """Return the populations with these names in the archive."""
+    return {name: population for name in wanted if (population := populations.find_population(reading, name))}
 
 
-def _names(found: Sequence[Understood], said: Gathered, prefix: str) -> dict[Dataset, tuple[str, ...]]:
-    """Return names for datasets: their own, or more of it where several have the same. One that is unfit has none."""
-    same = Counter(one.dataset.name for one in found)
-    versions = Counter((one.dataset.namespace, one.dataset.name) for one in found)
-    called = {}
-    for one in found:
-        dataset = one.dataset
-        match said.datasets[dataset].facets.get("provenn_population"):
-            case {"names": [*given]}:
-                wanted = [str(name) for name in given]
-            case _ if same[dataset.name] == 1:
+def _find_population_names(claims: GatheredEvents) -> set[str]:
+    """Return the names of the populations in the events."""
+    facets = (dataset_claims.facets.get("provenn_population") for dataset_claims in claims.datasets.values())
+    return {str(facet["population"]) for facet in facets if isinstance(facet, dict) and facet.get("population")}
+
+
+def _choose_names(
+    understood: Sequence[UnderstoodDataset], claims: GatheredEvents, prefix: str
+) -> dict[Dataset, tuple[str, ...]]:
+    """Return names for datasets: their own names, with namespace and version where names collide.
+
+    An invalid name is dropped.
+    """
+    name_counts = Counter(result.dataset.name for result in understood)
+    versions = Counter((result.dataset.namespace, result.dataset.name) for result in understood)
+    names_by_dataset = {}
+    for result in understood:
+        dataset = result.dataset
+        match claims.datasets[dataset].facets.get("provenn_population"):
+            case {"names": [*stated_names]}:
+                wanted = [str(name) for name in stated_names]
+            case _ if name_counts[dataset.name] == 1:
                 wanted = [dataset.name]
             case _:
                 alone = versions[dataset.namespace, dataset.name] == 1
                 wanted = [str(dataset if not alone else Dataset(dataset.namespace, dataset.name))]
-        called[dataset] = tuple(prefix + name for name in wanted if _fit(prefix + name))
-    return called
+        names_by_dataset[dataset] = tuple(prefix + name for name in wanted if _is_valid_name(prefix + name))
+    return names_by_dataset
 
 
-def _fit(name: str) -> bool:
+def _is_valid_name(name: str) -> bool:
     try:
-        names.check_name(name)
+        catalog_names.check_name(name)
     except CatalogNameError:
         return False
     return True

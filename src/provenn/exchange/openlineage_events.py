@@ -1,8 +1,8 @@
-"""Catalogs as events of OpenLineage. The only module that imports its library."""
+"""Write catalogs as OpenLineage events; only this module imports the OpenLineage library."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -50,13 +50,13 @@ from openlineage.client.generated.schema_dataset import SchemaDatasetFacet, Sche
 from openlineage.client.generated.storage_dataset import StorageDatasetFacet
 from openlineage.client.serde import Serde
 
-from provenn import __version__
+from provenn._version import __version__
 from provenn.catalogs import Base, Catalog
-from provenn.exchange.columns import Comparison, Origin, comparisons, filters, origins
-from provenn.exchange.definitions import verb_and_options
-from provenn.exchange.records import Deed, Record
+from provenn.catalogs.column_origins import ColumnOrigin, Comparison
+from provenn.digests import CatalogDigest
+from provenn.exchange.records import Activity, Record
 
-__all__ = ["line"]
+__all__ = ["write_event"]
 
 _PRODUCER = "urn:provenn"
 _OPERATORS = {
@@ -71,7 +71,7 @@ _STATES = {"done": RunState.COMPLETE, "failed": RunState.FAIL, "cancelled": RunS
 
 @attr.define
 class _Population(DatasetFacet):
-    """What one row is, the columns that identify it, those that always have a value, and all names of the catalog."""
+    """The population, the key columns, the columns without NULL, and all names of a catalog."""
 
     population: str
     key: list[str]
@@ -85,7 +85,7 @@ class _Population(DatasetFacet):
 
 @attr.define
 class _Definition(DatasetFacet):
-    """Which sources a dataset has."""
+    """The definition of a dataset's sources."""
 
     verb: str
     of: list[dict[str, str]]
@@ -96,23 +96,27 @@ class _Definition(DatasetFacet):
         return "urn:provenn:facet:definition:1"
 
 
-def line(one: Record | Deed, namespace: str) -> str:
-    """Return an event, in one line of JSON: a base catalog as a dataset, any other as a job, a deed as its run.
+def write_event(entry: Record | Activity, namespace: str) -> str:
+    """Return an event as a line of JSON.
+
+    A base catalog becomes a dataset event, any other catalog a job event, and an activity a run event.
 
     Parameters
     ----------
-    one
-        What to tell.
+    entry
+        The catalog or activity.
     namespace
         The namespace of datasets and jobs.
     """
-    event = _record_event(one, namespace) if isinstance(one, Record) else _deed_event(one, namespace)
+    event = (
+        _build_record_event(entry, namespace) if isinstance(entry, Record) else _build_activity_event(entry, namespace)
+    )
     return Serde.to_json(event)
 
 
-def _record_event(record: Record, namespace: str) -> BaseEvent:
-    name = _name(record.definition, record.names)
-    facets = _facets(record, namespace)
+def _build_record_event(record: Record, namespace: str) -> BaseEvent:
+    name = _choose_name(record.definition, record.names)
+    facets = _build_facets(record, namespace)
     if isinstance(record.definition, Base):
         dataset = StaticDataset(namespace, name, facets=facets)
         return DatasetEvent(eventTime=record.created_at.isoformat(), dataset=dataset, producer=_PRODUCER)
@@ -120,85 +124,94 @@ def _record_event(record: Record, namespace: str) -> BaseEvent:
         namespace,
         name,
         facets={
-            "documentation": DocumentationJobFacet(record.what, producer=_PRODUCER),
+            "documentation": DocumentationJobFacet(record.description, producer=_PRODUCER),
             "jobType": JobTypeJobFacet("BATCH", "PROVENN", record.definition.kind, producer=_PRODUCER),
         },
     )
     return JobEvent(
         eventTime=record.created_at.isoformat(),
         job=job,
-        inputs=[_input(part, called, record, namespace) for part, called in record.made_from],
+        inputs=[_build_input(part, names, record, namespace) for part, names in record.dependencies],
         outputs=[OutputDataset(namespace, name, facets=facets)],
         producer=_PRODUCER,
     )
 
 
-def _deed_event(deed: Deed, namespace: str) -> BaseEvent:
-    name = _name(deed.catalog, deed.names)
-    held: dict[str, OutputDatasetFacet] = {}
-    if deed.rows is not None:
-        held["outputStatistics"] = OutputStatisticsOutputDatasetFacet(
-            deed.rows, deed.size, deed.files, producer=_PRODUCER
+def _build_activity_event(activity: Activity, namespace: str) -> BaseEvent:
+    name = _choose_name(activity.catalog, activity.names)
+    facets: dict[str, OutputDatasetFacet] = {}
+    if activity.rows is not None:
+        facets["outputStatistics"] = OutputStatisticsOutputDatasetFacet(
+            activity.rows, activity.size, activity.files, producer=_PRODUCER
         )
-    # The number alone would be the same in every archive.
-    identity = uuid5(NAMESPACE_URL, f"{namespace} {deed.number} {deed.started_at.isoformat()} {deed.catalog.digest}")
+    # The number alone is not unique across archives.
+    identity = uuid5(
+        NAMESPACE_URL, f"{namespace} {activity.name} {activity.started_at.isoformat()} {activity.catalog.digest}"
+    )
     engine = ProcessingEngineRunFacet(__version__, "provenn", producer=_PRODUCER)
     return RunEvent(
-        eventTime=deed.ended_at.isoformat(),
-        eventType=_STATES[deed.outcome],
+        eventTime=activity.ended_at.isoformat(),
+        eventType=_STATES[activity.outcome],
         run=Run(str(identity), {"processing_engine": engine}),
         job=Job(namespace, name),
-        outputs=[OutputDataset(namespace, name, facets=_version(deed.catalog), outputFacets=held)],
+        outputs=[OutputDataset(namespace, name, facets=_build_version(activity.catalog), outputFacets=facets)],
         producer=_PRODUCER,
     )
 
 
-def _name(catalog: Catalog, names: Iterable[str]) -> str:
+def _choose_name(catalog: Catalog, names: Iterable[str]) -> str:
+    """Return the first name of a catalog, or the digest."""
     return next(iter(names), catalog.digest)
 
 
-def _version(catalog: Catalog) -> dict[str, DatasetFacet]:
+def _build_version(catalog: Catalog) -> dict[str, DatasetFacet]:
     return {"version": DatasetVersionDatasetFacet(catalog.digest, producer=_PRODUCER)}
 
 
-def _input(part: Catalog, called: tuple[str, ...], record: Record, namespace: str) -> InputDataset:
-    held: dict[str, InputDatasetFacet] = {}
-    compared = comparisons(record.definition)
-    if compared:
-        held["subset"] = InputSubsetInputDatasetFacet(_condition(compared), producer=_PRODUCER)
-    return InputDataset(namespace, _name(part, called), facets=_version(part), inputFacets=held)
+def _build_input(part: Catalog, names: tuple[str, ...], record: Record, namespace: str) -> InputDataset:
+    """Return a dependency as an input of a job, with the condition of a selection."""
+    facets: dict[str, InputDatasetFacet] = {}
+    comparisons = record.definition.list_comparisons()
+    if comparisons:
+        facets["subset"] = InputSubsetInputDatasetFacet(_build_condition(comparisons), producer=_PRODUCER)
+    return InputDataset(namespace, _choose_name(part, names), facets=_build_version(part), inputFacets=facets)
 
 
-def _condition(compared: tuple[Comparison, ...]) -> CompareSubsetCondition | BinarySubsetCondition:
+def _build_condition(comparisons: tuple[Comparison, ...]) -> CompareSubsetCondition | BinarySubsetCondition:
+    """Return comparisons as a condition, joined by AND."""
     first, *rest = (
         CompareSubsetCondition(FieldBaseCompareExpression(field), LiteralCompareExpression(value), _OPERATORS[operator])
-        for field, operator, value in compared
+        for field, operator, value in comparisons
     )
     condition: CompareSubsetCondition | BinarySubsetCondition = first
-    for one in rest:
-        condition = BinarySubsetCondition(condition, one, "AND")
+    for comparison in rest:
+        condition = BinarySubsetCondition(condition, comparison, "AND")
     return condition
 
 
-def _facets(record: Record, namespace: str) -> dict[str, DatasetFacet]:
+def _build_facets(record: Record, namespace: str) -> dict[str, DatasetFacet]:
+    """Return all facets of a catalog."""
     catalog = record.definition
-    called = {part.digest: _name(part, names) for part, names in record.made_from}
-    verb, options = verb_and_options(catalog)
+    names_by_digest = {part.digest: _choose_name(part, names) for part, names in record.dependencies}
+    verb, options = catalog.exchange_form()
     parts = [
-        {"namespace": namespace, "name": called[one.digest], "version": one.digest} for one in catalog.dependencies
+        {"namespace": namespace, "name": names_by_digest[part.digest], "version": part.digest}
+        for part in catalog.dependencies
     ]
-    key = [one.name for one in catalog.schema.key]
-    never_null = [one.name for one in catalog.schema.attributes if not one.nullable]
+    key = [attribute.name for attribute in catalog.schema.key]
+    never_null = [attribute.name for attribute in catalog.schema.attributes if not attribute.nullable]
     facets: dict[str, DatasetFacet] = {
-        **_version(catalog),
+        **_build_version(catalog),
         "schema": SchemaDatasetFacet(
             [
-                SchemaDatasetFacetFields(one.name, str(one.type), one.description or None, fields=None)
-                for one in catalog.schema.attributes
+                SchemaDatasetFacetFields(
+                    attribute.name, str(attribute.type), attribute.description or None, fields=None
+                )
+                for attribute in catalog.schema.attributes
             ],
             producer=_PRODUCER,
         ),
-        "documentation": DocumentationDatasetFacet(record.what, producer=_PRODUCER),
+        "documentation": DocumentationDatasetFacet(record.description, producer=_PRODUCER),
         "ownership": OwnershipDatasetFacet([Owner(f"user:{record.created_by}", "CREATOR")], producer=_PRODUCER),
         "provenn_population": _Population(
             catalog.population.name, key, never_null, list(record.names), producer=_PRODUCER
@@ -206,34 +219,40 @@ def _facets(record: Record, namespace: str) -> dict[str, DatasetFacet]:
         "provenn_definition": _Definition(verb, parts, options, producer=_PRODUCER),
     }
     if isinstance(catalog, Base):
-        facets["dataSource"] = DatasourceDatasetFacet(record.location, _uri(record.location), producer=_PRODUCER)
+        facets["dataSource"] = DatasourceDatasetFacet(record.location, _write_uri(record.location), producer=_PRODUCER)
         facets["storage"] = StorageDatasetFacet("files", catalog.files.format, producer=_PRODUCER)
         return facets
-    deciding = filters(catalog)
+    filter_origins = catalog.trace_selection()
     facets["columnLineage"] = ColumnLineageDatasetFacet(
         {
-            name: Fields([_field(one, called, namespace) for one in several])
-            for name, several in origins(catalog).items()
+            name: Fields([_build_field(origin, names_by_digest, namespace) for origin in origins])
+            for name, origins in catalog.trace_attributes().items()
         },
-        [_field(one, called, namespace) for one in deciding] or None,
+        [_build_field(origin, names_by_digest, namespace) for origin in filter_origins] or None,
         producer=_PRODUCER,
     )
     facets["lineage"] = LineageDatasetFacet(
-        [_lineage(part, called, deciding, namespace) for part, _ in record.made_from], None, producer=_PRODUCER
+        [_build_lineage(part, names_by_digest, filter_origins, namespace) for part, _ in record.dependencies],
+        None,
+        producer=_PRODUCER,
     )
     return facets
 
 
-def _uri(location: str) -> str:
+def _write_uri(location: str) -> str:
     return f"file://{location}" if location.startswith("/") else location
 
 
-def _field(one: Origin, called: dict[str, str], namespace: str) -> InputField:
-    transformation = Transformation(one.type, one.subtype, one.description or None, masking=False)
-    return InputField(namespace, called[one.catalog], one.attribute, [transformation])
+def _build_field(origin: ColumnOrigin, names_by_digest: Mapping[CatalogDigest, str], namespace: str) -> InputField:
+    transformation = Transformation(origin.type, origin.subtype, origin.description or None, masking=False)
+    return InputField(namespace, names_by_digest[origin.catalog], origin.attribute, [transformation])
 
 
-def _lineage(part: Catalog, called: dict[str, str], deciding: Iterable[Origin], namespace: str) -> LineageDatasetInput:
-    said = dict.fromkeys((one.type, one.subtype, one.description) for one in deciding if one.catalog == part.digest)
-    changes = [LineageTransformation(kind, subtype, text or None) for kind, subtype, text in said]
-    return LineageDatasetInput(namespace, called[part.digest], "DATASET", transformations=changes or None)
+def _build_lineage(
+    part: Catalog, names_by_digest: Mapping[CatalogDigest, str], filter_origins: Iterable[ColumnOrigin], namespace: str
+) -> LineageDatasetInput:
+    transformations = dict.fromkeys(
+        (origin.type, origin.subtype, origin.description) for origin in filter_origins if origin.catalog == part.digest
+    )
+    changes = [LineageTransformation(kind, subtype, text or None) for kind, subtype, text in transformations]
+    return LineageDatasetInput(namespace, names_by_digest[part.digest], "DATASET", transformations=changes or None)

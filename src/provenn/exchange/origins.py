@@ -1,4 +1,4 @@
-"""What column lineage says of a dataset of others: which columns are taken over unchanged, and which join datasets."""
+"""Read column lineage of foreign datasets: unchanged copies of columns, and columns that join or filter datasets."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ColumnLineage", "Field", "column_lineage"]
+__all__ = ["ColumnLineage", "Field", "read_column_lineage"]
 
 Field = tuple[str, str, str]
-"""The namespace and name of a dataset, and a column of it."""
+"""The namespace and name of a dataset, and one of its columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnLineage:
-    """Column lineage.
+    """The column lineage of a dataset.
 
     Parameters
     ----------
     same
-        For each column whose values are all taken over unchanged: the columns they are taken from.
+        For each column whose values are all copied unchanged: the columns of origin.
     joined, filtering
-        Columns by which datasets are joined, and on which it depends which of their rows are taken.
+        The columns by which datasets are joined, and the columns that select their rows.
     """
 
     same: Mapping[str, tuple[Field, ...]]
@@ -29,51 +29,56 @@ class ColumnLineage:
     filtering: frozenset[Field]
 
 
-def column_lineage(facets: Mapping[str, Any]) -> ColumnLineage | None:
-    """Return what the facets of a dataset say, in OpenLineage's facet ``columnLineage`` or ``lineage``; or None."""
-    said, inputs, whole = facets.get("columnLineage"), "inputFields", "dataset"
-    if not isinstance(said, dict):
-        said, inputs, whole = facets.get("lineage"), "inputs", "inputs"
-    fields = said.get("fields") if isinstance(said, dict) else None
-    if not isinstance(said, dict) or not isinstance(fields, dict):
+def read_column_lineage(facets: Mapping[str, Any]) -> ColumnLineage | None:
+    """Return the column lineage in OpenLineage's facet ``columnLineage`` or ``lineage``; None without a facet."""
+    facet, inputs_key, dataset_key = facets.get("columnLineage"), "inputFields", "dataset"
+    if not isinstance(facet, dict):
+        facet, inputs_key, dataset_key = facets.get("lineage"), "inputs", "inputs"
+    fields = facet.get("fields") if isinstance(facet, dict) else None
+    if not isinstance(facet, dict) or not isinstance(fields, dict):
         return None
-    same, deciding = {}, list(_read(said.get(whole)))
+    same, all_inputs = {}, list(_read_inputs(facet.get(dataset_key)))
     for name, field in fields.items():
         if not isinstance(field, dict):
             continue
-        read = list(_read(field.get(inputs), field.get("transformationType")))
-        deciding += read
-        giving = [(one, kinds) for one, kinds in read if any(kind == "DIRECT" for kind, _ in kinds)]
-        if giving and all(kinds == {("DIRECT", "IDENTITY")} for _, kinds in _direct(giving)):
-            same[name] = tuple(dict.fromkeys(one for one, _ in giving))
-    return ColumnLineage(same, _indirect(deciding, "JOIN"), _indirect(deciding, "FILTER"))
+        inputs_of_field = list(_read_inputs(field.get(inputs_key), field.get("transformationType")))
+        all_inputs += inputs_of_field
+        direct_inputs = [
+            (column, kinds) for column, kinds in inputs_of_field if any(kind == "DIRECT" for kind, _ in kinds)
+        ]
+        if direct_inputs and all(kinds == {("DIRECT", "IDENTITY")} for _, kinds in _keep_direct_kinds(direct_inputs)):
+            same[name] = tuple(dict.fromkeys(column for column, _ in direct_inputs))
+    return ColumnLineage(same, _find_indirect(all_inputs, "JOIN"), _find_indirect(all_inputs, "FILTER"))
 
 
 _Kinds = set[tuple[str, str]]
 
 
-def _read(given: object, older: object = None) -> Iterator[tuple[Field, _Kinds]]:
-    """Yield columns, and how something depends on them; `older` is how, where nothing else is said."""
-    for one in given if isinstance(given, list) else []:
-        match one:
+def _read_inputs(entries: object, older: object = None) -> Iterator[tuple[Field, _Kinds]]:
+    """Yield columns with their kinds of dependence; `older` is the subtype of entries without transformations."""
+    for entry in entries if isinstance(entries, list) else []:
+        match entry:
             case {"namespace": str(namespace), "name": str(name), "field": str(field)}:
-                changes = one.get("transformations") or []
-                kinds = {_kind(change) for change in changes} if isinstance(changes, list) else {("DIRECT", "")}
+                changes = entry.get("transformations") or []
+                kinds = {_read_kind(change) for change in changes} if isinstance(changes, list) else {("DIRECT", "")}
                 if not kinds:
                     kinds = {("DIRECT", str(older or ""))}
                 yield (namespace, name, field), kinds
 
 
-def _kind(change: object) -> tuple[str, str]:
+def _read_kind(change: object) -> tuple[str, str]:
+    """Return the type and subtype of a transformation."""
     if not isinstance(change, dict) or change.get("masking") or change.get("type") not in ("DIRECT", "INDIRECT"):
-        return ("DIRECT", "")  # something that is not known gives no value unchanged
+        return ("DIRECT", "")  # an unknown transformation does not count as an unchanged copy
     return (str(change["type"]), str(change.get("subtype") or "").upper())
 
 
-def _direct(giving: list[tuple[Field, _Kinds]]) -> Iterator[tuple[Field, _Kinds]]:
-    for one, kinds in giving:
-        yield one, {kind for kind in kinds if kind[0] == "DIRECT"}
+def _keep_direct_kinds(inputs: list[tuple[Field, _Kinds]]) -> Iterator[tuple[Field, _Kinds]]:
+    """Yield columns with only the direct kinds of dependence."""
+    for column, kinds in inputs:
+        yield column, {kind for kind in kinds if kind[0] == "DIRECT"}
 
 
-def _indirect(read: Iterable[tuple[Field, _Kinds]], subtype: str) -> frozenset[Field]:
-    return frozenset(one for one, kinds in read if ("INDIRECT", subtype) in kinds)
+def _find_indirect(inputs: Iterable[tuple[Field, _Kinds]], subtype: str) -> frozenset[Field]:
+    """Return the columns with an indirect dependence of a subtype."""
+    return frozenset(column for column, kinds in inputs if ("INDIRECT", subtype) in kinds)

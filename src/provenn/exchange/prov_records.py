@@ -1,6 +1,6 @@
-"""Catalogs as W3C PROV, with terms of the IVOA's Provenance Data Model 1.0. The only module that imports its library.
+"""Write catalogs as W3C PROV, with terms of the IVOA's Provenance Data Model 1.0; only this module imports ``prov``.
 
-What is written has a qualified name made of a digest, so that the names of catalogs may be anything; they are labels.
+Entities have qualified names that contain a digest, so that catalog names, which are only labels, may be any text.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from prov.constants import PROV
 from prov.identifier import Namespace, QualifiedName
 from prov.model import ProvDocument
 
-from provenn import __version__
+from provenn._version import __version__
 from provenn.catalogs import Base, Catalog
-from provenn.exchange.definitions import verb_and_options
-from provenn.exchange.records import Deed, Record
+from provenn.exchange.records import Activity, Record
 
 __all__ = ["ProvFormat", "write_prov"]
 
@@ -27,109 +26,116 @@ ProvFormat = Literal["prov-json", "prov-n", "prov-xml"]
 
 _PROVENN = Namespace("provenn", "urn:provenn:")
 _VOPROV = Namespace("voprov", "http://www.ivoa.net/documents/ProvenanceDM/ns/voprov/")
-_AT_ONCE = 200
+_RECORDS_PER_DOCUMENT = 200
 _SOFTWARE = _PROVENN["software"]
 
 
-def write_prov(told: Iterable[Record | Deed], format: ProvFormat, file: IO[str]) -> None:  # noqa: A002 - as the command
-    """Write catalogs, runs and fragments. However many there are, only some are held in memory.
+def write_prov(entries: Iterable[Record | Activity], format: ProvFormat, file: IO[str]) -> None:  # noqa: A002 - as the command
+    """Write catalogs, runs and fragments, with only a limited number in memory.
 
     Parameters
     ----------
-    told
-        What to write.
+    entries
+        The catalogs and activities.
     format
-        PROV's serialisation.
+        The serialisation of PROV.
     file
-        Where to.
+        The text file to write.
     """
-    _WRITERS[format](_documents(told), file)
+    _WRITERS[format](_build_documents(entries), file)
 
 
-def _documents(told: Iterable[Record | Deed]) -> Iterator[ProvDocument]:
-    """Yield documents that together are one: no record is in two of them."""
+def _build_documents(entries: Iterable[Record | Activity]) -> Iterator[ProvDocument]:
+    """Yield documents that together form a single document; no record occurs in two of them."""
     agents: set[str] = set()
-    document, held = _empty(), 0
-    document.agent(_SOFTWARE, _said("provenn", (PROV["SoftwareAgent"],), **{"voprov:version": __version__}))
-    for one in told:
-        by = one.created_by if isinstance(one, Record) else one.by
-        person = _person(by)
+    document, count = _make_document(), 0
+    document.agent(_SOFTWARE, _build_attributes("provenn", (PROV["SoftwareAgent"],), **{"voprov:version": __version__}))
+    for entry in entries:
+        user = entry.created_by if isinstance(entry, Record) else entry.user
+        person = _name_person(user)
         if str(person) not in agents:
             agents.add(str(person))
-            document.agent(person, _said(by, (PROV["Person"],), **{"voprov:name": by}))
-        _add(document, one, person)
-        held += 1
-        if held == _AT_ONCE:
+            document.agent(person, _build_attributes(user, (PROV["Person"],), **{"voprov:name": user}))
+        _add_entry(document, entry, person)
+        count += 1
+        if count == _RECORDS_PER_DOCUMENT:
             yield document
-            document, held = _empty(), 0
+            document, count = _make_document(), 0
     yield document
 
 
-def _empty() -> ProvDocument:
+def _make_document() -> ProvDocument:
     document = ProvDocument()
     document.add_namespace(_PROVENN)
     document.add_namespace(_VOPROV)
     return document
 
 
-def _person(name: str) -> QualifiedName:
+def _name_person(name: str) -> QualifiedName:
     return _PROVENN[f"person-{hashlib.sha256(name.encode()).hexdigest()[:16]}"]
 
 
-def _entity(catalog: Catalog) -> QualifiedName:
+def _name_entity(catalog: Catalog) -> QualifiedName:
     return _PROVENN[f"catalog-{catalog.digest}"]
 
 
-def _said(label: str, types: Iterable[QualifiedName], **more: str) -> list[tuple[Any, Any]]:
-    return [("prov:label", _legible(label)), *(("prov:type", one) for one in types), *_legible_pairs(more)]
+def _build_attributes(label: str, types: Iterable[QualifiedName], **more: str) -> list[tuple[Any, Any]]:
+    """Return a label, types and details as PROV attributes."""
+    return [("prov:label", _clean_text(label)), *(("prov:type", kind) for kind in types), *_clean_pairs(more)]
 
 
-def _legible_pairs(pairs: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _clean_pairs(pairs: dict[str, str]) -> Iterator[tuple[str, str]]:
     for name, text in pairs.items():
-        yield name, _legible(text)
+        yield name, _clean_text(text)
 
 
-def _legible(text: str) -> str:
-    """Return a text without the characters that XML cannot hold."""
-    return "".join(one if one.isprintable() or one in "\n\t" else "\ufffd" for one in text)
+def _clean_text(text: str) -> str:
+    """Return a text without the characters that XML does not allow."""
+    return "".join(character if character.isprintable() or character in "\n\t" else "\ufffd" for character in text)
 
 
-def _add(document: ProvDocument, one: Record | Deed, person: QualifiedName) -> None:
-    if isinstance(one, Deed):
-        _add_deed(document, one, person)
+def _add_entry(document: ProvDocument, entry: Record | Activity, person: QualifiedName) -> None:
+    if isinstance(entry, Activity):
+        _add_activity(document, entry, person)
     else:
-        _add_catalog(document, one, person)
+        _add_catalog(document, entry, person)
 
 
 def _add_catalog(document: ProvDocument, record: Record, person: QualifiedName) -> None:
     catalog, at = record.definition, record.created_at
-    entity, short = _entity(catalog), catalog.digest
+    entity, short = _name_entity(catalog), catalog.digest
     name = next(iter(record.names), short[:12])
-    verb, options = verb_and_options(catalog)
+    verb, options = catalog.exchange_form()
     kinds = (_PROVENN[catalog.kind], _VOPROV["DatasetEntity"])
-    more = {"voprov:name": name, "voprov:comment": record.what, "provenn:population": catalog.population.name}
-    document.entity(entity, [*_said(name, kinds, **more), *(("provenn:name", _legible(one)) for one in record.names)])
+    details = {"voprov:name": name, "voprov:comment": record.description, "provenn:population": catalog.population.name}
+    document.entity(
+        entity,
+        [*_build_attributes(name, kinds, **details), *(("provenn:name", _clean_text(label)) for label in record.names)],
+    )
     activity = document.activity(
-        _PROVENN[f"{verb}-{short}"], at, at, _said(f"{verb}: {name}", (_PROVENN[verb],), **{"voprov:name": verb})
+        _PROVENN[f"{verb}-{short}"],
+        at,
+        at,
+        _build_attributes(f"{verb}: {name}", (_PROVENN[verb],), **{"voprov:name": verb}),
     )
     plan = document.entity(
         _PROVENN[f"definition-{short}"],
-        _said(
-            record.what,
+        _build_attributes(
+            record.description,
             (PROV["Plan"], _VOPROV["ActivityDescription"]),
-            **{"voprov:name": verb, "voprov:description": record.what, "provenn:options": json.dumps(options)},
+            **{"voprov:name": verb, "voprov:description": record.description, "provenn:options": json.dumps(options)},
         ),
     )
     document.wasGeneratedBy(entity, activity, at, _PROVENN[f"generation-{short}"])
     document.wasAttributedTo(entity, person, _PROVENN[f"attribution-{short}"], {"prov:role": "creator"})
     document.wasAssociatedWith(activity, person, plan, _PROVENN[f"association-{short}"], {"prov:role": "creator"})
     document.wasAssociatedWith(activity, _SOFTWARE, None, _PROVENN[f"software-{short}"], {"prov:role": "operator"})
-    used = [_entity(part) for part, _ in record.made_from]
+    used = [_name_entity(part) for part, _ in record.dependencies]
     if isinstance(catalog, Base):
         used.append(_PROVENN[f"files-{short}"])
         document.entity(
             used[0],
-            _said(
+            _build_attributes(
                 record.location,
                 (_VOPROV["DatasetEntity"], _PROVENN["Files"]),
                 **{
@@ -144,24 +150,29 @@ def _add_catalog(document: ProvDocument, record: Record, person: QualifiedName) 
         document.wasDerivedFrom(entity, part, activity, None, None, _PROVENN[f"derivation-{position}-{short}"])
 
 
-def _add_deed(document: ProvDocument, deed: Deed, person: QualifiedName) -> None:
-    short = deed.number.replace(" ", "-")
-    name = next(iter(deed.names), deed.catalog.digest[:12])
-    kind = _PROVENN["Run" if deed.number.startswith("run") else "Fragment"]
-    rows = {} if deed.rows is None else {"provenn:rows": str(deed.rows)}
-    activity = document.activity(
+def _add_activity(document: ProvDocument, activity: Activity, person: QualifiedName) -> None:
+    short = f"{activity.kind}-{activity.number}"
+    name = next(iter(activity.names), activity.catalog.digest[:12])
+    kind = _PROVENN["Run" if activity.kind == "run" else "Fragment"]
+    rows = {} if activity.rows is None else {"provenn:rows": str(activity.rows)}
+    activity_record = document.activity(
         _PROVENN[short],
-        deed.started_at,
-        deed.ended_at,
-        _said(
-            f"{deed.number}: {name}", (kind,), **{"voprov:name": deed.number, "provenn:outcome": deed.outcome}, **rows
+        activity.started_at,
+        activity.ended_at,
+        _build_attributes(
+            f"{activity.name}: {name}",
+            (kind,),
+            **{"voprov:name": activity.name, "provenn:outcome": activity.outcome},
+            **rows,
         ),
     )
-    document.used(activity, _entity(deed.catalog), deed.started_at, _PROVENN[f"usage-{short}"])
-    document.wasAssociatedWith(activity, person, None, _PROVENN[f"association-{short}"], {"prov:role": "operator"})
+    document.used(activity_record, _name_entity(activity.catalog), activity.started_at, _PROVENN[f"usage-{short}"])
+    document.wasAssociatedWith(
+        activity_record, person, None, _PROVENN[f"association-{short}"], {"prov:role": "operator"}
+    )
 
 
-# --- the formats, a part of the whole at a time ---
+# --- the formats, written document by document ---
 
 
 def _write_provn(documents: Iterator[ProvDocument], file: IO[str]) -> None:
@@ -176,7 +187,7 @@ def _write_provn(documents: Iterator[ProvDocument], file: IO[str]) -> None:
 
 
 def _write_json(documents: Iterator[ProvDocument], file: IO[str]) -> None:
-    """Write one JSON object: its members are gathered in files of their own, for they must not be torn apart."""
+    """Write a single JSON object; a temporary file collects each member, because a member must be contiguous."""
     members: dict[str, IO[str]] = {}
     prefix: dict[str, str] = {}
     try:
@@ -185,10 +196,10 @@ def _write_json(documents: Iterator[ProvDocument], file: IO[str]) -> None:
             document.serialize(written, format="json")
             content = json.loads(written.getvalue())
             prefix |= content.pop("prefix")
-            for member, held in content.items():
+            for member, records in content.items():
                 if member not in members:
                     members[member] = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed below
-                for name, value in held.items():
+                for name, value in records.items():
                     comma = ",\n" if members[member].tell() else ""
                     members[member].write(f"{comma}    {json.dumps(name)}: {json.dumps(value, sort_keys=True)}")
         file.write(f'{{\n  "prefix": {json.dumps(prefix, sort_keys=True)}')
@@ -200,8 +211,8 @@ def _write_json(documents: Iterator[ProvDocument], file: IO[str]) -> None:
             file.write("\n  }")
         file.write("\n}\n")
     finally:
-        for one in members.values():
-            one.close()
+        for part in members.values():
+            part.close()
 
 
 def _write_xml(documents: Iterator[ProvDocument], file: IO[str]) -> None:

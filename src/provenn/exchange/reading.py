@@ -1,4 +1,4 @@
-"""Events of OpenLineage, read from a file and checked for their form and size. Nothing is executed."""
+"""Read OpenLineage events from a file and check their form and size; nothing from the file is executed."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from typing import IO, Any, NoReturn
 
 from provenn.errors import LineageError
+from provenn.gate.entrances import entrance
 
 __all__ = ["LARGEST_ARRAY", "LARGEST_EVENT", "MOST_EVENTS", "Dataset", "Event", "Mention", "read_events"]
 
 LARGEST_EVENT = 16 * 2**20
 LARGEST_ARRAY = 256 * 2**20
 MOST_EVENTS = 1_000_000
-"""How many bytes an event and an array of events may have, and how many events there may be."""
+"""The maximum size of an event and of an array of events in bytes, and the maximum number of events."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A dataset of others; one that has another version is another one. The version is empty if nobody says it."""
+    """A foreign dataset; each version is a separate dataset, and an unknown version is empty."""
 
     namespace: str
     name: str
@@ -31,7 +32,7 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """What an event says of a dataset: its facets, and those of its being read or written."""
+    """A mention of a dataset in an event, with the facets of the dataset and of its role as input or output."""
 
     dataset: Dataset
     facets: Mapping[str, Any]
@@ -40,134 +41,181 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event.
+    """An OpenLineage event.
 
     Parameters
     ----------
     number
-        Which one of the file it is, from 1.
+        The number of the event in the file, from 1.
     job
-        Namespace and name of the job, if it is about one.
+        The namespace and name of the job; None for an event about a dataset.
     run
-        The run of the job, if it is about one; otherwise empty.
-    failed
-        Whether it says that the run failed.
+        The run of the job; empty without a run.
+    has_failed
+        Whether the event reports the failure of the run.
     inputs, outputs, mentioned
-        Datasets that are read, that are written, and that are only spoken of.
+        The datasets that the job reads and writes, and datasets that are only mentioned.
     """
 
     number: int
     job: tuple[str, str] | None
     run: str
-    failed: bool
+    has_failed: bool
     inputs: tuple[Mention, ...] = ()
     outputs: tuple[Mention, ...] = ()
     mentioned: tuple[Mention, ...] = ()
 
 
+@entrance("lineage of others", "length", "types", "criteria")
 def read_events(file: IO[bytes]) -> Iterator[Event]:
-    """Yield the events of a file: one a line, or an array of them.
+    """Yield the events of a file, which has one event per line, or an array of events.
 
     Raises
     ------
     LineageError
-        If one cannot be read; it says which.
+        If an event cannot be read; the message contains the number of the event.
     """
-    for number, content in enumerate(_contents(file), start=1):
+    for number, content in enumerate(_read_contents(file), start=1):
         if number > MOST_EVENTS:
             raise LineageError(f"there are more than {MOST_EVENTS:,} events", hint="import them in parts")
-        yield _event(number, content)
+        yield _build_event(number, content)
 
 
-def _contents(file: IO[bytes]) -> Iterator[object]:
+def _read_contents(file: IO[bytes]) -> Iterator[object]:
+    """Yield the parsed JSON of each event, and check its size."""
     number = 0
     while line := file.readline(LARGEST_EVENT + 1):
         if not line.strip():
             continue
         number += 1
         if number == 1 and (line.lstrip().startswith(b"[") or line.strip() == b"{"):
-            yield from _whole(line, file)
+            yield from _read_whole_file(line, file)
             return
         if len(line) > LARGEST_EVENT:
             _refuse(number, f"is longer than {LARGEST_EVENT:,} bytes")
-        yield _parsed(line, number)
+        yield _parse_event(line, number)
 
 
-def _whole(start: bytes, file: IO[bytes]) -> Iterator[object]:
-    """Yield the events of an array, or the one event that is written in several lines."""
+def _read_whole_file(start: bytes, file: IO[bytes]) -> Iterator[object]:
+    """Yield the events of an array, or a single event that spans several lines."""
     content = start + file.read(LARGEST_ARRAY + 1)
     if len(content) > LARGEST_ARRAY:
-        hint = "write one event a line"
+        hint = "write one event per line"
         raise LineageError(f"an array of events is longer than {LARGEST_ARRAY:,} bytes", hint=hint)
-    found = _parsed(content, 1)
-    yield from found if isinstance(found, list) else [found]
-
-
-def _parsed(content: bytes, number: int) -> object:
+    if not content.lstrip().startswith(b"["):
+        yield _parse_event(content, 1)
+        return
     try:
-        found = json.loads(content)
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        _refuse(1, f"is not JSON: {error}")
+    yield from _read_members(text)
+
+
+def _read_members(text: str) -> Iterator[object]:
+    """Yield the members of an array incrementally, because a full parse takes thirty times as much memory."""
+    decoder, number = json.JSONDecoder(), 0
+    place = _skip_blanks(text, text.index("[") + 1)
+    while text[place : place + 1] != "]" or number:
+        number += 1
+        try:
+            member, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            _refuse(number, f"is not JSON: {error}")
+        if end - place > LARGEST_EVENT:
+            _refuse(number, f"is longer than {LARGEST_EVENT:,} characters")
+        yield _check_for_database(member, text[place:end].encode(), number)
+        place = _skip_blanks(text, end)
+        if text[place : place + 1] == "]":
+            break
+        if text[place : place + 1] != ",":
+            _refuse(number + 1, "does not follow a comma, or the array does not end")
+        place = _skip_blanks(text, place + 1)
+    if _skip_blanks(text, place + 1) != len(text):
+        _refuse(number + 1, "comes after the end of the array")
+
+
+def _skip_blanks(text: str, place: int) -> int:
+    """Return the next position without white space."""
+    while text[place : place + 1] in tuple(" \t\r\n"):
+        place += 1
+    return place
+
+
+def _parse_event(content: bytes, number: int) -> object:
+    try:
+        event = json.loads(content)
     except (ValueError, RecursionError) as error:
         _refuse(number, f"is not JSON: {error}")
-    if b"\\u" in content and _unfit(found):
-        _refuse(number, "has a text with half a character, or with the character 0, which no database holds")
-    return found
+    return _check_for_database(event, content, number)
 
 
-def _unfit(value: object) -> bool:
-    """Whether there is a text that a database does not take."""
+def _check_for_database(event: object, content: bytes, number: int) -> object:
+    """Return an event, or refuse it if a text does not fit in a database."""
+    if b"\\u" in content and _has_unfit_text(event):
+        _refuse(number, "has text with invalid characters")
+    return event
+
+
+def _has_unfit_text(value: object) -> bool:
+    """Tell whether a value contains a text that databases refuse."""
     try:
-        written = json.dumps(value, ensure_ascii=False).encode()
+        encoded = json.dumps(value, ensure_ascii=False).encode()
     except (UnicodeEncodeError, RecursionError):
         return True
-    return b"\\u0000" in written.replace(rb"\\", b"")
+    return b"\\u0000" in encoded.replace(rb"\\", b"")
 
 
-def _refuse(number: int, why: str) -> NoReturn:
-    raise LineageError(f"event {number} {why}", hint="events of OpenLineage are expected, one a line or in an array")
+def _refuse(number: int, reason: str) -> NoReturn:
+    raise LineageError(f"event {number} {reason}", hint="expected OpenLineage events, one per line or in an array")
 
 
-def _event(number: int, content: object) -> Event:
-    event = _object(content, number, "it")
+def _build_event(number: int, content: object) -> Event:
+    event = _require_object(content, number, "it")
     if "job" in event:
-        job = _object(event["job"], number, "its job")
-        run = _object(event.get("run") or {}, number, "its run")
+        job = _require_object(event["job"], number, "its job")
+        run = _require_object(event.get("run") or {}, number, "its run")
         return Event(
             number,
-            (_text(job.get("namespace"), number, "job.namespace"), _text(job.get("name"), number, "job.name")),
+            (
+                _require_text(job.get("namespace"), number, "job.namespace"),
+                _require_text(job.get("name"), number, "job.name"),
+            ),
             str(run.get("runId", "")),
             str(event.get("eventType", "")).upper() in ("FAIL", "ABORT"),
-            _mentions(event.get("inputs"), number, "inputs", "inputFacets"),
-            _mentions(event.get("outputs"), number, "outputs", "outputFacets"),
+            _read_mentions(event.get("inputs"), number, "inputs", "inputFacets"),
+            _read_mentions(event.get("outputs"), number, "outputs", "outputFacets"),
         )
     if "dataset" in event:
-        return Event(number, None, "", False, mentioned=_mentions([event["dataset"]], number, "dataset", ""))
-    _refuse(number, "is about neither a job nor a dataset")
+        return Event(number, None, "", False, mentioned=_read_mentions([event["dataset"]], number, "dataset", ""))
+    _refuse(number, "describes neither a job nor a dataset")
 
 
-def _mentions(given: object, number: int, what: str, role: str) -> tuple[Mention, ...]:
-    if given is None:
+def _read_mentions(entries: object, number: int, what: str, role: str) -> tuple[Mention, ...]:
+    """Return the datasets in a list of an event."""
+    if entries is None:
         return ()
-    if not isinstance(given, list):
-        _refuse(number, f"has {what} that are no list")
-    found = []
-    for one in given:
-        dataset = _object(one, number, what)
-        facets = _object(dataset.get("facets") or {}, number, f"a facet of {what}")
+    if not isinstance(entries, list):
+        _refuse(number, f"has {what} that are not a list")
+    mentions = []
+    for entry in entries:
+        dataset = _require_object(entry, number, what)
+        facets = _require_object(dataset.get("facets") or {}, number, f"a facet of {what}")
         version = facets.get("version")
-        known = str(version.get("datasetVersion") or "") if isinstance(version, dict) else ""
-        namespace, name = (_text(dataset.get(word), number, f"{what}.{word}") for word in ("namespace", "name"))
-        about = Dataset(namespace, name, known)
-        found.append(Mention(about, facets, _object(dataset.get(role) or {}, number, role)))
-    return tuple(found)
+        version_text = str(version.get("datasetVersion") or "") if isinstance(version, dict) else ""
+        namespace, name = (_require_text(dataset.get(word), number, f"{what}.{word}") for word in ("namespace", "name"))
+        mentioned_dataset = Dataset(namespace, name, version_text)
+        mentions.append(Mention(mentioned_dataset, facets, _require_object(dataset.get(role) or {}, number, role)))
+    return tuple(mentions)
 
 
-def _object(value: object, number: int, what: str) -> dict[str, Any]:
+def _require_object(value: object, number: int, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         _refuse(number, f"cannot be read: {what} is not an object")
     return value
 
 
-def _text(value: object, number: int, what: str) -> str:
+def _require_text(value: object, number: int, what: str) -> str:
     if not isinstance(value, str) or not value:
         _refuse(number, f"has no {what}")
     return value

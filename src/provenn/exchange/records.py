@@ -1,52 +1,55 @@
-"""What is told to others of catalogs: read from an archive in pages, so that it may hold any number of them."""
+"""Read catalogs and activities for an export from an archive, in pages, so that any number of catalogs fits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
+from typing import Literal
 
 from provenn.archive import Archive
-from provenn.archive.sentences import sentence
-from provenn.archive.words import SHORT
+from provenn.batches import split_batches
 from provenn.catalogs import Base, Catalog, cone
-from provenn.store import bases, fragments, names, runs, search
-from provenn.store.catalog_store import Entry, entries, get_all, resolve
-from provenn.store.database import Reading
-from provenn.store.fragments import Fragment
-from provenn.store.runs import Run
-from provenn.store.search import Filter
+from provenn.data import fragments, run_records
+from provenn.data.fragments import Fragment
+from provenn.data.run_records import Run
+from provenn.database.transactions import Reading
+from provenn.definitions import base_locations, catalog_names, search
+from provenn.definitions.catalog_store import CatalogEntry, find_entries, get_catalogs, resolve_catalog
+from provenn.definitions.search import CatalogFilter
+from provenn.words.definition_words import describe_definition
+from provenn.words.vocabulary import SHORT
 
-__all__ = ["Deed", "Record", "deeds", "records"]
+__all__ = ["Activity", "Record", "read_activities", "read_records"]
 
 _PAGE = 1000
-_MOST_RUNS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A catalog, as others are told of it.
+    """A catalog in an export.
 
     Parameters
     ----------
     definition
-        What it is.
+        The catalog.
     names
-        Its names, sorted.
-    what
-        What it is, in words.
-    made_from
-        Its dependencies, each once, with their names.
+        The names of the catalog, sorted.
+    description
+        A sentence that describes the catalog.
+    dependencies
+        The dependencies, without repetitions, with their names.
     location
-        Where its files were last seen, if it is a base catalog; otherwise empty.
+        The last known location of the files of a base catalog; otherwise empty.
     created_at, created_by
-        When it was defined first, and by whom.
+        The time of the first definition, and the user.
     """
 
     definition: Catalog
     names: tuple[str, ...]
-    what: str
-    made_from: tuple[tuple[Catalog, tuple[str, ...]], ...]
+    description: str
+    dependencies: tuple[tuple[Catalog, tuple[str, ...]], ...]
     location: str
     created_at: datetime
     created_by: str
@@ -58,27 +61,28 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
-    """A run that ended, or a fragment that was stored.
+class Activity:
+    """An ended run or a stored fragment.
 
     Parameters
     ----------
-    number
-        ``"run 7"`` or ``"fragment 3"``: no other deed of the archive has it.
+    kind, number
+        Whether the activity is a run or a fragment, and its number among these.
     catalog, names
-        The catalog that was computed, and its names.
-    by, started_at, ended_at
-        Who, and when.
+        The computed catalog, and its names.
+    user, started_at, ended_at
+        The user, the start and the end.
     outcome
-        How it ended: ``"done"``, ``"failed"`` or ``"cancelled"``.
+        The outcome: ``"done"``, ``"failed"`` or ``"cancelled"``.
     rows, size, files
-        How much was computed, as far as that is known.
+        The amount of computed data, as far as known.
     """
 
-    number: str
+    kind: Literal["run", "fragment"]
+    number: int
     catalog: Catalog
     names: tuple[str, ...]
-    by: str
+    user: str
     started_at: datetime
     ended_at: datetime
     outcome: str
@@ -86,65 +90,81 @@ class Deed:
     size: int | None = None
     files: int | None = None
 
+    @property
+    def name(self) -> str:
+        """The kind and the number, unique in the archive: ``"run 7"``."""
+        return f"{self.kind} {self.number}"
 
-def records(archive: Archive, which: str | None = None) -> Iterator[Record]:
-    """Yield a catalog and all it is made from, each after its dependencies; or all catalogs, the oldest first."""
-    with archive._database.reading() as reading:  # noqa: SLF001 - all of one moment, however long it takes to write
+
+def read_records(archive: Archive, which: str | None = None) -> Iterator[Record]:
+    """Yield a catalog and the lineage, dependencies first; or all catalogs, the oldest first."""
+    with archive.context.database.reading() as reading:  # a single snapshot, regardless of how long the export takes
         if which is None:
             start = 0
-            while page := search.search(reading, Filter(), sort="oldest", start=start, most=_PAGE):
-                yield from _page(reading, page)
+            while page := search.search_catalogs(reading, CatalogFilter(), sort="oldest", start=start, most=_PAGE):
+                yield from _build_records(reading, page)
                 start += len(page)
         else:
-            digest = resolve(reading, which)
-            whole = cone(get_all(reading, [digest])[digest])
-            found = entries(reading, [one.digest for one in whole])
-            yield from _page(reading, [found[one.digest] for one in whole])
+            digest = resolve_catalog(reading, which)
+            whole = cone(get_catalogs(reading, [digest])[digest])
+            entries_by_digest = find_entries(reading, [catalog.digest for catalog in whole])
+            yield from _build_records(reading, [entries_by_digest[catalog.digest] for catalog in whole])
 
 
-def _page(reading: Reading, page: Sequence[Entry]) -> Iterator[Record]:
-    held = get_all(reading, [one.digest for one in page])
-    made = [held[one.digest] for one in page]
-    parts = {part.digest for one in made for part in one.dependencies}
-    called = names.names_of(reading, {*parts, *(one.digest for one in page)})
-    places = bases.all_last_seen(reading, [one.digest for one in made if isinstance(one, Base)])
-    for entry, one in zip(page, made, strict=True):
-        seen = places.get(one.digest)
+def _build_records(reading: Reading, page: Sequence[CatalogEntry]) -> Iterator[Record]:
+    """Yield the records of a page of catalogs."""
+    definitions = get_catalogs(reading, [entry.digest for entry in page])
+    catalogs = [definitions[entry.digest] for entry in page]
+    parts = {part.digest for catalog in catalogs for part in catalog.dependencies}
+    names_by_digest = catalog_names.find_names_by_digest(reading, {*parts, *(entry.digest for entry in page)})
+    words: dict[str, str] = {digest: names[0] for digest, names in names_by_digest.items()}
+    sightings = base_locations.find_base_locations(
+        reading, [catalog.digest for catalog in catalogs if isinstance(catalog, Base)]
+    )
+    for entry, catalog in zip(page, catalogs, strict=True):
+        sighting = sightings.get(catalog.digest)
         yield Record(
-            one,
+            catalog,
             entry.names,
-            sentence(one, lambda digest: next(iter(called.get(digest, ())), digest[:SHORT])),
-            tuple((part, called.get(part.digest, ())) for part in dict.fromkeys(one.dependencies)),
-            "" if seen is None else seen.location,
+            describe_definition(catalog, lambda digest: words.get(digest, digest[:SHORT])),
+            tuple((part, names_by_digest.get(part.digest, ())) for part in dict.fromkeys(catalog.dependencies)),
+            "" if sighting is None else sighting.location,
             entry.created_at,
             entry.created_by,
         )
 
 
-def deeds(archive: Archive, which: str | None = None) -> Iterator[Deed]:
-    """Yield the runs that ended and the fragments that are stored: of a catalog and its lineage, or of all catalogs."""
-    with archive._database.reading() as reading:  # noqa: SLF001 - as above
-        only = None
+def read_activities(archive: Archive, which: str | None = None) -> Iterator[Activity]:
+    """Yield ended runs and stored fragments of a catalog and its lineage, or of all catalogs."""
+    with archive.context.database.reading() as reading:  # as above
+        lineage = None
         if which is not None:
-            digest = resolve(reading, which)
-            only = {one.digest for one in cone(get_all(reading, [digest])[digest])}
-        wanted: list[Run | Fragment] = [one for one in runs.recent(reading, _MOST_RUNS) if one.catalog and one.ended_at]
-        wanted.reverse()
-        wanted += sorted(fragments.all_fragments(reading), key=lambda one: one.id)
-        wanted = [one for one in wanted if only is None or one.catalog in only]
-        for start in range(0, len(wanted), _PAGE):
-            page = wanted[start : start + _PAGE]
-            digests = {one.catalog for one in page if one.catalog is not None}
-            made, called = get_all(reading, digests), names.names_of(reading, digests)
-            for one in page:
-                catalog = made[one.catalog or ""]
-                yield _deed(one, catalog, called.get(catalog.digest, ()))
+            digest = resolve_catalog(reading, which)
+            lineage = {catalog.digest for catalog in cone(get_catalogs(reading, [digest])[digest])}
+        works: Iterator[Run | Fragment] = chain(
+            (run for run in run_records.iterate_runs(reading) if run.catalog and run.ended_at),
+            sorted(fragments.all_fragments(reading), key=lambda fragment: fragment.id),
+        )
+        wanted = (work for work in works if lineage is None or work.catalog in lineage)
+        for page in split_batches(wanted, _PAGE):
+            digests = {work.catalog for work in page if work.catalog is not None}
+            catalogs, names_by_digest = (
+                get_catalogs(reading, digests),
+                catalog_names.find_names_by_digest(reading, digests),
+            )
+            for work in page:
+                assert work.catalog is not None, "runs without a catalog are left out"  # noqa: S101 - for the type checker
+                catalog = catalogs[work.catalog]
+                yield _build_activity(work, catalog, names_by_digest.get(catalog.digest, ()))
 
 
-def _deed(one: Run | Fragment, catalog: Catalog, called: tuple[str, ...]) -> Deed:
-    if isinstance(one, Fragment):
-        at = one.stored_at
-        held = (one.rows, one.size, len(one.files))
-        return Deed(f"fragment {one.id}", catalog, called, one.stored_by, at, at, "done", *held)
-    ended = one.ended_at or one.started_at
-    return Deed(f"run {one.id}", catalog, called, one.by, one.started_at, ended, one.outcome or "failed", one.rows)
+def _build_activity(work: Run | Fragment, catalog: Catalog, catalog_names: tuple[str, ...]) -> Activity:
+    """Return a run or a fragment as an activity."""
+    if isinstance(work, Fragment):
+        at = work.stored_at
+        amounts = (work.rows, work.size, len(work.files))
+        return Activity("fragment", work.id, catalog, catalog_names, work.stored_by, at, at, "done", *amounts)
+    ended = work.ended_at or work.started_at
+    return Activity(
+        "run", work.id, catalog, catalog_names, work.by, work.started_at, ended, work.outcome or "failed", work.rows
+    )

@@ -1,7 +1,8 @@
-"""Datasets of others as catalogs: only what is stated is claimed, and what is not understood is told.
+"""Convert foreign datasets to catalogs: claim only stated facts, and report everything not understood.
 
-The sources of a dataset whose key is taken over unchanged from other datasets lie among theirs: that is claimed. That
-it has all of them, nobody says; only ``provenn_definition`` does, or who asks for it to be held exact.
+If a dataset copies its key unchanged from input datasets, then the sources of the dataset lie among the sources of the
+inputs: the importer claims this. Only ``provenn_definition``, or the user with ``exact``, states that the dataset has
+all of these sources.
 """
 
 from __future__ import annotations
@@ -12,29 +13,19 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from provenn.catalogs import (
-    Base,
-    Catalog,
-    CombineAttributes,
-    ConcatSources,
-    Files,
-    KeepAttributes,
-    Population,
-    RenameAttributes,
-    RestrictSources,
-    SelectSources,
-)
-from provenn.catalogs.file_columns import Column
-from provenn.catalogs.type_names import known_type
+from provenn.catalogs import Base, Catalog, Files, Population, verbs
+from provenn.catalogs.base import INGEST
 from provenn.criteria import Type, parse_type
 from provenn.errors import ProvennError
-from provenn.exchange.conditions import as_sql
-from provenn.exchange.definitions import INGEST, VERBS, defined
-from provenn.exchange.gathering import Gathered, Job
-from provenn.exchange.origins import ColumnLineage, column_lineage
+from provenn.exchange.dataset_verbs import VERBS, build_catalog
+from provenn.exchange.gathering import GatheredEvents, JobClaims
+from provenn.exchange.origins import ColumnLineage, read_column_lineage
 from provenn.exchange.reading import Dataset
+from provenn.exchange.subset_conditions import write_condition
+from provenn.files.columns import FileColumn
+from provenn.files.type_names import parse_spark_type
 
-__all__ = ["Assumptions", "Understood", "understood"]
+__all__ = ["Assumptions", "UnderstoodDataset", "understand_datasets"]
 
 _STRING = parse_type("string")
 _SYNONYMS = {
@@ -59,16 +50,16 @@ _INTEGRAL = ("tinyint", "smallint", "int", "bigint")
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """What the user says besides.
+    """The assumptions of the user about the events.
 
     Parameters
     ----------
     key, population
-        The columns that identify a source, in every dataset that has them, and what a row of these is.
+        The columns that identify a source, in every dataset that has them, and the population of these datasets.
     exact
-        Whether outputs have all sources that conditions and joins allow, and joins are inner ones.
+        Whether outputs have all sources that conditions and joins allow, and joins are inner joins.
     populations
-        Populations that the archive knows, by name.
+        The populations of the archive, by name.
     """
 
     key: tuple[str, ...] = ()
@@ -78,8 +69,8 @@ class Assumptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
-    """What a dataset is taken for.
+class UnderstoodDataset:
+    """A dataset with the corresponding catalog.
 
     Parameters
     ----------
@@ -88,272 +79,333 @@ class Understood:
     definition
         The catalog.
     how
-        ``"base"``: a set of its own; ``"inside"``: its sources lie among those of others; ``"exact"``: it is known
-        which of theirs it has.
+        ``"base"``: an independent set; ``"inside"``: a subset of the sources of other datasets; ``"exact"``: a known
+        selection of their sources.
     missing
-        What was not understood, in words; empty if nothing.
-    keyed
-        Whether its key is known. Otherwise nothing can be said of how it relates to others.
-    unique
-        Whether it is stated that its key identifies a row. Otherwise conditions on its rows say nothing of sources.
+        A text about the parts that were not understood; empty if there are none.
+    has_key
+        Whether the key is known. Otherwise, relations to other datasets are unknown.
+    has_unique_key
+        Whether the key is stated to identify a row. Otherwise, conditions on rows do not apply to sources.
     """
 
     dataset: Dataset
     definition: Catalog
     how: str
     missing: str
-    keyed: bool
-    unique: bool
+    has_key: bool
+    has_unique_key: bool
 
 
 class _NotUnderstoodError(Exception):
-    """Why a dataset is not taken for more than a set of its own."""
+    """The reason why a dataset becomes only an independent set."""
 
 
-def understood(said: Gathered, assumed: Assumptions) -> list[Understood]:
-    """Take datasets for catalogs, each after those it is made from."""
-    return _Reader(said, assumed).read()
+def understand_datasets(claims: GatheredEvents, assumptions: Assumptions) -> list[UnderstoodDataset]:
+    """Convert datasets to catalogs, in order of dependency."""
+    return _DatasetReader(claims, assumptions).understand_all()
 
 
-class _Reader:
-    def __init__(self, said: Gathered, assumed: Assumptions) -> None:
-        self.said, self.assumed = said, assumed
-        self.columns = {one: _columns(known.facets, assumed.key) for one, known in said.datasets.items()}
-        self.populations = dict(assumed.populations or {})
-        self.made: dict[Dataset, Understood] = {}
-        if assumed.key and self._assumed_population not in self.populations:
-            self.populations[self._assumed_population] = Population(self._assumed_population, self._widest())
+class _DatasetReader:
+    """Convert the datasets of gathered events to catalogs."""
+
+    def __init__(self, claims: GatheredEvents, assumptions: Assumptions) -> None:
+        self.claims, self.assumptions = claims, assumptions
+        self.columns = {
+            dataset: _read_columns(dataset_claims.facets, assumptions.key)
+            for dataset, dataset_claims in claims.datasets.items()
+        }
+        self.populations = dict(assumptions.populations or {})
+        self.results: dict[Dataset, UnderstoodDataset] = {}
+        if assumptions.key and self._assumed_population not in self.populations:
+            self.populations[self._assumed_population] = Population(self._assumed_population, self._find_key_types())
 
     @property
     def _assumed_population(self) -> str:
-        return self.assumed.population or " ".join(self.assumed.key)
+        """The name of the population of datasets with the assumed key."""
+        return self.assumptions.population or " ".join(self.assumptions.key)
 
-    def _widest(self) -> tuple[Type, ...]:
-        """Return the types of the assumed key: of whole numbers, the widest."""
-        having = [one for one in self.columns.values() if all(name in one for name in self.assumed.key)]
+    def _find_key_types(self) -> tuple[Type, ...]:
+        """Return the types of the assumed key; for whole numbers, the widest type."""
+        keyed = [columns for columns in self.columns.values() if all(name in columns for name in self.assumptions.key)]
         widest = []
-        for name in self.assumed.key:
-            types = [one[name].type for one in having if one[name].type.scalar] or [_STRING]
-            whole = all(one.name in _INTEGRAL for one in types)
-            widest.append(max(types, key=lambda one: _INTEGRAL.index(one.name)) if whole else types[0])
+        for name in self.assumptions.key:
+            types = [columns[name].type for columns in keyed if columns[name].type.scalar] or [_STRING]
+            whole = all(kind.name in _INTEGRAL for kind in types)
+            widest.append(max(types, key=lambda kind: _INTEGRAL.index(kind.name)) if whole else types[0])
         return tuple(widest)
 
     # --- all datasets ---
 
-    def read(self) -> list[Understood]:
-        needs = {one: self._needs(one) for one in self.said.datasets}
+    def understand_all(self) -> list[UnderstoodDataset]:
+        """Return all datasets with their catalogs, inputs first; datasets in a cycle become independent sets."""
+        inputs = {dataset: self._find_inputs(dataset) for dataset in self.claims.datasets}
         circular: set[Dataset] = set()
         while True:
-            graph = {one: () if one in circular else parts for one, parts in needs.items()}
+            graph = {dataset: () if dataset in circular else parts for dataset, parts in inputs.items()}
             try:
                 order = list(TopologicalSorter(graph).static_order())
                 break
             except CycleError as error:
                 circular.update(error.args[1])
-        for one in order:
-            self.made[one] = self._one(one, circular=one in circular)
-        return list(self.made.values())
+        for dataset in order:
+            self.results[dataset] = self._understand_dataset(dataset, circular=dataset in circular)
+        return list(self.results.values())
 
-    def _needs(self, one: Dataset) -> tuple[Dataset, ...]:
-        known = self.said.datasets[one]
-        definition = known.facets.get("provenn_definition")
+    def _find_inputs(self, dataset: Dataset) -> tuple[Dataset, ...]:
+        """Return the datasets from which a dataset is made, by definition or by job."""
+        claims = self.claims.datasets[dataset]
+        definition = claims.facets.get("provenn_definition")
         if definition is not None:
-            return tuple(part for part in _parts(definition) if part in self.said.datasets and part != one)
-        return tuple(part for job in known.written_by for part in self.said.jobs[job].inputs if part != one)
+            return tuple(part for part in _read_parts(definition) if part in self.claims.datasets and part != dataset)
+        return tuple(part for job in claims.writers for part in self.claims.jobs[job].inputs if part != dataset)
 
-    def _one(self, one: Dataset, *, circular: bool) -> Understood:
-        known = self.said.datasets[one]
-        if circular or known.differing:
-            return self._base(one, "it is made from itself" if circular else "its events contradict each other")
-        definition = known.facets.get("provenn_definition")
+    def _understand_dataset(self, dataset: Dataset, *, circular: bool) -> UnderstoodDataset:
+        """Convert a dataset by definition or column lineage; otherwise to an independent set."""
+        claims = self.claims.datasets[dataset]
+        if circular or claims.is_contradictory:
+            return self._understand_as_base(
+                dataset, "it is made from itself" if circular else "its events contradict each other"
+            )
+        definition = claims.facets.get("provenn_definition")
         try:
-            if definition is not None and not _ingested(definition):
-                return self._defined(one, definition)
-            if definition is None and known.written_by:
-                return self._written(one)
+            if definition is not None and not _is_ingested(definition):
+                return self._apply_definition(dataset, definition)
+            if definition is None and claims.writers:
+                return self._apply_column_lineage(dataset)
         except _NotUnderstoodError as error:
-            return self._base(one, str(error))
-        return self._base(one, "")
+            return self._understand_as_base(dataset, str(error))
+        return self._understand_as_base(dataset, "")
 
-    # --- a set of its own ---
+    # --- independent sets ---
 
-    def _base(self, one: Dataset, missing: str) -> Understood:
-        key, population = self._key(one)
+    def _understand_as_base(self, dataset: Dataset, missing: str) -> UnderstoodDataset:
+        """Convert a dataset to an independent set; `missing` describes the parts not understood."""
+        key, population = self._find_key(dataset)
         if key:
             try:
-                return Understood(one, self._external(one, key, population), "base", missing, True, True)
+                return UnderstoodDataset(
+                    dataset, self._build_base(dataset, key, population), "base", missing, True, True
+                )
             except ProvennError as error:
                 missing = missing or error.message
-        columns = self.columns[one]
-        first = next((name for name, column in columns.items() if column.type.scalar), None)
+        columns = self.columns[dataset]
+        key_column = next((name for name, column in columns.items() if column.type.scalar), None)
         missing = missing or "its key is not known"
-        if first is not None:
+        if key_column is not None:
             with suppress(ProvennError):
-                return Understood(one, _alone(one, columns.values(), first), "base", missing, keyed=False, unique=False)
-        made_up = Column("row", _STRING, nullable=False)  # a catalog has a key
-        return Understood(one, _alone(one, [made_up], made_up.name), "base", missing, keyed=False, unique=False)
+                return UnderstoodDataset(
+                    dataset,
+                    _build_isolated_base(dataset, columns.values(), key_column),
+                    "base",
+                    missing,
+                    has_key=False,
+                    has_unique_key=False,
+                )
+        placeholder = FileColumn("row", _STRING, nullable=False)  # every catalog needs a key
+        return UnderstoodDataset(
+            dataset,
+            _build_isolated_base(dataset, [placeholder], placeholder.name),
+            "base",
+            missing,
+            has_key=False,
+            has_unique_key=False,
+        )
 
-    def _external(self, one: Dataset, key: Sequence[str], population: str) -> Base:
-        files = Files.elsewhere(one.namespace, one.name, one.version, [*self.columns[one].values()])
-        made = Base.of(files, key=key, population=self.populations.get(population, population))
-        self.populations.setdefault(population, made.population)
-        return made
+    def _build_base(self, dataset: Dataset, key: Sequence[str], population: str) -> Base:
+        """Return a base catalog for a dataset, and remember the population."""
+        files = Files.elsewhere(dataset.namespace, dataset.name, dataset.version, [*self.columns[dataset].values()])
+        base = Base.of(files, key=key, population=self.populations.get(population, population))
+        self.populations.setdefault(population, base.population)
+        return base
 
-    def _key(self, one: Dataset) -> tuple[tuple[str, ...], str]:
-        """Return the key of a dataset and its population, if they are known: by its facet, or by what the user says."""
-        match self.said.datasets[one].facets.get("provenn_population"):
-            case {"population": str(population), "key": [*key]} if all(name in [*self.columns[one]] for name in key):
+    def _find_key(self, dataset: Dataset) -> tuple[tuple[str, ...], str]:
+        """Return the key and population of a dataset, from its facet or the user's assumptions; empty if unknown."""
+        match self.claims.datasets[dataset].facets.get("provenn_population"):
+            case {"population": str(population), "key": [*key]} if all(
+                name in [*self.columns[dataset]] for name in key
+            ):
                 return tuple(key), population
-        if self.assumed.key and all(name in self.columns[one] for name in self.assumed.key):
-            return self.assumed.key, self._assumed_population
+        if self.assumptions.key and all(name in self.columns[dataset] for name in self.assumptions.key):
+            return self.assumptions.key, self._assumed_population
         return (), ""
 
-    # --- what provenn says ---
+    # --- definitions by provenn ---
 
-    def _defined(self, one: Dataset, definition: object) -> Understood:
-        if not isinstance(definition, dict) or definition.get("verb") not in VERBS:
+    def _apply_definition(self, dataset: Dataset, definition: object) -> UnderstoodDataset:
+        """Convert a dataset by the facet ``provenn_definition``."""
+        verb = definition.get("verb") if isinstance(definition, dict) else None
+        if not isinstance(definition, dict) or not isinstance(verb, str) or verb not in VERBS:
             raise _NotUnderstoodError("its definition cannot be read")
-        parts, given = _parts(definition), definition.get("of")
-        if not parts or not isinstance(given, list) or len(parts) < len(given):
+        parts, stated_parts = _read_parts(definition), definition.get("of")
+        if not parts or not isinstance(stated_parts, list) or len(parts) < len(stated_parts):
             raise _NotUnderstoodError("its definition cannot be read")
-        if not all(part in self.made for part in parts):
-            raise _NotUnderstoodError("what it is made from is not in the file")
-        if not all(self.made[part].unique for part in parts):
-            raise _NotUnderstoodError("the key of what it is made from is not known")
-        catalogs = [self.made[part].definition for part in parts]
+        if not all(part in self.results for part in parts):
+            raise _NotUnderstoodError("its inputs are not in the file")
+        if not all(self.results[part].has_unique_key for part in parts):
+            raise _NotUnderstoodError("the key of its inputs is not known")
+        catalogs = [self.results[part].definition for part in parts]
         options = definition.get("options")
         try:
-            made = defined(definition["verb"], options if isinstance(options, dict) else {}, catalogs)
+            catalog = build_catalog(verb, options if isinstance(options, dict) else {}, catalogs)
         except ProvennError as error:
-            if definition["verb"] in ("select", "restrict", "exclude", "sample", "matched"):
-                return self._among(one, catalogs[:1], error.message)
+            if VERBS[verb].profile.narrows:
+                return self._understand_as_subset(dataset, catalogs[:1], error.message)
             raise _NotUnderstoodError(error.message) from error
-        return Understood(one, made, "exact", "", keyed=True, unique=True)
+        return UnderstoodDataset(dataset, catalog, "exact", "", has_key=True, has_unique_key=True)
 
-    def _among(self, one: Dataset, parts: Sequence[Catalog], missing: str, key: Sequence[str] = ()) -> Understood:
-        """Take a dataset for some of the sources of others; which, is its own secret."""
-        population, stated = parts[0].population, self._key(one)[0]
+    def _understand_as_subset(
+        self, dataset: Dataset, parts: Sequence[Catalog], missing: str, key: Sequence[str] = ()
+    ) -> UnderstoodDataset:
+        """Convert a dataset to an unknown subset of the sources of some catalogs."""
+        population, stated = parts[0].population, self._find_key(dataset)[0]
         key = key or stated
         try:
-            own = Base.of(
-                Files.elsewhere(one.namespace, one.name, one.version, [*self.columns[one].values()]),
+            own_sources = Base.of(
+                Files.elsewhere(dataset.namespace, dataset.name, dataset.version, [*self.columns[dataset].values()]),
                 key=key,
                 population=population,
             )
-            among = [KeepAttributes.of(part, ()) for part in parts]
-            whole = among[0] if len(among) == 1 else ConcatSources.of(*among)
-            return Understood(one, RestrictSources(own, whole), "inside", missing, keyed=True, unique=bool(stated))
+            containers = [verbs.keep(part, ()) for part in parts]
+            whole = containers[0] if len(containers) == 1 else verbs.concat(*containers)
+            return UnderstoodDataset(
+                dataset,
+                verbs.restrict(own_sources, whole),
+                "inside",
+                missing,
+                has_key=True,
+                has_unique_key=bool(stated),
+            )
         except ProvennError as error:
             raise _NotUnderstoodError(error.message) from error
 
-    # --- what others say ---
+    # --- column lineage ---
 
-    def _written(self, one: Dataset) -> Understood:
-        known = self.said.datasets[one]
-        if len(known.written_by) > 1:
-            raise _NotUnderstoodError(f"{len(known.written_by)} jobs write it")
-        if known.written_in_part:
-            raise _NotUnderstoodError("a job writes only a part of it")
-        job = self.said.jobs[next(iter(known.written_by))]
-        if one in job.inputs:
-            raise _NotUnderstoodError("the job that writes it reads it, too")
-        columns = column_lineage(known.facets)
+    def _apply_column_lineage(self, dataset: Dataset) -> UnderstoodDataset:
+        """Convert a dataset by the column lineage of the job that writes the dataset."""
+        claims = self.claims.datasets[dataset]
+        if len(claims.writers) > 1:
+            raise _NotUnderstoodError(f"{len(claims.writers)} jobs write it")
+        if claims.is_written_in_part:
+            raise _NotUnderstoodError("a job writes only part of it")
+        job = self.claims.jobs[next(iter(claims.writers))]
+        if dataset in job.inputs:
+            raise _NotUnderstoodError("the job that writes it also reads it")
+        columns = read_column_lineage(claims.facets)
         if columns is None:
             raise _NotUnderstoodError("there is no column lineage")
-        key, giving = self._inherited_key(one, columns, job)
-        if self.assumed.exact and not job.failed:
-            exact = self._exactly(one, columns, job, key, giving)
+        key, key_datasets = self._find_inherited_key(dataset, columns, job)
+        if self.assumptions.exact and not job.has_failed:
+            exact = self._understand_exactly(dataset, columns, job, key, key_datasets)
             if exact is not None:
                 return exact
-        parts = [self._limited(part, job, whole=False)[0] for part in giving]
-        return self._among(one, parts, "which of them, is not said", key)
+        parts = [self._limit_input(part, job, whole=False)[0] for part in key_datasets]
+        return self._understand_as_subset(dataset, parts, "the file does not say which", key)
 
-    def _inherited_key(
-        self, one: Dataset, columns: ColumnLineage, job: Job
+    def _find_inherited_key(
+        self, dataset: Dataset, columns: ColumnLineage, job: JobClaims
     ) -> tuple[tuple[str, ...], tuple[Dataset, ...]]:
-        """Return the columns that hold the key of other datasets, unchanged, and these datasets."""
-        found: dict[str, tuple[tuple[Dataset, int], ...]] = {}
+        """Return the columns with the unchanged key of input datasets, and these input datasets."""
+        positions_by_column: dict[str, tuple[tuple[Dataset, int], ...]] = {}
         for name, fields in columns.same.items():
-            places = [self._key_place(field, job) for field in fields]
-            if name in self.columns[one] and None not in places:
-                found[name] = tuple(place for place in places if place is not None)
-        stated, population = self._key(one)
-        preferred = [name for name in stated or self.columns[one] if name in found]
-        for first in preferred:
-            giving = tuple(dict.fromkeys(dataset for dataset, _ in found[first]))
-            populations = {self.made[part].definition.population for part in giving}
-            if len(populations) > 1 or (stated and {each.name for each in populations} != {population}):
+            positions = [self._find_key_position(field, job) for field in fields]
+            if name in self.columns[dataset] and None not in positions:
+                positions_by_column[name] = tuple(position for position in positions if position is not None)
+        stated, population = self._find_key(dataset)
+        preferred = [name for name in stated or self.columns[dataset] if name in positions_by_column]
+        for first_column in preferred:
+            key_datasets = tuple(dict.fromkeys(origin for origin, _ in positions_by_column[first_column]))
+            populations = {self.results[part].definition.population for part in key_datasets}
+            if len(populations) > 1 or (stated and {candidate.name for candidate in populations} != {population}):
                 continue
-            wide = len(next(iter(populations)).key)
-            if wide > 1 and not self.assumed.exact:
+            width = len(next(iter(populations)).key)
+            if width > 1 and not self.assumptions.exact:
                 raise _NotUnderstoodError("columns of its key may come from different rows")
             key = [
-                next((name for name in preferred if set(found[name]) == {(part, place) for part in giving}), None)
-                for place in range(wide)
+                next(
+                    (
+                        name
+                        for name in preferred
+                        if set(positions_by_column[name]) == {(part, position) for part in key_datasets}
+                    ),
+                    None,
+                )
+                for position in range(width)
             ]
             if None not in key and (not stated or set(stated) == set(key)):
-                return tuple(name for name in key if name is not None), giving
+                return tuple(name for name in key if name is not None), key_datasets
         raise _NotUnderstoodError("its key is not taken over unchanged from a dataset whose key is known")
 
-    def _key_place(self, field: tuple[str, str, str], job: Job) -> tuple[Dataset, int] | None:
-        """Return the dataset that a job reads a field from, and which column of its key that is, if it is one."""
+    def _find_key_position(self, field: tuple[str, str, str], job: JobClaims) -> tuple[Dataset, int] | None:
+        """Return the dataset from which a job reads a field, and the position of the field in its key; or None."""
         namespace, name, column = field
-        read = [one for one in job.inputs if (one.namespace, one.name) == (namespace, name)]
-        if len(read) != 1 or not self.made[read[0]].keyed:
+        datasets = [dataset for dataset in job.inputs if (dataset.namespace, dataset.name) == (namespace, name)]
+        if len(datasets) != 1 or not self.results[datasets[0]].has_key:
             return None
-        key = [attribute.name for attribute in self.made[read[0]].definition.schema.key]
-        return (read[0], key.index(column)) if column in key else None
+        key = [attribute.name for attribute in self.results[datasets[0]].definition.schema.key]
+        return (datasets[0], key.index(column)) if column in key else None
 
-    def _limited(self, part: Dataset, job: Job, *, whole: bool) -> tuple[Catalog, bool]:
-        """Return what a job reads of a dataset, and whether that is known."""
-        catalog, condition = self.made[part].definition, job.inputs[part]
+    def _limit_input(self, part: Dataset, job: JobClaims, *, whole: bool) -> tuple[Catalog, bool]:
+        """Return the part of a dataset that a job reads, and whether this part is known exactly."""
+        catalog, condition = self.results[part].definition, job.inputs[part]
         if condition is None:
             return catalog, True
-        text = as_sql(condition, catalog.schema, whole=whole) if self.made[part].unique else None
+        text = write_condition(condition, catalog.schema, whole=whole) if self.results[part].has_unique_key else None
         try:
-            return (catalog, False) if text is None else (SelectSources.of(catalog, text), True)
+            return (catalog, False) if text is None else (verbs.select(catalog, text), True)
         except ProvennError:
             return catalog, False
 
-    def _exactly(
-        self, one: Dataset, columns: ColumnLineage, job: Job, key: tuple[str, ...], giving: tuple[Dataset, ...]
-    ) -> Understood | None:
-        """Return the dataset as what conditions and joins on the key leave of others, if that is all there is to it."""
-        read = tuple(job.inputs)
-        joined = len(read) > 1 and all(self._joined(part, columns) for part in read)
-        if not joined and set(read) != set(giving):
+    def _understand_exactly(
+        self,
+        dataset: Dataset,
+        columns: ColumnLineage,
+        job: JobClaims,
+        key: tuple[str, ...],
+        key_datasets: tuple[Dataset, ...],
+    ) -> UnderstoodDataset | None:
+        """Return a dataset as the result of conditions and joins on the key of input datasets.
+
+        Return None if anything else, or an unknown condition, contributes to the dataset.
+        """
+        inputs = tuple(job.inputs)
+        joined = len(inputs) > 1 and all(self._is_joined_by_key(part, columns) for part in inputs)
+        if not joined and set(inputs) != set(key_datasets):
             return None
-        if joined and len({self.made[part].definition.population for part in read}) > 1:
+        if joined and len({self.results[part].definition.population for part in inputs}) > 1:
             return None
-        limited = {part: self._limited(part, job, whole=True) for part in read}
-        if not all(exact for _, exact in limited.values()):
+        limited_inputs = {part: self._limit_input(part, job, whole=True) for part in inputs}
+        if not all(exact for _, exact in limited_inputs.values()):
             return None
         filtered = {(namespace, name) for namespace, name, _ in columns.filtering}
-        if any(job.inputs[part] is None and (part.namespace, part.name) in filtered for part in read):
-            return None  # there is a condition, and nobody says which
+        if any(job.inputs[part] is None and (part.namespace, part.name) in filtered for part in inputs):
+            return None  # a condition exists, but its text is unknown
         try:
-            if len(read) > 1 and not joined:
-                kept = [KeepAttributes.of(limited[part][0], ()) for part in read]
-                made: Catalog = ConcatSources.of(*kept)
+            if len(inputs) > 1 and not joined:
+                kept = [verbs.keep(limited_inputs[part][0], ()) for part in inputs]
+                catalog: Catalog = verbs.concat(*kept)
             else:
-                shown = [self._shown(one, part, limited[part][0], columns, key) for part in read]
-                made = shown[0] if len(shown) == 1 else CombineAttributes.of(*shown)
+                selections = [
+                    self._select_attributes(dataset, part, limited_inputs[part][0], columns, key) for part in inputs
+                ]
+                catalog = selections[0] if len(selections) == 1 else verbs.combine(*selections)
         except ProvennError:
             return None
-        unique = bool(self._key(one)[0]) or all(self.made[part].unique for part in read)
-        return Understood(one, made, "exact", "", keyed=True, unique=unique)
+        has_unique_key = bool(self._find_key(dataset)[0]) or all(self.results[part].has_unique_key for part in inputs)
+        return UnderstoodDataset(dataset, catalog, "exact", "", has_key=True, has_unique_key=has_unique_key)
 
-    def _joined(self, part: Dataset, columns: ColumnLineage) -> bool:
-        made = self.made[part]
-        key = {(part.namespace, part.name, attribute.name) for attribute in made.definition.schema.key}
-        return made.keyed and key <= columns.joined
+    def _is_joined_by_key(self, part: Dataset, columns: ColumnLineage) -> bool:
+        """Tell whether all key columns of an input take part in the join."""
+        understood = self.results[part]
+        key = {(part.namespace, part.name, attribute.name) for attribute in understood.definition.schema.key}
+        return understood.has_key and key <= columns.joined
 
-    def _shown(
-        self, one: Dataset, part: Dataset, limited: Catalog, columns: ColumnLineage, key: tuple[str, ...]
+    def _select_attributes(
+        self, dataset: Dataset, part: Dataset, limited: Catalog, columns: ColumnLineage, key: tuple[str, ...]
     ) -> Catalog:
-        """Return the attributes that a dataset takes over from another, under its own names."""
+        """Return the attributes that a dataset copies from another, under the dataset's own names."""
         names = dict(zip((attribute.name for attribute in limited.schema.key), key, strict=True))
-        for name in self.columns[one]:
+        for name in self.columns[dataset]:
             fields = columns.same.get(name, ())
             if (
                 len(fields) == 1
@@ -361,55 +413,57 @@ class _Reader:
                 and fields[0][2] in limited.schema.names
             ):
                 names.setdefault(fields[0][2], name)
-        kept = KeepAttributes.of(limited, names)
+        kept = verbs.keep(limited, names)
         renamed = {old: new for old, new in names.items() if old != new}
-        return RenameAttributes.of(kept, renamed) if renamed else kept
+        return verbs.rename(kept, renamed) if renamed else kept
 
 
-def _alone(one: Dataset, columns: Iterable[Column], key: str) -> Base:
-    """Return a dataset as the only one of its population."""
-    files = Files.elsewhere(one.namespace, one.name, one.version, [*columns])
-    return Base.of(files, key=key, population=_printable(str(one)))
+def _build_isolated_base(dataset: Dataset, columns: Iterable[FileColumn], key: str) -> Base:
+    """Return a dataset as the only member of a separate population."""
+    files = Files.elsewhere(dataset.namespace, dataset.name, dataset.version, [*columns])
+    return Base.of(files, key=key, population=_make_printable(str(dataset)))
 
 
-def _parts(definition: object) -> tuple[Dataset, ...]:
-    given = definition.get("of") if isinstance(definition, dict) else None
-    found = []
-    for one in given if isinstance(given, list) else []:
-        match one:
+def _read_parts(definition: object) -> tuple[Dataset, ...]:
+    """Return the input datasets of a definition; malformed entries are left out."""
+    entries = definition.get("of") if isinstance(definition, dict) else None
+    datasets = []
+    for entry in entries if isinstance(entries, list) else []:
+        match entry:
             case {"namespace": str(namespace), "name": str(name)}:
-                found.append(Dataset(namespace, name, str(one.get("version") or "")))
-    return tuple(found)
+                datasets.append(Dataset(namespace, name, str(entry.get("version") or "")))
+    return tuple(datasets)
 
 
-def _ingested(definition: object) -> bool:
+def _is_ingested(definition: object) -> bool:
+    """Tell whether a definition describes a base catalog."""
     return isinstance(definition, dict) and definition.get("verb") == INGEST
 
 
-def _columns(facets: Mapping[str, Any], key: Iterable[str]) -> dict[str, Column]:
-    """Return the columns that a dataset is said to have, by name; if nobody says, those of the key."""
+def _read_columns(facets: Mapping[str, Any], key: Iterable[str]) -> dict[str, FileColumn]:
+    """Return the stated columns of a dataset, by name; without a schema, the columns of the key."""
     schema, population = facets.get("schema"), facets.get("provenn_population")
     fields = schema.get("fields") if isinstance(schema, dict) else None
     present = population.get("never_null") if isinstance(population, dict) else None
-    found = {}
-    for one in fields if isinstance(fields, list) else []:
-        match one:
+    columns = {}
+    for field in fields if isinstance(fields, list) else []:
+        match field:
             case {"name": str(name)} if name.strip() and name.isprintable():
                 nullable = not (isinstance(present, list) and name in present)
-                said = str(one.get("description") or "")
-                found[name] = Column(name, _type(one.get("type")), nullable, "", said)
-    return found or {name: Column(name, _STRING, nullable=False) for name in key}
+                description = str(field.get("description") or "")
+                columns[name] = FileColumn(name, _read_type(field.get("type")), nullable, "", description)
+    return columns or {name: FileColumn(name, _STRING, nullable=False) for name in key}
 
 
-def _type(text: object) -> Type:
-    """Return a type of others; one that is not known is kept by its name, and never compared."""
+def _read_type(text: object) -> Type:
+    """Return a foreign type; an unknown type keeps its name, and is never compared."""
     word = str(text or "").strip().lower()
     plain = word.partition("(")[0].strip()
     try:
-        return known_type(_SYNONYMS.get(word) or (_SYNONYMS.get(plain, word) if plain != "decimal" else word))
+        return parse_spark_type(_SYNONYMS.get(word) or (_SYNONYMS.get(plain, word) if plain != "decimal" else word))
     except ProvennError:
         return Type(f"struct<unknown:{plain or 'nothing'}>")
 
 
-def _printable(text: str) -> str:
-    return "".join(one if one.isprintable() else "?" for one in text).strip() or "?"
+def _make_printable(text: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in text).strip() or "?"

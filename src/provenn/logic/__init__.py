@@ -1,4 +1,4 @@
-"""What can be known of sets without knowing what they hold. Pure: no I/O, no catalogs, no Spark."""
+"""The logic of sets whose content is unknown. Pure: no I/O, no catalogs, no Spark."""
 
 from provenn.logic.knowledge import (
     Budget,

@@ -1,10 +1,11 @@
-"""The eight algorithms of the paper, each under its name.
+"""The eight algorithms of the paper, under their names in the paper.
 
 H. Buddelmeijer, E. A. Valentijn: *Leveraging Data Lineage to Infer Logical Relationships between Astronomical
-Catalogs*. They are numbered as they appear in its section *Pseudocode*. Where the printed pseudocode errs, the
-docstring says how; the algorithms as printed are kept, with the counterexamples, in ``tests/logic/test_errata.py``.
+Catalogs*. The numbers are those of its section *Pseudocode*. Where the printed pseudocode errs, the docstring explains
+the error; the algorithms as printed are kept, with the counterexamples, in ``tests/logic/test_errata.py``.
 
-None of them builds more hypercubes than `budget` allows: the number is known before, and a `BudgetError` tells it.
+No algorithm builds more hypercubes than `budget` allows: the number is known in advance, and a `BudgetError` reports
+the number.
 """
 
 from collections.abc import Iterable
@@ -12,7 +13,7 @@ from functools import partial, reduce
 from operator import or_
 
 from provenn.errors import BudgetError
-from provenn.logic.hypercubes import Labelled, every
+from provenn.logic.hypercubes import LabelledHypercubes, build_all_hypercubes
 from provenn.logic.operators import Operator
 
 __all__ = [
@@ -30,149 +31,157 @@ __all__ = [
 ]
 
 BUDGET = 10_000_000
-"""How many hypercubes may be built at once, unless told otherwise."""
+"""The default limit of hypercubes built at once."""
 
 
 def check_budget(labels: Iterable[str], size: int, budget: int) -> None:
-    """Raise `BudgetError` if `size` hypercubes are too many."""
+    """Raise `BudgetError` if `size` exceeds the budget of hypercubes."""
     if size > budget:
         raise BudgetError(labels, size, budget)
 
 
-def tautology(labels: tuple[str, ...], *, budget: int = BUDGET) -> Labelled:
-    """All 2^(2^n) hypercubes of n sets."""
-    # From 20 sets on the number itself would fill the memory; it is said to be that of 20.
+def tautology(labels: tuple[str, ...], *, budget: int = BUDGET) -> LabelledHypercubes:
+    """Return all 2^(2^n) hypercubes of n sets."""
+    # From 20 sets on, the number itself would fill the memory; the error reports the number for 20 sets.
     check_budget(labels, 1 << (1 << min(len(labels), 20)), budget)
     regions = range(1 << len(labels))
-    return Labelled(labels, tuple(regions), every(len(regions)))
+    return LabelledHypercubes(labels, tuple(regions), build_all_hypercubes(len(regions)))
 
 
-def removing_a_set(p: Labelled, *labels: str) -> Labelled:
-    """Algorithm 1: Removing a set from a relationship. Here also several at once.
+def removing_a_set(p: LabelledHypercubes, *labels: str) -> LabelledHypercubes:
+    """Algorithm 1: Removing a set from a relationship. Here also several sets at once.
 
-    Regions that only the removed sets told apart become one, which is inhabited if any of them was.
+    Regions distinguished only by the removed sets are merged; the merged region is inhabited if any of them was.
     """
     return p.on(tuple(label for label in p.labels if label not in labels))
 
 
-def adding_a_set_naively(p: Labelled, label: str, *, budget: int = BUDGET) -> Labelled:
+def adding_a_set_naively(p: LabelledHypercubes, label: str, *, budget: int = BUDGET) -> LabelledHypercubes:
     """Algorithm 2: Adding a set to a relationship in a naive way.
 
-    Of all the hypercubes with one set more, those that reduce to one of `p`. See `adding_a_set` for a better way.
+    Return the hypercubes with the additional set that reduce to a hypercube of `p`. `adding_a_set` is faster.
     """
-    return tautology((*p.labels, label), budget=budget).matching(p)
+    return tautology((*p.labels, label), budget=budget).select_matching(p)
 
 
-def negation(p: Labelled, *, budget: int = BUDGET) -> Labelled:
-    """Algorithm 3: Applying the negation operator. All hypercubes of the same sets that are not in `p`."""
-    return tautology(p.labels, budget=budget).matching(p, keep=False)
+def negation(p: LabelledHypercubes, *, budget: int = BUDGET) -> LabelledHypercubes:
+    """Algorithm 3: Applying the negation operator. Return all hypercubes of the same sets that are not in `p`."""
+    return tautology(p.labels, budget=budget).select_matching(p, keep=False)
 
 
-def any_binary_operator(p: Labelled, q: Labelled, operator: Operator, *, budget: int = BUDGET) -> Labelled:
+def any_binary_operator(
+    p: LabelledHypercubes, q: LabelledHypercubes, operator: Operator, *, budget: int = BUDGET
+) -> LabelledHypercubes:
     """Algorithm 4: Applying any binary operator.
 
-    The sets that either lacks are added to it, and the operator is applied to the two sets of hypercubes. As printed,
-    each added set replaces the one before it, and where nothing is to be added the operands are undefined; meant is
+    The missing sets are added to each operand, and the operator is applied to the two sets of hypercubes. As printed,
+    each added set replaces the previous result, and the operands are undefined if no set is missing; the intention is
     to accumulate.
     """
     if operator(False, False):
         return negation(any_binary_operator(p, q, operator.negation, budget=budget), budget=budget)
-    p = adding_a_set(p, *_missing(p, q), budget=budget)
-    q = adding_a_set(q, *_missing(q, p), budget=budget).on(p.labels)
+    p = adding_a_set(p, *_find_missing_labels(p, q), budget=budget)
+    q = adding_a_set(q, *_find_missing_labels(q, p), budget=budget).on(p.labels)
     regions = tuple(dict.fromkeys(p.regions + q.regions))
     left, right = p.over(regions), q.over(regions)
     parts = zip(operator.value, (left & right, left - right, right - left), strict=False)
-    return Labelled.fitted(p.labels, regions, reduce(or_, (part for held, part in parts if held == "1"), left - left))
+    return LabelledHypercubes.fit_regions(
+        p.labels, regions, reduce(or_, (part for bit, part in parts if bit == "1"), left - left)
+    )
 
 
-def entailment(premises: Iterable[Labelled], conclusion: Labelled, *, budget: int = BUDGET) -> bool:
-    """Algorithm 5: Testing for entailment. Whether `conclusion` holds wherever all the premises do.
+def entailment(premises: Iterable[LabelledHypercubes], conclusion: LabelledHypercubes, *, budget: int = BUDGET) -> bool:
+    """Algorithm 5: Testing for entailment. Return whether `conclusion` holds wherever all the premises do.
 
-    It does if the premises, conjoined, and the nonimplication of the conclusion leave no hypercube. What the premises
-    say of sets that the conclusion does not mention is removed before. Sets that only the conclusion mentions are not
-    added: it holds for all of them if and only if it has as many hypercubes as adding them would make.
+    The conclusion is entailed if the conjunction of the premises and the nonimplication of the conclusion have no
+    hypercube. Sets absent from the conclusion are removed from the premises first. Sets mentioned only by the
+    conclusion are not added: the conclusion holds for all of them if and only if it has as many hypercubes as adding
+    them would create.
     """
     p = reduce(partial(enhanced_conjunction, budget=budget), premises, tautology(()))
     p = p.on(tuple(label for label in p.labels if label in conclusion.labels))
-    new = _missing(p, conclusion)
+    new = _find_missing_labels(p, conclusion)
     if not new:
         return not enhanced_nonimplication(p, conclusion)
-    # Six more sets already make more hypercubes of any one than there can be in memory.
-    added = p.hypercubes.lifts([1 << min(len(new), 6)] * len(p.regions))
-    return len(conclusion.matching(p)) == added
+    # Six more sets already turn any hypercube into more hypercubes than memory can hold.
+    added = p.hypercubes.count_lifts([1 << min(len(new), 6)] * len(p.regions))
+    return len(conclusion.select_matching(p)) == added
 
 
-def adding_a_set(p: Labelled, *labels: str, budget: int = BUDGET) -> Labelled:
-    """Algorithm 6: Improved way of adding a set to a relation. Here also several at once.
+def adding_a_set(p: LabelledHypercubes, *labels: str, budget: int = BUDGET) -> LabelledHypercubes:
+    """Algorithm 6: Improved way of adding a set to a relation. Here also several sets at once.
 
-    An inhabited region may go outside the new set, inside, or both: t of them make 3^t hypercubes, and m sets at once
-    (2^(2^m) - 1)^t. As printed, the set of hypercubes grows while it is iterated over, so that both halves of an
-    inhabited region can become empty; meant is to iterate over the set as it was before the region.
+    The objects of an inhabited region may be outside the new set, inside, or both: t regions yield 3^t hypercubes, and
+    for m sets at once (2^(2^m) - 1)^t. As printed, the set of hypercubes grows during the iteration, so that both
+    halves of an inhabited region can become empty; the intention is to iterate over the set as it was before the
+    region.
     """
     if not labels:
         return p
     new_labels = (*p.labels, *labels)
     count = len(p.regions)
-    check_budget(new_labels, p.hypercubes.lifts([1 << min(len(labels), 16)] * count), budget)
+    check_budget(new_labels, p.hypercubes.count_lifts([1 << min(len(labels), 16)] * count), budget)
     parts = range(1 << len(labels)) if count else ()
     regions = tuple(region | part << len(p.labels) for part in parts for region in p.regions)
     fibres = [range(place, len(regions), count) for place in range(count)]
-    return Labelled(new_labels, regions, p.hypercubes.lifted(fibres, len(regions)))
+    return LabelledHypercubes(new_labels, regions, p.hypercubes.lift_hypercubes(fibres, len(regions)))
 
 
-def enhanced_conjunction(p: Labelled, q: Labelled, *, budget: int = BUDGET) -> Labelled:
+def enhanced_conjunction(p: LabelledHypercubes, q: LabelledHypercubes, *, budget: int = BUDGET) -> LabelledHypercubes:
     """Algorithm 7: Enhanced conjunction.
 
-    What is new in `q` is added to `p` only as `q` allows it: a region of `p` is spread over those of its extensions
-    that some hypercube of `q` inhabits, and the result is kept if, on the sets of `q`, it is in `q`. Where the new sets
-    are functions of the others (equality, intersection, union, difference) each region has exactly one extension, and
-    not one hypercube is added. It starts from `q` instead where that takes fewer.
+    The new sets of `q` are added to `p` only as `q` allows: a region of `p` is spread over its extensions that some
+    hypercube of `q` inhabits, and a result is kept if its reduction to the sets of `q` is in `q`. If the new sets are
+    functions of the others (equality, intersection, union, difference), each region has exactly one extension, and no
+    hypercube is added. The algorithm starts from `q` instead if this takes fewer hypercubes.
 
-    As printed, the fast path is taken when removing the new set from `q` leaves equally many hypercubes, which does not
-    make it a function; the fast path then drops extensions; and its closing test compares with `p`, which always
-    succeeds, instead of with `q`.
+    As printed, the fast path is taken when removing the new set from `q` leaves equally many hypercubes, but this does
+    not make the new set a function; the fast path then drops extensions; and its closing test compares with `p`, and so
+    always succeeds, instead of with `q`.
     """
     shared = tuple(label for label in p.labels if label in q.labels)
-    new = _missing(p, q)
+    new = _find_missing_labels(p, q)
     if not new:
-        return p.matching(q)
+        return p.select_matching(q)
     if shared == p.labels:
-        return q.matching(p).on(p.labels + new)
-    p, q = p.matching(q.on(shared)), q.matching(p.on(shared))
+        return q.select_matching(p).on(p.labels + new)
+    p, q = p.select_matching(q.on(shared)), q.select_matching(p.on(shared))
 
-    alike: dict[int, list[int]] = {}
-    for place, region in enumerate(q.reduced(shared)):
-        alike.setdefault(region, []).append(place)
-    pairs = [(i, j) for i, region in enumerate(p.reduced(shared)) for j in alike.get(region, ())]
-    beyond = q.reduced(new)
-    regions = tuple(p.regions[i] | beyond[j] << len(p.labels) for i, j in pairs)
-    from_p, from_q = _fibres((i for i, _ in pairs), p), _fibres((j for _, j in pairs), q)
-    p_size, q_size = (one.hypercubes.lifts([*map(len, fibres)]) for one, fibres in ((p, from_p), (q, from_q)))
+    places_by_region: dict[int, list[int]] = {}
+    for place, region in enumerate(q.reduce_regions(shared)):
+        places_by_region.setdefault(region, []).append(place)
+    pairs = [(i, j) for i, region in enumerate(p.reduce_regions(shared)) for j in places_by_region.get(region, ())]
+    new_bits = q.reduce_regions(new)
+    regions = tuple(p.regions[i] | new_bits[j] << len(p.labels) for i, j in pairs)
+    from_p, from_q = _build_fibres((i for i, _ in pairs), p), _build_fibres((j for _, j in pairs), q)
+    p_size, q_size = (side.hypercubes.count_lifts([*map(len, fibres)]) for side, fibres in ((p, from_p), (q, from_q)))
     check_budget(p.labels + new, min(p_size, q_size), budget)
     if p_size <= q_size:
-        lifted = p.hypercubes.lifted(from_p, len(pairs)).matching([j for _, j in pairs], q.hypercubes)
+        lifted = p.hypercubes.lift_hypercubes(from_p, len(pairs)).select_matching([j for _, j in pairs], q.hypercubes)
     else:
-        lifted = q.hypercubes.lifted(from_q, len(pairs)).matching([i for i, _ in pairs], p.hypercubes)
-    return Labelled.fitted(p.labels + new, regions, lifted)
+        lifted = q.hypercubes.lift_hypercubes(from_q, len(pairs)).select_matching([i for i, _ in pairs], p.hypercubes)
+    return LabelledHypercubes.fit_regions(p.labels + new, regions, lifted)
 
 
-def enhanced_nonimplication(p: Labelled, q: Labelled, *, budget: int = BUDGET) -> Labelled:
-    """Algorithm 8: Enhanced material nonimplication. The hypercubes of `p` that are not consistent with `q`.
+def enhanced_nonimplication(
+    p: LabelledHypercubes, q: LabelledHypercubes, *, budget: int = BUDGET
+) -> LabelledHypercubes:
+    """Algorithm 8: Enhanced material nonimplication. Return the hypercubes of `p` that are not consistent with `q`.
 
-    Sets that `q` does not mention are removed from each hypercube of `p` for the comparison, instead of being added to
-    `q`. Printed for a `q` whose sets are all in `p`; those that are not are added to `p` first. As printed, it keeps
-    the hypercubes that are found in `q`; its own ENSURE says the opposite, and so does this.
+    Sets absent from `q` are removed from each hypercube of `p` for the comparison, instead of being added to `q`. The
+    printed algorithm requires all sets of `q` in `p`; here the missing sets are added to `p` first. As printed, the
+    algorithm keeps the hypercubes found in `q`; its own ENSURE states the opposite, and so does this function.
     """
-    return adding_a_set(p, *_missing(p, q), budget=budget).matching(q, keep=False)
+    return adding_a_set(p, *_find_missing_labels(p, q), budget=budget).select_matching(q, keep=False)
 
 
-def _missing(p: Labelled, q: Labelled) -> tuple[str, ...]:
-    """The sets of `q` that `p` does not speak of."""
+def _find_missing_labels(p: LabelledHypercubes, q: LabelledHypercubes) -> tuple[str, ...]:
+    """Return the labels of `q` absent from `p`."""
     return tuple(label for label in q.labels if label not in p.labels)
 
 
-def _fibres(places: Iterable[int], p: Labelled) -> list[list[int]]:
-    """For each region of `p`, the numbers of the extensions that lie in it."""
+def _build_fibres(places: Iterable[int], p: LabelledHypercubes) -> list[list[int]]:
+    """Return for each region of `p` the indices of the extensions inside the region."""
     fibres: list[list[int]] = [[] for _ in p.regions]
     for extension, place in enumerate(places):
         fibres[place].append(extension)

@@ -8,10 +8,10 @@ __all__ = ["Operator"]
 
 
 class Operator(Enum):
-    """A binary operator; its value is its truth table.
+    """A binary operator; the value is the truth table.
 
-    The table tells whether the operator holds where both operands hold, where only the left one does, where only the
-    right one does, where neither does: ``"1011"`` is the implication.
+    The table has four digits: the result if both operands hold, if only the left operand holds, if only the right
+    operand holds, and if neither holds: ``"1011"`` is the implication.
 
     Examples
     --------
@@ -39,10 +39,10 @@ class Operator(Enum):
     TAUTOLOGY = "1111"
 
     def __call__(self, left: bool, right: bool) -> bool:
-        """Whether it holds, given whether the operands do."""
+        """Return the result for the truth of the operands."""
         return self.value[2 * (not left) + (not right)] == "1"
 
     @property
     def negation(self) -> Operator:
-        """The operator that holds where this one does not."""
+        """The operator with the opposite results."""
         return Operator(self.value.translate({ord("0"): "1", ord("1"): "0"}))

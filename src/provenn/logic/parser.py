@@ -1,7 +1,7 @@
-"""Statements from text, in Python's syntax.
+"""Parse statements from text in Python's syntax.
 
-An operator-precedence parser with explicit stacks: nothing is evaluated, nothing recurses, and an error marks its
-column. Precedence and chained comparison (``A <= B <= C``) are Python's.
+The module is an operator-precedence parser with explicit stacks: no text is evaluated, no function recurses, and an
+error marks its column. Precedence and chained comparison (``A <= B <= C``) are Python's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
 from provenn.errors import StatementError
-from provenn.logic.statements import And, Comparison, Not, Or, Property, Statement
+from provenn.gate.entrances import entrance
+from provenn.logic.statements import And, Not, Or, Property, SetComparison, Statement
 from provenn.logic.terms import PRECEDENCE, Op, Term
 
 __all__ = ["statement"]
@@ -29,7 +30,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
+_CONTROL_CHARACTERS = {"n": "\n", "r": "\r", "t": "\t"}
 _PROPERTIES = {
     "empty": (1, 1),
     "nonempty": (1, 1),
@@ -39,8 +40,8 @@ _PROPERTIES = {
 }
 _GRAMMAR = "sets are joined by & | - ^ ~ and compared by == != <= < >= >; statements are joined by and, or, not"
 
-_BINDS = {"or": 1, "and": 2, "not": 3, "compare": 4} | {op.value: 4 + n for op, n in PRECEDENCE.items()}
-_DEEPEST = 100
+_TOKEN_PRECEDENCE = {"or": 1, "and": 2, "not": 3, "compare": 4} | {op.value: 4 + n for op, n in PRECEDENCE.items()}
+_MOST_NESTED = 100
 _UNARY = frozenset(["not", "~"])
 
 
@@ -52,10 +53,10 @@ class _Token(NamedTuple):
 
 @dataclass(slots=True)
 class _Operand:
-    """A value on the stack, and where it began. A bare comparison remembers its right side, for chaining.
+    """A value on the stack, and its first column. A bare comparison remembers its right side, for chaining.
 
-    A set is a postfix program under construction: joining two extends the left one in place, so that a long chain
-    is read in linear time. So are the links of a chained comparison, of which the value is the first.
+    A set is a postfix program under construction: joining two sets extends the left program in place, so that a long
+    chain takes linear time. The links of a chained comparison are extended in place, too; the value is the first link.
     """
 
     value: list[str | Op] | Statement
@@ -65,20 +66,21 @@ class _Operand:
     depth: int = 0
 
 
+@entrance("statement", "types")
 def statement(text: str) -> Statement:
-    """Read a statement.
+    """Parse a statement.
 
     Parameters
     ----------
     text
         Python syntax: ``& | - ^ ~ ( )`` on sets, ``{}`` for the empty set, ``== != <= < >= >``, ``empty(x)``,
         ``nonempty(x)``, ``disjoint(x, y)``, ``overlapping(x, y)``, ``outside(x, y)``, ``and``, ``or``, ``not``.
-        A name with odd characters goes in quotes.
+        Put names with unusual characters in quotes.
 
     Raises
     ------
     StatementError
-        If the text is not such a statement. Nothing in it is ever executed.
+        If the text is not a statement in this syntax. No part of the text is ever executed.
 
     Examples
     --------
@@ -88,19 +90,19 @@ def statement(text: str) -> Statement:
     return _Parser(text).parse()
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokenize(text: str) -> Iterator[_Token]:
     position = 0
     while True:
-        found = _TOKEN.match(text, position)
-        if found is None:
+        match = _TOKEN.match(text, position)
+        if match is None:
             column = len(text) - len(text[position:].lstrip())
             problem = "this quote is not closed" if text[column] in "\"'" else f"{text[column]!r} has no meaning here"
             raise StatementError(problem, text, column, hint=_GRAMMAR)
-        kind = found.lastgroup or "end"
-        yield _Token(kind, found[kind], found.start(kind))
+        kind = match.lastgroup or "end"
+        yield _Token(kind, match[kind], match.start(kind))
         if kind == "end":
             return
-        position = found.end()
+        position = match.end()
 
 
 class _Parser:
@@ -111,17 +113,17 @@ class _Parser:
 
     def parse(self) -> Statement:
         expects_operand = True
-        tokens = _tokens(self.text)
+        tokens = _tokenize(self.text)
         for token in tokens:
-            expects_operand = self.open(token, tokens) if expects_operand else self.close(token)
+            expects_operand = self.take_operand(token, tokens) if expects_operand else self.take_operator(token)
         (operand,) = self.operands
         return self.as_statement(operand)
 
     def fail(self, problem: str, column: int, hint: str = _GRAMMAR) -> NoReturn:
         raise StatementError(problem, self.text, column, hint=hint)
 
-    def open(self, token: _Token, tokens: Iterator[_Token]) -> bool:
-        """Take a token where an operand is expected; tell whether one is still expected after it."""
+    def take_operand(self, token: _Token, tokens: Iterator[_Token]) -> bool:
+        """Take a token where an operand is expected; return whether an operand is still expected."""
         match token:
             case _Token("name", "not") | _Token("symbol", "~" | "("):
                 self.operators.append(token)
@@ -142,7 +144,7 @@ class _Parser:
             case _Token("name", name):
                 self.operands.append(_Operand([name], token.column))
             case _Token("text", quoted):
-                label = _ESCAPED.sub(lambda found: _CONTROL.get(found[1], found[1]), quoted[1:-1])
+                label = _ESCAPED.sub(lambda match: _CONTROL_CHARACTERS.get(match[1], match[1]), quoted[1:-1])
                 if not label:
                     self.fail("a set's name cannot be empty", token.column)
                 self.operands.append(_Operand([label], token.column))
@@ -157,44 +159,46 @@ class _Parser:
                 self.fail(f"a set or a statement is missing before {token.value!r}", token.column)
         return False
 
-    def close(self, token: _Token) -> bool:
-        """Take a token after an operand; tell whether an operand is expected next."""
+    def take_operator(self, token: _Token) -> bool:
+        """Take a token after an operand; return whether an operand is expected next."""
         match token:
             case _Token("name", "and" | "or"):
-                self.reduce(_BINDS[token.value] + 1)  # all that one connective joins is joined at once
+                self.apply_waiting(
+                    _TOKEN_PRECEDENCE[token.value] + 1
+                )  # a chain of the same connective is joined at once
                 self.operators.append(token)
                 return True
             case _Token("compare") | _Token("symbol", "&" | "|" | "^" | "-"):
-                self.reduce(_BINDS["compare" if token.kind == "compare" else token.value])
+                self.apply_waiting(_TOKEN_PRECEDENCE["compare" if token.kind == "compare" else token.value])
                 self.operators.append(token)
                 return True
             case _Token("symbol", ")"):
-                self.reduce(0)
+                self.apply_waiting(0)
                 if not self.operators:
                     self.fail("this parenthesis was never opened", token.column)
                 self.leave_parenthesis(token)
             case _Token("symbol", ","):
-                self.reduce(0)
-                if not self.among_arguments():
+                self.apply_waiting(0)
+                if not self.is_among_arguments():
                     self.fail("a comma belongs between the sets of a property", token.column)
                 self.operators.append(token)
                 return True
             case _Token("end"):
-                self.reduce(0)
+                self.apply_waiting(0)
                 if self.operators:
                     self.fail("this parenthesis is never closed", self.operators[-1].column)
             case _Token("symbol", "("):
                 before = self.operands[-1].value
                 hint = _GRAMMAR
                 if isinstance(before, list) and len(before) == 1:
-                    hint = f"{before[0]} is not one of {', '.join(_PROPERTIES)}; nothing is ever called"
+                    hint = f"{before[0]} is not one of {', '.join(_PROPERTIES)}; functions cannot be called"
                 self.fail("an operator is missing before this parenthesis", token.column, hint)
             case _:
                 self.fail(f"an operator is missing before {token.value!r}", token.column)
         return False
 
-    def among_arguments(self) -> bool:
-        """Whether the innermost open parenthesis is that of a property."""
+    def is_among_arguments(self) -> bool:
+        """Return whether the innermost open parenthesis belongs to a property."""
         waiting = [token.value for token in self.operators[-2:]]
         return waiting[-1:] == [","] or (len(waiting) == 2 and waiting[0] in _PROPERTIES)
 
@@ -218,54 +222,54 @@ class _Parser:
         terms = tuple(self.as_term(argument) for argument in reversed(arguments))
         self.operands.append(_Operand(Property(prop.value, terms), prop.column))
 
-    def reduce(self, binding: int) -> None:
-        """Apply the waiting operators that bind at least as tightly, back to the last open parenthesis."""
+    def apply_waiting(self, precedence: int) -> None:
+        """Apply the waiting operators with at least this precedence, back to the last open parenthesis."""
         while self.operators and self.operators[-1].value not in ("(", ","):
             token = self.operators[-1]
-            if _BINDS["compare" if token.kind == "compare" else token.value] < max(binding, 1):
+            if _TOKEN_PRECEDENCE["compare" if token.kind == "compare" else token.value] < max(precedence, 1):
                 return
             self.operators.pop()
             if token.value in _UNARY:
-                self.operands.append(self.applied(token, self.operands.pop()))
+                self.operands.append(self.apply_unary(token, self.operands.pop()))
             elif token.value in ("and", "or"):
                 parts = [self.operands.pop(), self.operands.pop()]
                 while self.operators and self.operators[-1].value == token.value:
                     self.operators.pop()
                     parts.append(self.operands.pop())
-                self.operands.append(self.connected(token, parts[::-1]))
+                self.operands.append(self.connect_statements(token, parts[::-1]))
             else:
                 right = self.operands.pop()
-                self.operands.append(self.joined(token, self.operands.pop(), right))
+                self.operands.append(self.join_operands(token, self.operands.pop(), right))
 
-    def applied(self, token: _Token, operand: _Operand) -> _Operand:
+    def apply_unary(self, token: _Token, operand: _Operand) -> _Operand:
         if token.value == "~":
             self.as_postfix(operand).append(Op.NOT)
             return _Operand(operand.value, token.column)
-        return self.deeper(Not(self.as_statement(operand)), token.column, operand)
+        return self.nest_statement(Not(self.as_statement(operand)), token.column, operand)
 
-    def connected(self, token: _Token, parts: list[_Operand]) -> _Operand:
+    def connect_statements(self, token: _Token, parts: list[_Operand]) -> _Operand:
         join = And if token.value == "and" else Or
-        return self.deeper(join.of(*map(self.as_statement, parts)), parts[0].column, *parts)
+        return self.nest_statement(join.of(*map(self.as_statement, parts)), parts[0].column, *parts)
 
-    def joined(self, token: _Token, left: _Operand, right: _Operand) -> _Operand:
+    def join_operands(self, token: _Token, left: _Operand, right: _Operand) -> _Operand:
         column = left.column
         if token.kind == "compare":
             side = self.as_term(right)
             if left.chained is not None:
-                left.links.append(Comparison(token.value, left.chained, side))
+                left.links.append(SetComparison(token.value, left.chained, side))
                 left.chained = side
                 return left
-            return _Operand(Comparison(token.value, self.as_term(left), side), column, chained=side)
+            return _Operand(SetComparison(token.value, self.as_term(left), side), column, chained=side)
         postfix = self.as_postfix(left)
         postfix.extend(self.as_postfix(right))
         postfix.append(Op(token.value))
         return _Operand(postfix, column)
 
-    def deeper(self, value: Statement, column: int, *parts: _Operand) -> _Operand:
-        # A chain of one connective is flat, so only a change of connective makes a statement deeper.
+    def nest_statement(self, value: Statement, column: int, *parts: _Operand) -> _Operand:
+        # A chain of the same connective is flat, so only a change of connective makes a statement deeper.
         depth = max(part.depth + (type(part.value) is not type(value) or isinstance(value, Not)) for part in parts)
-        if depth > _DEEPEST:
-            self.fail(f"and, or, not are nested more than {_DEEPEST} deep here", column)
+        if depth > _MOST_NESTED:
+            self.fail(f"and, or, not are nested more than {_MOST_NESTED} deep here", column)
         return _Operand(value, column, depth=depth)
 
     def as_term(self, operand: _Operand) -> Term:
@@ -278,7 +282,7 @@ class _Parser:
 
     def as_statement(self, operand: _Operand) -> Statement:
         if not isinstance(operand.value, Statement):
-            self.fail("a set alone says nothing: compare it, or write nonempty(…)", operand.column)
+            self.fail("a set alone is not a statement: compare it, or write nonempty(…)", operand.column)
         if operand.links:
             operand.value, operand.links, operand.depth = And((operand.value, *operand.links)), [], 1
         return operand.value

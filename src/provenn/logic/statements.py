@@ -1,7 +1,7 @@
-"""Statements: what can be said of sets.
+"""Statements about sets.
 
-Every statement is a Boolean combination of *claims*, and a claim says of one region whether it holds any object.
-``B < A`` claims that ``B - A`` is empty and that ``A - B`` is inhabited; nothing more is ever needed.
+Every statement is a Boolean combination of *claims*, and a claim states whether a region holds any object. ``B < A``
+claims that ``B - A`` is empty and that ``A - B`` is inhabited; no other kind of claim is ever needed.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from provenn.logic.terms import Op, Term, chain, nothing, term
 __all__ = [
     "And",
     "Claim",
-    "Comparison",
     "Not",
     "Or",
     "Property",
+    "SetComparison",
     "Statement",
     "difference",
     "disjoint",
@@ -40,14 +40,14 @@ __all__ = [
 
 
 class Claim(NamedTuple):
-    """Whether a region holds any object."""
+    """A claim that a region holds an object, or that it holds none."""
 
     region: Term
     inhabited: bool
 
 
 class Statement:
-    """Something that can be said of sets. Immutable; compared by how it is written.
+    """A statement about sets. Immutable; compared by its written form.
 
     Statements combine with ``&``, ``|`` and ``~``.
     """
@@ -56,24 +56,24 @@ class Statement:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that occur, each once, in the order of their first mention."""
+        """The labels in the statement, without repeats, in the order of their first mention."""
         return tuple(dict.fromkeys(label for region in self.terms() for label in region.labels))
 
     @abstractmethod
     def terms(self) -> Iterable[Term]:
-        """The set terms that occur, from left to right."""
+        """Return the set terms in the statement, from left to right."""
 
     def relabelled(self, name: Callable[[str], str]) -> Statement:
-        """Return the same statement of sets with other names.
+        """Return the statement with other labels.
 
         >>> equal("A", "B").relabelled(str.lower)
         statement('a == b')
         """
         match self:
-            case Comparison(operator, left, right):
-                return Comparison(operator, left.relabelled(name), right.relabelled(name))
+            case SetComparison(operator, left, right):
+                return SetComparison(operator, left.relabelled(name), right.relabelled(name))
             case Property(kind, sets):
-                return Property(kind, tuple(one.relabelled(name) for one in sets))
+                return Property(kind, tuple(operand.relabelled(name) for operand in sets))
             case Not(part):
                 return Not(part.relabelled(name))
             case And(parts) | Or(parts):
@@ -94,19 +94,19 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(Statement):
-    """Two sets compared: ``== != <= < >= >``."""
+class SetComparison(Statement):
+    """A comparison of two sets: ``== != <= < >= >``."""
 
     operator: str
     left: Term
     right: Term
 
     def terms(self) -> Iterable[Term]:
-        """The two sides."""
+        """Return the two sides."""
         return (self.left, self.right)
 
     def claims(self) -> tuple[Claim, ...]:
-        """What the comparison claims, all of it together."""
+        """Return the claims whose conjunction is the comparison."""
         left, right = self.left, self.right
         match self.operator:
             case "==":
@@ -134,11 +134,11 @@ class Property(Statement):
     arguments: tuple[Term, ...]
 
     def terms(self) -> Iterable[Term]:
-        """The arguments."""
+        """Return the arguments."""
         return self.arguments
 
     def claims(self) -> tuple[Claim, ...]:
-        """What the property claims, all of it together."""
+        """Return the claims whose conjunction is the property."""
         sets = self.arguments
         match self.name:
             case "empty":
@@ -146,7 +146,7 @@ class Property(Statement):
             case "nonempty":
                 return (Claim(sets[0], True),)
             case "disjoint":
-                return tuple(Claim(one & other, False) for one, other in combinations(sets, 2))
+                return tuple(Claim(left & right, False) for left, right in combinations(sets, 2))
             case "overlapping":
                 return (Claim(chain(Op.AND, sets), True),)
             case _:
@@ -163,26 +163,26 @@ class Not(Statement):
     part: Statement
 
     def terms(self) -> Iterable[Term]:
-        """The terms of the part."""
+        """Return the terms of the part."""
         return self.part.terms()
 
     def __str__(self) -> str:
-        return f"not {_nested(self.part)}"
+        return f"not {_parenthesise(self.part)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class And(Statement):
-    """Statements that all hold."""
+    """The conjunction of statements."""
 
     parts: tuple[Statement, ...]
 
     @classmethod
     def of(cls, *parts: Statement) -> And:
-        """Join statements, flat."""
+        """Return the statements joined, with nested joins flattened."""
         return cls(tuple(leaf for part in parts for leaf in (part.parts if isinstance(part, And) else (part,))))
 
     def terms(self) -> Iterable[Term]:
-        """The terms of the parts."""
+        """Return the terms of the parts."""
         return (region for part in self.parts for region in part.terms())
 
     def __str__(self) -> str:
@@ -191,93 +191,93 @@ class And(Statement):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Or(Statement):
-    """Statements of which at least one holds."""
+    """The disjunction of statements."""
 
     parts: tuple[Statement, ...]
 
     @classmethod
     def of(cls, *parts: Statement) -> Or:
-        """Join statements, flat."""
+        """Return the statements joined, with nested joins flattened."""
         return cls(tuple(leaf for part in parts for leaf in (part.parts if isinstance(part, Or) else (part,))))
 
     def terms(self) -> Iterable[Term]:
-        """The terms of the parts."""
+        """Return the terms of the parts."""
         return (region for part in self.parts for region in part.terms())
 
     def __str__(self) -> str:
         return " or ".join(map(str, self.parts))
 
 
-def _nested(part: Statement) -> str:
+def _parenthesise(part: Statement) -> str:
     return f"({part})" if isinstance(part, And | Or) else str(part)
 
 
-def _all_terms(sets: tuple[Term | str, ...], least: int, name: str) -> tuple[Term, ...]:
+def _build_terms(sets: tuple[Term | str, ...], least: int, name: str) -> tuple[Term, ...]:
     if len(sets) < least:
-        raise LabelError(f"{name}() speaks of at least {least} sets, not of {len(sets)}")
-    return tuple(term(one) for one in sets)
+        raise LabelError(f"{name}() needs at least {least} sets, got {len(sets)}")
+    return tuple(term(operand) for operand in sets)
 
 
 def equal(left: Term | str, right: Term | str) -> Statement:
-    """Both sets hold the same objects."""
-    return Comparison("==", term(left), term(right))
+    """State that both sets hold the same objects."""
+    return SetComparison("==", term(left), term(right))
 
 
 def subset(part: Term | str, whole: Term | str) -> Statement:
-    """Every object of `part` is in `whole`; the two may be equal."""
-    return Comparison("<=", term(part), term(whole))
+    """State that every object of `part` is in `whole`; the two may be equal."""
+    return SetComparison("<=", term(part), term(whole))
 
 
 def proper_subset(part: Term | str, whole: Term | str) -> Statement:
-    """`part` is strictly inside `whole`, which holds something more. The paper's *subset*."""
-    return Comparison("<", term(part), term(whole))
+    """State that `part` is strictly inside `whole`: the paper's *subset*."""
+    return SetComparison("<", term(part), term(whole))
 
 
 def superset(whole: Term | str, part: Term | str) -> Statement:
-    """Every object of `part` is in `whole`; the two may be equal."""
-    return Comparison(">=", term(whole), term(part))
+    """State that every object of `part` is in `whole`; the two may be equal."""
+    return SetComparison(">=", term(whole), term(part))
 
 
 def proper_superset(whole: Term | str, part: Term | str) -> Statement:
-    """`whole` holds all of `part` and something more. The paper's *superset*."""
-    return Comparison(">", term(whole), term(part))
+    """State that `whole` holds all of `part` and a further object: the paper's *superset*."""
+    return SetComparison(">", term(whole), term(part))
 
 
 def disjoint(*sets: Term | str) -> Statement:
-    """No two of the sets share an object."""
-    return Property("disjoint", _all_terms(sets, 2, "disjoint"))
+    """State that no two of the sets share an object."""
+    return Property("disjoint", _build_terms(sets, 2, "disjoint"))
 
 
 def overlapping(*sets: Term | str) -> Statement:
-    """Some object is in all the sets."""
-    return Property("overlapping", _all_terms(sets, 2, "overlapping"))
+    """State that some object is in all the sets."""
+    return Property("overlapping", _build_terms(sets, 2, "overlapping"))
 
 
 def intersection(result: Term | str, *sets: Term | str) -> Statement:
-    """`result` is what all the sets have in common: ``D == B & C``."""
-    return Comparison("==", term(result), chain(Op.AND, _all_terms(sets, 1, "intersection")))
+    """State that `result` is the intersection of the sets: ``D == B & C``."""
+    return SetComparison("==", term(result), chain(Op.AND, _build_terms(sets, 1, "intersection")))
 
 
 def union(result: Term | str, *sets: Term | str) -> Statement:
-    """`result` is all the sets together: ``D == B | C``. The union of no sets is empty."""
-    return Comparison("==", term(result), chain(Op.OR, _all_terms(sets, 0, "union") or (nothing,)))
+    """State that `result` is the union of the sets: ``D == B | C``. The union of no sets is empty."""
+    return SetComparison("==", term(result), chain(Op.OR, _build_terms(sets, 0, "union") or (nothing,)))
 
 
 def difference(result: Term | str, first: Term | str, *others: Term | str) -> Statement:
-    """`result` is what `first` has and none of the others: ``D == B - C``."""
-    return Comparison("==", term(result), chain(Op.MINUS, _all_terms((first, *others), 1, "difference")))
+    """State that `result` is `first` without the objects of `others`: ``D == B - C``."""
+    return SetComparison("==", term(result), chain(Op.MINUS, _build_terms((first, *others), 1, "difference")))
 
 
-def empty(one: Term | str) -> Statement:
-    """The set holds nothing."""
-    return Property("empty", (term(one),))
+def empty(region: Term | str) -> Statement:
+    """State that the set holds no object."""
+    return Property("empty", (term(region),))
 
 
-def nonempty(one: Term | str) -> Statement:
-    """The set holds something."""
-    return Property("nonempty", (term(one),))
+def nonempty(region: Term | str) -> Statement:
+    """State that the set holds an object."""
+    return Property("nonempty", (term(region),))
 
 
 def outside(*sets: Term | str) -> Statement:
-    """Some object is in none of the sets."""
-    return Property("outside", _all_terms(sets, 1, "outside"))
+    """State that some object is in none of the sets."""
+    return Property("outside", _build_terms(sets, 1, "outside"))

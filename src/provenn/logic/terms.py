@@ -1,7 +1,7 @@
-"""Set terms: what can be written of sets with ``& | - ^ ~``, a label or the empty set.
+"""Set terms: expressions of ``& | - ^ ~``, labels and the empty set.
 
-A term is kept as its postfix program: a flat tuple of labels and operators. Every reader of terms is therefore one
-loop over one tuple, and a union of ten thousand sets is as harmless as a union of two.
+A term is kept as its postfix program: a flat tuple of labels and operators. Every reader of terms is therefore a single
+loop over a tuple, and a union of ten thousand sets is as harmless as a union of two.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = [
     "chain",
     "check_label",
     "nothing",
-    "quoted",
+    "quote_label",
     "term",
 ]
 
@@ -39,7 +39,7 @@ class Op(Enum):
 
 
 class BooleanAlgebra(Protocol):
-    """What terms can be evaluated in: integers as bit masks, frozensets, Boolean arrays."""
+    """The values of evaluated terms: integers as bit masks, frozensets, Boolean arrays."""
 
     def __and__(self, other: Self, /) -> Self: ...
     def __or__(self, other: Self, /) -> Self: ...
@@ -51,7 +51,7 @@ B = TypeVar("B", bound=BooleanAlgebra)
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A set, written in terms of other sets.
+    """A set, as an expression of other sets.
 
     >>> (term("A") & "B") - "C"
     Term('(A & B) - C')
@@ -61,12 +61,12 @@ class Term:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that occur, each once, in the order of their first mention."""
+        """The labels in the term, without repeats, in the order of their first mention."""
         return tuple(dict.fromkeys(token for token in self.postfix if isinstance(token, str)))
 
     @property
     def label(self) -> str | None:
-        """The label, if that is all there is to the term."""
+        """The label, if the term is a single label; otherwise None."""
         token = self.postfix[0]
         return token if isinstance(token, str) and len(self.postfix) == 1 else None
 
@@ -94,7 +94,7 @@ class Term:
         return stack[0]
 
     def relabelled(self, name: Callable[[str], str]) -> Term:
-        """Return the same term of sets with other names."""
+        """Return the term with other labels."""
         return Term(tuple(name(token) if isinstance(token, str) else token for token in self.postfix))
 
     def __and__(self, other: Term | str) -> Term:
@@ -113,7 +113,7 @@ class Term:
         return Term((*self.postfix, Op.NOT))
 
     def __str__(self) -> str:
-        return _written(self.postfix)
+        return _write_postfix(self.postfix)
 
     def __repr__(self) -> str:
         return f"Term({str(self)!r})"
@@ -124,19 +124,19 @@ nothing = Term((Op.EMPTY,))
 
 
 def check_label(label: object) -> str:
-    """Return `label` if it can name a set: any non-empty string can."""
+    """Return `label` if it is a non-empty string, the only requirement of a label."""
     if not isinstance(label, str) or not label:
-        raise LabelError(f"a set is named by a non-empty string, not by {label!r}")
+        raise LabelError(f"expected a non-empty string as the name of a set, got {label!r}")
     return label
 
 
 def term(value: Term | str) -> Term:
-    """Return a term as it is, a label as a term."""
+    """Return a term unchanged, or a label as a term."""
     return value if isinstance(value, Term) else Term((check_label(value),))
 
 
 def chain(op: Op, operands: tuple[Term, ...]) -> Term:
-    """Return the operands joined by one operator, from left to right."""
+    """Return the operands joined by the same operator, from left to right."""
     postfix = [*operands[0].postfix]
     for operand in operands[1:]:
         postfix.extend(operand.postfix)
@@ -144,13 +144,14 @@ def chain(op: Op, operands: tuple[Term, ...]) -> Term:
     return Term(tuple(postfix))
 
 
-# How tightly an operator binds is Python's rule, so that a term reads as Python would read it.
+# The precedence of operators is Python's, so that a term reads as in Python.
 PRECEDENCE = {Op.OR: 1, Op.XOR: 2, Op.AND: 3, Op.MINUS: 4, Op.NOT: 5, Op.EMPTY: 6}
 
 
-def _written(postfix: tuple[str | Op, ...]) -> str:
-    # The pieces of the text lie in one list; a stack of (first piece, precedence) marks the operands, so that
-    # a long chain costs one pass.
+def _write_postfix(postfix: tuple[str | Op, ...]) -> str:
+    """Return the text of a postfix program, with the necessary parentheses."""
+    # The pieces of the text lie in a single list; a stack of (first piece, precedence) marks the operands, so that
+    # a long chain takes a single pass.
     pieces: list[str] = []
     operands: list[tuple[int, int]] = []
 
@@ -161,7 +162,7 @@ def _written(postfix: tuple[str | Op, ...]) -> str:
     for token in postfix:
         start = len(pieces)
         if isinstance(token, str):
-            pieces.append(quoted(token))
+            pieces.append(quote_label(token))
             operands.append((start, 6))
         elif token is Op.EMPTY:
             pieces.append("{}")
@@ -188,8 +189,8 @@ def _written(postfix: tuple[str | Op, ...]) -> str:
 RESERVED = frozenset(["and", "or", "not", "empty", "nonempty", "disjoint", "overlapping", "outside"])
 
 
-def quoted(label: str) -> str:
-    """Return a label as it is written in a statement: in quotes where it is not a plain name."""
+def quote_label(label: str) -> str:
+    """Return a label as in a statement: in quotes unless it is a plain name."""
     if label.isidentifier() and label.isascii() and label not in RESERVED:
         return label
     return '"' + label.translate(_ESCAPES) + '"'

@@ -1,6 +1,6 @@
-"""SAMP: tables sent to TOPCAT, Aladin or a notebook, and tables that these ask for.
+"""SAMP: send tables to TOPCAT, Aladin or a notebook, and answer requests for tables.
 
-Read `hubs` (where the others are found), `sending` and `listening` first.
+Read `hubs` (about finding programs), `sending` and `listening` first.
 """
 
 from provenn.samp.hubs import Client, clients

@@ -1,4 +1,4 @@
-"""The hub: found by its lock file, as the standard says; and the clients that are on it. All of it on this machine."""
+"""Find the SAMP hub by the standard lock file, and the clients of the hub; all on this machine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,21 @@ from xmlrpc.client import Error as XmlRpcError
 
 from provenn.errors import SampError, did_you_mean
 
-__all__ = ["Client", "answered", "asked", "chosen", "clients", "connected", "path_of", "registered", "run_hub"]
+__all__ = [
+    "Client",
+    "choose_clients",
+    "clients",
+    "connect_to_hub",
+    "convert_url_to_path",
+    "find_clients",
+    "request_answer",
+    "request_result",
+    "run_hub",
+]
 
 _LOOPBACK = "127.0.0.1"
 _PATIENCE = 5.0
-"""Seconds in which a hub must answer that it is there."""
+"""Seconds within which a hub must answer."""
 _HINT = "start TOPCAT or Aladin, or run: provenn samp hub"
 
 
@@ -33,11 +43,11 @@ class Client:
     Parameters
     ----------
     id
-        What the hub calls it.
+        The identifier that the hub assigns.
     name
-        What it calls itself; its identifier, if it says nothing.
+        The name that the program states; by default, its identifier.
     mtypes
-        The messages it takes, sorted; ``*`` stands for the rest of a name.
+        The message types that the program accepts, sorted; ``*`` matches the rest of a type.
     """
 
     id: str
@@ -46,121 +56,144 @@ class Client:
 
 
 def clients(hub: str | None = None) -> list[Client]:
-    """Return who is on the hub, by name; the hub itself is one of them.
+    """Return the clients on the hub, including the hub itself, sorted by name.
 
     Parameters
     ----------
     hub
-        The lock file of the hub; by default where ``SAMP_HUB`` says, or ``~/.samp``.
+        The lock file of the hub; by default, the file in ``SAMP_HUB``, or ``~/.samp``.
 
     Raises
     ------
     SampError
-        If there is no hub.
+        If no hub is running.
     """
-    with connected("provenn", hub) as client:
-        return registered(client)
+    with connect_to_hub("provenn", hub) as client:
+        return find_clients(client)
 
 
-def registered(client: Any, mtype: str | None = None) -> list[Client]:  # noqa: ANN401 - pyvo has no types
-    """Return who else is on the hub, or who there takes a message, by name."""
-    found = client.get_registered_clients() if mtype is None else client.get_subscribed_clients(mtype)
+def find_clients(client: Any, mtype: str | None = None) -> list[Client]:  # noqa: ANN401 - pyvo has no types
+    """Return the clients on the hub, except provenn, or only the clients for a message type, sorted by name."""
+    identifiers = client.get_registered_clients() if mtype is None else client.get_subscribed_clients(mtype)
     others = []
-    for one in found:
-        with suppress(XmlRpcError):  # it has just left
-            name = client.get_metadata(one).get("samp.name") or one
-            others.append(Client(one, name, tuple(sorted(client.get_subscriptions(one)))))
-    return sorted(others, key=lambda one: (one.name.lower(), one.id))
+    for identifier in identifiers:
+        with suppress(XmlRpcError):  # the client has just left
+            name = client.get_metadata(identifier).get("samp.name") or identifier
+            others.append(Client(identifier, name, tuple(sorted(client.get_subscriptions(identifier)))))
+    return sorted(others, key=lambda other: (other.name.lower(), other.id))
 
 
-def chosen(client: Any, mtype: str, to: str | None) -> list[Client]:  # noqa: ANN401 - as above
-    """Return who takes a message: all of them, or the one that is named or identified.
-
-    Raises
-    ------
-    SampError
-        If there is none, or not this one, or several of this name.
-    """
-    able = registered(client, mtype)
-    if not able:
-        raise SampError(f"nobody on the hub takes {mtype}", hint="start a program that does; provenn samp clients")
-    if to is None:
-        return able
-    found = [one for one in able if one.id == to] or [one for one in able if one.name.lower() == to.lower()]
-    if len(found) > 1:
-        raise SampError(f"{len(found)} are called {to}: {', '.join(one.id for one in found)}", hint="name one of these")
-    if not found:
-        names = [one.name for one in able]
-        hint = did_you_mean(to, names) or f"there are {', '.join(names)}"
-        raise SampError(f"nobody called {to!r} takes {mtype}", hint=hint)
-    return found
-
-
-def asked(client: Any, one: Client, mtype: str, seconds: float, params: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401
-    """Send a message and wait for the answer; return its result.
+def choose_clients(client: Any, mtype: str, to: str | None) -> list[Client]:  # noqa: ANN401 - as above
+    """Return all clients that accept a message type, or only the client with a given name or identifier.
 
     Raises
     ------
     SampError
-        If the other side refuses, or does not answer in time.
+        If no client accepts the type, or no client or several clients match `to`.
     """
-    answer = answered(client, one, mtype, seconds, params)
-    if answer.get("samp.status") != "samp.ok":
-        said = answer.get("samp.error") or {}
+    candidates = find_clients(client, mtype)
+    if not candidates:
         raise SampError(
-            f"{one.name}: {said.get('samp.errortxt') or 'it gave no reason'}", hint=str(said.get("samp.debugtxt") or "")
+            f"no client on the hub accepts {mtype}",
+            hint="start a program that accepts it; `provenn samp clients` lists the clients",
+        )
+    if to is None:
+        return candidates
+    matches = [candidate for candidate in candidates if candidate.id == to] or [
+        candidate for candidate in candidates if candidate.name.lower() == to.lower()
+    ]
+    if len(matches) > 1:
+        raise SampError(
+            f"{len(matches)} clients are named {to}: {', '.join(candidate.id for candidate in matches)}",
+            hint="name one of these",
+        )
+    if not matches:
+        names = [candidate.name for candidate in candidates]
+        hint = did_you_mean(to, names) or f"there are {', '.join(names)}"
+        raise SampError(f"no client named {to!r} accepts {mtype}", hint=hint)
+    return matches
+
+
+def request_result(
+    client: Any,  # noqa: ANN401 - as above
+    receiver: Client,
+    mtype: str,
+    seconds: float,
+    params: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Send a message, wait for the answer, and return its result.
+
+    Raises
+    ------
+    SampError
+        If the receiver refuses, or does not answer in time.
+    """
+    answer = request_answer(client, receiver, mtype, seconds, params)
+    if answer.get("samp.status") != "samp.ok":
+        error = answer.get("samp.error") or {}
+        raise SampError(
+            f"{receiver.name}: {error.get('samp.errortxt') or 'it gave no reason'}",
+            hint=str(error.get("samp.debugtxt") or ""),
         )
     return dict(answer.get("samp.result") or {})
 
 
-def answered(client: Any, one: Client, mtype: str, seconds: float, params: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401
-    """Send a message, wait for the answer, and return it as it is.
+def request_answer(
+    client: Any,  # noqa: ANN401 - as above
+    receiver: Client,
+    mtype: str,
+    seconds: float,
+    params: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Send a message, wait for the answer, and return the whole answer.
 
-    The wait is ours and not the hub's: that of pyvo's hub loses answers that come at once.
+    provenn itself waits, not the hub: pyvo's hub loses answers that arrive immediately.
 
     Raises
     ------
     SampError
-        If there is no answer in time, or no hub any more.
+        If no answer arrives in time, or the hub has ended.
     """
     tag, answers = uuid4().hex, Queue[dict[str, Any]]()
     client.bind_receive_response(tag, lambda _key, _sender, _tag, answer: answers.put(answer))
     deadline = monotonic() + seconds
     try:
-        client.call(one.id, tag, {"samp.mtype": mtype, "samp.params": dict(params)})
+        client.call(receiver.id, tag, {"samp.mtype": mtype, "samp.params": dict(params)})
         while (left := deadline - monotonic()) > 0:
             with suppress(Empty):
                 return answers.get(timeout=min(left, _PATIENCE))
             client.ping()
     except (XmlRpcError, OSError) as error:
-        said = getattr(error, "faultString", error)
-        raise SampError(f"{one.name} cannot be asked: {said}", hint="is it still there, and the hub?") from error
+        reason = getattr(error, "faultString", error)
+        raise SampError(
+            f"{receiver.name} cannot be asked: {reason}", hint="check that the client and the hub are running"
+        ) from error
     finally:
         client.unbind_receive_response(tag)
-    raise SampError(f"{one.name} did not answer {mtype} within {seconds:g} seconds", hint="is it busy?")
+    raise SampError(f"{receiver.name} did not answer {mtype} within {seconds:g} seconds", hint="is it busy?")
 
 
 @contextmanager
-def connected(name: str, hub: str | None = None, description: str = "") -> Iterator[Any]:
-    """Register with the hub; leave it when the body is done.
+def connect_to_hub(name: str, hub: str | None = None, description: str = "") -> Iterator[Any]:
+    """Register with the hub, and unregister at the end of the `with` block.
 
-    Only this machine can reach what is registered, and it does not tell the variables of its environment, which pyvo
-    would.
+    Only this machine can reach the registered client. The client does not reveal its environment variables, which pyvo
+    would do by default.
 
     Raises
     ------
     SampError
-        If there is no hub.
+        If no hub is running.
     """
-    known = _parameters(_lock_file(hub))
+    parameters = _read_lock_file(_find_lock_file(hub))
     from pyvo import samp  # noqa: PLC0415 - slow to import, and only needed where there is a hub
 
     with samp.conf.set_temp("use_internet", False):
         client = samp.SAMPIntegratedClient(name=name, description=description or None, addr=_LOOPBACK)
         try:
-            client.connect(hub_params=known)
+            client.connect(hub_params=parameters)
         except (samp.SAMPHubError, XmlRpcError, OSError) as error:
-            raise SampError(f"the hub does not let provenn in: {error}", hint=_HINT) from error
+            raise SampError(f"the hub refused provenn: {error}", hint=_HINT) from error
     try:
         client.unbind_receive_call("client.env.get")
         yield client
@@ -170,89 +203,110 @@ def connected(name: str, hub: str | None = None, description: str = "") -> Itera
 
 
 def run_hub(hub: str | None, *, ready: Callable[[str], None], wait: Callable[[], None]) -> None:
-    """Run a hub for programs of this user on this machine; not for web pages.
+    """Run a hub for the programs of this user on this machine, but not for web pages.
 
     Parameters
     ----------
     hub
-        Its lock file; by default where ``SAMP_HUB`` says, or ``~/.samp``.
+        The lock file of the hub; by default, the file in ``SAMP_HUB``, or ``~/.samp``.
     ready
-        Called with the lock file, once programs can register.
+        A function that is called with the lock file once programs can register.
     wait
-        Returns when the hub is to end.
+        A function that returns when the hub should end.
 
     Raises
     ------
     SampError
-        If there is a hub already, or the lock file cannot be written.
+        If a hub is already running, or the lock file cannot be written.
     """
-    lock = _lock_file(hub)
-    if _is_there(lock):
-        raise SampError(f"there is a hub already: {lock}", hint="use that one")
+    lock = _find_lock_file(hub)
+    if _is_hub_running(lock):
+        raise SampError(f"a hub is already running: {lock}", hint="use that hub")
     from astropy import log  # noqa: PLC0415 - see above
     from pyvo import samp  # noqa: PLC0415
 
+    level = log.level
     log.setLevel("WARNING")
-    os.environ["SAMP_HUB"] = f"std-lockurl:{lock.absolute().as_uri()}"  # where pyvo puts it
-    with samp.conf.set_temp("use_internet", False):
-        server = samp.SAMPHubServer(addr=_LOOPBACK, web_profile=False, label="provenn")
-        try:
-            server.start()
-        except OSError as error:
-            raise SampError(f"the hub cannot write {lock}: {error.strerror}") from error
     try:
-        ready(str(lock))
-        wait()
+        with samp.conf.set_temp("use_internet", False), _hide_hub_setting():
+            server = samp.SAMPHubServer(
+                addr=_LOOPBACK, web_profile=False, label="provenn", lockfile=str(lock.absolute())
+            )
+            try:
+                server.start()
+            except OSError as error:
+                raise SampError(f"the hub cannot write {lock}: {error.strerror}") from error
+        try:
+            ready(str(lock))
+            wait()
+        finally:
+            server.stop()
     finally:
-        server.stop()
+        log.setLevel(level)
 
 
-def path_of(url: str) -> Path:
-    """Return the file that a URL means.
+@contextmanager
+def _hide_hub_setting() -> Iterator[None]:
+    """Run the body without ``SAMP_HUB``, which pyvo would prefer to the lock file that it is told, and read badly.
+
+    pyvo takes the escapes of the URL, such as ``%20``, for a part of the path.
+    """
+    setting = os.environ.pop("SAMP_HUB", None)
+    try:
+        yield
+    finally:
+        if setting is not None:
+            os.environ["SAMP_HUB"] = setting
+
+
+def convert_url_to_path(url: str) -> Path:
+    """Return the path of a file URL.
 
     Raises
     ------
     SampError
-        If it is no file of this machine.
+        If the URL is not a file on this machine.
     """
     parts = urlsplit(url)
     if parts.scheme != "file" or parts.netloc not in {"", "localhost"}:
-        raise SampError(f"{url} is no file of this machine")
+        raise SampError(f"{url} is not a file on this machine")
     return Path(url2pathname(parts.path))
 
 
-def _lock_file(hub: str | None) -> Path:
+def _find_lock_file(hub: str | None) -> Path:
+    """Return the path of a lock file, by default from ``SAMP_HUB`` or the home folder."""
     if hub is not None:
-        return path_of(hub) if hub.startswith("file:") else Path(hub)
-    said = os.environ.get("SAMP_HUB")
-    if said is None:
+        return convert_url_to_path(hub) if hub.startswith("file:") else Path(hub)
+    setting = os.environ.get("SAMP_HUB")
+    if setting is None:
         return Path.home() / ".samp"
-    kind, _, url = said.partition(":")
+    kind, _, url = setting.partition(":")
     if kind != "std-lockurl":
-        raise SampError(f"SAMP_HUB is {said!r}, which is no lock file", hint="std-lockurl:file:///…")
-    return path_of(url)
+        raise SampError(f"SAMP_HUB is {setting!r}, which is not a lock file", hint="std-lockurl:file:///…")
+    return convert_url_to_path(url)
 
 
-def _parameters(lock: Path) -> dict[str, str]:
-    """Return what a lock file says of a hub that is there."""
+def _read_lock_file(lock: Path) -> dict[str, str]:
+    """Return the parameters in the lock file of a running hub."""
     try:
         lines = lock.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
         raise SampError(f"there is no SAMP hub: no lock file {lock}", hint=_HINT) from error
     pairs = (line.partition("=") for line in lines if "=" in line and not line.startswith("#"))
-    known = {key.strip(): value.strip().replace("\\", "") for key, _, value in pairs}
+    parameters = {key.strip(): value.strip().replace("\\", "") for key, _, value in pairs}
     try:
-        place = urlsplit(known["samp.hub.xmlrpc.url"])
-        socket.create_connection((place.hostname or "", place.port or 80), timeout=_PATIENCE).close()
-        known["samp.secret"]
+        address = urlsplit(parameters["samp.hub.xmlrpc.url"])
+        socket.create_connection((address.hostname or "", address.port or 80), timeout=_PATIENCE).close()
+        parameters["samp.secret"]
     except (KeyError, ValueError) as error:
-        raise SampError(f"{lock} is no lock file of a hub", hint=_HINT) from error
+        raise SampError(f"{lock} is not the lock file of a hub", hint=_HINT) from error
     except OSError as error:
-        raise SampError(f"the hub of {lock} is not there any more: {error}", hint=_HINT) from error
-    return known
+        raise SampError(f"the hub of {lock} is no longer running: {error}", hint=_HINT) from error
+    return parameters
 
 
-def _is_there(lock: Path) -> bool:
+def _is_hub_running(lock: Path) -> bool:
+    """Tell whether the hub of a lock file is running."""
     with suppress(SampError):
-        return bool(_parameters(lock))
+        return bool(_read_lock_file(lock))
     return False

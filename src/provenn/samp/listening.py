@@ -1,4 +1,4 @@
-"""The pull side: other programs ask for attributes of sources, the target runs, the table comes back."""
+"""Answer pull requests: programs request attributes of sources, and receive the computed table."""
 
 from __future__ import annotations
 
@@ -12,34 +12,36 @@ from xmlrpc.client import Error as XmlRpcError
 from provenn.archive import Archive, Catalog, Target
 from provenn.criteria import split_commas
 from provenn.errors import ProvennError, SampError, TargetError
-from provenn.samp.hubs import connected
-from provenn.samp.places import new_file
+from provenn.files.suffixes import choose_suffix
+from provenn.gate.entrances import entrance
+from provenn.samp.hubs import connect_to_hub
+from provenn.samp.places import make_file_path
 
 __all__ = ["PULL", "Pulled", "listen"]
 
 PULL: Final = "catalog.pull"
-"""The message that asks for attributes of sources: ``start_catalog``, ``query``, ``attributes``."""
+"""The message that requests attributes of sources: ``start_catalog``, ``query``, ``attributes``."""
 
 _WAITING: Final = 100
-"""How many may wait for their turn."""
+"""The maximum number of waiting requests."""
 _PATIENCE: Final = 3.0
-"""Seconds after which it is seen whether the hub is still there."""
+"""Seconds after which provenn checks whether the hub is still running."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """A request by another program, and what became of it.
+    """A request of another program, with the outcome.
 
     Parameters
     ----------
     sender
-        What the hub calls the other program.
+        The identifier of the other program on the hub.
     asked
-        What it asked for.
+        The request in words.
     url, rows
-        Where the table is, for a day, and how many sources it has; None if there is none.
+        The location of the table, which is kept for a day, and the number of sources; None without a table.
     problem
-        What is wrong; None if there is a table.
+        The reason for a refusal; None for an answered request.
     """
 
     sender: str
@@ -51,6 +53,8 @@ class Pulled:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
+    """A received request."""
+
     sender: str
     message: str
     params: Mapping[str, Any]
@@ -63,50 +67,53 @@ def listen(
     ready: Callable[[str], None] = lambda _: None,
     told: Callable[[Pulled], None] = lambda _: None,
 ) -> None:
-    """Answer ``catalog.pull`` until the hub ends or this is interrupted; one request at a time.
+    """Answer ``catalog.pull`` requests, one at a time, until the hub ends or the process is interrupted.
 
-    Whoever is on the hub can ask for all that the archive holds: on a hub are programs of the user who runs it.
+    Every program on the hub can request all data of the archive: a hub serves the programs of its own user.
 
     Parameters
     ----------
     archive
-        What may be asked for.
+        The archive that answers the requests.
     hub
-        The lock file of the hub; by default where ``SAMP_HUB`` says, or ``~/.samp``.
+        The lock file of the hub; by default, the file in ``SAMP_HUB``, or ``~/.samp``.
     ready
-        Called with what the hub calls provenn, once it can be asked.
+        A function that is called with provenn's identifier on the hub once provenn accepts requests.
     told
-        Called with each request that was answered.
+        A function that is called with every request after its answer.
 
     Raises
     ------
     SampError
-        If there is no hub, or not any more.
+        If no hub is running, or the hub ends unexpectedly.
     """
     waiting: Queue[_Call | None] = Queue(_WAITING)
-    with connected("provenn", hub, f"Answers {PULL}: attributes of sources, computed with the least work") as client:
+    with connect_to_hub(
+        "provenn", hub, f"Answers {PULL}: attributes of sources, computed with the least work"
+    ) as client:
 
-        def asked(_key: str, sender: str, message: str, _mtype: str, params: Any, _more: Any) -> None:  # noqa: ANN401
+        def receive_call(_key: str, sender: str, message: str, _mtype: str, params: Any, _more: Any) -> None:  # noqa: ANN401
             try:
                 waiting.put_nowait(_Call(sender, message, params if isinstance(params, Mapping) else {}))
             except Full:
-                _refuse(client, message, SampError("too many wait for provenn", hint="try again later"))
+                _refuse(client, message, SampError("too many requests are waiting for provenn", hint="try again later"))
 
-        def ended(_key: str, _sender: str, _mtype: str, _params: Any, _more: Any) -> None:  # noqa: ANN401
+        def receive_shutdown(_key: str, _sender: str, _mtype: str, _params: Any, _more: Any) -> None:  # noqa: ANN401
             with suppress(Full):
                 waiting.put_nowait(None)
 
-        client.bind_receive_call(PULL, asked)
-        client.bind_receive_notification("samp.hub.event.shutdown", ended)
+        client.bind_receive_call(PULL, receive_call)
+        client.bind_receive_notification("samp.hub.event.shutdown", receive_shutdown)
         ready(client.get_public_id())
         try:
-            while (call := _next(client, waiting)) is not None:
-                told(_answered(archive, client, call))
+            while (call := _wait_for_call(client, waiting)) is not None:
+                told(_answer_call(archive, client, call))
         finally:
             _refuse_all(client, waiting)
 
 
-def _next(client: Any, waiting: Queue[_Call | None]) -> _Call | None:  # noqa: ANN401 - pyvo has no types
+def _wait_for_call(client: Any, waiting: Queue[_Call | None]) -> _Call | None:  # noqa: ANN401 - pyvo has no types
+    """Return the next request; None when the hub shuts down."""
     while True:
         try:
             return waiting.get(timeout=_PATIENCE)
@@ -114,42 +121,50 @@ def _next(client: Any, waiting: Queue[_Call | None]) -> _Call | None:  # noqa: A
             try:
                 client.ping()
             except (XmlRpcError, OSError) as error:
-                raise SampError(f"the hub is gone: {error}", hint="start it again, then provenn samp listen") from error
+                raise SampError(
+                    f"the hub is gone: {error}", hint="start it again, then run: provenn samp listen"
+                ) from error
 
 
-def _answered(archive: Archive, client: Any, call: _Call) -> Pulled:  # noqa: ANN401 - as above
+def _answer_call(archive: Archive, client: Any, call: _Call) -> Pulled:  # noqa: ANN401 - as above
+    """Compute the requested table, reply to the sender, and return the outcome."""
     words = [f"{key}={call.params[key]}" for key in ("start_catalog", "query", "attributes") if call.params.get(key)]
-    asked = ", ".join(words)
+    request = ", ".join(words)
     try:
-        data = _requested(archive, call.params)
-        file = new_file(".vot")
+        data = _read_request(archive, call.params)
+        file = make_file_path(choose_suffix("votable"))
         written = data.write(file, format="votable")
         url = file.absolute().as_uri()
-        columns = [one.name for one in data.plan().columns]
+        columns = [column.name for column in data.plan().columns]
         result = {"url": url, "table-id": f"provenn:{file.stem}", "format": "votable"}
         _reply(
             client,
             call.message,
             {"samp.status": "samp.ok", "samp.result": result | {"rows": str(written.rows), "attributes": columns}},
         )
-        return Pulled(call.sender, asked, url, written.rows)
+        return Pulled(call.sender, request, url, written.rows)
     except ProvennError as error:
         _refuse(client, call.message, error)
-        return Pulled(call.sender, asked, problem=error)
+        return Pulled(call.sender, request, problem=error)
     except BaseException as error:
         _refuse(client, call.message, SampError(f"provenn could not answer: {error or type(error).__name__}"))
         raise
 
 
-def _requested(archive: Archive, params: Mapping[str, Any]) -> Catalog | Target:
-    """Return the catalog, or the target, that a request is about."""
+@entrance("request of another program", "types", "criteria")
+def _read_request(archive: Archive, params: Mapping[str, Any]) -> Catalog | Target:
+    """Return the catalog or target that a request describes."""
     start, query, names = (params.get(key) or "" for key in ("start_catalog", "query", "attributes"))
     attributes = split_commas(names) if isinstance(names, str) else list(names)
     attributes = [name for name in attributes if name]
-    if not isinstance(start, str) or not isinstance(query, str) or not all(isinstance(one, str) for one in attributes):
+    if (
+        not isinstance(start, str)
+        or not isinstance(query, str)
+        or not all(isinstance(name, str) for name in attributes)
+    ):
         raise TargetError("start_catalog and query are texts, attributes a list of texts")
     if not start:
-        raise TargetError(f"{PULL} needs a start_catalog", hint="the catalog whose sources are meant")
+        raise TargetError(f"{PULL} needs a start_catalog", hint="the catalog whose sources are requested")
     catalog = archive.catalog(start)
     if not attributes and not query.strip():
         return catalog
@@ -157,11 +172,14 @@ def _requested(archive: Archive, params: Mapping[str, Any]) -> Catalog | Target:
 
 
 def _refuse(client: Any, message: str, error: ProvennError) -> None:  # noqa: ANN401 - as above
-    said = {"samp.errortxt": error.message, "samp.debugtxt": error.hint, "samp.code": type(error).__name__}
-    _reply(client, message, {"samp.status": "samp.error", "samp.error": said})
+    """Reply with an error."""
+    hint = str(error.hint)  # XML-RPC writes plain text, and no kind of text
+    details = {"samp.errortxt": error.message, "samp.debugtxt": hint, "samp.code": type(error).__name__}
+    _reply(client, message, {"samp.status": "samp.error", "samp.error": details})
 
 
 def _refuse_all(client: Any, waiting: Queue[_Call | None]) -> None:  # noqa: ANN401 - as above
+    """Reply with an error to all waiting requests."""
     with suppress(Empty):
         while True:
             call = waiting.get_nowait()
@@ -170,5 +188,6 @@ def _refuse_all(client: Any, waiting: Queue[_Call | None]) -> None:  # noqa: ANN
 
 
 def _reply(client: Any, message: str, answer: dict[str, Any]) -> None:  # noqa: ANN401 - as above
-    with suppress(XmlRpcError, OSError):  # who asked does not wait any more, or the hub is gone
+    """Send a reply; ignore a sender or hub that has left."""
+    with suppress(XmlRpcError, OSError):  # the sender no longer waits, or the hub has ended
         client.reply(message, answer)

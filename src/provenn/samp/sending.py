@@ -1,4 +1,4 @@
-"""Sending tables to other programs."""
+"""Send tables to programs on the hub."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from typing import Literal, get_args
 
 from provenn.archive import Catalog, Target
 from provenn.errors import FormatError, SampError, did_you_mean
-from provenn.samp.hubs import asked, chosen, connected
-from provenn.samp.places import new_file
+from provenn.files.suffixes import choose_suffix
+from provenn.hints import Hint
+from provenn.samp.hubs import choose_clients, connect_to_hub, request_result
+from provenn.samp.places import make_file_path
 
 __all__ = ["Delivery", "Format", "send"]
 
 Format = Literal["votable", "fits"]
-_SUFFIXES = {"votable": ".vot", "fits": ".fits"}
 _PATIENCE = 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of a table that was sent.
+    """The outcome of sending a table.
 
     Parameters
     ----------
     client, name
-        Whom it was sent to: what the hub calls it, and what it calls itself.
+        The receiver: its identifier on the hub, and its own name.
     url
-        Where the table is, for a day.
+        The location of the table, which is kept for a day.
     rows
-        How many sources it has.
+        The number of sources in the table.
     problem
-        What the other side says is wrong; None if it has the table.
+        The receiver's reason for a refusal; None if the receiver loaded the table.
     """
 
     client: str
@@ -48,48 +49,53 @@ def send(
     hub: str | None = None,
     timeout: float = _PATIENCE,
 ) -> list[Delivery]:
-    """Compute a catalog or a target, and have it loaded by another program, or by all on the hub that load tables.
+    """Compute a catalog or a target, and send it to a program on the hub, or to all programs that load tables.
 
-    Nothing is computed unless somebody takes it.
+    Nothing is computed unless a program accepts the table.
 
     Parameters
     ----------
     data
-        What to send.
+        The catalog or target.
     to
-        Who gets it: a name such as ``"topcat"``, or what the hub calls it; by default all.
+        The receiver: a name such as ``"topcat"``, or an identifier on the hub; by default, all programs.
     format
         ``"votable"`` or ``"fits"``.
     hub
-        The lock file of the hub; by default where ``SAMP_HUB`` says, or ``~/.samp``.
+        The lock file of the hub; by default, the file in ``SAMP_HUB``, or ``~/.samp``.
     timeout
-        Seconds to wait for each of them to have loaded it.
+        Seconds to wait for each receiver to load the table.
 
     Raises
     ------
     SampError
-        If there is no hub, nobody takes it, or nobody could load it.
+        If no hub is running, or no program accepts or loads the table.
     """
     if format not in get_args(Format):
         known = get_args(Format)
         raise FormatError(f"{format!r} cannot be sent", hint=did_you_mean(format, known) or f"{' or '.join(known)} can")
     mtype = f"table.load.{format}"
-    called = data.name if isinstance(data, Catalog) else data.request.called
-    with connected("provenn", hub, "Catalogs that know what they hold") as client:
-        receivers = chosen(client, mtype, to)
-        file = new_file(_SUFFIXES[format])
+    table_name = data.name if isinstance(data, Catalog) else data.request.sources_name
+    with connect_to_hub("provenn", hub, "Catalogs that know what they hold") as client:
+        receivers = choose_clients(client, mtype, to)
+        file = make_file_path(choose_suffix(format))
         written = data.write(file, format=format)
         url = file.absolute().as_uri()
-        message = {"url": url, "name": called, "table-id": f"provenn:{file.stem}"}
+        message = {"url": url, "name": table_name, "table-id": f"provenn:{file.stem}"}
         deliveries = []
-        for one in receivers:
+        for receiver in receivers:
             problem = None
             try:
-                asked(client, one, mtype, timeout, message)
+                request_result(client, receiver, mtype, timeout, message)
             except SampError as error:
                 problem = error.message
-            deliveries.append(Delivery(one.id, one.name, url, written.rows, problem))
-    problems = [one.problem for one in deliveries if one.problem is not None]
+            deliveries.append(Delivery(receiver.id, receiver.name, url, written.rows, problem))
+    problems = [delivery.problem for delivery in deliveries if delivery.problem is not None]
     if len(problems) == len(deliveries):
-        raise SampError("; ".join(problems), hint="try --format fits or votable, whichever it was not")
+        raise SampError(
+            "; ".join(problems),
+            hint=Hint(
+                'try the other format, "fits" or "votable"', command="try the other format: --format fits or votable"
+            ),
+        )
     return deliveries

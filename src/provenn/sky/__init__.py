@@ -1,4 +1,4 @@
-"""Positions and regions on the sky: as values, as sets known to lie in others, as SQL. Knows no catalogs."""
+"""Positions and regions on the sky: as values, as sets, and as SQL. This package knows no catalogs."""
 
 from provenn.sky.boxes import Box, box
 from provenn.sky.calls import FUNCTIONS, abridged, criterion_on, is_text, read_call, region_of
@@ -7,7 +7,7 @@ from provenn.sky.coverings import covering, meeting
 from provenn.sky.mocs import Moc, moc
 from provenn.sky.polygons import Polygon, polygon
 from provenn.sky.region import Region
-from provenn.sky.relations import Relation, apart, relation, within
+from provenn.sky.relations import RegionRelation, apart, relation, within
 from provenn.sky.sql import region_sql
 from provenn.sky.union_sql import can_be_united, union_sql
 
@@ -18,7 +18,7 @@ __all__ = [
     "Moc",
     "Polygon",
     "Region",
-    "Relation",
+    "RegionRelation",
     "abridged",
     "apart",
     "box",

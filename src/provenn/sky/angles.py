@@ -1,4 +1,4 @@
-"""Angles as people give them: numbers in degrees, or quantities and positions of astropy."""
+"""Read angles that users give: numbers in degrees, or quantities and positions of astropy."""
 
 from __future__ import annotations
 
@@ -7,57 +7,59 @@ from collections.abc import Sequence
 from typing import Any
 
 from provenn.errors import RegionError
+from provenn.hints import Hint
 
-__all__ = ["declination", "degrees", "position_names", "right_ascension", "width"]
+__all__ = ["read_declination", "read_degrees", "read_position_names", "read_right_ascension", "read_width"]
 
 
-def degrees(given: Any, what: str) -> float:  # noqa: ANN401 - a number, or anything that knows its value in degrees
-    """Return an angle in degrees.
+def read_degrees(value: Any, label: str) -> float:  # noqa: ANN401 - a number, or anything that knows its value in degrees
+    """Return an angle in degrees; `label` names the angle in error messages.
 
     Raises
     ------
     RegionError
-        If it is not a finite number, or has a unit that is no angle.
+        If the value is not a finite number, or its unit is not an angle.
     """
     try:
-        value = float(given.to_value("deg") if hasattr(given, "to_value") else given)
+        degrees = float(value.to_value("deg") if hasattr(value, "to_value") else value)
     except (TypeError, ValueError):  # a UnitConversionError is both
-        raise RegionError(f"{given!r} is not an angle, for {what}", hint="give degrees as a number") from None
-    if not math.isfinite(value):
-        raise RegionError(f"{what} is {value}", hint="give degrees as a finite number")
-    return value + 0.0  # -0.0 is 0.0
+        raise RegionError(f"expected an angle for {label}, got {value!r}", hint="give degrees as a number") from None
+    if not math.isfinite(degrees):
+        raise RegionError(f"{label} is {degrees}", hint="give degrees as a finite number")
+    return degrees + 0.0  # -0.0 is 0.0
 
 
-def right_ascension(given: Any, what: str = "the right ascension") -> float:  # noqa: ANN401 - as above
-    """Return a right ascension, from 0 up to and including 360."""
-    value = degrees(given, what)
-    if not 0 <= value <= 360:
-        raise RegionError(f"{what} is {value:g}, not between 0 and 360 degrees", hint="add or take away 360")
-    return value
+def read_right_ascension(value: Any, label: str = "the right ascension") -> float:  # noqa: ANN401 - as above
+    """Return a right ascension in degrees, from 0 up to and including 360."""
+    degrees = read_degrees(value, label)
+    if not 0 <= degrees <= 360:
+        raise RegionError(f"{label} is {degrees:g}, not between 0 and 360 degrees", hint="add or subtract 360")
+    return degrees
 
 
-def declination(given: Any, what: str = "the declination") -> float:  # noqa: ANN401 - as above
-    """Return a declination."""
-    value = degrees(given, what)
-    if not -90 <= value <= 90:
-        raise RegionError(f"{what} is {value:g}, not between -90 and 90 degrees", hint="is it the right ascension?")
-    return value
+def read_declination(value: Any, label: str = "the declination") -> float:  # noqa: ANN401 - as above
+    """Return a declination in degrees, from -90 to 90."""
+    degrees = read_degrees(value, label)
+    if not -90 <= degrees <= 90:
+        raise RegionError(f"{label} is {degrees:g}, not between -90 and 90 degrees", hint="is it the right ascension?")
+    return degrees
 
 
-def width(given: Any, what: str) -> float:  # noqa: ANN401 - as above
-    """Return an angle above 0 and up to 180 degrees."""
-    value = degrees(given, what)
-    if not 0 < value <= 180:
+def read_width(value: Any, label: str) -> float:  # noqa: ANN401 - as above
+    """Return an angle in degrees, above 0 and up to 180."""
+    degrees = read_degrees(value, label)
+    if not 0 < degrees <= 180:
         hint = "give it in degrees: 1 arcsec is 1/3600"
-        raise RegionError(f"{what} is {value:g}, not above 0 and up to 180 degrees", hint=hint)
-    return value
+        raise RegionError(f"{label} is {degrees:g}, not above 0 and up to 180 degrees", hint=hint)
+    return degrees
 
 
-def position_names(on: Sequence[str] | None) -> tuple[str, str] | None:
-    """Return the two names of attributes that a position is read from, or None if they are to be found."""
+def read_position_names(on: Sequence[str] | None) -> tuple[str, str] | None:
+    """Return the names of the two attributes of a position, or None if the caller names none."""
     if on is None:
         return None
     names = tuple(on)
-    if isinstance(on, str) or len(names) != 2 or not all(isinstance(one, str) for one in names):
-        raise RegionError(f"{on!r} does not name a position", hint='give two attributes: on=("ra", "dec")')
+    if isinstance(on, str) or len(names) != 2 or not all(isinstance(name, str) for name in names):
+        hint = Hint('name two attributes: on=("ra", "dec")', command="name two attributes: --on ra dec")
+        raise RegionError(f"expected the two attributes of a position, got {on!r}", hint=hint)
     return names[0], names[1]

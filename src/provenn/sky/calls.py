@@ -8,12 +8,13 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Protocol
 
+from provenn.batches import split_batches
 from provenn.errors import DefinitionError
 from provenn.sky.boxes import box
 from provenn.sky.cones import cone
 from provenn.sky.mocs import moc
 from provenn.sky.polygons import polygon
-from provenn.sky.positions import DEGREES, angle_unit, positions
+from provenn.sky.positions import DEGREES, find_position_attributes, read_angle_unit
 from provenn.sky.region import Region
 
 __all__ = ["FUNCTIONS", "abridged", "criterion_on", "is_text", "read_call", "region_of"]
@@ -24,46 +25,52 @@ FUNCTIONS: dict[str, tuple[int, int | None]] = {
     "in_moc": (3, 3),
     "in_polygon": (8, None),
 }
-"""The functions, with the least and the greatest number of arguments; the first two are the coordinates."""
+"""The least and the greatest number of arguments by function; the first two arguments are the coordinates."""
 
 
-class Named(Protocol):
-    """An attribute that may hold a coordinate."""
+class PositionAttribute(Protocol):
+    """A candidate for an attribute with a coordinate."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the attribute."""
 
     @property
     def unit(self) -> str:
-        """Its unit; empty if it is not known."""
+        """The unit; empty if it is unknown."""
 
     @property
     def ucd(self) -> str:
-        """What it is, in the IVOA's words; empty if it is not known."""
+        """The UCD (the IVOA's word for the meaning); empty if it is unknown."""
 
 
-def criterion_on(region: Region, schema: Mapping[str, Named]) -> str:
-    """Return a region as a criterion on the position of the sources of a catalog.
+def criterion_on(region: Region, schema: Mapping[str, PositionAttribute]) -> str:
+    """Return a criterion that selects the sources of a catalog in a region.
 
     Raises
     ------
     DefinitionError
-        If it is no region, it is not known which attributes hold the position, or their unit is no angle.
+        If `region` is not a region, no attributes are known to hold the position, or their unit is not an angle.
     AttributeNotFoundError
-        If an attribute that `region` is on is not there.
+        If the schema lacks an attribute that `region.on` names.
     """
     if not hasattr(region, "on"):
-        raise DefinitionError(f"{region!r} is no criterion", hint="give a text in SQL, or a region of provenn.sky")
-    coordinates = [_in_degrees(one) for one in positions(schema, region.on)]
-    constants = [f"'{one}'" if isinstance(one, str) else repr(one).removesuffix(".0") for one in region.constants]
+        raise DefinitionError(
+            f"expected a criterion, got {region!r}", hint="pass an SQL text, or a region of provenn.sky"
+        )
+    coordinates = [_degrees_sql(attribute) for attribute in find_position_attributes(schema, region.on)]
+    constants = [
+        f"'{constant}'" if isinstance(constant, str) else repr(constant).removesuffix(".0")
+        for constant in region.constants
+    ]
     return f"{region.function}({', '.join([*coordinates, *constants])})"
 
 
-def _in_degrees(one: Named) -> str:
-    # Most names are these two; others may be words of SQL.
-    name = one.name if one.name.lower() in ("ra", "dec") else "`" + one.name.replace("`", "``") + "`"
-    match angle_unit(one):
+def _degrees_sql(attribute: PositionAttribute) -> str:
+    """Return SQL for a coordinate in degrees."""
+    # Most positions have these two names; other names may be SQL keywords.
+    name = attribute.name if attribute.name.lower() in ("ra", "dec") else "`" + attribute.name.replace("`", "``") + "`"
+    match read_angle_unit(attribute):
         case "deg":
             return name
         case "rad":
@@ -74,60 +81,60 @@ def _in_degrees(one: Named) -> str:
 
 
 def is_text(function: str) -> bool:
-    """Tell whether the region is given as a text; otherwise in degrees."""
+    """Tell whether a function takes a region as a text; all others take degrees."""
     return function == "in_moc"
 
 
 def region_of(function: str, constants: Sequence[Any]) -> Region:
-    """Return the region that a function is about, given its arguments behind the coordinates.
+    """Return the region for a function and its arguments after the coordinates.
 
     Raises
     ------
     RegionError
-        If they are not those of a region.
+        If the constants do not describe a region.
     """
     return _BUILDERS[function](*constants)
 
 
-def _polygon(*numbers: float) -> Region:
-    return polygon([numbers[place : place + 2] for place in range(0, len(numbers), 2)])
+def _build_polygon(*numbers: float) -> Region:
+    return polygon(list(split_batches(numbers, 2)))
 
 
 _BUILDERS: dict[str, Callable[..., Region]] = {
     "in_box": box,
     "in_cone": cone,
     "in_moc": moc,
-    "in_polygon": _polygon,
+    "in_polygon": _build_polygon,
 }
-_LONG = re.compile(r"(in_moc\([^']*')([^']{48})([^']{48,})'")
-_PART = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[(),]|[^`'(),]+", re.DOTALL)
+_LONG_MOC = re.compile(r"(in_moc\([^']*')([^']{48})([^']{48,})'")
+_CALL_PART = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[(),]|[^`'(),]+", re.DOTALL)
 
 
 def abridged(text: str) -> str:
-    """Return a criterion with the cells of long MOCs left out; what stands for them tells one from the other.
+    """Return a criterion with the cells of long MOCs shortened; a hash distinguishes MOCs that begin alike.
 
     >>> abridged("in_moc(ra, dec, '3/1-4')")
     "in_moc(ra, dec, '3/1-4')"
     """
 
-    def short(found: re.Match[str]) -> str:
-        mark = blake2b(found[3].encode(), digest_size=3).hexdigest()
-        return f"{found[1]}{found[2].rpartition(' ')[0]} … {mark}'"
+    def abridge_cells(match: re.Match[str]) -> str:
+        digest = blake2b(match[3].encode(), digest_size=3).hexdigest()
+        return f"{match[1]}{match[2].rpartition(' ')[0]} … {digest}'"
 
-    return _LONG.sub(short, text)
+    return _LONG_MOC.sub(abridge_cells, text)
 
 
 @lru_cache(maxsize=10_000)
 def read_call(text: str) -> tuple[str, Region] | None:
-    """Return the position and the region of which a canonical text speaks, or None if it is about something else.
+    """Return the position and the region in a canonical text, or None if the text does not call a function of regions.
 
-    Two texts are about one position if the first part is the same.
+    Two texts use the same position if the first items are equal.
     """
     function, bracket, rest = text.partition("(")
     if not bracket or function not in FUNCTIONS:
         return None
     arguments, depth = [""], 0
-    for part in _PART.findall(rest):
+    for part in _CALL_PART.findall(rest):
         depth += (part == "(") - (part == ")")
         if depth < 0:
             break
@@ -135,7 +142,7 @@ def read_call(text: str) -> tuple[str, Region] | None:
             arguments.append("")
         else:
             arguments[-1] += part
-    ra, dec, *constants = (one.strip() for one in arguments)
+    ra, dec, *constants = (argument.strip() for argument in arguments)
     if is_text(function):
         return f"{ra}, {dec}", region_of(function, [constants[0].strip("'")])
-    return f"{ra}, {dec}", region_of(function, [float(one.removesuffix("D")) for one in constants])
+    return f"{ra}, {dec}", region_of(function, [float(constant.removesuffix("D")) for constant in constants])

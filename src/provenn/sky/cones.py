@@ -8,17 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from provenn.sky.angles import declination, position_names, right_ascension, width
+from provenn.sky.angles import read_declination, read_position_names, read_right_ascension, read_width
 from provenn.sky.cells import Cells
-from provenn.sky.points import Cap, Flags, Numbers, Points, separation
-from provenn.sky.region import Sides, sides
+from provenn.sky.points import Cap, Flags, Numbers, Points, measure_separation
+from provenn.sky.region import Sides, classify_cells
 
 __all__ = ["Cone", "cone"]
 
 
 @dataclass(frozen=True, slots=True)
 class Cone:
-    """The positions within a radius of a centre, the circle included; all in degrees. Made by `cone`."""
+    """The positions within a radius of a centre, the circle included; all in degrees. Build it with `cone`."""
 
     ra: float
     dec: float
@@ -29,30 +29,30 @@ class Cone:
 
     @property
     def constants(self) -> tuple[float, ...]:
-        """Centre and radius."""
+        """The centre and the radius."""
         return self.ra, self.dec, self.radius
 
     @property
     def cap(self) -> Cap:
-        """Itself."""
+        """The cone as a cap."""
         return Cap(Points.at(self.ra, self.dec).vectors[0], self.radius)
 
     def holds(self, points: Points) -> Flags:
-        """Return which points are inside."""
-        return separation(points.vectors, self.cap.centre) <= self.radius
+        """Return a flag per point: whether it lies inside the cone."""
+        return measure_separation(points.vectors, self.cap.centre) <= self.radius
 
     def from_border(self, points: Points) -> Numbers:
-        """Return the distance of points from the circle."""
+        """Return the distance in degrees of each point from the circle."""
         if self.radius == 180:
             return np.full(len(points.ra), np.inf)
-        return np.abs(separation(points.vectors, self.cap.centre) - self.radius)
+        return np.abs(measure_separation(points.vectors, self.cap.centre) - self.radius)
 
     def sides(self, cells: Cells) -> Sides:
-        """Return on which side of the circle cells are."""
-        return sides(self, cells)
+        """Return the side of the circle for each cell."""
+        return classify_cells(self, cells)
 
 
-def cone(ra: Any, dec: Any, radius: Any, on: Sequence[str] | None = None) -> Cone:  # noqa: ANN401 - see `degrees`
+def cone(ra: Any, dec: Any, radius: Any, on: Sequence[str] | None = None) -> Cone:  # noqa: ANN401 - see `read_degrees`
     """Return the cone of all positions within a radius of a centre.
 
     Parameters
@@ -62,7 +62,7 @@ def cone(ra: Any, dec: Any, radius: Any, on: Sequence[str] | None = None) -> Con
     radius
         The radius, above 0 and up to 180 degrees.
     on
-        The attributes that hold the position of a source; found by UCD or by name if they are not given.
+        The attributes that hold the position of a source; without them, UCDs or usual names decide.
 
     Raises
     ------
@@ -74,11 +74,11 @@ def cone(ra: Any, dec: Any, radius: Any, on: Sequence[str] | None = None) -> Con
     >>> cone(56.75, 24.12, 1.5)
     Cone(ra=56.75, dec=24.12, radius=1.5, on=None)
     """
-    names = position_names(on)
-    around, height = right_ascension(ra) % 360, declination(dec)
-    reach = width(radius, "the radius")
-    if reach == 180:  # all of the sky, whatever the centre
-        around, height = 0.0, 0.0
-    elif abs(height) == 90:
-        around = 0.0
-    return Cone(around, height, reach, names)
+    names = read_position_names(on)
+    centre_ra, centre_dec = read_right_ascension(ra) % 360, read_declination(dec)
+    degrees = read_width(radius, "the radius")
+    if degrees == 180:  # the whole sky, independent of the centre
+        centre_ra, centre_dec = 0.0, 0.0
+    elif abs(centre_dec) == 90:
+        centre_ra = 0.0
+    return Cone(centre_ra, centre_dec, degrees, names)

@@ -1,7 +1,7 @@
-"""The cells of large MOCs, which criteria name by a digest: kept in memory, and found in the stores of archives.
+"""The cells of large MOCs by digest, in memory and in the stores of archives; criteria name a large MOC by its digest.
 
-A digest determines the cells, and whatever is found under it is hashed before it is used. So it does not matter which
-archive's store the cells come from, and one library serves the whole process.
+A digest determines the cells, and the library hashes all cells from a store before it returns them. So the cells may
+come from the store of any archive, and a single library serves the whole process.
 """
 
 from __future__ import annotations
@@ -12,87 +12,87 @@ from collections.abc import Callable
 from hashlib import sha256
 from threading import Lock
 
-__all__ = ["LIBRARY", "PREFIX", "Library", "digest_in", "digest_of", "digests_in"]
+__all__ = ["LIBRARY", "PREFIX", "MocLibrary", "find_digests", "hash_cells", "parse_digest"]
 
 PREFIX = "moc:"
-"""How the text begins that names a large MOC; 64 hexadecimal digits follow."""
+"""The prefix of a text that names a large MOC; 64 hexadecimal digits follow."""
 
-Place = Callable[[str], str | None]
-"""A place where cells are kept: it returns the text of the cells by digest, or None."""
+CellReader = Callable[[str], str | None]
+"""A function that reads the text of cells from a store by their digest; it returns None if the store lacks them."""
 
-_NAMED = re.compile(rf"{PREFIX}([0-9a-f]{{64}})")
+_MOC_DIGEST = re.compile(rf"{PREFIX}([0-9a-f]{{64}})")
 
 
-def digest_of(cells: str) -> str:
+def hash_cells(cells: str) -> str:
     """Return the digest of the cells of a MOC in canonical text."""
     return sha256(cells.encode()).hexdigest()
 
 
-def digest_in(text: str) -> str | None:
-    """Return the digest that a text is, or None if it does not name a MOC."""
-    found = _NAMED.fullmatch(text)
-    return None if found is None else found[1]
+def parse_digest(text: str) -> str | None:
+    """Return the digest in a text that names a MOC, or None if the text does not name a MOC."""
+    match = _MOC_DIGEST.fullmatch(text)
+    return None if match is None else match[1]
 
 
-def digests_in(text: str) -> frozenset[str]:
-    """Return the digests of all MOCs that a criterion, or any other text, names."""
-    return frozenset(_NAMED.findall(text))
+def find_digests(text: str) -> frozenset[str]:
+    """Return the digests of all MOCs that a text, for example a criterion, names."""
+    return frozenset(_MOC_DIGEST.findall(text))
 
 
-class Library:
-    """Cells by digest.
+class MocLibrary:
+    """The cells of MOCs by digest.
 
     Parameters
     ----------
     most_characters
-        How many characters are kept in memory; what was used longest ago goes first.
+        The limit of characters in memory; beyond it, the library drops the least recently used cells.
     """
 
     def __init__(self, most_characters: int = 200_000_000) -> None:
-        self._most = most_characters
-        self._held: OrderedDict[str, str] = OrderedDict()
-        self._places: dict[str, Place] = {}
+        self._most_characters = most_characters
+        self._cells: OrderedDict[str, str] = OrderedDict()
+        self._places: dict[str, CellReader] = {}
         self._lock = Lock()
 
-    def add_place(self, name: str, place: Place) -> None:
-        """Look for cells in a place, too; a place of the same name is replaced."""
+    def add_place(self, name: str, reader: CellReader) -> None:
+        """Look up cells with another reader, too; it replaces a reader of the same name."""
         with self._lock:
-            self._places[name] = place
+            self._places[name] = reader
 
     def remove_place(self, name: str) -> None:
-        """Look there no more."""
+        """Stop looking up cells with the reader of a name."""
         with self._lock:
             self._places.pop(name, None)
 
     def forget(self) -> None:
-        """Let go of all that is in memory; what the places have is found again."""
+        """Drop all cells from memory; the readers find them again."""
         with self._lock:
-            self._held.clear()
+            self._cells.clear()
 
     def remember(self, cells: str) -> str:
-        """Keep cells in memory; return their digest."""
-        digest = digest_of(cells)
+        """Keep cells in memory and return their digest."""
+        digest = hash_cells(cells)
         with self._lock:
-            self._held[digest] = cells
-            self._held.move_to_end(digest)
-            while sum(map(len, self._held.values())) > self._most and len(self._held) > 1:
-                self._held.popitem(last=False)
+            self._cells[digest] = cells
+            self._cells.move_to_end(digest)
+            while sum(map(len, self._cells.values())) > self._most_characters and len(self._cells) > 1:
+                self._cells.popitem(last=False)
         return digest
 
     def find(self, digest: str) -> str | None:
-        """Return the cells that have a digest, or None if neither memory nor any place has them."""
+        """Return the cells of a digest, or None if neither memory nor any reader has them."""
         with self._lock:
-            if digest in self._held:
-                self._held.move_to_end(digest)
-                return self._held[digest]
-            places = list(self._places.values())
-        for place in reversed(places):
-            cells = place(digest)
-            if cells is not None and digest_of(cells) == digest:
+            if digest in self._cells:
+                self._cells.move_to_end(digest)
+                return self._cells[digest]
+            readers = list(self._places.values())
+        for reader in reversed(readers):
+            cells = reader(digest)
+            if cells is not None and hash_cells(cells) == digest:
                 self.remember(cells)
                 return cells
         return None
 
 
-LIBRARY = Library()
+LIBRARY = MocLibrary()
 """The library of this process."""

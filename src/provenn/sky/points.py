@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MARGIN", "Cap", "Flags", "Numbers", "Points", "arc_distance", "separation"]
+__all__ = ["MARGIN", "Cap", "Flags", "Numbers", "Points", "measure_arc_distance", "measure_separation"]
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 MARGIN = 1e-9
-"""Degrees that are not relied on: what is nearer to a border may be on either side of it, by rounding."""
+"""The rounding margin in degrees: a point nearer to a border than this may lie on either side of it."""
 
-_AT_ONCE = 100_000
+_MOST_PAIRS = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Points, by their coordinates in degrees and as unit vectors."""
+    """Points on the sphere, as coordinates in degrees and as unit vectors."""
 
     ra: Numbers
     dec: Numbers
@@ -29,7 +29,7 @@ class Points:
 
     @classmethod
     def at(cls, ra: Any, dec: Any) -> Points:  # noqa: ANN401 - numbers or arrays of them
-        """Return the points at some coordinates."""
+        """Return the points at coordinates in degrees."""
         longitude, latitude = np.atleast_1d(np.asarray(ra, float)), np.atleast_1d(np.asarray(dec, float))
         lon, lat = np.radians(longitude), np.radians(latitude)
         vectors = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
@@ -44,32 +44,32 @@ class Cap:
     radius: float
 
 
-def separation(one: Numbers, other: Numbers) -> Numbers:
-    """Return the angle between unit vectors in degrees, exact for small and for large ones."""
+def measure_separation(vector: Numbers, other: Numbers) -> Numbers:
+    """Return the angle between unit vectors in degrees, exact for small and for large angles."""
     return np.asarray(
-        2 * np.degrees(np.arctan2(np.linalg.norm(one - other, axis=-1), np.linalg.norm(one + other, axis=-1)))
+        2 * np.degrees(np.arctan2(np.linalg.norm(vector - other, axis=-1), np.linalg.norm(vector + other, axis=-1)))
     )
 
 
-def arc_distance(vectors: Numbers, starts: Numbers, ends: Numbers) -> Numbers:
-    """Return the distance in degrees of unit vectors from the nearest of some arcs of great circles.
+def measure_arc_distance(vectors: Numbers, starts: Numbers, ends: Numbers) -> Numbers:
+    """Return the distance in degrees of each unit vector from the nearest arc of a great circle.
 
     Each arc is shorter than half a circle.
     """
     nearest = np.full(len(vectors), np.inf)
-    some = max(1, _AT_ONCE // max(1, len(vectors)))
-    for first in range(0, len(starts), some):
-        arcs = _arc_distances(vectors, starts[first : first + some], ends[first : first + some])
+    batch_size = max(1, _MOST_PAIRS // max(1, len(vectors)))
+    for first in range(0, len(starts), batch_size):
+        arcs = _measure_arc_distances(vectors, starts[first : first + batch_size], ends[first : first + batch_size])
         nearest = np.minimum(nearest, arcs.min(axis=1))
     return nearest
 
 
-def _arc_distances(vectors: Numbers, starts: Numbers, ends: Numbers) -> Numbers:
+def _measure_arc_distances(vectors: Numbers, starts: Numbers, ends: Numbers) -> Numbers:
     """Return the distances of all vectors (rows) from all arcs (columns)."""
-    corners = np.minimum(separation(vectors[:, None], starts), separation(vectors[:, None], ends))
+    corners = np.minimum(measure_separation(vectors[:, None], starts), measure_separation(vectors[:, None], ends))
     normals = np.cross(starts, ends)
     lengths = np.linalg.norm(normals, axis=1)
     normals = normals / np.where(lengths, lengths, 1)[:, None]
-    # Above the arc: on the inner side of the two planes that cut it off at its ends.
+    # A vector is above the arc if it lies on the inner side of both planes that bound the arc at its ends.
     above = (vectors @ np.cross(normals, starts).T >= 0) & (vectors @ np.cross(ends, normals).T >= 0) & (lengths > 0)
     return np.where(above, np.degrees(np.arcsin(np.minimum(np.abs(vectors @ normals.T), 1))), corners)

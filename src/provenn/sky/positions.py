@@ -1,13 +1,14 @@
-"""Which attributes tell where on the sky a source is, and in which unit they say it."""
+"""Find the attributes that hold the position of a source on the sky, and read their units."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from provenn.errors import AttributeNotFoundError, DefinitionError
+from provenn.hints import Hint
 
-__all__ = ["DEGREES", "angle_unit", "positions"]
+__all__ = ["DEGREES", "find_position_attributes", "read_angle_unit"]
 
 DEGREES = {
     "deg": 1.0,
@@ -17,9 +18,9 @@ DEGREES = {
     "arcsec": 1 / 3600,
     "mas": 1 / 3_600_000,
 }
-"""How many degrees the units of angles are."""
+"""The units of angles in degrees."""
 
-_SAME = {
+_UNIT_SYNONYMS = {
     **dict.fromkeys(("", "degree", "degrees", "°"), "deg"),
     **dict.fromkeys(("radian", "radians"), "rad"),
     **dict.fromkeys(("h", "hr", "hour", "hours", "15deg", "15 deg"), "hourangle"),  # as astropy writes it to VOTables
@@ -28,13 +29,13 @@ _SAME = {
     "milliarcsecond": "mas",
 }
 
-_NAMES = (
+_USUAL_NAMES = (
     *(("ra", "dec"), ("raj2000", "dej2000"), ("raj2000", "decj2000"), ("ra_j2000", "dec_j2000")),
     *(("ra_icrs", "de_icrs"), ("ra_icrs", "dec_icrs"), ("raicrs", "deicrs"), ("_raj2000", "_dej2000")),
     *(("radeg", "dedeg"), ("ra_deg", "dec_deg"), ("ra_degrees", "dec_degrees"), ("rarad", "derad")),
     *(("ra_rad", "dec_rad"), ("alpha", "delta"), ("right_ascension", "declination")),
 )
-"""Usual names of right ascension and declination, in lower case; the first that are there are meant."""
+"""Usual names of right ascension and declination, in lower case; the first pair that a schema has is used."""
 
 
 class _Attribute(Protocol):
@@ -47,7 +48,7 @@ class _Attribute(Protocol):
 A = TypeVar("A", bound=_Attribute)
 
 
-def positions(schema: Mapping[str, A], on: Iterable[str] | None = None) -> tuple[A, A]:
+def find_position_attributes(schema: Mapping[str, A], on: Iterable[str] | None = None) -> tuple[A, A]:
     """Return the attributes that hold right ascension and declination.
 
     Parameters
@@ -55,73 +56,83 @@ def positions(schema: Mapping[str, A], on: Iterable[str] | None = None) -> tuple
     schema
         Attributes by name.
     on
-        The names of both. Without them, attributes with the UCDs ``pos.eq.ra;meta.main`` and ``pos.eq.dec;meta.main``
-        are meant; then those with usual names, ``ra`` and ``dec`` first; then the only ones with the UCDs
-        ``pos.eq.ra`` and ``pos.eq.dec``.
+        The names of both attributes. Without names, the function takes the attributes with the UCDs
+        ``pos.eq.ra;meta.main`` and ``pos.eq.dec;meta.main``; then attributes with usual names, ``ra`` and ``dec``
+        first; then the only attributes with the UCDs ``pos.eq.ra`` and ``pos.eq.dec``.
 
     Raises
     ------
     DefinitionError
-        If there are no such attributes, or several, or not two names.
+        If no attributes or several fit, or `on` does not have two names.
     AttributeNotFoundError
-        If there is no attribute of a name.
+        If the schema has no attribute of a name.
     """
     if on is not None:
         names = (on,) if isinstance(on, str) else tuple(on)
         if len(names) != 2:
-            raise DefinitionError(f"a position is two attributes, not {names!r}", hint='say which: on=("ra", "dec")')
-        return _named(schema, names[0]), _named(schema, names[1])
-    found = _by_ucd(schema, main=True) or _by_name(schema) or _by_ucd(schema, main=False)
-    if found is None:
+            raise DefinitionError(f"a position is two attributes, not {names!r}", hint=_NAME_THEM)
+        return _find_by_name(schema, names[0]), _find_by_name(schema, names[1])
+    pair = _find_by_ucd(schema, main=True) or _find_by_usual_name(schema) or _find_by_ucd(schema, main=False)
+    if pair is None:
         known = ", ".join(list(schema)[:20])
         raise DefinitionError(
-            f"it is not known which attributes tell the position on the sky, of {known}",
-            hint='say which: on=("ra", "dec")',
+            f"none of these attributes is known to be a position on the sky: {known}",
+            hint=_NAME_THEM,
         )
-    return found
+    return pair
 
 
-def angle_unit(attribute: _Attribute) -> str:
-    """Return the unit of an attribute that holds an angle, as `DEGREES` has it; without a unit it is in degrees.
+_NAME_THEM: Final = Hint(
+    'name the attributes: on=("ra", "dec")',
+    command="name the attributes: --on ra dec; for a cross-match, --left ra dec and --right ra dec",
+)
+
+
+def read_angle_unit(attribute: _Attribute) -> str:
+    """Return the unit of an attribute that holds an angle, as a key of `DEGREES`; without a unit, degrees.
 
     Raises
     ------
     DefinitionError
-        If it is no unit of an angle.
+        If the unit is not a unit of an angle.
     """
-    unit = _SAME.get(attribute.unit.strip().lower(), attribute.unit.strip().lower())
+    unit = _UNIT_SYNONYMS.get(attribute.unit.strip().lower(), attribute.unit.strip().lower())
     if unit not in DEGREES:
         raise DefinitionError(
-            f"a position in {attribute.unit} is not understood",
-            hint="degrees, radians, hours, arcmin, arcsec and mas are",
+            f"{attribute.unit!r} is not a known unit of angles",
+            hint="use degrees, radians, hours, arcmin, arcsec or mas",
         )
     return unit
 
 
-def _named(schema: Mapping[str, A], name: str) -> A:
-    matches = [one for one in schema if one == name] or [one for one in schema if one.lower() == str(name).lower()]
+def _find_by_name(schema: Mapping[str, A], name: str) -> A:
+    matches = [candidate for candidate in schema if candidate == name] or [
+        candidate for candidate in schema if candidate.lower() == str(name).lower()
+    ]
     if len(matches) != 1:
         raise AttributeNotFoundError(name, schema, matches)
     return schema[matches[0]]
 
 
-def _by_ucd(schema: Mapping[str, A], *, main: bool) -> tuple[A, A] | None:
-    found: list[A] = []
+def _find_by_ucd(schema: Mapping[str, A], *, main: bool) -> tuple[A, A] | None:
+    attributes: list[A] = []
     for word in ("pos.eq.ra", "pos.eq.dec"):
-        said = {name: one.ucd.lower().replace(" ", "").split(";") for name, one in schema.items()}
-        there = [name for name, words in said.items() if words[0] == word and (not main or "meta.main" in words)]
-        if len(there) != 1:
+        words_by_name = {name: attribute.ucd.lower().replace(" ", "").split(";") for name, attribute in schema.items()}
+        matches = [
+            name for name, words in words_by_name.items() if words[0] == word and (not main or "meta.main" in words)
+        ]
+        if len(matches) != 1:
             return None
-        found.append(schema[there[0]])
-    return found[0], found[1]
+        attributes.append(schema[matches[0]])
+    return attributes[0], attributes[1]
 
 
-def _by_name(schema: Mapping[str, A]) -> tuple[A, A] | None:
-    lower: dict[str, list[str]] = {}
+def _find_by_usual_name(schema: Mapping[str, A]) -> tuple[A, A] | None:
+    names_by_lower: dict[str, list[str]] = {}
     for name in schema:
-        lower.setdefault(name.lower(), []).append(name)
-    for names in _NAMES:
-        there = [lower.get(name, []) for name in names]
-        if all(len(one) == 1 for one in there):
-            return schema[there[0][0]], schema[there[1][0]]
+        names_by_lower.setdefault(name.lower(), []).append(name)
+    for names in _USUAL_NAMES:
+        candidates = [names_by_lower.get(name, []) for name in names]
+        if all(len(matches) == 1 for matches in candidates):
+            return schema[candidates[0][0]], schema[candidates[1][0]]
     return None

@@ -1,4 +1,4 @@
-"""Separations on the sky, as people give them."""
+"""Read separations on the sky that users give."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 from provenn.errors import DefinitionError
 
-__all__ = ["arcseconds"]
+__all__ = ["read_arcseconds"]
 
 _ARCSECONDS = {
     **dict.fromkeys(("", "arcsec", "arcsecond", "arcseconds", '"'), 1.0),
@@ -19,33 +19,35 @@ _ARCSECONDS = {
 _ANGLE = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)\s*")
 
 
-def arcseconds(radius: object) -> float:
-    """Return a radius on the sky in arcseconds: a number of them, a text such as "2 arcsec", or a quantity of astropy.
+def read_arcseconds(radius: object) -> float:
+    """Return a radius in arcseconds from a number of arcseconds, a text like "2 arcsec", or an astropy quantity.
 
     Raises
     ------
     DefinitionError
-        If it is none, or does not lie above 0 and within 180 degrees.
+        If the radius is not an angle, or does not lie above 0 and within 180 degrees.
 
-    >>> arcseconds(2), arcseconds("1.5 deg"), arcseconds("5 mas")
+    >>> read_arcseconds(2), read_arcseconds("1.5 deg"), read_arcseconds("5 mas")
     (2.0, 5400.0, 0.005)
     """
-    found = _number(radius)
-    if found is None:
-        raise DefinitionError(f"{radius!r} is no angle", hint='a number of arcseconds, or text such as "2 arcsec"')
-    if not 0 < found <= 648000:
-        raise DefinitionError(f"a radius lies above 0 and within 180 degrees, {radius!s} does not")
-    return found
+    separation = _parse_arcseconds(radius)
+    if separation is None:
+        raise DefinitionError(
+            f"expected an angle, got {radius!r}", hint='pass a number of arcseconds, or text such as "2 arcsec"'
+        )
+    if not 0 < separation <= 648000:
+        raise DefinitionError(f"expected a radius above 0 and up to 180 degrees, got {radius!s}")
+    return separation
 
 
-def _number(radius: object) -> float | None:
+def _parse_arcseconds(radius: object) -> float | None:
     if isinstance(radius, str):
-        read = _ANGLE.fullmatch(radius)
-        factor = None if read is None else _ARCSECONDS.get(read[2].lower())
-        return None if read is None or factor is None else float(read[1]) * factor
+        match = _ANGLE.fullmatch(radius)
+        factor = None if match is None else _ARCSECONDS.get(match[2].lower())
+        return None if match is None or factor is None else float(match[1]) * factor
     try:
         if hasattr(radius, "to_value"):
             return float(radius.to_value("arcsec"))
         return None if isinstance(radius, bool) or not hasattr(radius, "__float__") else float(radius)
-    except (TypeError, ValueError, OverflowError):  # the errors of astropy are such, too
+    except (TypeError, ValueError, OverflowError):  # astropy's errors are subclasses of these
         return None

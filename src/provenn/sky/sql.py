@@ -1,8 +1,9 @@
-"""Regions for Spark: SQL that is TRUE for positions inside, FALSE for others, NULL where a coordinate is NULL.
+"""SQL of Spark for regions: TRUE for positions inside, FALSE for positions outside, NULL where a coordinate is NULL.
 
-Plain expressions and no functions of our own, so that they run wherever Spark does. What can be said of a coordinate
-alone comes first: Spark pushes it into the files. A cone then takes an exact test. Polygons and MOCs look up the cell
-of HEALPix that a position lies in; only where a cell of a polygon is on its border, the exact test follows.
+The SQL is made of plain expressions without user-defined functions, so that it runs wherever Spark runs. Conditions on
+a single coordinate come first, because Spark pushes them into the files. For a cone, an exact test follows. For
+polygons and MOCs, the SQL looks up the cell of HEALPix that contains the position; only for cells on the border of a
+polygon, the exact test follows.
 """
 
 from __future__ import annotations
@@ -14,109 +15,121 @@ from functools import lru_cache
 import numpy as np
 
 from provenn.sky.boxes import Box
-from provenn.sky.cells import DEEPEST, LEAST_POLAR, Cells, Integers, all_sky, cells_at
+from provenn.sky.cells import DEEPEST, LEAST_POLAR, Cells, Integers, build_base_cells, build_cells
 from provenn.sky.cones import Cone
 from provenn.sky.mocs import Moc
 from provenn.sky.points import MARGIN, Cap
 from provenn.sky.polygons import Polygon
 from provenn.sky.region import INSIDE, OUTSIDE, Region
 
-__all__ = ["cell_key", "cells_sql", "double", "modulo_sql", "or_null", "region_sql"]
+__all__ = ["cell_key_sql", "cells_sql", "conjunction_sql", "double_sql", "modulo_sql", "region_sql"]
 
-_MOST_CELLS = 1000  # that a polygon is covered with
-_MOST_LISTED = 20_000  # cells of a MOC that are brought to one order
-_MOST_LITERALS = 21_000  # cells that are listed one by one
+_MOST_CELLS = 1000  # the most cells that cover a polygon
+_MOST_DIVIDED = 20_000  # the most cells of a MOC that are divided to one order
+_MOST_LITERALS = 21_000  # the most cells that are listed as literals
 
 
 def region_sql(region: Region, ra: str, dec: str) -> str:
-    """Return the condition that a position is in a region.
+    """Return the SQL condition for a position inside a region.
 
     Parameters
     ----------
     region
         The region.
     ra, dec
-        SQL for the coordinates, doubles in degrees; something that stands as an operand without parentheses.
+        SQL for the coordinates, doubles in degrees; an expression that needs no parentheses as an operand.
     """
     match region:
         case Cone():
-            parts = [*_bounds(region.cap, ra, dec), _cone(region, ra, dec)]
+            parts = [*_bound_coordinates(region.cap, ra, dec), _cone_sql(region, ra, dec)]
         case Box():
-            parts = _box(region, ra, dec)
+            parts = _box_conditions(region, ra, dec)
         case Polygon():
-            parts = [*_bounds(region.cap, ra, dec), *_polygon(region, ra, dec)]
+            parts = [*_bound_coordinates(region.cap, ra, dec), *_polygon_conditions(region, ra, dec)]
         case Moc():
-            parts = [*_bounds(region.cap, ra, dec), cells_sql(region.cells, ra, dec)]
+            parts = [*_bound_coordinates(region.cap, ra, dec), cells_sql(region.cells, ra, dec)]
         case _:
-            raise TypeError(f"{region!r} is no region")
-    return or_null(parts, ra, dec)
+            raise TypeError(f"expected a region, got {region!r}")
+    return conjunction_sql(parts, ra, dec)
 
 
-def or_null(parts: Iterable[str], ra: str, dec: str) -> str:
-    """Return the condition that all parts hold, which is NULL where a coordinate is."""
-    # FALSE for one reason stays FALSE in SQL, even if the other coordinate is NULL; in a filter Spark drops this.
+def conjunction_sql(parts: Iterable[str], ra: str, dec: str) -> str:
+    """Return the conjunction of conditions, with NULL where a coordinate is NULL."""
+    # In SQL, a FALSE part makes the condition FALSE even if the other coordinate is NULL; in a filter Spark drops this.
     return f"({' AND '.join(parts)} OR (NULL AND ({ra} IS NULL OR {dec} IS NULL)))"
 
 
 # -- bounds of coordinates ---------------------------------------------------------------------------------------
 
 
-def _bounds(cap: Cap, ra: str, dec: str) -> list[str]:
-    """Return what holds of the coordinates of all positions in a cap: first the declination, which NaN never fits."""
+def _bound_coordinates(cap: Cap, ra: str, dec: str) -> list[str]:
+    """Return conditions on the coordinates of all positions in a cap: first the declination, which excludes NaN."""
     x, y, z = cap.centre.tolist()
-    height, reach = math.degrees(math.atan2(z, math.hypot(x, y))), cap.radius + 2 * MARGIN
-    low, high = max(-90.0, height - reach), min(90.0, height + reach)
-    parts = [f"{dec} >= {_number(low)}", f"{dec} <= {_number(high)}", f"abs({ra}) < CAST('Infinity' AS DOUBLE)"]
-    if abs(height) + reach < 89:
-        middle = math.degrees(math.atan2(y, x)) % 360
-        half = math.degrees(math.asin(min(1.0, math.sin(math.radians(reach)) / math.cos(math.radians(height)))))
-        half += 2 * MARGIN
-        if half < 90:
-            parts.append(_window((middle - half) % 360, (middle + half) % 360, ra))
+    centre_dec, reach = math.degrees(math.atan2(z, math.hypot(x, y))), cap.radius + 2 * MARGIN
+    low, high = max(-90.0, centre_dec - reach), min(90.0, centre_dec + reach)
+    parts = [
+        f"{dec} >= {_bound_literal(low)}",
+        f"{dec} <= {_bound_literal(high)}",
+        f"abs({ra}) < CAST('Infinity' AS DOUBLE)",
+    ]
+    if abs(centre_dec) + reach < 89:
+        centre_ra = math.degrees(math.atan2(y, x)) % 360
+        half_width = math.degrees(
+            math.asin(min(1.0, math.sin(math.radians(reach)) / math.cos(math.radians(centre_dec))))
+        )
+        half_width += 2 * MARGIN
+        if half_width < 90:
+            parts.append(_window_sql((centre_ra - half_width) % 360, (centre_ra + half_width) % 360, ra))
     return parts
 
 
-def _window(start: float, end: float, ra: str) -> str:
-    """Return a bound of a right ascension that may need to be taken modulo 360, in comparisons alone."""
-    after, before = f"{ra} >= {_number(start)}", f"{ra} <= {_number(end)}"
+def _window_sql(start: float, end: float, ra: str) -> str:
+    """Return a bound of a right ascension that may lie outside 0 to 360, made of comparisons alone."""
+    after, before = f"{ra} >= {_bound_literal(start)}", f"{ra} <= {_bound_literal(end)}"
     if start > end:
-        return f"({after} OR {before})"  # this also lets through what is not between 0 and 360
+        return f"({after} OR {before})"  # this is also true for values outside 0 to 360
     return f"({after} AND {before} OR {ra} < 0.0D OR {ra} >= 360.0D)"
 
 
-def _number(value: float) -> str:
-    """Return a double; zero as the one of its two that files order first."""
+def _bound_literal(value: float) -> str:
+    """Return a double literal; zero as -0.0, which files order first."""
     return f"{value!r}D" if value else "-0.0D"
 
 
 def modulo_sql(ra: str) -> str:
-    """Return a right ascension between 0 and 360."""
+    """Return a right ascension taken modulo 360."""
     return f"pmod({ra}, 360.0D)"
 
 
 # -- exact tests -------------------------------------------------------------------------------------------------
 
 
-def _cone(cone: Cone, ra: str, dec: str) -> str:
-    """Return the haversine test; beyond 90 degrees from the opposite point, where it is as exact."""
-    wide = cone.radius > 90
-    centre_ra, centre_dec = ((cone.ra + 180) % 360, -cone.dec) if wide else (cone.ra, cone.dec)
-    radius = 180 - cone.radius if wide else cone.radius
-    up = f"power(sin(radians(({dec} - {double(centre_dec)}) / 2.0D)), 2.0D)"
-    aside = f"power(sin(radians(({modulo_sql(ra)} - {double(centre_ra)}) / 2.0D)), 2.0D)"
+def _cone_sql(cone: Cone, ra: str, dec: str) -> str:
+    """Return the haversine test; for a radius beyond 90 degrees it starts from the opposite point, to stay exact."""
+    is_wide = cone.radius > 90
+    centre_ra, centre_dec = ((cone.ra + 180) % 360, -cone.dec) if is_wide else (cone.ra, cone.dec)
+    radius = 180 - cone.radius if is_wide else cone.radius
+    dec_term = f"power(sin(radians(({dec} - {double_sql(centre_dec)}) / 2.0D)), 2.0D)"
+    ra_term = f"power(sin(radians(({modulo_sql(ra)} - {double_sql(centre_ra)}) / 2.0D)), 2.0D)"
     scale = math.cos(math.radians(centre_dec))
     limit = math.sin(math.radians(radius / 2)) ** 2
-    return f"{up} + cos(radians({dec})) * {double(scale)} * {aside} {'>=' if wide else '<='} {double(limit)}"
+    operator = ">=" if is_wide else "<="
+    return f"{dec_term} + cos(radians({dec})) * {double_sql(scale)} * {ra_term} {operator} {double_sql(limit)}"
 
 
-def double(value: float) -> str:
-    """Return a double that stands as an operand."""
+def double_sql(value: float) -> str:
+    """Return a double literal that needs no parentheses as an operand."""
     return f"{value!r}D" if value >= 0 else f"({value!r}D)"
 
 
-def _box(box: Box, ra: str, dec: str) -> list[str]:
+def _box_conditions(box: Box, ra: str, dec: str) -> list[str]:
+    """Return the conditions for a position in a box."""
     end = 0.0 if box.dec_to == 0 else box.dec_to
-    parts = [f"{dec} >= {_number(box.dec_from)}", f"{dec} <= {end!r}D", f"abs({ra}) < CAST('Infinity' AS DOUBLE)"]
+    parts = [
+        f"{dec} >= {_bound_literal(box.dec_from)}",
+        f"{dec} <= {end!r}D",
+        f"abs({ra}) < CAST('Infinity' AS DOUBLE)",
+    ]
     if box.around:
         return parts
     after, before = (
@@ -124,28 +137,30 @@ def _box(box: Box, ra: str, dec: str) -> list[str]:
     )
     crosses = box.ra_from > box.ra_to
     exact = f"({after} {'OR' if crosses else 'AND'} {before})"
-    return [*parts, _window(box.ra_from, box.ra_to, ra), exact]
+    return [*parts, _window_sql(box.ra_from, box.ra_to, ra), exact]
 
 
-def _polygon(polygon: Polygon, ra: str, dec: str) -> list[str]:
-    order, reached, inside = _covering(polygon)
-    key = cell_key(order, ra, dec)
-    exact = _in_plane(polygon, ra, dec)
-    decided = f"({_among(key, inside)} OR {exact})" if len(inside) else exact
-    return [_among(key, reached), decided]
+def _polygon_conditions(polygon: Polygon, ra: str, dec: str) -> list[str]:
+    """Return the conditions for a position in a polygon: first the test of the cell, then the exact test."""
+    order, reached, inside = _cover_polygon(polygon)
+    key = cell_key_sql(order, ra, dec)
+    exact = _in_plane_sql(polygon, ra, dec)
+    is_inside = f"({_membership_sql(key, inside)} OR {exact})" if len(inside) else exact
+    return [_membership_sql(key, reached), is_inside]
 
 
-def _in_plane(polygon: Polygon, ra: str, dec: str) -> str:
-    """Return the test of `Polygon.holds`. Lambdas bind the position, which otherwise every side would work out."""
+def _in_plane_sql(polygon: Polygon, ra: str, dec: str) -> str:
+    """Return the test of `Polygon.holds`; a lambda binds the position, so that the sides share one computation."""
     plane = polygon.plane
-    lat, lon = f"radians({dec})", f"radians({modulo_sql(ra)} - {double(plane.ra)})"
-    sine, cosine = (double(one(math.radians(plane.dec))) for one in (math.sin, math.cos))
+    lat, lon = f"radians({dec})", f"radians({modulo_sql(ra)} - {double_sql(plane.ra)})"
+    sine, cosine = (double_sql(function(math.radians(plane.dec))) for function in (math.sin, math.cos))
     turned = f"cos({lat}) * cos({lon})"
     ahead = f"(sin({lat}) * {sine} + {turned} * {cosine})"
     x = f"cos({lat}) * sin({lon}) / {ahead}"
     y = f"(sin({lat}) * {cosine} - {turned} * {sine}) / {ahead}"
     sides = ", ".join(
-        f"named_struct('a', {double(low)}, 'b', {double(high)}, 'x', {double(at)}, 'm', {double(slope)})"
+        f"named_struct('a', {double_sql(low)}, 'b', {double_sql(high)}, "
+        f"'x', {double_sql(at)}, 'm', {double_sql(slope)})"
         for low, high, at, slope in plane.crossings
     )
     crossed = "p.y >= s.a AND p.y < s.b AND p.x < s.x + (p.y - s.a) * s.m"
@@ -156,18 +171,18 @@ def _in_plane(polygon: Polygon, ra: str, dec: str) -> str:
 # -- cells -------------------------------------------------------------------------------------------------------
 
 
-def cell_key(order: int, ra: str, dec: str) -> str:
-    """Return SQL for the cell of an order that a position lies in: ``i * 5 * 2**order + j``, see `Cells`.
+def cell_key_sql(order: int, ra: str, dec: str) -> str:
+    """Return SQL for the key of the cell of an order that contains a position: ``i * 5 * 2**order + j``, see `Cells`.
 
-    The position is finite, and its declination within 90 degrees.
+    The position is finite, and its declination lies within 90 degrees.
     """
     side = 1 << order
     turn = f"{modulo_sql(ra)} / 90.0D"
     level, height = f"(0.5D + {turn}) * {side}.0D", f"sin(radians({dec})) * {0.75 * side!r}D"
     face, within = f"floor({turn})", f"({turn}) % 1.0D"
     shrink = f"{math.sqrt(6) * side!r}D * sin(radians((90.0D - abs({dec})) / 2.0D))"
-    last = f"{5 * side - 1}L"  # just below 360 degrees, rounding must not lead beyond them, nor out of a polar face
-    # How far from the two sides of the face that meet at the pole.
+    last = f"{5 * side - 1}L"  # just below 360 degrees, rounding must not exceed them, nor leave a polar face
+    # The distances from the two sides of the face that meet at the pole.
     near = f"least(floor({within} * {shrink}), {side - 1}L)"
     far = f"least(floor((1.0D - {within}) * {shrink}), {side - 1}L)"
     low, high = f"{face} * {side}L + {near}", f"({face} + 2L) * {side}L - 1L - {far}"
@@ -179,25 +194,27 @@ def cell_key(order: int, ra: str, dec: str) -> str:
     )
 
 
-def _keys(cells: Cells) -> Integers:
-    """Return the values of `cell_key` for cells; two for those that lie around right ascension 0."""
+def _compute_keys(cells: Cells) -> Integers:
+    """Return the values of `cell_key_sql` for cells; cells around right ascension 0 have two values."""
     side = 1 << cells.order
     keys = cells.i * (5 * side) + cells.j
     around = (cells.i < side) & (cells.j < side)
     return np.concatenate([keys, keys[around] + 4 * side * (5 * side + 1)])
 
 
-def _among(key: str, keys: Integers) -> str:
+def _membership_sql(key: str, keys: Integers) -> str:
+    """Return the condition for a key among keys."""
     if len(keys) > _MOST_LITERALS:
-        return _searched(key, keys)
-    return f"{key} IN ({', '.join(f'{one}L' for one in keys.tolist())})"
+        return _bisection_sql(key, keys)
+    return f"{key} IN ({', '.join(f'{number}L' for number in keys.tolist())})"
 
 
-def _searched(key: str, keys: Integers) -> str:
-    """Return the condition that a key is among many: it has passed an odd number of ends of runs, by bisection.
+def _bisection_sql(key: str, keys: Integers) -> str:
+    """Return the condition for a key among many keys: by bisection, the key has passed an odd number of ends of runs.
 
-    Spark plans a list in time that grows with the number of its literals, minutes for 100 000. The ends are one text,
-    which Spark makes an array once. The lambda binds the array, so that no row makes it more often than once.
+    Spark's time to plan a list grows with the number of literals: minutes for 100 000. So the ends are a single text,
+    and Spark turns the text into an array once. The lambda binds the array, so that no row builds the array more than
+    once.
     """
     keys = np.unique(keys)
     begins = np.concatenate([[True], np.diff(keys) != 1])
@@ -211,44 +228,50 @@ def _searched(key: str, keys: Integers) -> str:
 
 
 @lru_cache(maxsize=100)
-def _covering(polygon: Polygon) -> tuple[int, Integers, Integers]:
-    """Return an order, the cells of that order that a polygon reaches, and those of them that lie in it."""
-    cells = all_sky()
+def _cover_polygon(polygon: Polygon) -> tuple[int, Integers, Integers]:
+    """Return an order, the keys of the cells reached by a polygon, and the keys of the cells inside the polygon."""
+    cells = build_base_cells()
     while True:
-        found = polygon.sides(cells)
-        cells, found = cells.kept(found != OUTSIDE), found[found != OUTSIDE]
+        sides = polygon.sides(cells)
+        cells, sides = cells.select_cells(sides != OUTSIDE), sides[sides != OUTSIDE]
         if 4 * len(cells) > _MOST_CELLS or cells.order == DEEPEST:
-            return cells.order, _keys(cells), _keys(cells.kept(found == INSIDE))
-        cells = cells.divided()
+            return cells.order, _compute_keys(cells), _compute_keys(cells.select_cells(sides == INSIDE))
+        cells = cells.subdivide()
 
 
 def cells_sql(cells: dict[int, Integers], ra: str, dec: str) -> str:
-    """Return the condition that a position lies in some cells, given by order.
+    """Return the condition for a position in cells, given as numbers by order.
 
-    They are brought to as few orders as there can be without too many cells.
+    The cells are divided to as few orders as possible without exceeding the limit of cells.
     """
-    tests = [_among(cell_key(order, ra, dec), _keys(cells_at(order, numbers))) for order, numbers in _lists(cells)]
+    tests = [
+        _membership_sql(cell_key_sql(order, ra, dec), _compute_keys(build_cells(order, numbers)))
+        for order, numbers in _group_cells(cells)
+    ]
     return f"({' OR '.join(tests)})" if len(tests) > 1 else tests[0]
 
 
-def _lists(cells: dict[int, Integers]) -> Iterable[tuple[int, Integers]]:
-    """Yield orders and cells, those of coarse orders divided as long as they are not too many."""
-    left: list[Integers] = []
+def _group_cells(cells: dict[int, Integers]) -> Iterable[tuple[int, Integers]]:
+    """Yield orders and cell numbers; cells of coarse orders are divided while the limit of cells allows it."""
+    pending: list[Integers] = []
     last = 0
     for order in sorted(cells):
         divided = (
-            [_divided(numbers, order - last) for numbers in left] if _fits(left, cells[order], order - last) else []
+            [_divide_cells(numbers, order - last) for numbers in pending]
+            if _can_divide(pending, cells[order], order - last)
+            else []
         )
-        if left and not divided:
-            yield last, np.concatenate(left)
-        left, last = [*divided, cells[order]], order
-    yield last, np.concatenate(left)
+        if pending and not divided:
+            yield last, np.concatenate(pending)
+        pending, last = [*divided, cells[order]], order
+    yield last, np.concatenate(pending)
 
 
-def _fits(left: list[Integers], new: Integers, orders: int) -> bool:
-    return sum(map(len, left)) << (2 * orders) <= _MOST_LISTED - len(new)
+def _can_divide(pending: list[Integers], numbers: Integers, orders: int) -> bool:
+    """Tell whether pending cells, divided by a number of orders, fit together with the next cells."""
+    return sum(map(len, pending)) << (2 * orders) <= _MOST_DIVIDED - len(numbers)
 
 
-def _divided(numbers: Integers, orders: int) -> Integers:
+def _divide_cells(numbers: Integers, orders: int) -> Integers:
     size = 1 << (2 * orders)
     return np.ravel(numbers[:, None] * size + np.arange(size))

@@ -1,6 +1,6 @@
-"""The data pipeline: the only room that imports pyspark. It reads base data, compiles catalogs, runs and writes.
+"""The data pipeline, the only room with imports of pyspark: read base data, run and write.
 
-Read `engine` (the session) and `compile` (what a catalog means) first.
+Read `engine` (the session) and `compile` (the meaning of a catalog) first.
 """
 
 __all__: list[str] = []

@@ -1,4 +1,7 @@
-"""Arrow tables that say what is said of attributes; also without Spark: what is proved to be empty is not computed."""
+"""Arrow tables with the metadata of attributes in their fields.
+
+A provably empty table is made here without Spark, because nothing has to be computed.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,10 @@ import pyarrow as pa
 
 from provenn.catalogs import Schema
 from provenn.criteria import Type
-from provenn.spark.columns import said
-from provenn.spark.tables.arrow_types import arrow_type
+from provenn.spark.columns import build_metadata
+from provenn.spark.tables.arrow_types import find_arrow_type
 
-__all__ = ["described", "no_rows"]
+__all__ = ["add_field_metadata", "make_empty_table"]
 
 _MOMENTS = {
     "date": pa.date32(),
@@ -21,24 +24,27 @@ _MOMENTS = {
 }
 
 
-def no_rows(schema: Schema) -> pa.Table:
-    """Return a table with the columns of a schema, and nothing in it."""
-    return described(pa.schema([(one.name, _type(one.type)) for one in schema.attributes]).empty_table(), schema)
+def make_empty_table(schema: Schema) -> pa.Table:
+    """Return a table with the columns of a schema and no rows."""
+    return add_field_metadata(
+        pa.schema([(attribute.name, _find_type(attribute.type)) for attribute in schema.attributes]).empty_table(),
+        schema,
+    )
 
 
-def described(table: pa.Table, schema: Schema) -> pa.Table:
-    """Return a table with unit, description and ucd of its attributes as metadata of its fields."""
+def add_field_metadata(table: pa.Table, schema: Schema) -> pa.Table:
+    """Return a table whose fields have the unit, description and UCD of their attributes as metadata."""
     fields = [
-        field.with_metadata(said(schema[field.name]) or None) if field.name in schema.names else field
+        field.with_metadata(build_metadata(schema[field.name]) or None) if field.name in schema.names else field
         for field in table.schema
     ]
     return pa.Table.from_arrays(table.columns, schema=pa.schema(fields))
 
 
-def _type(kind: Type) -> Any:  # noqa: ANN401 - pyarrow has no types
+def _find_type(kind: Type) -> Any:  # noqa: ANN401 - pyarrow has no types
     if kind.name == "decimal":
         return pa.decimal128(kind.precision, kind.scale)
     try:
-        return _MOMENTS.get(kind.name) or arrow_type(kind)
-    except KeyError:  # maps and structs: there is nothing in them either
+        return _MOMENTS.get(kind.name) or find_arrow_type(kind)
+    except KeyError:  # maps and structs: an empty table has no values of them
         return pa.null()

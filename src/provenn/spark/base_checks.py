@@ -1,4 +1,4 @@
-"""Whether base catalogs are what they were, tables of Spark's catalog included."""
+"""Checks that the data of base catalogs are unchanged, tables of Spark's catalog included."""
 
 from __future__ import annotations
 
@@ -6,48 +6,50 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from provenn.catalogs.base import Base
-from provenn.catalogs.files import TABLE
-from provenn.catalogs.hashing import ReadingProgress
+from provenn.data.changed_files import add_recorded_contents, check_base, read_contents, record_contents
+from provenn.data.file_memory import FileMemory
+from provenn.database.transactions import Database
+from provenn.files.data_folder import DataFolder
+from provenn.files.file_set import TABLE
+from provenn.files.hashing import ReadingProgress
 from provenn.spark.engine import Engine
-from provenn.spark.tables.catalog_tables import check_table, table_contents
-from provenn.store.base_files import check_base, read_contents, record_contents, with_recorded
-from provenn.store.database import Database
-from provenn.store.file_memory import FileMemory
-from provenn.store.folder import DataFolder
+from provenn.spark.tables.catalog_tables import check_table, read_table_contents
 
-__all__ = ["check_bases", "known_by_content"]
+__all__ = ["check_bases", "ensure_contents"]
 
 
 def check_bases(engine: Engine, database: Database, folder: DataFolder, bases: Iterable[Base]) -> None:
-    """Make sure that what base catalogs are read from is what it was.
+    """Check that the files or tables of base catalogs are unchanged.
 
     Raises
     ------
     FilesMissingError, FilesChangedError
-        If it is not.
+        If a file or table is missing or has changed.
     """
     for base in bases:
         if base.files.format == TABLE:
-            check_table(engine, with_recorded(database, base).files, FileMemory(database))
+            check_table(engine, add_recorded_contents(database, base).files, FileMemory(database))
         else:
             check_base(database, folder, base)
 
 
-def known_by_content(
+def ensure_contents(
     engine: Engine, database: Database, folder: DataFolder, base: Base, progress: ReadingProgress | None = None
 ) -> Base:
-    """Return a base catalog that is known by what it holds; an old one is read now, and its contents are recorded.
+    """Return a base catalog with recorded contents, by which the catalog is identified.
+
+    If an archive of an older format recorded no contents, the contents are read now, and recorded.
 
     Raises
     ------
     FilesMissingError, FilesChangedError
-        If it is not what it was.
+        If a file or table is missing or has changed.
     """
     if base.files.format != TABLE:
         return read_contents(database, folder, base, progress)
-    known = with_recorded(database, base)
-    if known.files.basis != "unverified":
-        return known
-    read = replace(known, files=table_contents(engine, known.files, FileMemory(database)))
-    record_contents(database, read)
-    return read
+    recorded = add_recorded_contents(database, base)
+    if recorded.files.basis != "unverified":
+        return recorded
+    updated = replace(recorded, files=read_table_contents(engine, recorded.files, FileMemory(database)))
+    record_contents(database, updated)
+    return updated

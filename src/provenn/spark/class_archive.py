@@ -1,10 +1,10 @@
-"""A class-data archive for Spark's Java: the classes of a start, read and checked once, mapped into memory afterwards.
+"""A class-data archive for Spark's Java: classes, read and checked by an earlier start, are mapped into memory.
 
-Java calls it AppCDS (JEP 350). The archive lies in the user's cache folder, one for each Java and Spark, some 160 MB.
-It is made in the background, after the first process that ran Spark without one has ended (`make_class_archive`).
-A damaged one must not break a start, and Java maps what it is given: so the size is in the name of the file, and Java
-checks the sums (some 0.2 s). It starts without an archive that is damaged or was made for something else.
-PROVENN_CLASS_ARCHIVE=off does without.
+The feature of Java is AppCDS (JEP 350). Archives lie in the user's cache folder, some 160 MB for each Java and Spark.
+When the first process with Spark but without an archive has ended, a background process makes an archive
+(`make_class_archive`). A damaged archive must not break a start, although Java maps any given file: so the name of the
+file contains the size, and Java checks the sums (some 0.2 s). Java ignores an archive with damage, or for another Java
+or Spark. PROVENN_CLASS_ARCHIVE=off switches archives off.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from provenn.spark.cache import cache_folder
+from provenn.database.secrets import remove_secrets
+from provenn.spark.cache import find_cache_folder
 from provenn.spark.java import Java
 
-__all__ = ["archive_options", "archive_stem", "complete_archive"]
+__all__ = ["choose_archive_stem", "find_complete_archive", "prepare_archive_options"]
 
 
-def archive_stem(java: Java, spark_home: Path) -> Path | None:
-    """Return what the archive for a Java and a Spark is called, but for its size; None if there is no place for it."""
-    folder = None if os.environ.get("PROVENN_CLASS_ARCHIVE") == "off" else cache_folder()
+def choose_archive_stem(java: Java, spark_home: Path) -> Path | None:
+    """Return the path of the archive for a Java and a Spark, without the size; None if no folder can hold archives."""
+    folder = None if os.environ.get("PROVENN_CLASS_ARCHIVE") == "off" else find_cache_folder()
     if folder is None:
         return None
     # Java refuses an archive that was made from other files, or from files of another age.
@@ -34,8 +35,8 @@ def archive_stem(java: Java, spark_home: Path) -> Path | None:
     return folder / f"spark-{key[:16]}"
 
 
-def complete_archive(stem: Path) -> Path | None:
-    """Return the archive that is called so, if there is one that has its size; any other is removed."""
+def find_complete_archive(stem: Path) -> Path | None:
+    """Return the archive of a stem with the size in the file name, or None; delete damaged archives of the stem."""
     for file in stem.parent.glob(f"{stem.name}-*.jsa"):
         with suppress(OSError):
             if file.stem == f"{stem.name}-{file.stat().st_size}":
@@ -44,26 +45,28 @@ def complete_archive(stem: Path) -> Path | None:
     return None
 
 
-def archive_options(java: Java, spark_home: Path) -> list[str]:
-    """Return the options with which Java uses the archive; if there is none, have it made after this process."""
-    stem = archive_stem(java, spark_home)
+def prepare_archive_options(java: Java, spark_home: Path) -> list[str]:
+    """Return the options of Java for the archive; if the archive is missing, have it made after this process."""
+    stem = choose_archive_stem(java, spark_home)
     if stem is None:
         return []
-    file = complete_archive(stem)
+    file = find_complete_archive(stem)
     if file is None:
         atexit.register(_make_in_background, stem)
         return []
     with suppress(OSError):
-        os.utime(file)  # it is in use
+        os.utime(file)  # marks the archive as used
     return [f"-XX:SharedArchiveFile={file}", "-XX:+VerifySharedSpaces", "-Xshare:auto"]
 
 
 def _make_in_background(stem: Path) -> None:
+    """Start a process to make an archive after this process."""
     with suppress(OSError):
         subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "provenn.spark.make_class_archive", stem],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # it outlives the terminal
+            start_new_session=True,  # the process outlives the terminal
+            env=remove_secrets(os.environ),  # and has no secrets of this process
         )

@@ -1,95 +1,72 @@
-"""Columns of DataFrames, by attribute."""
+"""Columns of DataFrames for attributes: their names, metadata, keys and joins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
-from provenn.catalogs.file_columns import Column as FileColumn
 from provenn.catalogs.population import key_position
-from provenn.catalogs.schema import Attribute, Schema
+from provenn.catalogs.schema import Attribute
+from provenn.criteria import AttributeIdentity
+from provenn.files.columns import FileColumn
 
 __all__ = [
-    "KEY",
-    "NOTES",
+    "KEY_PREFIX",
+    "METADATA_KEYS",
+    "build_metadata",
     "column",
-    "column_names",
-    "join_keys",
-    "keys_as",
-    "picked",
-    "quoted",
-    "said",
-    "sampled",
-    "with_one_zero",
+    "normalize_zeros",
+    "quote_name",
+    "select_columns",
 ]
 
-KEY = "\x1fkey"
-"""How the key columns of the other side of a join begin: the name of an attribute can be printed, this one cannot."""
+KEY_PREFIX = "\x1fkey"
+"""The prefix of key columns on the other side of a join: names of attributes are printable, this prefix is not."""
 
 
-_ZERO = {"double": "0.0D", "float": "0.0F"}
+_ZEROS = {"double": "0.0D", "float": "0.0F"}
 
-NOTES = ("unit", "description", "ucd")
-"""What the metadata of a column say of it, by key."""
+METADATA_KEYS = ("unit", "description", "ucd")
+"""The keys of the metadata of a column."""
 
 
-def quoted(name: str) -> str:
-    """Return a column's name as SQL has it, whatever it contains."""
+def quote_name(name: str) -> str:
+    """Return the name of a column as SQL quotes it; the name may contain any character."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def column(name: str) -> Column:
-    """Return the column that has a name, whatever it contains."""
-    return sql.col(quoted(name))
+    """Return the column with a name; the name may contain any character."""
+    return sql.col(quote_name(name))
 
 
-def column_names(schema: Schema) -> dict[str, str]:
-    """Return the column of each attribute, by its identity, for `provenn.criteria.render`."""
-    return {identity: one.name for identity, one in schema.by_identity.items()}
+def build_metadata(attribute: Attribute | FileColumn) -> dict[str, str]:
+    """Return the unit, description and UCD of an attribute as metadata of its column."""
+    return {key: text for key in METADATA_KEYS if (text := getattr(attribute, key))}
 
 
-def said(attribute: Attribute | FileColumn) -> dict[str, str]:
-    """Return what is said of an attribute, unit, description and UCD, as metadata of its column."""
-    return {key: text for key in NOTES if (text := getattr(attribute, key))}
+def select_columns(frame: DataFrame, names: Iterable[tuple[str, str]]) -> DataFrame:
+    """Return columns of a frame, given as pairs of old and new name."""
+    # As text, because making a column object in Java takes a dozen round trips.
+    return frame.selectExpr(
+        *(quote_name(old) if old == new else f"{quote_name(old)} AS {quote_name(new)}" for old, new in names)
+    )
 
 
-def picked(frame: DataFrame, names: Iterable[tuple[str, str]]) -> DataFrame:
-    """Return some columns, given as pairs of what they are called and what they will be."""
-    # As text: each column in Java is a dozen conversations with it.
-    return frame.selectExpr(*(quoted(old) if old == new else f"{quoted(old)} AS {quoted(new)}" for old, new in names))
+def normalize_zeros(frame: DataFrame, attributes: Iterable[tuple[AttributeIdentity, str]]) -> DataFrame:
+    """Return a frame with 0.0 instead of -0.0 in the keys, given the columns as pairs of identity and name.
 
-
-def with_one_zero(frame: DataFrame, attributes: Iterable[tuple[str, str]]) -> DataFrame:
-    """Return a frame whose keys hold 0.0 instead of -0.0, given its columns as pairs of identity and name.
-
-    Both are one key, because joins take them for equal; but functions such as ``CAST(x AS STRING)`` and ``atan2`` tell
-    them apart. Spark moves a criterion on the key to both sides of a join, so each source needs one value on all sides.
+    Joins treat both zeros as equal, so both are the same key; but some functions, ``CAST(x AS STRING)`` and ``atan2``
+    among them, distinguish both. Spark moves a criterion on the key to both sides of a join, so a source needs the same
+    value on all sides.
     """
     types = dict(frame.dtypes)
     keys = {name for identity, name in attributes if key_position(identity) is not None}
-    zeros = {name: _ZERO[types[name]] for name in keys if types[name] in _ZERO}
+    zeros = {name: _ZEROS[types[name]] for name in keys if types[name] in _ZEROS}
     if not zeros:
         return frame
     metadata = {field.name: field.metadata for field in frame.schema.fields}
-    sums = {name: sql.expr(f"{quoted(name)} + {zero}") for name, zero in zeros.items()}  # -0.0 + 0.0 is 0.0
+    sums = {name: sql.expr(f"{quote_name(name)} + {zero}") for name, zero in zeros.items()}  # -0.0 + 0.0 is 0.0
     return frame.withColumns({name: total.alias(name, metadata=metadata[name]) for name, total in sums.items()})
-
-
-def keys_as(frame: DataFrame, key: Iterable[Attribute], others: Mapping[str, str] | None = None) -> DataFrame:
-    """Return the key columns under names that only they have, and others by old and new name."""
-    keys = ((one.name, f"{KEY}{position}") for position, one in enumerate(key))
-    return picked(frame, [*keys, *(others or {}).items()])
-
-
-def join_keys(frame: DataFrame, key: Iterable[Attribute], other: DataFrame, how: str) -> DataFrame:
-    """Join a frame with another one whose key columns are named by `keys_as`."""
-    conditions = [column(one.name) == column(f"{KEY}{position}") for position, one in enumerate(key)]
-    return frame.join(other, conditions, how)
-
-
-def sampled(key: Iterable[Attribute], seed: int, threshold: int) -> Column:
-    """Return whether the hash of a key lies below a threshold, by the rule of `SampleSources`."""
-    hashed = sql.xxhash64(sql.lit(seed).cast("bigint"), *(column(one.name) for one in key))
-    return hashed.bitwiseAND(sql.lit(2**63 - 1)) < sql.lit(threshold).cast("bigint")

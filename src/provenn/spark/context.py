@@ -1,6 +1,6 @@
-"""The Spark context of this process: Spark allows one, so all engines share it, and the last one stops it.
+"""The Spark context of this process: Spark allows a single context, so all engines share it; the last engine stops it.
 
-A context that somebody else has started is shared too, and never stopped.
+A context that other code has started is shared too, and never stopped.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,63 +16,87 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from provenn.database.secrets import remove_secrets
 from provenn.errors import EngineError
-from provenn.spark.class_archive import archive_options
+from provenn.spark.class_archive import prepare_archive_options
+from provenn.spark.confinement import DAEMON, Confinement
 from provenn.spark.java import find_java
 from provenn.spark.java_messages import JavaMessages
+from provenn.spark.worker_environment import NAMES
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["end_java", "give_back", "new_session", "start_context"]
+__all__ = ["end_java", "open_session", "release_context", "start_context"]
 
 _QUIET = Path(__file__).with_name("quiet.properties").absolute()
 
 _lock = threading.RLock()
-_users = 0  # of the context, if we have started it
-_java: JavaGateway | None = None  # if we have started it
+_users = 0  # engines that use the context, if provenn has started it
+_java: JavaGateway | None = None  # the Java that provenn has started
+_confinement: Confinement | None = None  # of the workers, if provenn has started the context on this machine
+_folder: Path | None = None  # the folder of the system user under whom the workers run
 
 
-def new_session(master: str | None, *, brief: bool = False) -> tuple[SparkSession, bool]:
-    """Return a session of its own in the context of this process, and whether to `give_back` that context.
+def open_session(
+    master: str | None, *, brief: bool = False, confinement: Confinement | None = None
+) -> tuple[SparkSession, bool]:
+    """Return a new session in the context of this process, and whether the caller must `release_context`.
 
     Parameters
     ----------
     master
-        Where the context must be; None takes the one that is there, or one on all cores of this machine.
-    brief
+        The required master of the context; None accepts the present context, or starts one on all cores.
+    brief, confinement
         As in `start_context`.
 
     Raises
     ------
     EngineError
-        If the process has a context elsewhere, or none can be started.
+        If the context of this process has another master or other workers, or none can be started.
     """
     global _users  # noqa: PLW0603 - as global as Spark's context
     from pyspark import SparkContext  # noqa: PLC0415 - Spark is slow to import
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     with _lock:
-        context = SparkContext._active_spark_context  # noqa: SLF001 - nothing public says it without starting one
+        context = SparkContext._active_spark_context  # noqa: SLF001 - no public call asks without starting one
         if context is None:
-            context = start_context(master, brief=brief)
+            context = start_context(master, brief=brief, confinement=confinement)
             _users = 1
         elif master not in (None, context.master):
             raise EngineError(
                 f"this process already runs Spark on {context.master}, so it cannot run it on {master}",
-                hint="close what uses it (an archive, a session) first, or pass that session as spark=",
+                hint="first close the archive or session that uses it, or pass that session as spark=",
             )
-        elif _users:
-            _users += 1
+        else:
+            _check_confinement(confinement or Confinement())
+            _users += _users > 0
         return SparkSession(context).newSession(), _users > 0
 
 
-def give_back() -> None:
-    """Stop the context and its Java, unless another engine uses them."""
+def _check_confinement(wanted: Confinement) -> None:
+    """Check that the workers of the present context are confined as an engine wants."""
+    if wanted.user and (_confinement is None or _confinement.user != wanted.user):
+        runs = f"runs calculators as {_confinement.user}" if _confinement and _confinement.user else "runs Spark"
+        raise EngineError(
+            f"this process already {runs}, so it cannot run calculators as {wanted.user}",
+            hint="first close the archive or session that uses Spark",
+        )
+    missing = [] if _confinement is None else sorted({*wanted.variables} - {*_confinement.variables})
+    if missing:
+        raise EngineError(
+            f"this process already runs Spark, and its calculators do not get {', '.join(missing)}",
+            hint="first close the archive or session that uses Spark",
+        )
+
+
+def release_context() -> None:
+    """Stop the context and Java, unless another engine uses the context."""
     global _users  # noqa: PLW0603
     with _lock:
         _users = max(0, _users - 1)
@@ -80,79 +105,118 @@ def give_back() -> None:
 
 
 def start_context(
-    master: str | None, *, brief: bool = False, java_options: Sequence[str] | None = None
+    master: str | None,
+    *,
+    brief: bool = False,
+    java_options: Sequence[str] | None = None,
+    confinement: Confinement | None = None,
 ) -> SparkContext:
     """Start Java and Spark.
 
     Parameters
     ----------
     master
-        Where Spark runs its tasks; None is all cores of this machine, or where ``spark-submit`` was told to run.
+        Where Spark runs its tasks; None is all cores of this machine, or the master of ``spark-submit``.
     brief
-        Whether Java compiles quickly rather than well: a second less to start, but slower on heavy work.
+        Whether Java compiles quickly rather than well: it starts a second faster, but does heavy work more slowly.
     java_options
-        Instead of those that make use of the class archive.
+        Options for Java in place of the options for the class archive.
+    confinement
+        The confinement of processes that run calculators on this machine. Processes of a cluster inherit nothing from
+        this process; the cluster is responsible for them.
 
     Raises
     ------
     EngineError
-        If they do not start; says why.
+        If Java or Spark does not start; the message says why.
     """
-    global _java  # noqa: PLW0603
+    global _java, _folder  # noqa: PLW0603
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - Spark is slow to import
     from pyspark.find_spark_home import _find_spark_home  # noqa: PLC0415
     from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
+
+    from provenn.spark.plain_accumulators import read_plain_accumulators  # noqa: PLC0415
 
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ  # spark-submit has started Java and knows the master
     conf = SparkConf(loadDefaults=False)
     if master or not submitted:
         conf.setMaster(master or "local[*]")
     environment = {"PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON") or sys.executable}
-    local = (master or "local").startswith("local")
+    is_local = (master or "local").startswith("local")
+    confinement = confinement or Confinement()
+    _check_machine(confinement, on_this_machine=is_local and not submitted)
     messages = JavaMessages()
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # what it cannot do is raised as well
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # py4j also raises the errors that it logs
     interrupt = signal.getsignal(signal.SIGINT)
     try:
         if not submitted:
             java = find_java()
             if java_options is None:
-                java_options = archive_options(java, Path(_find_spark_home()))
-            conf.setAll([*_settings(local, [*java_options, *["-XX:TieredStopAtLevel=1"] * brief]).items()])
-            environment |= {"JAVA_HOME": str(java.home), **({"SPARK_LOCAL_IP": "127.0.0.1"} if local else {})}
-            # What composes the command line of Spark is a short-lived Java too.
+                java_options = prepare_archive_options(java, Path(_find_spark_home()))
+            conf.setAll([*_build_settings(is_local, [*java_options, *["-XX:TieredStopAtLevel=1"] * brief]).items()])
+            environment |= {"JAVA_HOME": str(java.home), **({"SPARK_LOCAL_IP": "127.0.0.1"} if is_local else {})}
+            # The launcher that composes the command line of Spark is a short-lived Java too.
             environment["SPARK_LAUNCHER_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-        with _environment(environment), messages.collected() as stderr:
+            if is_local and os.name == "posix":
+                _folder = confinement.make_folder()
+                confinement.check_python(_folder)
+                conf.setAll([*_build_worker_settings(confinement, master).items()])
+        variables = confinement.build_daemon_variables(_folder) if is_local else {}
+        with _set_environment(environment), messages.collect() as stderr:
             if SparkContext._gateway is None and not submitted:  # noqa: SLF001 - a stopped context leaves its Java
-                _java = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
+                with _prepare_java_start(variables):
+                    _java = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
+            read_plain_accumulators()
             context = SparkContext(conf=conf, gateway=_java)
+        if is_local and not submitted:
+            _confine_workers(context, confinement)
     except EngineError:
+        _remove_folder()
         raise
     except Exception as error:
         end_java()
-        reason = messages.reason() or str(error).split("\n", 1)[0]
+        reason = messages.find_reason() or str(error).split("\n", 1)[0]
         raise EngineError(f"Spark cannot be started on {master or 'this machine'}: {reason}") from error
     finally:
-        # Spark's own handler cancels the jobs of everybody; ours are cancelled where they are watched.
+        # Spark's own handler cancels the jobs of all users; `allow_interrupts` cancels the jobs of provenn alone.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupt)
     return context
 
 
+def _confine_workers(context: SparkContext, confinement: Confinement) -> None:
+    """Set the confinement of the workers of a context, also if Java ran before the context."""
+    global _confinement  # noqa: PLW0603
+    # Variables from spark.executorEnv.NAME are meant for workers, as are the variables of the confinement.
+    names = " ".join([*confinement.variables, *context.environment])
+    context.environment.update({**confinement.build_daemon_variables(_folder), NAMES: names})
+    _confinement = confinement
+
+
+def _check_machine(confinement: Confinement, *, on_this_machine: bool) -> None:
+    if confinement.user and not on_this_machine:
+        raise EngineError(
+            f"calculators run as {confinement.user} only on a Spark that provenn starts on this machine",
+            hint="use a local master, for example local[4]; on a cluster, its administrator decides who runs the "
+            "workers",
+        )
+
+
 def end_java(*, wait: float = 30.0) -> bool:
-    """Stop the context, and end the Java that we have started.
+    """Stop the context, and end the Java that provenn has started.
 
     Returns
     -------
     bool
-        Whether a Java has ended well, within `wait` seconds.
+        Whether Java has ended without an error, within `wait` seconds.
     """
-    global _java  # noqa: PLW0603
+    global _java, _confinement  # noqa: PLW0603
     from pyspark import SparkContext  # noqa: PLC0415 - Spark is slow to import
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     with suppress(Exception):  # Java may have died
         if SparkSession._instantiatedSession is not None:  # noqa: SLF001
-            SparkSession._instantiatedSession.stop()  # noqa: SLF001 - forgets that session too
+            SparkSession._instantiatedSession.stop()  # noqa: SLF001 - clears that reference too
         elif SparkContext._active_spark_context is not None:  # noqa: SLF001
             SparkContext._active_spark_context.stop()  # noqa: SLF001
     if _java is not None:
@@ -162,14 +226,58 @@ def end_java(*, wait: float = 30.0) -> bool:
         with suppress(Exception):
             _java.shutdown()
         with suppress(OSError):
-            process.stdin.close()  # for Java, the end
+            process.stdin.close()  # Java ends when its input is closed
         _java = None
+        _confinement = None
         with suppress(subprocess.TimeoutExpired):
-            return bool(process.wait(wait) == 0)
+            ended_well = bool(process.wait(wait) == 0)
+            _remove_folder()
+            return ended_well
+    _remove_folder()
     return False
 
 
-def _settings(local: bool, java_options: Sequence[str]) -> dict[str, str]:
+def _remove_folder() -> None:
+    global _folder  # noqa: PLW0603
+    if _folder is not None:
+        shutil.rmtree(_folder, ignore_errors=True)
+        _folder = None
+
+
+@contextmanager
+def _prepare_java_start(variables: Mapping[str, str]) -> Iterator[None]:
+    """Have pyspark start Java with some variables, without the secrets and the terminal of this process.
+
+    The environment of this process stays unchanged, because other threads may connect to the database meanwhile.
+    """
+    from pyspark import java_gateway  # noqa: PLC0415 - Spark is slow to import
+
+    gateway: Any = java_gateway  # no public function takes an environment
+    start = gateway.Popen
+
+    def start_java(command: Sequence[str], **options: Any) -> Any:  # noqa: ANN401 - as Popen
+        environment = {**remove_secrets(options.pop("env")), **variables}
+        return start(command, env=environment, start_new_session=True, **options)
+
+    gateway.Popen = start_java
+    try:
+        yield
+    finally:
+        gateway.Popen = start
+
+
+def _build_worker_settings(confinement: Confinement, master: str | None) -> dict[str, str]:
+    """Return the settings of Spark for confined Python workers."""
+    settings = {"spark.python.daemon.module": DAEMON, "spark.python.use.daemon": "true"}
+    if not (master or "").startswith("local-cluster"):
+        settings["spark.authenticate"] = "true"  # workers must authenticate to speak to Java
+    if confinement.user:
+        # Spark would send a large function in a file that only the user of Java can read.
+        settings["spark.broadcast.UDFCompressionThreshold"] = str(2**30)
+    return settings
+
+
+def _build_settings(is_local: bool, java_options: Sequence[str]) -> dict[str, str]:
     quiet = ["-Xlog:disable", f"-Dlog4j2.configurationFile={_QUIET.as_uri()}"]
     settings = {
         "spark.app.name": "provenn",
@@ -177,33 +285,34 @@ def _settings(local: bool, java_options: Sequence[str]) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.extraJavaOptions": shlex.join([*quiet, *java_options]),
     }
-    if local:
+    if is_local:
         settings |= {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
-            # Driver and tasks in one: half of the memory, as Python's workers and the files' pages need the rest; at
-            # most what Java addresses with short pointers, which the class archive is made for.
-            "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY") or f"{min(_memory() // 2, 30 * 2**30) >> 20}m",
-            # Adaptive execution joins small partitions and never splits large ones: enough for large data, and not
-            # the 200 that a cluster begins with.
+            # Driver and tasks share one process: half of the memory, because Python's workers and the page cache need
+            # the rest; and at most the heap that Java addresses with short pointers, as the class archive requires.
+            "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY")
+            or f"{min(_measure_memory() // 2, 30 * 2**30) >> 20}m",
+            # Adaptive execution joins small partitions and never splits large ones: so this is enough for large data,
+            # and fewer than the 200 with which a cluster begins.
             "spark.sql.shuffle.partitions": str(8 * (os.cpu_count() or 1)),
         }
     return settings
 
 
-def _memory() -> int:
-    """Return how many bytes of memory this process may use: the machine's, or what its container was given."""
-    found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+def _measure_memory() -> int:
+    """Return how many bytes of memory this process may use: all of the machine, or the limit of its container."""
+    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with suppress(OSError, ValueError):  # "max" is no number
-        found = min(found, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return found
+        size = min(size, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return size
 
 
 @contextmanager
-def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
-    """Set variables of the environment for a while."""
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
+def _set_environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables while the body runs."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:

@@ -1,14 +1,14 @@
 """Cross-matching as a distributed job: a join on cells of the sky, with margins, and an exact test.
 
-The sky is divided into zones of declination, and each zone into cells of right ascension. A source of one side lies in
-one cell; one of the other side is brought to every cell that its circle may touch. So a pair meets in just one cell,
-wherever it is: across cells, across right ascension 0, around the poles. The cells only decide who is compared; they
-are computed with arithmetic that is the same on every machine, and the circles are taken a little too large.
+The sky is divided into zones of declination, and each zone into cells of right ascension. A source of the first side
+lies in a single cell; a source of the second side is copied to every cell that its circle may touch. So a pair meets in
+exactly one cell, also across cells, across right ascension 0 and around the poles. Cells only limit the comparisons:
+the arithmetic of cells is the same on every machine, and the circles are a little too large.
 
-The haversine formula decides which sources are a pair, beyond a right angle with the opposite point. It is exact to
-1e-9 arcseconds at any distance, and the same both ways. It takes differences of coordinates first, and their signs
-vanish: positions that mirror each other have the same separation to the last bit, and so have all positions of one
-declination from a pole, where the cosine of the declination is exactly 0. So rounding does not choose between them.
+The haversine formula decides about a pair; beyond a right angle, the formula is applied to the opposite point. The
+formula is exact to 1e-9 arcseconds at any distance, and symmetric. The differences of coordinates come first, and their
+signs vanish: mirrored positions have the same separation to the last bit, and so have all positions of equal
+declination from a pole, where the cosine of the declination is exactly 0. So rounding never chooses between equals.
 """
 
 from __future__ import annotations
@@ -20,136 +20,139 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
+from provenn.catalogs.cross_match import Coordinate
+from provenn.criteria import AttributeIdentity
 from provenn.sky.positions import DEGREES
-from provenn.spark.columns import column, quoted
+from provenn.spark.columns import column, quote_name
 
-__all__ = ["Matching", "paired"]
+__all__ = ["MatchSide", "match_pairs"]
 
 _SMALLEST, _LARGEST = 5 / 3600, 10.0
-"""How high zones are, in degrees: not lower, so that numbers of cells stay small; not higher, for enough of them."""
+"""The height of zones in degrees: at least, so that cell numbers stay small; at most, so that there are enough."""
 
-_TIMES = 8
-"""How many times as high as the radius: the more, the fewer sources are brought to several cells, but the more are
-compared."""
+_RADII_PER_ZONE = 8
+"""The height of a zone in radii: higher zones copy fewer sources to several cells, but compare more sources."""
 
-_OWN = "\x1f"
-"""How columns begin that are no attributes: the names of these can be printed."""
+_PREFIX = "\x1f"
+"""The prefix of columns that are no attributes: names of attributes are printable, this prefix is not."""
 
-_RA, _DEC, _SCALE, _ZONE, _CELLS, _PLACE, _CELL, _APART, _FOUND = (
-    _OWN + name for name in ("ra", "dec", "scale", "zone", "cells", "place", "cell", "separation", "found")
+_RA, _DEC, _SCALE, _ZONE, _CELLS, _PLACE, _CELL, _REACH, _NEAREST = (
+    _PREFIX + name for name in ("ra", "dec", "scale", "zone", "cells", "place", "cell", "separation", "found")
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Matching:
-    """One side of a match.
+class MatchSide:
+    """A side of a match.
 
     Parameters
     ----------
     frame
-        Its rows.
+        The rows of this side.
     key
         The columns that identify a source, in order.
     ra, dec
-        The columns of its position, and their units, as `provenn.sky.positions.DEGREES` has them.
+        The columns of the position, and their units, as in `provenn.sky.positions.DEGREES`.
     columns
-        What pairs have of it: what the column is called here, by what it is called there; the key included.
+        The columns that pairs take from this side, the key included: the name in `frame` by the name in the pairs.
     """
 
     frame: DataFrame
-    key: Sequence[str]
-    ra: tuple[str, str]
-    dec: tuple[str, str]
-    columns: Mapping[str, str]
+    key: Sequence[AttributeIdentity]
+    ra: Coordinate
+    dec: Coordinate
+    columns: Mapping[AttributeIdentity, AttributeIdentity]
 
 
-def paired(
-    left: Matching, right: Matching, radius: float, separation: str, *, best: bool, spread_left: bool = False
+def match_pairs(
+    left: MatchSide, right: MatchSide, radius: float, separation: str, *, best: bool, spread_left: bool = False
 ) -> DataFrame:
     """Return the pairs of two sides that are at most a radius apart.
 
     Parameters
     ----------
     left, right
-        The sides. What pairs have of them has different names.
+        The sides. The names of their columns in the pairs differ.
     radius
         In arcseconds.
     separation
-        What the column with the separation is called.
+        The name of the column with the separation.
     best
-        Whether to return, for every row of `left`, only the nearest of `right`; of several, the smallest key.
+        Whether to return, for every row of `left`, only the nearest of `right`; of equally near rows, the smallest key.
     spread_left
-        Whether rows of `left` are brought to several cells, rather than those of `right`: those of the smaller side
-        should be. The result is the same.
+        Whether rows of `left` are copied to several cells, rather than rows of `right`. The result is the same, but it
+        is faster to copy the smaller side.
     """
     grid = _Grid.of(radius)
-    one = (grid.spread if spread_left else grid.placed)(_located(left, "1"), "1")
-    other = (grid.placed if spread_left else grid.spread)(_located(right, "2"), "2")
-    close = (
-        f"abs({quoted(_DEC + '1')} - {quoted(_DEC + '2')}) <= {grid.radius!r}D AND {_HAVERSINE} <= {_limit(radius)!r}D"
-    )
+    left_cells = (grid.spread_rows if spread_left else grid.place_rows)(_locate_rows(left, "1"), "1")
+    right_cells = (grid.place_rows if spread_left else grid.spread_rows)(_locate_rows(right, "2"), "2")
+    heights = f"abs({quote_name(_DEC + '1')} - {quote_name(_DEC + '2')}) <= {grid.radius!r}D"
+    close = f"{heights} AND {_HAVERSINE} <= {_compute_limit(radius)!r}D"
     near = f"{close} AND {_ANGLE} <= {radius!r}D"
-    met = one.join(other, sql.expr(f"{quoted(_CELL + '1')} = {quoted(_CELL + '2')} AND {near}"), "inner")
+    same_cell = f"{quote_name(_CELL + '1')} = {quote_name(_CELL + '2')}"
+    joined = left_cells.join(right_cells, sql.expr(f"{same_cell} AND {near}"), "inner")
     names = [*left.columns, *right.columns]
-    pairs = met.selectExpr(*map(quoted, names), f"{_ANGLE} AS {quoted(separation)}")
-    return _nearest(pairs, left, right, separation) if best else pairs
+    pairs = joined.selectExpr(*map(quote_name, names), f"{_ANGLE} AS {quote_name(separation)}")
+    return _keep_nearest(pairs, left, right, separation) if best else pairs
 
 
-def _located(side: Matching, which: str) -> DataFrame:
-    """Return what pairs have of a side, and its position in degrees; rows without a position are left out."""
-    ra, dec = (f"CAST({quoted(name)} AS DOUBLE)" + _factor(unit) for name, unit in (side.ra, side.dec))
-    names = [f"{quoted(old)} AS {quoted(new)}" for new, old in side.columns.items()]
-    placed = side.frame.selectExpr(*names, f"pmod({ra}, 360D) AS {quoted(_RA)}", f"{dec} AS {quoted(_DEC)}")
-    # Neither NULL nor NaN, which is greater than any number, is at most anything.
-    there = f"{quoted(_DEC)} BETWEEN -90D AND 90D AND {quoted(_RA)} <= 360D"
+def _locate_rows(side: MatchSide, suffix: str) -> DataFrame:
+    """Return the columns that pairs take from a side, and the position in degrees, of all rows with a position."""
+    ra, dec = (f"CAST({quote_name(name)} AS DOUBLE)" + _convert_unit(unit) for name, unit in (side.ra, side.dec))
+    names = [f"{quote_name(old)} AS {quote_name(new)}" for new, old in side.columns.items()]
+    placed = side.frame.selectExpr(*names, f"pmod({ra}, 360D) AS {quote_name(_RA)}", f"{dec} AS {quote_name(_DEC)}")
+    # NULL and NaN, which Spark orders after all numbers, fail these comparisons.
+    has_position = f"{quote_name(_DEC)} BETWEEN -90D AND 90D AND {quote_name(_RA)} <= 360D"
     # The cosine of the declination as the sine of the distance to the pole: 0 at the pole itself, unlike cos(pi / 2).
-    parts = {_RA: quoted(_RA), _DEC: quoted(_DEC), _SCALE: f"sin(radians(90D - abs({quoted(_DEC)})))"}
-    # They are never NULL here; Spark, which would make sure of it by computing them twice, is told so.
-    return placed.where(there).selectExpr(
-        "*", *(f"coalesce({text}, 0D) AS {quoted(name + which)}" for name, text in parts.items())
+    parts = {_RA: quote_name(_RA), _DEC: quote_name(_DEC), _SCALE: f"sin(radians(90D - abs({quote_name(_DEC)})))"}
+    # These values are never NULL; coalesce tells Spark so, which otherwise would compute them twice to make sure.
+    return placed.where(has_position).selectExpr(
+        "*", *(f"coalesce({text}, 0D) AS {quote_name(name + suffix)}" for name, text in parts.items())
     )
 
 
-def _factor(unit: str) -> str:
+def _convert_unit(unit: str) -> str:
     return "" if unit == "deg" else f" * {DEGREES[unit]!r}D"
 
 
 # -- angles ------------------------------------------------------------------------------------------------------------
 
 
-def _haversine(height: str, aside: str) -> str:
-    """Return the square of the sine of half an angle between two positions, given how far they are apart in degrees."""
-    scale = f"{quoted(_SCALE + '1')} * {quoted(_SCALE + '2')}"
-    up, across = (f"power(sin(radians({difference}) / 2D), 2D)" for difference in (height, aside))
+def _build_haversine(height: str, width: str) -> str:
+    """Return SQL for the squared sine of half the angle between two positions, given their differences in degrees."""
+    scale = f"{quote_name(_SCALE + '1')} * {quote_name(_SCALE + '2')}"
+    up, across = (f"power(sin(radians({difference}) / 2D), 2D)" for difference in (height, width))
     return f"({up} + {scale} * {across})"
 
 
-_TURN = f"abs({quoted(_RA + '1')} - {quoted(_RA + '2')})"
-_ASIDE = f"least({_TURN}, 360D - {_TURN})"
-_HAVERSINE = _haversine(f"({quoted(_DEC + '1')} - {quoted(_DEC + '2')})", _ASIDE)
-_OPPOSITE = _haversine(f"({quoted(_DEC + '1')} + {quoted(_DEC + '2')})", f"(180D - {_ASIDE})")
+_TURN = f"abs({quote_name(_RA + '1')} - {quote_name(_RA + '2')})"
+_WIDTH = f"least({_TURN}, 360D - {_TURN})"
+_HAVERSINE = _build_haversine(f"({quote_name(_DEC + '1')} - {quote_name(_DEC + '2')})", _WIDTH)
+_OPPOSITE = _build_haversine(f"({quote_name(_DEC + '1')} + {quote_name(_DEC + '2')})", f"(180D - {_WIDTH})")
 
 _ANGLE = (
     f"({648000 / math.pi!r}D * CASE WHEN {_HAVERSINE} <= 0.5D THEN 2D * asin(sqrt({_HAVERSINE})) "
     f"ELSE {math.pi!r}D - 2D * asin(sqrt({_OPPOSITE})) END)"
 )
-"""The angle between two positions in arcseconds."""
+"""SQL for the angle between two positions in arcseconds."""
 
 
-def _limit(radius: float) -> float:
-    """Return the largest `_HAVERSINE` within a radius, and a little more."""
+def _compute_limit(radius: float) -> float:
+    """Return the largest value of `_HAVERSINE` within a radius, and a little more."""
     return (math.sin(math.radians(radius / 3600) / 2) + 1e-14) ** 2 * (1 + 1e-6)
 
 
-def _nearest(pairs: DataFrame, left: Matching, right: Matching, separation: str) -> DataFrame:
-    def listed(side: Matching) -> list[str]:
-        return [next(new for new, old in side.columns.items() if old == one) for one in side.key]
+def _keep_nearest(pairs: DataFrame, left: MatchSide, right: MatchSide, separation: str) -> DataFrame:
+    """Return, for every key of the left side, the pair with the smallest separation, then the smallest right key."""
+
+    def list_key(side: MatchSide) -> list[str]:
+        return [next(new for new, old in side.columns.items() if old == name) for name in side.key]
 
     names = pairs.columns
     whole = sql.struct(*(column(name).alias(f"c{n}") for n, name in enumerate(names)))
-    order = sql.struct(*(column(name).alias(f"c{n}") for n, name in enumerate([separation, *listed(right)])))
-    found = pairs.groupBy(*map(column, listed(left))).agg(sql.min_by(whole, order).alias(_FOUND))
-    return found.select(*(sql.col(f"{quoted(_FOUND)}.c{n}").alias(name) for n, name in enumerate(names)))
+    order = sql.struct(*(column(name).alias(f"c{n}") for n, name in enumerate([separation, *list_key(right)])))
+    nearest = pairs.groupBy(*map(column, list_key(left))).agg(sql.min_by(whole, order).alias(_NEAREST))
+    return nearest.select(*(sql.col(f"{quote_name(_NEAREST)}.c{n}").alias(name) for n, name in enumerate(names)))
 
 
 # -- cells -------------------------------------------------------------------------------------------------------------
@@ -157,7 +160,7 @@ def _nearest(pairs: DataFrame, left: Matching, right: Matching, separation: str)
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Zones and cells for a radius, in degrees."""
+    """A division of the sky into zones and cells for a radius, in degrees."""
 
     radius: float
     zones: int
@@ -165,45 +168,45 @@ class _Grid:
     @classmethod
     def of(cls, radius: float) -> _Grid:
         degrees = radius / 3600
-        height = min(max(_TIMES * degrees, _SMALLEST), _LARGEST)
+        height = min(max(_RADII_PER_ZONE * degrees, _SMALLEST), _LARGEST)
         return cls(degrees * (1 + 1e-9) + 1e-9, max(1, int(180 / height)))
 
-    def placed(self, frame: DataFrame, which: str) -> DataFrame:
-        """Return rows with their cell."""
-        zoned = frame.selectExpr("*", f"{self._zone(quoted(_DEC))} AS {quoted(_ZONE)}")
-        counted = zoned.selectExpr("*", f"{self._cells()} AS {quoted(_CELLS)}")
-        place = f"least(floor({quoted(_RA)} / 360D * {quoted(_CELLS)}), {quoted(_CELLS)} - 1L)"
-        return _celled(counted.selectExpr("*", f"{place} AS {quoted(_PLACE)}"), which)
+    def place_rows(self, frame: DataFrame, suffix: str) -> DataFrame:
+        """Return rows with the number of their cell."""
+        zoned = frame.selectExpr("*", f"{self._build_zone(quote_name(_DEC))} AS {quote_name(_ZONE)}")
+        counted = zoned.selectExpr("*", f"{self._build_cell_count()} AS {quote_name(_CELLS)}")
+        place = f"least(floor({quote_name(_RA)} / 360D * {quote_name(_CELLS)}), {quote_name(_CELLS)} - 1L)"
+        return _number_cells(counted.selectExpr("*", f"{place} AS {quote_name(_PLACE)}"), suffix)
 
-    def spread(self, frame: DataFrame, which: str) -> DataFrame:
-        """Return rows once for every cell that the circle around them may touch."""
-        ra, dec, cells, place = map(quoted, (_RA, _DEC, _CELLS, _PLACE))
-        lowest, highest = (self._zone(f"({dec} {sign} {self.radius!r}D)") for sign in "-+")
-        zoned = frame.selectExpr("*", f"explode(sequence({lowest}, {highest})) AS {quoted(_ZONE)}")
-        # How far a circle reaches in right ascension; one around a pole reaches everywhere.
+    def spread_rows(self, frame: DataFrame, suffix: str) -> DataFrame:
+        """Return each row once for every cell that the circle around the row may touch."""
+        ra, dec, cells, place = map(quote_name, (_RA, _DEC, _CELLS, _PLACE))
+        lowest, highest = (self._build_zone(f"({dec} {sign} {self.radius!r}D)") for sign in "-+")
+        zoned = frame.selectExpr("*", f"explode(sequence({lowest}, {highest})) AS {quote_name(_ZONE)}")
+        # How far a circle reaches in right ascension; a circle around a pole reaches everywhere.
         reach = (
             f"CASE WHEN abs({dec}) + {self.radius!r}D >= 89.999999D THEN 360D ELSE "
             f"degrees(asin({math.sin(math.radians(min(self.radius, 90)))!r}D / cos(radians({dec})))) + 1e-9D END"
         )
-        counted = zoned.selectExpr("*", f"{self._cells()} AS {cells}", f"{reach} AS {quoted(_APART)}")
-        first = f"floor(({ra} - {quoted(_APART)}) / 360D * {cells})"
-        last = f"floor(({ra} + {quoted(_APART)}) / 360D * {cells})"
+        counted = zoned.selectExpr("*", f"{self._build_cell_count()} AS {cells}", f"{reach} AS {quote_name(_REACH)}")
+        first = f"floor(({ra} - {quote_name(_REACH)}) / 360D * {cells})"
+        last = f"floor(({ra} + {quote_name(_REACH)}) / 360D * {cells})"
         placed = counted.selectExpr(
             "*", f"explode(sequence({first}, least({last}, {first} + {cells} - 1L))) AS {place}"
         )
-        return _celled(placed.withColumn(_PLACE, sql.expr(f"pmod({place}, {cells})")), which)
+        return _number_cells(placed.withColumn(_PLACE, sql.expr(f"pmod({place}, {cells})")), suffix)
 
-    def _zone(self, dec: str) -> str:
+    def _build_zone(self, dec: str) -> str:
         return f"least(greatest(floor(({dec} + 90D) * {self.zones / 180!r}D), 0L), {self.zones - 1}L)"
 
-    def _cells(self) -> str:
-        """Return how many cells a zone has: about as wide as it is high, and one at the poles."""
-        edge = f"(abs(2D * {quoted(_ZONE)} + {1 - self.zones}D) + 1D) / {self.zones}D"  # 1 at the pole
+    def _build_cell_count(self) -> str:
+        """Return SQL for the number of cells in a zone: cells are about as wide as high; the poles have one cell."""
+        edge = f"(abs(2D * {quote_name(_ZONE)} + {1 - self.zones}D) + 1D) / {self.zones}D"  # 1 at the pole
         return f"greatest(floor({2 * self.zones}D * (1D - {edge} * {edge})), 1L)"
 
 
-def _celled(frame: DataFrame, which: str) -> DataFrame:
-    """Return the columns of a frame with the number of the cell, and without what it is made from."""
-    made = (_RA, _DEC, _ZONE, _CELLS, _PLACE, _APART)
-    cell = f"coalesce({quoted(_ZONE)} * {2**32}L + {quoted(_PLACE)}, -1L) AS {quoted(_CELL + which)}"
-    return frame.selectExpr(*(quoted(name) for name in frame.columns if name not in made), cell)
+def _number_cells(frame: DataFrame, suffix: str) -> DataFrame:
+    """Return a frame with the number of the cell instead of the columns from which it is computed."""
+    parts = (_RA, _DEC, _ZONE, _CELLS, _PLACE, _REACH)
+    cell = f"coalesce({quote_name(_ZONE)} * {2**32}L + {quote_name(_PLACE)}, -1L) AS {quote_name(_CELL + suffix)}"
+    return frame.selectExpr(*(quote_name(name) for name in frame.columns if name not in parts), cell)

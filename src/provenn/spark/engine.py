@@ -1,4 +1,4 @@
-"""Where data are computed: a Spark session, embedded, on a cluster, behind Spark Connect, or the user's own."""
+"""The engine that computes data: a Spark session, embedded, on a cluster, behind Spark Connect, or of the user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from provenn.errors import EngineError
-from provenn.spark.context import give_back, new_session
+from provenn.hints import Hint
+from provenn.loaded_classes import is_loaded_instance
+from provenn.spark.confinement import Confinement
+from provenn.spark.context import open_session, release_context
 from provenn.spark.settings import hold_settings
 
 if TYPE_CHECKING:
@@ -21,38 +24,42 @@ if TYPE_CHECKING:
 
 __all__ = ["Engine"]
 
-_CLASSIC = {  # Spark Connect knows no other way than by Arrow
+_CLASSIC = {  # Spark Connect always transfers data by Arrow
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
 }
-_CONNECT = {"spark.connect.progress.reportInterval": "300ms"}  # not 2 s, in which a short run is over
+_CONNECT = {"spark.connect.progress.reportInterval": "300ms"}  # not 2 s, because short runs end sooner
 
 _MASTERS = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|spark://.+|yarn|k8s://.+")
-_CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"  # by this, pyspark's functions know for whom they make columns
+_CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"  # decides whether pyspark's functions make columns for Connect
 _PATIENCE = 5.0
-"""Seconds in which a server must answer the phone."""
+"""Seconds in which a server must accept a connection."""
 
 
 class Engine:
-    """Where data are computed: a Spark session, started when it is first needed.
+    """The engine that computes data: a Spark session, started when it is first needed.
 
     Parameters
     ----------
     spark
-        None for Spark in this process, on all cores, or on the context that is there; the URL of a master
-        (``local[2]``, ``spark://…``, ``yarn``, ``k8s://…``) or of Spark Connect (``sc://…``); or a session. A session
-        is used through another one on the same Spark: it is neither stopped nor changed.
+        None for Spark in this process, on all cores or in the present context; the URL of a master (``local[2]``,
+        ``spark://…``, ``yarn``, ``k8s://…``) or of Spark Connect (``sc://…``); or a session. The engine uses a session
+        through a new session on the same Spark, so it neither stops nor changes the session.
     brief
-        Whether to compile quickly rather than well, if Java is to be started: for short work, such as tests.
+        Whether Java, if the engine starts it, compiles quickly rather than well: for short work, such as tests.
+    confinement
+        The confinement of processes that run calculators; by default as the environment variables say.
 
     Raises
     ------
     EngineError
-        If `spark` is something else.
+        If `spark` is something else, or calculators cannot run as another user on this Spark.
     """
 
-    def __init__(self, spark: object | None = None, *, brief: bool = False) -> None:
-        is_session = type(spark).__name__ == "SparkSession" and type(spark).__module__.startswith("pyspark.")
+    def __init__(
+        self, spark: object | None = None, *, brief: bool = False, confinement: Confinement | None = None
+    ) -> None:
+        is_session = _is_connect(spark) or is_loaded_instance(spark, "pyspark.sql.session", "SparkSession")
         is_url = isinstance(spark, str) and (_MASTERS.fullmatch(spark) or re.fullmatch("sc://.+", spark))
         if not (spark is None or is_session or is_url):
             raise EngineError(
@@ -61,26 +68,35 @@ class Engine:
             )
         self._spark: Any = spark
         self._brief = brief
+        self._confinement = Confinement.of() if confinement is None else confinement
+        if self._confinement.user and (is_session or self.is_remote):
+            raise EngineError(
+                f"calculators run as {self._confinement.user} only on a Spark that provenn starts on this machine",
+                hint=Hint(
+                    "omit spark=, or name a local master: local[4]",
+                    command="omit --spark, or name a local master: local[4]",
+                ),
+            )
         self._starting = threading.RLock()
         self._session: SparkSession | None = None
-        self._stop: Callable[[], None] = _nothing
-        self._held: int | None = None  # the settings of the session when they were last seen to be right
+        self._stop: Callable[[], None] = _stop_nothing
+        self._settings_hash: int | None = None  # of the session, when its settings were last right
 
     @property
     def session(self) -> SparkSession:
-        """A session of its own, held to `SETTINGS`; started if it is not there, or was stopped from outside.
+        """The session of this engine, held to `SETTINGS`; started if it is missing or was stopped from outside.
 
         Raises
         ------
         EngineError
-            If it cannot be started or reached, if the session that was given has been stopped, or if settings on
-            which answers depend cannot be made.
+            If the session cannot be started or reached, if the user's session has been stopped, or if a setting that
+            decides answers cannot be set.
         """
-        with self._starting:  # whoever else asks meanwhile gets the same
-            return self._started()
+        with self._starting:  # other threads that ask meanwhile get the same session
+            return self._ensure_session()
 
-    def _started(self) -> SparkSession:
-        if self._session is not None and _stopped(self._session):
+    def _ensure_session(self) -> SparkSession:
+        if self._session is not None and _is_stopped(self._session):
             self.close()
         if self._session is None:
             self._session, self._stop = self._start()
@@ -88,32 +104,37 @@ class Engine:
         return self._session
 
     def _hold(self, session: SparkSession) -> None:
-        """Make sure that the session has the settings on which answers depend: somebody may have changed them."""
+        """Set the settings that decide answers, in case other code has changed them."""
         try:
-            if self.remote or _settings_hash(session) != self._held:
-                hold_settings(session, _CONNECT if self.remote else _CLASSIC)
-                self._held = None if self.remote else _settings_hash(session)
+            if self.is_remote or _hash_settings(session) != self._settings_hash:
+                hold_settings(session, _CONNECT if self.is_remote else _CLASSIC)
+                self._settings_hash = None if self.is_remote else _hash_settings(session)
         except EngineError:
             self.close()
             raise
         except Exception as error:
             self.close()
-            raise EngineError(f"{self._where} does not answer as Spark does: {_first_line(error)}") from error
+            raise EngineError(f"{self._where} does not answer like Spark: {_first_line(error)}") from error
 
     @property
-    def started(self) -> bool:
-        """Whether there is a session."""
+    def is_started(self) -> bool:
+        """Whether the engine has a session."""
         return self._session is not None
 
     @property
-    def remote(self) -> bool:
-        """Whether it is reached by Spark Connect: then there is no Java at hand."""
+    def is_embedded(self) -> bool:
+        """Whether Spark runs inside this process, with the present Java or the Java that `find_java` returns."""
+        return self._spark is None or (isinstance(self._spark, str) and self._spark.startswith("local"))
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether Spark Connect leads to Spark, so that this process has no Java."""
         return (isinstance(self._spark, str) and self._spark.startswith("sc://")) or _is_connect(self._spark)
 
     def close(self) -> None:
-        """Stop what this engine has started, and nothing else; `session` would start it again."""
+        """Stop everything that this engine has started, and nothing else; `session` starts it again."""
         self._session = None
-        stop, self._stop = self._stop, _nothing
+        stop, self._stop = self._stop, _stop_nothing
         stop()
 
     def __enter__(self) -> Self:
@@ -125,7 +146,7 @@ class Engine:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Engine on {self._where}{', started' if self.started else ''}>"
+        return f"<Engine on {self._where}{', started' if self.is_started else ''}>"
 
     @property
     def _where(self) -> str:
@@ -134,17 +155,17 @@ class Engine:
     def _start(self) -> tuple[SparkSession, Callable[[], None]]:
         if isinstance(self._spark, str) and self._spark.startswith(("spark://", "sc://")):
             _call(self._spark)
-        if self.remote:
+        if self.is_remote:
             return self._start_connect()
         if self._spark is None or isinstance(self._spark, str):
-            session, ours = new_session(self._spark, brief=self._brief)
-            return session, give_back if ours else _nothing
-        return self._theirs().newSession(), _nothing
+            session, is_counted = open_session(self._spark, brief=self._brief, confinement=self._confinement)
+            return session, release_context if is_counted else _stop_nothing
+        return self._require_user_session().newSession(), _stop_nothing
 
-    def _theirs(self) -> Any:  # noqa: ANN401 - a session of either kind
-        if _stopped(self._spark):
+    def _require_user_session(self) -> Any:  # noqa: ANN401 - a session of either kind
+        if _is_stopped(self._spark):
             raise EngineError(
-                "the Spark session that was given has been stopped", hint="start another one, and pass that"
+                "the Spark session that was given has been stopped", hint="start another session, and pass that"
             )
         return self._spark
 
@@ -160,43 +181,43 @@ class Engine:
                 ) from error
         from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415
 
-        ours = _CONNECT_MODE not in os.environ
-        if ours and SparkContext._active_spark_context is not None:  # noqa: SLF001
+        sets_mode = _CONNECT_MODE not in os.environ
+        if sets_mode and SparkContext._active_spark_context is not None:  # noqa: SLF001
             raise EngineError(
                 f"this process runs Spark itself, so it cannot use {self._where}",
-                hint="close what uses it (an archive, a session) first; pyspark can do only one of both at a time",
+                hint="first close the archive or session that uses it; pyspark supports only one of both at a time",
             )
         if isinstance(self._spark, str):
             session: Any = SparkSession.builder.remote(self._spark).create()
         else:
-            session = self._theirs().newSession()
+            session = self._require_user_session().newSession()
         os.environ[_CONNECT_MODE] = "1"
 
-        def stop() -> None:  # not session.stop(), which may stop a server as well
+        def stop() -> None:  # session.stop() might stop the server too
             with suppress(Exception):
                 session.client.release_session()
             session.client.close()
-            if ours:
+            if sets_mode:
                 os.environ.pop(_CONNECT_MODE, None)
 
         return session, stop
 
 
-def _nothing() -> None:
-    """Stop nothing."""
+def _stop_nothing() -> None:
+    """Do nothing."""
 
 
-def _settings_hash(session: SparkSession) -> int:
-    """Return a number that changes with the settings of a session: Java works it out faster than it tells them all."""
-    java: Any = session._jsparkSession  # noqa: SLF001 - nothing public says it
+def _hash_settings(session: SparkSession) -> int:
+    """Return a hash of the settings of a session, which Java computes faster than it sends all settings."""
+    java: Any = session._jsparkSession  # noqa: SLF001 - no public call gives it
     return int(java.sessionState().conf().settings().hashCode())
 
 
 def _is_connect(spark: object) -> bool:
-    return type(spark).__module__.startswith("pyspark.sql.connect")
+    return is_loaded_instance(spark, "pyspark.sql.connect.session", "SparkSession")
 
 
-def _stopped(session: Any) -> bool:  # noqa: ANN401 - of either kind
+def _is_stopped(session: Any) -> bool:  # noqa: ANN401 - of either kind
     if _is_connect(session):
         return bool(session.is_stopped)
     try:
@@ -207,7 +228,7 @@ def _stopped(session: Any) -> bool:  # noqa: ANN401 - of either kind
 
 
 def _call(url: str) -> None:
-    """Raise `EngineError` if nobody listens at any host of a URL: Spark itself would try for minutes."""
+    """Raise `EngineError` if no host of a URL accepts a connection; Spark itself would try for minutes."""
     port = "15002" if url.startswith("sc://") else "7077"
     hosts = url.partition("://")[2].partition("/")[0].split(",")
     for host in hosts:
@@ -218,7 +239,7 @@ def _call(url: str) -> None:
             reason = error.strerror or str(error)
         else:
             return
-    raise EngineError(f"no Spark answers at {url}: {reason}", hint="is it running, and is that its host and port?")
+    raise EngineError(f"no Spark answers at {url}: {reason}", hint="check that it is running at this host and port")
 
 
 def _first_line(error: Exception) -> str:

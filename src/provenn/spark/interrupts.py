@@ -1,10 +1,10 @@
-"""Stopping Spark while it works: its jobs are cancelled, and Python stays on speaking terms with Java.
+"""Interrupting Spark: jobs are cancelled, and the connection between Python and Java stays intact.
 
-Ctrl-C does it; so does whoever is handed the means to, from any thread.
+Ctrl-C interrupts a run, and so does the function from `allow_interrupts`, in any thread.
 
-A `KeyboardInterrupt` that is raised in the middle of a conversation with Java tears it: py4j then closes the
-connections of other threads as well. So while one is going on, Ctrl-C only cancels the jobs; Java answers that they are
-cancelled, and that becomes the `KeyboardInterrupt`. A second Ctrl-C is raised at once.
+A `KeyboardInterrupt` in the middle of a call to Java breaks the connection, and py4j then closes the connections of all
+threads. So during a call, Ctrl-C only cancels the jobs; Java reports the cancellation, and this report becomes the
+`KeyboardInterrupt`. A second Ctrl-C is raised at once.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-__all__ = ["Cancel", "interruptible"]
+__all__ = ["Cancel", "allow_interrupts"]
 
 Cancel = Callable[[], bool]
-"""Cancels all jobs of a run; returns whether none is active any more."""
+"""Cancels all jobs of a run; returns whether no job is active any more."""
 
-_EVERY = 0.1
+_INTERVAL = 0.1
 """Seconds between two attempts to cancel."""
 
 _PATIENCE = 10.0
-"""Seconds in which Spark must have cancelled a job."""
+"""Seconds in which Spark must cancel a job."""
 
 
 @contextmanager
-def interruptible(cancel: Cancel) -> Iterator[Callable[[], None]]:
-    """Cancel what runs if the body is interrupted. Yields what interrupts it, from any thread, as Ctrl-C does.
+def allow_interrupts(cancel: Cancel) -> Iterator[Callable[[], None]]:
+    """Cancel the jobs of an interrupted body; yield a function to interrupt the body from any thread.
 
     Parameters
     ----------
@@ -40,13 +40,13 @@ def interruptible(cancel: Cancel) -> Iterator[Callable[[], None]]:
     Raises
     ------
     KeyboardInterrupt
-        If the body was interrupted, however it ended.
+        If the body was interrupted, even if it ended without an error.
     """
     interrupted = threading.Event()
     over = threading.Event()
 
     def keep_cancelling() -> None:
-        while not over.wait(_EVERY):  # a job may be about to start
+        while not over.wait(_INTERVAL):  # a job may be about to start
             with suppress(Exception):
                 cancel()
 
@@ -56,16 +56,16 @@ def interruptible(cancel: Cancel) -> Iterator[Callable[[], None]]:
             threading.Thread(target=keep_cancelling, daemon=True).start()
 
     def on_interrupt(_: int, frame: FrameType | None) -> None:
-        if interrupted.is_set() or not _talks_to_java(frame):
+        if interrupted.is_set() or not _is_calling_java(frame):
             raise KeyboardInterrupt
         interrupt()
 
-    with _handling(on_interrupt):
+    with _handle_interrupts(on_interrupt):
         try:
             yield interrupt
         except BaseException as error:
             if interrupted.is_set() or isinstance(error, KeyboardInterrupt | SystemExit):
-                _until_cancelled(cancel)
+                _cancel_all(cancel)
             if interrupted.is_set():
                 raise KeyboardInterrupt from error
             raise
@@ -76,9 +76,10 @@ def interruptible(cancel: Cancel) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Handle Ctrl-C, where Python or pyspark would: a program that has a handler of its own keeps it."""
+def _handle_interrupts(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Handle Ctrl-C in the body, unless the program has replaced the handler of Python or pyspark."""
     before = signal.getsignal(signal.SIGINT)
+    # The handler of pyspark is a function inside a function: nothing but the name of its module identifies it.
     usual = before is signal.default_int_handler or getattr(before, "__module__", "").startswith("pyspark.")
     if not usual or threading.current_thread() is not threading.main_thread():
         yield
@@ -90,7 +91,8 @@ def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None
         signal.signal(signal.SIGINT, before)
 
 
-def _talks_to_java(frame: FrameType | None) -> bool:
+def _is_calling_java(frame: FrameType | None) -> bool:
+    """Return whether a frame runs inside py4j, which calls Java; a frame has nothing but the name of its module."""
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("py4j."):
             return True
@@ -98,15 +100,15 @@ def _talks_to_java(frame: FrameType | None) -> bool:
     return False
 
 
-def _until_cancelled(cancel: Cancel) -> None:
-    """Cancel what runs, from a thread of its own: this one may have been torn out of a conversation."""
+def _cancel_all(cancel: Cancel) -> None:
+    """Cancel all jobs in a new thread, because the interrupt may have broken the connection of this thread."""
 
-    def work() -> None:
-        until = time.monotonic() + _PATIENCE
+    def keep_cancelling() -> None:
+        deadline = time.monotonic() + _PATIENCE
         with suppress(Exception):  # Spark has ended
-            while not cancel() and time.monotonic() < until:
-                time.sleep(_EVERY)
+            while not cancel() and time.monotonic() < deadline:
+                time.sleep(_INTERVAL)
 
-    thread = threading.Thread(target=work, daemon=True)
+    thread = threading.Thread(target=keep_cancelling, daemon=True)
     thread.start()
     thread.join(_PATIENCE)

@@ -1,7 +1,7 @@
 """Make a class-data archive: ``python -m provenn.spark.make_class_archive STEM``.
 
-A Spark of its own runs a few typical queries, and its Java writes down the classes it has loaded when it ends. Until
-that is complete the archive has another name; and only one process at a time makes it.
+A new Spark runs a few typical queries, and when Java ends, Java writes all loaded classes. An incomplete archive has
+another name; only a single process at a time makes an archive.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from provenn.spark.class_archive import complete_archive
+from provenn.durable import publish_over
+from provenn.spark.class_archive import find_complete_archive
 from provenn.spark.context import end_java, start_context
 
 if TYPE_CHECKING:
@@ -23,24 +24,24 @@ if TYPE_CHECKING:
 __all__ = ["make_archive"]
 
 _UNUSED = 60 * 24 * 3600.0
-"""Seconds after which an archive that nobody used is removed: its Java or its Spark has probably gone."""
+"""Seconds after which an unused archive is deleted, because its Java or Spark is probably gone."""
 
-_MAKING = 600.0
-"""Seconds after which whoever began to make an archive must have died."""
+_PATIENCE = 600.0
+"""Seconds after which a process that began to make an archive must have died."""
 
 
 def make_archive(stem: Path) -> bool:
-    """Make an archive, unless it is there or somebody else is at it; return whether it was made."""
+    """Make an archive, unless the archive exists or another process is at work; return whether this process made it."""
     lock = stem.with_suffix(".lock")
     with suppress(FileNotFoundError):
-        if time.time() - lock.stat().st_mtime > _MAKING:
+        if time.time() - lock.stat().st_mtime > _PATIENCE:
             lock.unlink()
     try:
         lock.touch(exist_ok=False)
     except FileExistsError:
         return False
     try:
-        if complete_archive(stem) is not None:
+        if find_complete_archive(stem) is not None:
             return False
         for old in stem.parent.glob("spark-*.jsa"):
             if time.time() - old.stat().st_mtime > _UNUSED:
@@ -49,10 +50,10 @@ def make_archive(stem: Path) -> bool:
             new = Path(folder) / "archive"
             context = start_context("local[1]", java_options=[f"-XX:ArchiveClassesAtExit={new}"])
             _run_typical_queries(context, Path(folder))
-            made = end_java(wait=_MAKING)
-            if made:
-                new.replace(stem.with_name(f"{stem.name}-{new.stat().st_size}.jsa"))
-        return made
+            ended_well = end_java(wait=_PATIENCE)
+            if ended_well:
+                publish_over(new, stem.with_name(f"{stem.name}-{new.stat().st_size}.jsa"))
+        return ended_well
     finally:
         lock.unlink(missing_ok=True)
 
@@ -70,5 +71,5 @@ def _run_typical_queries(context: SparkContext, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    os.nice(19)  # whatever else runs comes first
+    os.nice(19)  # all other processes come first
     make_archive(Path(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""The way of data from files to results: what every run does before and after Spark does its part."""
+"""The pipeline from files to results: the checks, pins and reports around every run of Spark."""
 
 from __future__ import annotations
 
@@ -9,51 +9,54 @@ from typing import TypeVar
 
 from pyspark.sql import DataFrame
 
-from provenn.catalogs import Base, Catalog, CrossMatch, Schema, cone
-from provenn.catalogs.files import GIVEN
+from provenn.catalogs import Base, Schema
 from provenn.catalogs.key_values import check_first_keys
 from provenn.catalogs.roots import Roots, check_roots
+from provenn.data import fragments
+from provenn.data.changed_files import add_recorded_contents
+from provenn.data.file_memory import FileMemory
+from provenn.data.fragments import Fragment
+from provenn.data.given_tables import locate_table
+from provenn.database.transactions import Database
+from provenn.digests import CatalogDigest
 from provenn.errors import TooLargeError
-from provenn.spark.base_checks import check_bases, known_by_content
+from provenn.files.data_folder import DataFolder
+from provenn.files.file_set import GIVEN
+from provenn.hints import Hint
+from provenn.knowledge import verified_keys
+from provenn.knowledge.stored_facts import Fact
+from provenn.sizes import format_size
+from provenn.spark.base_checks import check_bases, ensure_contents
 from provenn.spark.columns import column
-from provenn.spark.compile import compile_catalog
 from provenn.spark.engine import Engine
-from provenn.spark.failures import told
 from provenn.spark.keys import verify_key
-from provenn.spark.progress import Listener, watched
+from provenn.spark.progress import Listener, watch_run
 from provenn.spark.reading import read_base
-from provenn.store import fragments, verifications
-from provenn.store.base_files import with_recorded
-from provenn.store.database import Database
-from provenn.store.facts import Fact
-from provenn.store.file_memory import FileMemory
-from provenn.store.folder import DataFolder
-from provenn.store.fragments import Fragment
-from provenn.store.given import kept
+from provenn.spark.spark_errors import translate_errors
 
-__all__ = ["Pipeline", "Prepared"]
+__all__ = ["Pipeline", "PreparedData"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedData:
     """Data that are ready to be computed.
 
     Parameters
     ----------
     frame
-        Gives them.
+        The frame that computes the data.
     schema
-        Their attributes; the columns of the frame.
+        The attributes of the data; the columns of the frame.
     what
-        What they are, for messages.
+        The name of the data in messages.
     bases
         The base catalogs whose files are read.
     fragments
         The fragments that are read.
     most
-        How many rows there are at most, if that is known without counting.
+        The most rows that the data can have, if that is known without counting.
     """
 
     frame: DataFrame
@@ -66,22 +69,22 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Where data are, where they are computed, and who watches.
+    """The database, folder and engine for data, and the listeners of a run.
 
     Parameters
     ----------
     database
-        What is known of them.
+        The metadata of the archive.
     folder
-        Where fragments lie.
+        The folder of fragments.
     engine
         Spark.
     listener
-        Told of the progress of long work, if anybody is.
+        Receives the progress of long work; None for no listener.
     roots
-        Where files of base catalogs may lie; None for anywhere.
+        The folders in which files of base catalogs may lie; None for all folders.
     doubter
-        Told of declared facts that data contradict, if anybody is.
+        Receives declared facts that data contradict; None for no receiver.
     """
 
     database: Database
@@ -91,52 +94,48 @@ class Pipeline:
     roots: Roots | None = None
     doubter: Callable[[Sequence[Fact]], None] | None = None
 
-    def doubt(self, facts: Sequence[Fact]) -> None:
-        """Tell that declared facts are suspended, because data contradict them."""
+    def report_doubted_facts(self, facts: Sequence[Fact]) -> None:
+        """Report to `doubter` the declared facts that are suspended because data contradict them."""
         if facts and self.doubter is not None:
             self.doubter(facts)
 
-    def plain(self, catalog: Catalog, what: str) -> Prepared:
-        """Prepare a catalog literally, as its definition says: from its bases, whatever is stored."""
-        bases = tuple(one for one in cone(catalog) if isinstance(one, Base))
-        rows = self.verify(bases)
-        with told(f"preparing {what}"):
-            frame = compile_catalog(catalog, lambda one: self.read(one) if isinstance(one, Base) else None)
-        several = any(isinstance(one, CrossMatch) and one.matches == "all" for one in cone(catalog))
-        return Prepared(frame, catalog.schema, what, bases, most=None if several else sum(rows.values()))
-
     def read(self, base: Base) -> DataFrame:
-        """Return the rows of a base catalog; its key is to be verified before."""
+        """Return the rows of a base catalog; the caller must verify its key before."""
         check_roots((base,), self.roots)
-        return read_base(self.engine, with_recorded(self.database, base), self.folder, FileMemory(self.database))
+        return read_base(
+            self.engine, add_recorded_contents(self.database, base), self.folder, FileMemory(self.database)
+        )
 
-    def verify(self, bases: Sequence[Base]) -> dict[str, int]:
-        """Make sure that the keys of base catalogs identify sources, where that was not seen before; count the rows.
+    def verify(self, bases: Sequence[Base]) -> dict[CatalogDigest, int]:
+        """Verify the keys of base catalogs that were not verified before; return the number of rows by digest.
 
         Raises
         ------
         KeyValuesError
             If a key is NULL or occurs twice.
         BaseFilesError
-            If files lie where they may not be read.
+            If files lie outside `roots`.
         """
         check_roots(bases, self.roots)
         for base in bases:
-            known_by_content(self.engine, self.database, self.folder, base)
+            ensure_contents(self.engine, self.database, self.folder, base)
         with self.database.reading() as reading:
-            known = verifications.verified(reading, [base.digest for base in bases])
+            rows = verified_keys.find_verified_counts(reading, [base.digest for base in bases])
         for base in bases:
-            if base.digest in known:
+            if base.digest in rows:
                 continue
-            known[base.digest] = self.key_rows(base)
-            if not self.database.read_only:
-                with self.database.writing() as writing:
-                    seen = verifications.record(writing, base.digest, known[base.digest])
-                self.doubt(seen.suspended)
-        return known
+            rows[base.digest] = self.count_key_rows(base)
+            self._record_verification(base, rows[base.digest])
+        return rows
 
-    def key_rows(self, base: Base) -> int:
-        """Read the keys of a base catalog; return how many there are, if they identify its sources.
+    def _record_verification(self, base: Base, rows: int) -> None:
+        """Record that the key of a base catalog was verified, if the database can be written at once."""
+        recorded = self.database.note(lambda writing: verified_keys.record_verification(writing, base.digest, rows))
+        if recorded is not None:
+            self.report_doubted_facts(recorded.suspended)
+
+    def count_key_rows(self, base: Base) -> int:
+        """Read and verify the keys of a base catalog, and return the number of rows.
 
         Raises
         ------
@@ -144,56 +143,59 @@ class Pipeline:
             If a key is NULL or occurs twice.
         """
         check_roots((base,), self.roots)
-        check_first_keys(base, kept(self.folder, base.files) if base.files.format == GIVEN else base.files)
+        check_first_keys(base, locate_table(self.folder, base.files) if base.files.format == GIVEN else base.files)
         what = f"verifying the key {', '.join(base.key)} of {base.files.location}"
-        with self._watched(what, (base,)):
-            return verify_key(self.engine, with_recorded(self.database, base), self.folder, FileMemory(self.database))
+        with self._guard_bases(what, (base,)):
+            return verify_key(
+                self.engine, add_recorded_contents(self.database, base), self.folder, FileMemory(self.database)
+            )
 
     @contextmanager
-    def running(self, prepared: Prepared) -> Iterator[None]:
+    def guard_run(self, prepared: PreparedData) -> Iterator[None]:
         """Let the body run Spark.
 
-        Fragments are kept from being deleted meanwhile, progress is shown, failures are told in words; and if the
-        files of a base changed meanwhile, what was computed is not to be trusted.
+        Meanwhile fragments are not deleted, progress is shown, and errors are translated. If the files of a base
+        change meanwhile, the results are not to be trusted.
 
         Raises
         ------
         FilesChangedError, FilesMissingError
-            If that happened.
+            If the files of a base changed or vanished.
         """
-        with self.pinned(prepared), self._watched(f"computing {prepared.what}", prepared.bases):
+        with self.pin_fragments(prepared), self._guard_bases(f"computing {prepared.what}", prepared.bases):
             yield
 
     @contextmanager
-    def pinned(self, prepared: Prepared) -> Iterator[None]:
-        """Keep the fragments that are read from being deleted while the body runs."""
+    def pin_fragments(self, prepared: PreparedData) -> Iterator[None]:
+        """Keep the fragments of prepared data from being deleted while the body runs."""
         if not prepared.fragments:
             yield
             return
-        with fragments.pinned(self.database, [one.id for one in prepared.fragments]):
+        with fragments.pin_fragments(self.database, [fragment.id for fragment in prepared.fragments]):
             yield
 
     def check(self, bases: Iterable[Base]) -> None:
-        """Make sure that what base catalogs are read from is what it was.
+        """Check that the files or tables of base catalogs are unchanged.
 
         Raises
         ------
         FilesChangedError, FilesMissingError
-            If it is not.
+            If a file or table has changed or is missing.
         """
         for base in bases:
             check_roots((base,), self.roots)
             check_bases(self.engine, self.database, self.folder, (base,))
 
     @contextmanager
-    def _watched(self, what: str, bases: Sequence[Base]) -> Iterator[None]:
-        with told(what), watched(self.engine, what, self.listener):
+    def _guard_bases(self, what: str, bases: Sequence[Base]) -> Iterator[None]:
+        """Translate errors and show progress while the body runs; check afterwards that the bases are unchanged."""
+        with translate_errors(what), watch_run(self.engine, what, self.listener):
             yield
         self.check(bases)
 
     # -- results -------------------------------------------------------------------------------------------------
 
-    def collected(self, prepared: Prepared, limit: int | None, collect: Callable[[DataFrame], T]) -> T:
+    def collect_data(self, prepared: PreparedData, limit: int | None, collect: Callable[[DataFrame], T]) -> T:
         """Bring data into this process.
 
         Parameters
@@ -201,46 +203,43 @@ class Pipeline:
         prepared
             The data.
         limit
-            How many bytes they may be, about; None for any number.
+            The approximate number of bytes that the data may have; None for any number.
         collect
-            Does it.
+            Collects a frame.
 
         Raises
         ------
         TooLargeError
-            If they are more. Nothing was brought then.
+            If the data exceed the limit. Nothing was collected then.
         """
         if limit is not None:
             self._check_size(prepared, limit)
-        with self.running(prepared):
+        with self.guard_run(prepared):
             return collect(prepared.frame)
 
-    def _check_size(self, prepared: Prepared, limit: int) -> None:
-        width = sum(_WIDTHS.get(one.type.name, _WIDE) for one in prepared.schema.attributes)
+    def _check_size(self, prepared: PreparedData, limit: int) -> None:
+        width = sum(_WIDTHS.get(attribute.type.name, _UNKNOWN_WIDTH) for attribute in prepared.schema.attributes)
         if prepared.most is not None and prepared.most * width <= limit:
             return
         rows = self.count(prepared)
         if rows * width > limit:
             raise TooLargeError(
-                f"{prepared.what} has {rows:,} sources, about {_bytes(rows * width)}, more than {_bytes(limit)}",
-                hint="write it to a file, take fewer attributes or sources, or say limit=None",
+                f"{prepared.what} has {rows:,} sources, about {format_size(rows * width)}, "
+                f"more than {format_size(limit)}",
+                hint=Hint(
+                    "write it to a file, request fewer attributes or sources, or pass limit=None",
+                    command="write it to a file with --output, or request fewer attributes or sources",
+                ),
             )
 
-    def count(self, prepared: Prepared) -> int:
-        """Return how many sources there are."""
-        with self.running(prepared):
-            return prepared.frame.select(*(column(one.name) for one in prepared.schema.key)).count()
+    def count(self, prepared: PreparedData) -> int:
+        """Return the number of sources."""
+        with self.guard_run(prepared):
+            return prepared.frame.select(*(column(attribute.name) for attribute in prepared.schema.key)).count()
 
 
 _WIDTHS = {"boolean": 1, "tinyint": 1, "smallint": 2, "int": 4, "float": 4, "date": 4, "bigint": 8, "double": 8}
 _WIDTHS |= {"timestamp": 8, "timestamp_ntz": 8, "decimal": 16}
-_WIDE = 32
-"""The bytes of a value of a type; of one whose values differ, such as strings, a guess."""
-
-
-def _bytes(size: int) -> str:
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}"
-        size //= 1000
-    return f"{size:,} GB"
+"""The bytes of a value by type."""
+_UNKNOWN_WIDTH = 32
+"""A guess for types whose values have different sizes, such as strings."""

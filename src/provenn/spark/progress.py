@@ -1,7 +1,8 @@
-"""Watching what Spark does, and stopping it.
+"""Watching and cancelling a run of Spark.
 
-A run is everything that Spark computes inside `watched`, on the thread that entered it: it carries a tag (Spark's
-*job tag*, Connect's *operation tag*) by which it is found and cancelled, so that nothing else on the same Spark is.
+A run is all work of Spark inside `watch_run`, on the thread of the caller. The jobs of a run carry a tag (Spark's *job
+tag*, Connect's *operation tag*). By the tag, the jobs of the run are found and cancelled, and no other jobs on the same
+Spark.
 """
 
 from __future__ import annotations
@@ -15,43 +16,43 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 from provenn.spark.engine import Engine
-from provenn.spark.interrupts import Cancel, interruptible
+from provenn.spark.interrupts import Cancel, allow_interrupts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Listener", "Progress", "watched"]
+__all__ = ["Listener", "Progress", "watch_run"]
 
-_EVERY = 0.25
-"""Seconds between two looks."""
+_INTERVAL = 0.25
+"""Seconds between two reports."""
 
 _MEANINGFUL = 1.0
-"""Seconds after which what was done says something about what remains."""
+"""Seconds after which the work done so far allows an estimate of the work that remains."""
 
 _PATIENCE = 10.0
-"""Seconds in which the last look must be done."""
+"""Seconds in which the last report must be done."""
 
 _INTERRUPT = "spark.job.interruptOnCancel"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is. From one to the next of a run, no count goes back.
+    """The progress of a run. No count decreases during a run.
 
     Parameters
     ----------
     what
-        What is done.
+        The activity.
     stage, stages
-        How many stages have begun, and how many are known of; Spark may find more on its way.
+        The number of stages that have begun, and of all known stages; Spark may add stages during a run.
     tasks, tasks_done
-        How many tasks the stages have that are known of, and how many are done.
+        The number of tasks of all known stages, and of tasks that are done.
     rows
-        How many rows have been read, if that is known.
+        The number of rows that have been read, if known.
     elapsed
         Seconds since the run began.
     remaining
-        Seconds that it may still take, if what was done says anything about that.
+        The estimated seconds until the run ends, if the work done so far allows an estimate.
     """
 
     what: str
@@ -63,16 +64,16 @@ class Progress:
     elapsed: float
     remaining: float | None
 
-    def finished(self) -> Progress:
-        """Return the progress that says that nothing remains."""
+    def mark_finished(self) -> Progress:
+        """Return this progress with no time remaining, as at the end of the run."""
         return replace(self, remaining=0.0)
 
 
 Listener = Callable[[Progress], None]
 
 
-class _Stage(NamedTuple):
-    """What Spark has done of a stage."""
+class _StageStatus(NamedTuple):
+    """The progress of a stage."""
 
     begun: bool
     tasks: int
@@ -80,33 +81,34 @@ class _Stage(NamedTuple):
     rows: int
 
 
-_Look = Callable[[], list[_Stage]]
+_ListStages = Callable[[], list[_StageStatus]]
 
 
 @contextmanager
-def watched(engine: Engine, what: str, listener: Listener | None) -> Iterator[None]:
-    """Watch what Spark computes in the body, and cancel it if the body is interrupted.
+def watch_run(engine: Engine, what: str, listener: Listener | None) -> Iterator[None]:
+    """Report the progress of Spark in the body, and cancel its jobs if the body is interrupted.
 
     Parameters
     ----------
     engine
-        Where it is computed; started now, if it was not yet.
+        The engine that computes; it is started now if necessary.
     what
-        What is done, for people.
+        The activity, as users read it.
     listener
-        Called with a `Progress` several times a second, from a thread of its own, and at the end of the run once
-        more: `remaining` is zero then, and only then. If it raises `KeyboardInterrupt`, that is as if the user had
-        pressed Ctrl-C, whichever thread the body runs on. What else it raises is ignored; either way it is not called
-        again.
+        Called with a `Progress` several times a second from a thread of its own, and once more at the end of the run,
+        when, and only when, `remaining` is zero. A `KeyboardInterrupt` from the listener has the effect of Ctrl-C,
+        whichever thread runs the body. Other exceptions of the listener are ignored. After any exception the listener
+        is not called again.
 
     Raises
     ------
     KeyboardInterrupt
-        Which the user, or the listener, raised: the jobs have been cancelled.
+        If the user or the listener interrupted the run; its jobs have been cancelled.
     """
-    tagged = _tagged_connect if engine.remote else _tagged
-    with tagged(engine.session, f"provenn-{uuid4().hex}") as (look, cancel), interruptible(cancel) as interrupt:
-        watcher = None if listener is None else _Watcher(what, listener, look, interrupt)
+    tag_run = _tag_operations if engine.is_remote else _tag_jobs
+    tag = f"provenn-{uuid4().hex}"
+    with tag_run(engine.session, tag) as (list_stages, cancel), allow_interrupts(cancel) as interrupt:
+        watcher = None if listener is None else _Watcher(what, listener, list_stages, interrupt)
         try:
             yield
         finally:
@@ -115,11 +117,11 @@ def watched(engine: Engine, what: str, listener: Listener | None) -> Iterator[No
 
 
 class _Watcher:
-    """A thread that looks, and tells a listener what it saw."""
+    """A thread that reports the progress of a run to a listener."""
 
-    def __init__(self, what: str, listener: Listener, look: _Look, interrupt: Callable[[], None]) -> None:
+    def __init__(self, what: str, listener: Listener, list_stages: _ListStages, interrupt: Callable[[], None]) -> None:
         self._listener: Listener | None = listener
-        self._look = look
+        self._list_stages = list_stages
         self._interrupt = interrupt
         self._start = time.monotonic()
         self._last = Progress(what, 0, 0, 0, 0, None, 0.0, None)
@@ -128,34 +130,35 @@ class _Watcher:
         self._thread.start()
 
     def finish(self) -> None:
-        """Tell how it ended, and stop."""
+        """Report the end of the run, and stop the thread."""
         self._over.set()
         self._thread.join(_PATIENCE)
 
     def _run(self) -> None:
-        while not self._over.wait(_EVERY):
-            self._tell()
-        self._tell(over=True)
+        while not self._over.wait(_INTERVAL):
+            self._report()
+        self._report(over=True)
 
-    def _tell(self, *, over: bool = False) -> None:
-        stages: list[_Stage] = []
-        with suppress(Exception):  # Spark may have ended; then nothing is known
-            stages = self._look()
-        now = self._last = _advanced(self._last, stages, time.monotonic() - self._start, over=over)
+    def _report(self, *, over: bool = False) -> None:
+        stages: list[_StageStatus] = []
+        with suppress(Exception):  # Spark may have ended; then no stages are known
+            stages = self._list_stages()
+        elapsed = time.monotonic() - self._start
+        progress = self._last = _advance_progress(self._last, stages, elapsed, over=over)
         if self._listener is not None:
             try:
-                self._listener(now)
+                self._listener(progress)
             except KeyboardInterrupt:
                 self._listener = None
                 self._interrupt()
-            except Exception:  # noqa: BLE001 - a bar that cannot be drawn must not end a night's work
+            except Exception:  # noqa: BLE001 - an error in a progress bar must not end a night's work
                 self._listener = None
 
 
-def _advanced(last: Progress, stages: list[_Stage], elapsed: float, *, over: bool = False) -> Progress:
-    """Return what is told after `last`: what was seen, but nothing less than before.
+def _advance_progress(last: Progress, stages: list[_StageStatus], elapsed: float, *, over: bool = False) -> Progress:
+    """Return the progress after `last`, with no count less than before.
 
-    A worker that is lost takes what it has done with it, and Spark forgets old stages.
+    Counts of Spark can decrease: the work of a lost worker is lost, and Spark forgets old stages.
     """
     done = max(last.tasks_done, sum(stage.done for stage in stages))
     tasks = max(last.tasks, done, sum(stage.tasks for stage in stages))
@@ -168,23 +171,23 @@ def _advanced(last: Progress, stages: list[_Stage], elapsed: float, *, over: boo
 
 
 @contextmanager
-def _tagged(session: SparkSession, tag: str) -> Iterator[tuple[_Look, Cancel]]:
-    """Tag the jobs of this thread, in this process's own Spark."""
+def _tag_jobs(session: SparkSession, tag: str) -> Iterator[tuple[_ListStages, Cancel]]:
+    """Tag the jobs of this thread, on a Spark without Connect."""
     context = session.sparkContext
     java: Any = context._jsc.sc()  # noqa: SLF001 - Python's own tracker knows neither tags nor rows
-    ended: dict[int, list[_Stage]] = {}  # what is over needs not be looked at again
+    ended: dict[int, list[_StageStatus]] = {}  # stages of ended jobs do not change any more
 
-    def look() -> list[_Stage]:
+    def list_stages() -> list[_StageStatus]:
         stages = []
         for job in sorted(java.statusTracker().getJobIdsForTag(tag)):
             if job not in ended:
                 info = context.statusTracker().getJobInfo(job)
-                seen = [] if info is None else [_stage(java, stage) for stage in info.stageIds]
+                job_stages = [] if info is None else [_read_stage(java, number) for number in info.stageIds]
                 if info is not None and info.status == "RUNNING":
-                    stages += seen
+                    stages += job_stages
                     continue
-                # Stages that were not needed, as their results were there, count as done.
-                ended[job] = [stage._replace(begun=True, done=stage.tasks) for stage in seen]
+                # Spark skips stages whose results exist already; they count as done.
+                ended[job] = [stage._replace(begun=True, done=stage.tasks) for stage in job_stages]
             stages += ended[job]
         return stages
 
@@ -196,38 +199,45 @@ def _tagged(session: SparkSession, tag: str) -> Iterator[tuple[_Look, Cancel]]:
     context.addJobTag(tag)
     context.setLocalProperty(_INTERRUPT, "true")  # Python's workers end at once, not after their batch
     try:
-        yield look, cancel
+        yield list_stages, cancel
     finally:
-        with suppress(Exception):  # of a Spark that has ended
+        with suppress(Exception):  # Spark may have ended
             context.removeJobTag(tag)
             context.setLocalProperty(_INTERRUPT, before)  # type: ignore[arg-type] # None removes it
 
 
-def _stage(java: Any, number: int) -> _Stage:  # noqa: ANN401 - an object of Java
+def _read_stage(java: Any, number: int) -> _StageStatus:  # noqa: ANN401 - an object of Java
     stage = java.statusStore().lastStageAttempt(number)
     tasks, done = stage.numTasks(), stage.numCompleteTasks()
-    return _Stage(stage.status().toString() != "PENDING", tasks, min(done, tasks), stage.inputRecords())
+    return _StageStatus(stage.status().toString() != "PENDING", tasks, min(done, tasks), stage.inputRecords())
 
 
 @contextmanager
-def _tagged_connect(session: Any, tag: str) -> Iterator[tuple[_Look, Cancel]]:  # noqa: ANN401 - it may not be installed
-    """Tag the operations of this thread, on a server."""
-    seen: dict[str | None, list[_Stage]] = {}
+def _tag_operations(session: Any, tag: str) -> Iterator[tuple[_ListStages, Cancel]]:  # noqa: ANN401 - it may not be installed
+    """Tag the operations of this thread, on a server of Spark Connect."""
+    operations: dict[str | None, list[_StageStatus]] = {}
 
-    def handler(stages: Iterable[Any] | None, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
-        seen[operation_id] = [
-            _Stage(one.done or inflight_tasks > 0, one.num_tasks, one.num_tasks if done else one.num_completed_tasks, 0)
-            for one in stages or ()
+    def handle_progress(
+        stages: Iterable[Any] | None, inflight_tasks: int, operation_id: str | None, done: bool
+    ) -> None:
+        operations[operation_id] = [
+            _StageStatus(
+                stage.done or inflight_tasks > 0,
+                stage.num_tasks,
+                stage.num_tasks if done else stage.num_completed_tasks,
+                0,
+            )
+            for stage in stages or ()
         ]
 
     def cancel() -> bool:
         return not session.interruptTag(tag)
 
-    session.registerProgressHandler(handler)
+    session.registerProgressHandler(handle_progress)
     session.addTag(tag)
     try:
-        yield lambda: [stage for stages in list(seen.values()) for stage in stages], cancel
+        yield lambda: [stage for stages in list(operations.values()) for stage in stages], cancel
     finally:
         with suppress(Exception):
             session.removeTag(tag)
-            session.removeProgressHandler(handler)
+            session.removeProgressHandler(handle_progress)

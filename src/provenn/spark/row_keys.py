@@ -1,4 +1,4 @@
-"""The file and the place of each row, as columns: the key of tables that have none (`provenn.catalogs.row_keys`)."""
+"""The file and place of each row as columns: the key of tables without a key (`provenn.files.row_keys`)."""
 
 from __future__ import annotations
 
@@ -9,84 +9,84 @@ from urllib.parse import unquote
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sql
 
-from provenn.catalogs.file_listing import File
-from provenn.catalogs.files import Files
+from provenn.files.file_set import Files
+from provenn.files.listing import File
 from provenn.spark.columns import column
 from provenn.spark.engine import Engine
 
-__all__ = ["add_row_index", "count_rows"]
+__all__ = ["add_row_keys", "number_rows"]
 
-_PATH, _FILE, _PLACE, _START = "\x1fpath", "\x1ffile", "\x1fplace", "\x1fstart"  # no attribute is called so
+_PATH, _FILE, _PLACE, _START = "\x1fpath", "\x1ffile", "\x1fplace", "\x1fstart"  # names that no attribute has
 
 
-def add_row_index(
+def add_row_keys(
     engine: Engine, frame: DataFrame, files: Files, group: Sequence[File], keys: Mapping[str, str]
 ) -> DataFrame:
-    """Return the rows of Parquet files with the columns that identify each.
+    """Return the rows of Parquet files with the columns of their key.
 
     Parameters
     ----------
     engine
-        Where Spark is.
+        The engine that computes.
     frame
-        Reads the files, and nothing else was done with it.
+        A frame that reads the files, without any further operation.
     files
-        What the files are, with `row_key`.
+        The files of the base catalog, with `row_key`.
     group
-        The files that it reads.
+        The files that `frame` reads.
     keys
-        The first half of the key of all rows of each file, by the file's name.
+        The first half of the key for the rows of each file, by the name of the file.
     """
-    found = frame.metadataColumn("_metadata")
-    names = _addresses(frame, group, keys)
-    return _keyed(engine, frame, files, (found["file_path"], found["row_index"]), names)
+    metadata = frame.metadataColumn("_metadata")
+    halves = _map_addresses(frame, group, keys)
+    return _add_keys(engine, frame, files, (metadata["file_path"], metadata["row_index"]), halves)
 
 
-def count_rows(
+def number_rows(
     engine: Engine, frame: DataFrame, files: Files, group: Sequence[File], keys: Mapping[str, str]
 ) -> DataFrame:
-    """Return the same for rows of other files, of which Spark does not say the place; the parameters are the same.
+    """Return the rows of files of all formats but Parquet with the key columns; parameters as for `add_row_keys`.
 
-    Spark may read a file in several blocks. Blocks are in order by where they start, and rows within a block by when
-    they are read. All rows of a file are brought together for it.
+    Spark does not number these rows, and may read a file in several blocks. Blocks are ordered by their start, and rows
+    within a block in the order of reading. For this, all rows of a file go to the same task.
     """
-    found = frame.metadataColumn("_metadata")
-    read = frame.select(
+    metadata = frame.metadataColumn("_metadata")
+    located = frame.select(
         "*",
-        found["file_path"].alias(_PATH),
-        found["file_block_start"].alias(_START),
+        metadata["file_path"].alias(_PATH),
+        metadata["file_block_start"].alias(_START),
         sql.monotonically_increasing_id().alias(_PLACE),
     )
     order = Window.partitionBy(sql.col(_PATH)).orderBy(sql.col(_START), sql.col(_PLACE))
     place = (sql.row_number().over(order) - 1).cast("bigint")
-    return _keyed(engine, read, files, (sql.col(_PATH), place), _addresses(frame, group, keys))
+    return _add_keys(engine, located, files, (sql.col(_PATH), place), _map_addresses(frame, group, keys))
 
 
-def _keyed(
-    engine: Engine, frame: DataFrame, files: Files, found: tuple[Column, Column], names: Mapping[str, str]
+def _add_keys(
+    engine: Engine, frame: DataFrame, files: Files, origin: tuple[Column, Column], halves: Mapping[str, str]
 ) -> DataFrame:
-    """Return rows with their keys, given the address and place of each, and a half of the key for each address."""
-    path, place = found
-    own = [column(one.name) for one in files.own_columns]
+    """Return rows with their keys, given the columns of their address and place, and half a key by address."""
+    path, place = origin
+    own = [column(file_column.name) for file_column in files.own_columns]
     file_name, row_name = files.row_key
-    if len(names) == 1:
-        return frame.select(*own, sql.lit(*names.values()).alias(file_name), place.alias(row_name))
-    read = frame.select(*own, _address(path).alias(_PATH), place.alias(row_name))
-    halves = engine.session.createDataFrame(list(names.items()), [_PATH, _FILE])
-    joined = read.join(sql.broadcast(halves), _PATH, "left")
+    if len(halves) == 1:
+        return frame.select(*own, sql.lit(*halves.values()).alias(file_name), place.alias(row_name))
+    located = frame.select(*own, _shorten_address(path).alias(_PATH), place.alias(row_name))
+    known = engine.session.createDataFrame(list(halves.items()), [_PATH, _FILE])
+    joined = located.join(sql.broadcast(known), _PATH, "left")
     unknown = sql.raise_error(sql.concat(sql.lit("a row of no known file: "), sql.col(_PATH)))
     return joined.select(*own, sql.coalesce(sql.col(_FILE), unknown).alias(file_name), column(row_name))
 
 
-def _address(path: Column) -> Column:
+def _shorten_address(path: Column) -> Column:
     return sql.regexp_replace(path, "^file:/+", "/")
 
 
-def _addresses(frame: DataFrame, group: Sequence[File], keys: Mapping[str, str]) -> dict[str, str]:
-    """Return the half of the key for each file, by its address as Spark tells it with rows.
+def _map_addresses(frame: DataFrame, group: Sequence[File], keys: Mapping[str, str]) -> dict[str, str]:
+    """Return the half of the key for each file, by the address in Spark's metadata of the rows.
 
-    What Spark escapes in an address is its own business, so its own list of the files is taken.
+    Only Spark knows the escaped characters of an address, so the addresses come from Spark's own list of files.
     """
     known = {re.sub("^s3://", "s3a://", re.sub("^file:/+", "/", file.address)): keys[file.name] for file in group}
-    listed = (re.sub("^file:/+", "/", text) for text in frame.inputFiles())
-    return {address: known[unquote(address)] for address in listed}
+    addresses = (re.sub("^file:/+", "/", address) for address in frame.inputFiles())
+    return {address: known[unquote(address)] for address in addresses}

@@ -1,4 +1,4 @@
-"""How long calculators run: measured where they do, in the workers of Spark, without what Spark takes to begin."""
+"""The running time of calculators, measured in the workers of Spark, without the time that Spark needs to start."""
 
 from __future__ import annotations
 
@@ -16,49 +16,55 @@ if TYPE_CHECKING:
 __all__ = ["Stopwatch"]
 
 Span = tuple[float, float]
-"""When the first call began, and when the last one ended, in seconds since 1970."""
+"""The start of the first call and the end of the last call, in seconds since 1970."""
 
 _NEVER: Span = (inf, -inf)
 
 
-class _Together(AccumulatorParam[Span]):
-    """Brings together the spans of several workers."""
+class _SpanUnion(AccumulatorParam[Span]):
+    """Unites the spans of all workers."""
 
-    def zero(self, value: Span) -> Span:  # noqa: ARG002 - as pyspark asks
-        """Return the span of a worker that has not begun."""
+    def zero(self, value: Span) -> Span:  # noqa: ARG002 - as pyspark requires
+        """Return the span of a worker that has not called a calculator."""
         return _NEVER
 
     def addInPlace(self, value1: Span, value2: Span) -> Span:  # noqa: N802 - as pyspark calls it
-        """Return the span from the first beginning to the last end."""
+        """Return the span from the first start to the last end; a value of a worker that is no span is ignored."""
+        if not _is_span(value2):
+            return value1
         return min(value1[0], value2[0]), max(value1[1], value2[1])
 
 
-class Stopwatch:
-    """Measures from when to when calculators run, in all workers together.
+def _is_span(value: object) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and all(isinstance(moment, float) for moment in value)
 
-    Over Spark Connect no worker can tell; then nothing is measured.
+
+class Stopwatch:
+    """Measures the span in which calculators run, in all workers together.
+
+    Workers behind Spark Connect cannot report times, so nothing is measured there.
 
     Parameters
     ----------
     engine
-        Where they run.
+        The engine that runs the calculators.
     """
 
     def __init__(self, engine: Engine) -> None:
         self._span: Accumulator[Span] | None = None
-        if not engine.remote:
-            self._span = engine.session.sparkContext.accumulator(_NEVER, _Together())
+        if not engine.is_remote:
+            self._span = engine.session.sparkContext.accumulator(_NEVER, _SpanUnion())
 
     @contextmanager
-    def running(self) -> Iterator[None]:
-        """Measure the body, which is a call of a calculator, in a worker."""
-        began = time.time()
+    def measure_call(self) -> Iterator[None]:
+        """Measure the body, which calls a calculator in a worker."""
+        start = time.time()
         yield
         if self._span is not None:
-            self._span.add((began, time.time()))
+            self._span.add((start, time.time()))
 
     @property
     def seconds(self) -> float | None:
-        """The seconds from the first call to the end of the last one; None if none was measured."""
-        began, ended = _NEVER if self._span is None else self._span.value
-        return ended - began if ended >= began else None
+        """The seconds from the start of the first call to the end of the last call; None if none was measured."""
+        start, end = _NEVER if self._span is None else self._span.value
+        return end - start if end >= start else None

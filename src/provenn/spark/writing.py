@@ -1,10 +1,10 @@
-"""Data written to files: Parquet, CSV, FITS, VOTable, ECSV; one file, or a folder of part files.
+"""Writing data to files: Parquet, CSV, FITS, VOTable, ECSV; to one file, or to a folder of part files.
 
-Everything is written to a hidden folder beside the target, ``.provenn-writing-…``, and renamed when it is complete. A
-process that is killed leaves that folder behind, and nothing else; who next writes there from this machine deletes it.
+Everything is written to a hidden folder beside the target, ``.provenn-writing-…``, and renamed when complete. A killed
+process leaves only the hidden folder behind; the next process that writes there from this machine deletes it.
 
-Spark computes and writes part files, on all its cores. Where one file is wanted, they are then read and written piece
-by piece into one, in this process.
+Spark computes and writes part files on all cores. If a single file is wanted, this process then reads the part files
+piece by piece and writes a single file.
 """
 
 from __future__ import annotations
@@ -19,34 +19,26 @@ from shutil import copyfileobj
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sql
 
-from provenn.catalogs.file_notes import NO_NOTES, FileNotes
 from provenn.catalogs.schema import Attribute, Schema
 from provenn.criteria.types import BOOLEAN, DATE, INTEGRAL, STRING, TIMESTAMP, TIMESTAMP_NTZ
+from provenn.data.leftovers import Hold, open_writing_folder
 from provenn.errors import FormatError
+from provenn.files.data_folder import DataFolder
+from provenn.files.export_notes import NO_NOTES, FileNotes
+from provenn.files.suffixes import find_format
+from provenn.hints import Hint
 from provenn.spark.columns import column
 from provenn.spark.engine import Engine
-from provenn.spark.failures import told
-from provenn.spark.placing import check_target, publish, temporary_folder
-from provenn.spark.progress import Listener, watched
-from provenn.spark.reading import address, as_schema
-from provenn.store.folder import DataFolder
+from provenn.spark.placing import check_target, publish
+from provenn.spark.progress import Listener, watch_run
+from provenn.spark.reading import conform_to_attributes, format_spark_address
+from provenn.spark.spark_errors import translate_errors
 
-__all__ = ["FORMATS", "Written", "write"]
+__all__ = ["FORMATS", "WrittenFiles", "write"]
 
 FORMATS = ("parquet", "csv", "fits", "votable", "ecsv")
-_SUFFIXES = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".ecsv": "ecsv",
-    ".fits": "fits",
-    ".fit": "fits",
-    ".vot": "votable",
-    ".votable": "votable",
-    ".xml": "votable",
-}
 _CSV = {
-    # As RFC 4180 has it. NULL is an empty field, the empty text a quoted one; blanks are kept.
+    # As in RFC 4180. NULL is an empty field, the empty text a quoted empty field; blanks are kept.
     "quote": '"',
     "escape": '"',
     "nullValue": "",
@@ -59,19 +51,19 @@ _MOMENT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What was written.
+class WrittenFiles:
+    """The result of writing files.
 
     Parameters
     ----------
     path
-        Where.
+        The path of the file or folder.
     rows
-        How many rows.
+        The number of rows.
     size
-        How many bytes, of all files together.
+        The number of bytes of all files together.
     left_out
-        Keywords such as RADESYS that the files do not have because the tables that they come from do not agree.
+        Keywords such as RADESYS that the files lack because their source tables disagree.
     """
 
     path: str
@@ -93,104 +85,118 @@ def write(
     listener: Listener | None = None,
     check: Callable[[], None] | None = None,
     notes: FileNotes = NO_NOTES,
-) -> Written:
-    """Write data to files, all of them or nothing.
+    hold: Hold | None = None,
+) -> WrittenFiles:
+    """Write data to files, either completely or not at all.
 
     Parameters
     ----------
     engine
-        Where data are computed.
+        The engine that computes.
     frame
         The data.
     schema
-        Its attributes.
+        The attributes of the data.
     path
-        Where to; a path or a URI that both Spark and pyarrow reach.
+        The target: a path or a URI that both Spark and pyarrow reach.
     format
-        One of `FORMATS`; by default the suffix tells.
+        One of `FORMATS`; by default the suffix of the path decides.
     partition_by
         Attributes whose values become names of folders, ``year=2026``.
     single
-        Whether to write one file; by default if the path has the suffix of one, and nothing becomes folders.
+        Whether to write one file; by default if the path has the suffix of a file and `partition_by` is empty.
     overwrite
-        Whether what is there is replaced.
+        Whether to replace an existing file or folder.
     listener
-        Told of the progress.
+        Receives the progress.
     check
-        Called when all is written, before it appears at the path: what it raises leaves nothing there.
+        Called when everything is written, before it appears at the path: if it raises, nothing appears.
     notes
-        What the files say of themselves, where the format has a place for it; by default, nothing.
+        The metadata of the files, if the format can hold them; by default none.
+    hold
+        Pins the hidden folder, so that `provenn gc` finds it if this process is killed.
 
     Raises
     ------
     FormatError
-        If the format is not known, or cannot hold the data.
+        If the format is unknown, or cannot hold the data.
     StoreError
-        If something is there, or it cannot be written.
+        If the target exists, or cannot be written.
     """
     text = fspath(path)
-    known = _format(text, format)
+    format_name = _choose_format(text, format)
     folders = tuple(schema[name] for name in partition_by)
-    one_file = _is_single(text, known, folders, single)
-    _check_types(schema, known, folders)
+    one_file = _wants_one_file(text, format_name, folders, single)
+    _check_types(schema, format_name, folders)
     target = DataFolder.of(text).location
     above, _, name = target.rpartition("/")
     parent = DataFolder.of(above or "/")
     check_target(parent, name, overwrite=overwrite)
     with ExitStack() as stack:
-        temporary = stack.enter_context(temporary_folder(parent, name))
-        stack.enter_context(told(f"writing {text}"))
-        stack.enter_context(watched(engine, f"writing {text}", listener))
-        job = _Job(frame, schema, parent, temporary, known, folders, one_file, notes)
-        rows = _written(job)
+        temporary = stack.enter_context(open_writing_folder(parent, name, hold))
+        stack.enter_context(translate_errors(f"writing {text}"))
+        stack.enter_context(watch_run(engine, f"writing {text}", listener))
+        job = _Job(frame, schema, parent, temporary, format_name, folders, one_file, notes)
+        rows = _write_parts(job)
         if not one_file and notes.version:
-            _note(job)
+            _write_notes(job)
         if check is not None:
             check()
-        size = next(one.size for one in parent.entries(temporary) if one.name == "result")
+        size = next(entry.size for entry in parent.entries(temporary) if entry.name == "result")
         publish(parent, temporary, name, overwrite=overwrite)
-    return Written(target, rows, size, notes.left_out)
+    return WrittenFiles(target, rows, size, notes.left_out)
 
 
-# --- what is asked for ---
+# --- the request ---
 
 
-def _format(path: str, given: str | None) -> str:
-    if given is not None:
-        if given.lower() not in FORMATS:
-            raise FormatError(f"provenn does not write {given}", hint=f"it writes {', '.join(FORMATS)}")
-        return given.lower()
-    found = _suffix(path)
-    if found is None:
-        raise FormatError(f"the name of {path} does not tell a format", hint=f"say format=: {', '.join(FORMATS)}")
-    return found
+def _choose_format(path: str, requested: str | None) -> str:
+    if requested is not None:
+        if requested.lower() not in FORMATS:
+            raise FormatError(f"provenn cannot write the format {requested}", hint=f"it writes {', '.join(FORMATS)}")
+        return requested.lower()
+    format_name = _find_written_format(path)
+    if format_name is None:
+        known = ", ".join(FORMATS)
+        hint = Hint(f"pass format=, one of {known}", command=f"add --format, one of {known}")
+        raise FormatError(f"the format of {path} cannot be told from its name", hint=hint)
+    return format_name
 
 
-def _suffix(path: str) -> str | None:
-    return next((one for suffix, one in _SUFFIXES.items() if path.lower().endswith(suffix)), None)
+def _find_written_format(path: str) -> str | None:
+    """Return the format for the suffix of a path; None for a suffix of no format that provenn writes."""
+    format_name = find_format(path)
+    return format_name if format_name in FORMATS else None
 
 
-def _is_single(path: str, known: str, folders: Sequence[Attribute], single: bool | None) -> bool:
-    if known in ("fits", "votable", "ecsv"):
+def _wants_one_file(path: str, format_name: str, folders: Sequence[Attribute], single: bool | None) -> bool:
+    if format_name in ("fits", "votable", "ecsv"):
         if folders or single is False:
-            raise FormatError(f"{known} is written as one file", hint="folders of part files can be Parquet or CSV")
+            raise FormatError(
+                f"{format_name} is written as one file", hint="folders of part files can be Parquet or CSV"
+            )
         return True
     if folders and single:
-        raise FormatError("one file cannot be in several folders", hint="leave out single=, or partition_by=")
-    return not folders and (_suffix(path) is not None if single is None else single)
+        raise FormatError(
+            "one file cannot be in several folders",
+            hint=Hint("omit single= or partition_by=", command="omit --single or --partition-by"),
+        )
+    return not folders and (_find_written_format(path) is not None if single is None else single)
 
 
-def _check_types(schema: Schema, known: str, folders: Sequence[Attribute]) -> None:
-    for one in folders:
-        if one.type not in (*INTEGRAL, STRING, DATE, BOOLEAN):
-            raise FormatError(f"values of {one.name}, a {one.type}, cannot be names of folders")
+def _check_types(schema: Schema, format_name: str, folders: Sequence[Attribute]) -> None:
+    for attribute in folders:
+        if attribute.type not in (*INTEGRAL, STRING, DATE, BOOLEAN):
+            raise FormatError(f"values of {attribute.name}, a {attribute.type}, cannot be names of folders")
     if len(folders) == len(schema):
-        raise FormatError("all attributes would be names of folders", hint="leave one for the files")
-    if known == "csv":
-        for one in schema.attributes:
-            if not one.type.scalar:
+        raise FormatError(
+            "all attributes would become names of folders", hint="leave at least one attribute for the files"
+        )
+    if format_name == "csv":
+        for attribute in schema.attributes:
+            if not attribute.type.scalar:
                 raise FormatError(
-                    f"CSV cannot hold {one.name}, a {one.type}", hint="write Parquet; or keep others only"
+                    f"CSV cannot hold {attribute.name}, a {attribute.type}", hint="write Parquet, or leave it out"
                 )
 
 
@@ -199,7 +205,7 @@ def _check_types(schema: Schema, known: str, folders: Sequence[Attribute]) -> No
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What is written, to ``result`` in a temporary folder."""
+    """The data to write, and the temporary folder in which ``result`` is written."""
 
     frame: DataFrame
     schema: Schema
@@ -212,101 +218,105 @@ class _Job:
 
     @property
     def place(self) -> str:
-        """Where in that folder Spark writes."""
+        """The entry of the temporary folder to which Spark writes."""
         return "parts" if self.one_file else "result"
 
 
-def _written(job: _Job) -> int:
-    """Write, and return how many rows."""
-    text = {"csv": _csv_text, "parquet": _no_text}.get(job.format, _iso_text)
-    frame = as_schema(job.frame, job.schema.attributes)
-    frame = frame.select(*(text(one) for one in job.schema.attributes))
-    counted = Observation("rows")
+def _write_parts(job: _Job) -> int:
+    """Write the result, and return the number of rows."""
+    convert = {"csv": _convert_to_csv, "parquet": _keep_value}.get(job.format, _convert_to_iso)
+    frame = conform_to_attributes(job.frame, job.schema.attributes)
+    frame = frame.select(*(convert(attribute) for attribute in job.schema.attributes))
+    observation = Observation("rows")
     if job.format == "csv":
-        frame = frame.observe(counted, sql.count(sql.lit(1)).alias("rows"))
+        frame = frame.observe(observation, sql.count(sql.lit(1)).alias("rows"))
         writer = frame.write.format("csv").options(**_CSV, header=str(not job.one_file).lower())
     else:
         writer = frame.write.format("parquet")
-    place = address(job.parent.at(job.temporary, job.place))
-    writer.partitionBy([one.name for one in job.folders]).save(place)
-    rows = counted.get["rows"] if job.format == "csv" else 0
-    _tidy(job)
+    place = format_spark_address(job.parent.at(job.temporary, job.place))
+    writer.partitionBy([attribute.name for attribute in job.folders]).save(place)
+    rows = observation.get["rows"] if job.format == "csv" else 0
+    _remove_hidden_files(job)
     if job.format != "csv":
-        return _merged(job, frame)
+        return _merge_parquet(job, frame)
     if job.one_file:
-        _joined(job)
+        _merge_csv(job)
     return int(rows)
 
 
-def _no_text(one: Attribute) -> Column:
-    return column(one.name)
+def _keep_value(attribute: Attribute) -> Column:
+    return column(attribute.name)
 
 
-def _csv_text(one: Attribute) -> Column:
-    """Return Spark's own text of a value: exact, with NaN and Infinity, and read again by Spark as it was."""
-    return column(one.name) if one.type == STRING else column(one.name).cast("string").alias(one.name)
+def _convert_to_csv(attribute: Attribute) -> Column:
+    """Return Spark's text of a value, which is exact, has NaN and Infinity, and which Spark reads as the same value."""
+    return (
+        column(attribute.name)
+        if attribute.type == STRING
+        else column(attribute.name).cast("string").alias(attribute.name)
+    )
 
 
-def _iso_text(one: Attribute) -> Column:
-    """Return the text of a moment, as ISO 8601 has it, for formats that have no moments; other values as they are."""
-    if one.type == DATE:
-        return column(one.name).cast("string").alias(one.name)
-    if one.type in (TIMESTAMP, TIMESTAMP_NTZ):
-        return sql.date_format(column(one.name), _MOMENT).alias(one.name)
-    return column(one.name)
+def _convert_to_iso(attribute: Attribute) -> Column:
+    """Return a moment as text in ISO 8601, for formats that have no moments; return other values unchanged."""
+    if attribute.type == DATE:
+        return column(attribute.name).cast("string").alias(attribute.name)
+    if attribute.type in (TIMESTAMP, TIMESTAMP_NTZ):
+        return sql.date_format(column(attribute.name), _MOMENT).alias(attribute.name)
+    return column(attribute.name)
 
 
-def _tidy(job: _Job) -> None:
-    """Remove what Spark leaves besides data: marks of success, checksums."""
-    with job.parent.reached(job.temporary, job.place) as (filesystem, path):
+def _remove_hidden_files(job: _Job) -> None:
+    """Delete the additional files of Spark: success markers and checksums."""
+    with job.parent.open_filesystem(job.temporary, job.place) as (filesystem, path):
         from pyarrow import fs  # noqa: PLC0415 - it takes a while to import
 
-        for one in filesystem.get_file_info(fs.FileSelector(path, recursive=True)):
-            if one.type == fs.FileType.File and one.base_name.startswith(("_", ".")):
-                filesystem.delete_file(one.path)
+        for entry in filesystem.get_file_info(fs.FileSelector(path, recursive=True)):
+            if entry.type == fs.FileType.File and entry.base_name.startswith(("_", ".")):
+                filesystem.delete_file(entry.path)
 
 
-def _note(job: _Job) -> None:
-    """Put beside part files what they say of themselves; a name with _ is no data for Spark, nor for provenn."""
-    text = {"origin": json.loads(job.notes.text(_LONGEST)), "table": dict(job.notes.metadata)}
+def _write_notes(job: _Job) -> None:
+    """Write the notes beside the part files; Spark and provenn read no file whose name begins with _ as data."""
+    notes = {"origin": json.loads(job.notes.text(_LONGEST)), "table": dict(job.notes.metadata)}
     with (
-        job.parent.reached(job.temporary, job.place, "_provenn.json") as (filesystem, path),
+        job.parent.open_filesystem(job.temporary, job.place, "_provenn.json") as (filesystem, path),
         filesystem.open_output_stream(path) as stream,
     ):
-        stream.write(json.dumps(text, indent=1).encode())
+        stream.write(json.dumps(notes, indent=1).encode())
 
 
-def _joined(job: _Job) -> None:
-    """Make one CSV file of many, none of which has a header."""
+def _merge_csv(job: _Job) -> None:
+    """Write the CSV part files, which have no headers, into one file with a header."""
     header = ",".join('"' + name.replace('"', '""') + '"' if set(name) & set('", ') else name for name in job.schema)
     files = job.parent.files(job.temporary, "parts")
     with (
-        job.parent.reached(job.temporary) as (filesystem, path),
+        job.parent.open_filesystem(job.temporary) as (filesystem, path),
         filesystem.open_output_stream(f"{path}/result") as stream,
     ):
         stream.write(f"{header}\n".encode())
-        for one in files:
-            with filesystem.open_input_stream(f"{path}/parts/{one.name}") as part:
+        for file in files:
+            with filesystem.open_input_stream(f"{path}/parts/{file.name}") as part:
                 copyfileobj(part, stream, 1 << 22)
 
 
-def _merged(job: _Job, frame: DataFrame) -> int:
-    """Make one file of Parquet files, or only count their rows."""
+def _merge_parquet(job: _Job, frame: DataFrame) -> int:
+    """Write the Parquet part files into a single file of the job's format, if wanted; return the number of rows."""
     from pyarrow import parquet  # noqa: PLC0415 - it takes a while to import
 
     from provenn.spark.tables.ecsv_file import write_ecsv  # noqa: PLC0415
     from provenn.spark.tables.fits_file import write_fits  # noqa: PLC0415
     from provenn.spark.tables.parquet_file import write_parquet  # noqa: PLC0415
-    from provenn.spark.tables.parts import Parts  # noqa: PLC0415
+    from provenn.spark.tables.parts import PartFiles  # noqa: PLC0415
     from provenn.spark.tables.votable_file import write_votable  # noqa: PLC0415
 
-    names = [one.name for one in job.parent.files(job.temporary, job.place)]
-    with job.parent.reached(job.temporary) as (filesystem, path):
+    names = [file.name for file in job.parent.files(job.temporary, job.place)]
+    with job.parent.open_filesystem(job.temporary) as (filesystem, path):
         paths = [f"{path}/{job.place}/{name}" for name in names]
-        shape = parquet.read_schema(paths[0], filesystem=filesystem) if paths else frame.limit(0).toArrow().schema
-        parts = Parts(filesystem, paths, shape)
+        schema = parquet.read_schema(paths[0], filesystem=filesystem) if paths else frame.limit(0).toArrow().schema
+        parts = PartFiles(filesystem, paths, schema)
         if not job.one_file:
             return parts.rows
-        merges = {"parquet": write_parquet, "fits": write_fits, "votable": write_votable, "ecsv": write_ecsv}
+        writers = {"parquet": write_parquet, "fits": write_fits, "votable": write_votable, "ecsv": write_ecsv}
         with filesystem.open_output_stream(f"{path}/result") as stream:
-            return merges[job.format](parts, job.schema.attributes, stream, job.notes)
+            return writers[job.format](parts, job.schema.attributes, stream, job.notes)

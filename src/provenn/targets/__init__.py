@@ -1,3 +1,3 @@
-"""Target processing: which sources, which attributes; found, created, rewritten, run and kept."""
+"""Target processing: find, create, rewrite, run and keep the data that a request asks for."""
 
 __all__: list[str] = []

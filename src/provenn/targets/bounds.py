@@ -1,8 +1,7 @@
-"""How many rows a step gives: counted where it was, and otherwise between bounds that hold whatever the data are.
+"""The number of rows of a step: an exact count, or bounds that hold for any data.
 
-Bounds follow from counts and from what the steps do. Nothing is guessed in them, and they lean on no declared fact but
-those on which the steps themselves lean. A guess is added, to be shown beside them. Whoever finds better bounds adds
-them to `_ways`.
+Bounds follow from counts and from the operations of the steps. Bounds contain no guess, and use a declared fact only if
+the steps use it too. An estimate is shown beside the bounds. New sources of bounds belong in `_iterate_bounds`.
 """
 
 from __future__ import annotations
@@ -11,126 +10,129 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from provenn.catalogs import Extent
-from provenn.display.rows import Rows
-from provenn.targets.costs import estimate, is_grounded
+from provenn.display.row_counts import Rows
+from provenn.targets.costs import estimate_rows, is_grounded
 from provenn.targets.match_steps import Match, Matched
-from provenn.targets.scene import Scene, parts
-from provenn.targets.steps import Combine, Concat, Exclude, Nothing, Restrict, Scan, Select, Step, Stored
+from provenn.targets.scene import Scene, split_intersection
+from provenn.targets.steps import Combine, Concat, Exclude, FragmentScan, Nothing, PlanStep, Restrict, Scan, Select
 
-__all__ = ["bounded_rows", "known_rows"]
+__all__ = ["bound_answer_rows", "bound_step_rows"]
 
 Bounds = tuple[int, int | None]
-"""At least, and at most; None where there is no bound."""
+"""The lower and the upper bound; None if there is no upper bound."""
 
 _MOST_COMPARED = 64
-"""How many sets that were counted are compared with what is asked for, by proof."""
+"""How many counted sets are compared with the request by proof."""
 
 
 _MOST_MEMBERS = 8
-"""How many members of a union are compared with one another."""
+"""How many members a union may have for its members to be compared with one another."""
 
 
-def bounded_rows(scene: Scene, step: Step) -> Rows:
-    """Return how many rows a step gives, as far as that is known."""
-    low, high = _bounds(scene, step)
-    return Rows.between(low, high, estimate(scene, step) if is_grounded(scene, step) else None)
+def bound_step_rows(scene: Scene, step: PlanStep) -> Rows:
+    """Return the known bounds and the estimate for the rows of a step."""
+    low, high = _find_bounds(scene, step)
+    return Rows.between(low, high, estimate_rows(scene, step) if is_grounded(scene, step) else None)
 
 
-def known_rows(scene: Scene, steps: Iterable[Step]) -> Rows:
-    """Return how many sources are asked for, given several ways to obtain them; the first is by definition alone.
+def bound_answer_rows(scene: Scene, steps: Iterable[PlanStep]) -> Rows:
+    """Return the bounds for the requested sources from equivalent steps; the first are the literal steps.
 
-    Sound: each way gives the same sources, so that the bounds of all of them hold; and a set that is proved to lie in
-    another one has at most as many sources. Proofs that lean on declared facts are not used.
+    Sound: all these steps give the same sources, so all their bounds hold; and a proved subset has at most as many
+    sources as its superset. Proofs from declared facts are not used.
     """
-    ways = tuple(steps)
-    extent = ways[0].extent
-    bounds = [_bounds(scene, one) for one in ways]
-    for other, number in list(_counted(scene))[:_MOST_COMPARED]:
-        if scene.certain(scene.inside(extent, other)):
+    alternatives = tuple(steps)
+    extent = alternatives[0].extent
+    bounds = [_find_bounds(scene, step) for step in alternatives]
+    for counted_extent, number in list(_iterate_counted(scene))[:_MOST_COMPARED]:
+        if scene.is_certain(scene.state_inside(extent, counted_extent)):
             bounds.append((0, number))
-        if scene.certain(scene.inside(other, extent)):
+        if scene.is_certain(scene.state_inside(counted_extent, extent)):
             bounds.append((number, None))
-    low, high = _all_of(bounds)
-    if high is not None and low > high:  # a declared fact, on which a later way leans, cannot be true
-        low, high = _all_of([bounds[0], *bounds[len(ways) :]])
-    grounded = [estimate(scene, one) for one in ways[::-1] if is_grounded(scene, one)]
+    low, high = _intersect_bounds(bounds)
+    if high is not None and low > high:  # a later alternative depends on a false declared fact
+        low, high = _intersect_bounds([bounds[0], *bounds[len(alternatives) :]])
+    grounded = [estimate_rows(scene, step) for step in alternatives[::-1] if is_grounded(scene, step)]
     return Rows.between(low, high, grounded[0] if grounded else None)
 
 
-def _counted(scene: Scene) -> Iterable[tuple[Extent, int]]:
-    """Yield the sets that were counted, and how many sources each has; every set once."""
-    extents = {one.extent.digest: one.extent for one in scene.catalogs}
+def _iterate_counted(scene: Scene) -> Iterable[tuple[Extent, int]]:
+    """Yield the counted sets with their numbers of sources, each set once."""
+    extents = {catalog.extent.digest: catalog.extent for catalog in scene.catalogs}
     return ((extent, scene.rows[digest]) for digest, extent in extents.items() if digest in scene.rows)
 
 
-def _bounds(scene: Scene, step: Step) -> Bounds:
-    found = scene.bounds.get(step.signature)
-    if found is None:
+def _find_bounds(scene: Scene, step: PlanStep) -> Bounds:
+    """Return the bounds for the rows of a step, from the cache of the scene if possible."""
+    bounds = scene.bounds.get(step.signature)
+    if bounds is None:
         counted = scene.rows.get(step.extent.digest)
-        found = (counted, counted) if counted is not None else _all_of(_ways(scene, step))
-        scene.bounds[step.signature] = found
-    return found
+        bounds = (counted, counted) if counted is not None else _intersect_bounds(_iterate_bounds(scene, step))
+        scene.bounds[step.signature] = bounds
+    return bounds
 
 
-def _ways(scene: Scene, step: Step) -> Iterable[Bounds]:
-    """Yield bounds that hold for a step: by what it does, and by sets around it whose names say that they are."""
-    yield _own(scene, step)
-    own = parts(step.extent).keys()
-    for one in step.inputs:
-        if one.extent.digest == step.extent.digest:
-            yield _bounds(scene, one)
-    for extent, number in _counted(scene):
-        if parts(extent).keys() <= own:
+def _iterate_bounds(scene: Scene, step: PlanStep) -> Iterable[Bounds]:
+    """Yield bounds for a step: from the operation, from the inputs, and from counted supersets."""
+    yield _bound_operation(scene, step)
+    own = split_intersection(step.extent).keys()
+    for input_step in step.inputs:
+        if input_step.extent.digest == step.extent.digest:
+            yield _find_bounds(scene, input_step)
+    for extent, number in _iterate_counted(scene):
+        if split_intersection(extent).keys() <= own:
             yield 0, number
 
 
-def _own(scene: Scene, step: Step) -> Bounds:
-    each = [_bounds(scene, one) for one in step.inputs]
+def _bound_operation(scene: Scene, step: PlanStep) -> Bounds:
+    """Return the bounds that follow from the operation of a step and the bounds of the inputs."""
+    bounds = [_find_bounds(scene, input_step) for input_step in step.inputs]
     match step:
         case Nothing():
             return 0, 0
         case Scan(base=base):
-            known = base.files.row_count
-            return (0, None) if known is None else (known, known)
-        case Stored(fragment=fragment):
+            row_count = base.files.row_count
+            return (0, None) if row_count is None else (row_count, row_count)
+        case FragmentScan(fragment=fragment):
             return fragment.rows, fragment.rows
         case Select():
-            return 0, each[0][1]
+            return 0, bounds[0][1]
         case Exclude():
-            return _less(each[0], each[1]), each[0][1]
+            return _bound_difference(bounds[0], bounds[1]), bounds[0][1]
         case Restrict() | Combine() | Matched():
             # A source that occurs in pairs occurs in one at least, so that there are no more such sources than pairs.
-            return 0, _least(high for _, high in each)
+            return 0, _find_minimum(high for _, high in bounds)
         case Match(catalog=catalog) if catalog.matches == "best":
-            return 0, each[0][1]
+            return 0, bounds[0][1]
         case Match():
-            left, right = (high for _, high in each)
+            left, right = (high for _, high in bounds)
             return 0, None if left is None or right is None else left * right
         case Concat():
-            lows, highs = zip(*each, strict=True)
+            lows, highs = zip(*bounds, strict=True)
             together = None if None in highs else sum(highs)
             return (sum(lows) if _are_apart(scene, step) else max(lows)), together
         case _:
-            return each[0]
+            return bounds[0]
 
 
 def _are_apart(scene: Scene, step: Concat) -> bool:
-    """Whether no two members share a source: the step says so, or it is seen without a declared fact."""
-    if step.disjoint or len(step.members) > _MOST_MEMBERS:
-        return step.disjoint
-    pairs = combinations((one.extent for one in step.members), 2)
-    return all(scene.certain(scene.apart(one, other)) for one, other in pairs)
+    """Return whether no two members share a source, by the step itself or by a proof without declared facts."""
+    if step.is_disjoint or len(step.members) > _MOST_MEMBERS:
+        return step.is_disjoint
+    pairs = combinations((member.extent for member in step.members), 2)
+    return all(scene.is_certain(scene.state_disjoint(extent, other)) for extent, other in pairs)
 
 
-def _less(whole: Bounds, taken: Bounds) -> int:
-    """Return how many remain at least where no more can be taken than there are."""
+def _bound_difference(whole: Bounds, taken: Bounds) -> int:
+    """Return how many rows remain at least after rows are taken away."""
     return 0 if taken[1] is None else max(0, whole[0] - taken[1])
 
 
-def _least(numbers: Iterable[int | None]) -> int | None:
-    return min((one for one in numbers if one is not None), default=None)
+def _find_minimum(numbers: Iterable[int | None]) -> int | None:
+    return min((number for number in numbers if number is not None), default=None)
 
 
-def _all_of(bounds: Iterable[Bounds]) -> Bounds:
+def _intersect_bounds(bounds: Iterable[Bounds]) -> Bounds:
+    """Return the tightest bounds: the highest lower bound and the lowest upper bound."""
     lows, highs = zip(*bounds, strict=True)
-    return max(lows), _least(highs)
+    return max(lows), _find_minimum(highs)

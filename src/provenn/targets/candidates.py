@@ -1,6 +1,6 @@
-"""What a name may mean, asked of some sources: attributes that definitions give, and calculators that are registered.
+"""The possible meanings of a name for some sources: defined attributes and registered calculators.
 
-Only what a person defined is looked at, and only what the viewer sees.
+The search covers only definitions made by people, and only definitions that the viewer sees.
 """
 
 from __future__ import annotations
@@ -10,15 +10,23 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from provenn.catalogs import Calculator, Catalog, PythonCalculator, SqlCalculator
-from provenn.criteria import join_dotted, names_in
+from provenn.criteria import AttributeIdentity, join_dotted, names_in
+from provenn.database.transactions import Reading
+from provenn.definitions import attributes, catalog_names, catalog_store
+from provenn.definitions.attributes import AttributeDefinition
+from provenn.definitions.registered_calculators import (
+    Preference,
+    RegisteredCalculator,
+    find_current_calculators,
+    find_superseded_calculators,
+    list_registered_calculators,
+    read_preferences,
+)
+from provenn.digests import CatalogDigest
 from provenn.errors import CalculatorError, UnknownCatalogError
-from provenn.store import attributes, catalog_store, names
-from provenn.store.attributes import Defined
-from provenn.store.calculators import Preference, Registered, current, preferred, registered, superseded
-from provenn.store.database import Reading
-from provenn.targets.providers import Providers, rests_on, row_lineage
+from provenn.targets.providers import Providers, rests_on_calculators, walk_row_lineage
 
-__all__ = ["Candidate", "NamedAttributes", "Registry", "inputs_of"]
+__all__ = ["Candidate", "NamedAttributes", "Registry", "list_inputs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +36,21 @@ class Candidate:
     Parameters
     ----------
     identity
-        The attribute.
+        The identity of the attribute.
     word
-        The name of the catalog or calculator that gives it; the beginning of a digest, if it has none.
+        The name of the catalog or calculator with the attribute; the beginning of the digest if the catalog has no
+        name.
     name
-        What it is called there.
+        The name of the attribute in that catalog or calculator.
     how
-        How it was found, in words.
+        How the attribute was found, in words.
     calculator
-        Whether a calculator gives it.
+        Whether a calculator gives the attribute.
     own
-        Whether the sources have it under this name.
+        Whether the sources have the attribute under this name.
     """
 
-    identity: str
+    identity: AttributeIdentity
     word: str
     name: str
     how: str
@@ -50,17 +59,17 @@ class Candidate:
 
     @property
     def origin(self) -> str:
-        """Who gives it, in words."""
+        """The catalog or calculator that gives the attribute, in words."""
         return f"the calculator {self.word}" if self.calculator else self.word
 
     @property
     def reference(self) -> str:
-        """How to ask for it and nothing else, as in ``DR1.z``."""
+        """The reference that selects exactly this attribute, as in ``DR1.z``."""
         return join_dotted([self.word, self.name])
 
 
 class Registry:
-    """The calculators that are registered, and the preferences that are recorded; read when they are first needed.
+    """The registered calculators and the recorded preferences, read from the archive on first use.
 
     Parameters
     ----------
@@ -72,177 +81,186 @@ class Registry:
         self._reading = reading
 
     @cached_property
-    def _registered(self) -> Sequence[Registered]:
-        return registered(self._reading)
+    def _registrations(self) -> Sequence[RegisteredCalculator]:
+        return list_registered_calculators(self._reading)
 
     @cached_property
     def _preferences(self) -> dict[str, Preference]:
-        return preferred(self._reading)
+        return read_preferences(self._reading)
 
     @cached_property
-    def current(self) -> dict[str, Registered]:
-        """The calculators that were registered last under their names, by name."""
-        return current(self._registered)
+    def current_registrations(self) -> dict[str, RegisteredCalculator]:
+        """The latest registration under each calculator name, by name."""
+        return find_current_calculators(self._registrations)
 
     @cached_property
-    def superseded(self) -> frozenset[str]:
-        """The digests of the calculators in whose place others were registered."""
-        return superseded(self._registered)
+    def superseded_digests(self) -> frozenset[str]:
+        """The digests of calculators that a later registration replaced."""
+        return find_superseded_calculators(self._registrations)
 
     @cached_property
     def superseded_sql(self) -> frozenset[tuple[str, str, str]]:
-        """The names, SQL and stated units of those among them that no current calculator has as well."""
+        """Name, SQL and stated unit of replaced expressions that no current calculator has."""
         old = {
             registration.calculator
-            for registration in self._registered
-            if registration.calculator.digest in self.superseded
+            for registration in self._registrations
+            if registration.calculator.digest in self.superseded_digests
         }
-        now = {registration.calculator for registration in self.current.values()}
-        return _expressions(old) - _expressions(now)
+        now = {registration.calculator for registration in self.current_registrations.values()}
+        return _collect_expressions(old) - _collect_expressions(now)
 
     @cached_property
     def _by_output(self) -> dict[str, dict[str, Calculator]]:
-        """The current calculators by what they give, in lower case; each once, under the first of its names."""
+        """The current calculators by lower-case output name; each calculator once, under its first name."""
         by_output: dict[str, dict[str, Calculator]] = {}
         seen: set[str] = set()
-        for called, registration in sorted(self.current.items()):
+        for calculator_name, registration in sorted(self.current_registrations.items()):
             if registration.calculator.digest not in seen:
                 seen.add(registration.calculator.digest)
                 for name in registration.calculator.names:
-                    by_output.setdefault(name.lower(), {})[called] = registration.calculator
+                    by_output.setdefault(name.lower(), {})[calculator_name] = registration.calculator
         return by_output
 
-    def giving(self, name: str, *, any_case: bool) -> dict[str, Calculator]:
-        """Return the current calculators that give an attribute of a name, by their own names."""
+    def find_calculators(self, name: str, *, any_case: bool) -> dict[str, Calculator]:
+        """Return the current calculators with an output of a name, by calculator name."""
         calculators = self._by_output.get(name.lower(), {})
         return {
-            called: calculator for called, calculator in calculators.items() if any_case or name in calculator.names
+            calculator_name: calculator
+            for calculator_name, calculator in calculators.items()
+            if any_case or name in calculator.names
         }
 
-    def preferred_calculator(self, name: str) -> tuple[str, Calculator] | None:
-        """Return the calculator that is recorded to give an attribute of a name, and its own name."""
+    def find_preferred_calculator(self, name: str) -> tuple[str, Calculator] | None:
+        """Return the preferred calculator for an attribute name, with its own name; None if none is recorded."""
         choice = self._preferences.get(name)
-        called = None if choice is None else choice.calculator
-        registration = None if called is None else self.current.get(called)
-        given = registration is not None and name in registration.calculator.names
-        return (registration.name, registration.calculator) if registration is not None and given else None
+        calculator_name = None if choice is None else choice.calculator
+        registration = None if calculator_name is None else self.current_registrations.get(calculator_name)
+        has_output = registration is not None and name in registration.calculator.names
+        return (registration.name, registration.calculator) if registration is not None and has_output else None
 
-    def preferred_identity(self, name: str) -> str | None:
-        """Return the identity that a name is recorded to mean."""
+    def find_preferred_identity(self, name: str) -> AttributeIdentity | None:
+        """Return the identity of the recorded preference for a name; None if there is none."""
         choice = self._preferences.get(name)
-        return None if choice is None or choice.calculator is not None else choice.identity
+        return None if choice is None else choice.attribute_identity
 
 
 @dataclass(slots=True)
 class NamedAttributes:
-    """Finds attributes of a name in the definitions of an archive.
+    """Finds attributes by name in the definitions of an archive.
 
     Parameters
     ----------
     reading
         The archive.
     providers
-        What the values of the sources determine.
+        The attributes that the sources' values determine.
     registry
-        The calculators.
+        The registered calculators.
     """
 
     reading: Reading
     providers: Providers
     registry: Registry
-    _found: dict[tuple[str, bool], dict[str, Candidate]] = field(default_factory=dict)
+    _candidates_by_name: dict[tuple[str, bool], dict[AttributeIdentity, Candidate]] = field(default_factory=dict)
 
-    def candidates(self, name: str, *, any_case: bool) -> dict[str, Candidate]:
-        """Return the attributes of a name that the values of the sources determine, by identity.
+    def find_candidates(self, name: str, *, any_case: bool) -> dict[AttributeIdentity, Candidate]:
+        """Return the attributes of a name that the sources' values determine, by identity.
 
-        What rests on a calculator in whose place another one was registered is none, unless there is nothing else.
+        A definition on a replaced calculator counts only if no other candidate exists.
         """
-        place = (name, any_case)
-        if place not in self._found:
-            lineage = self._in_lineage(name, any_case=any_case)
+        cache_key = (name, any_case)
+        if cache_key not in self._candidates_by_name:
+            lineage = self._find_in_lineage(name, any_case=any_case)
             defined = [
                 definition
-                for definition in self._named(name, any_case=any_case)
+                for definition in self._find_definitions(name, any_case=any_case)
                 if self.providers.determines(definition.identity)
             ]
-            valid = [definition for definition in defined if not self._outdated(definition)]
-            if not valid and not lineage and not self.registry.giving(name, any_case=any_case):
+            valid = [definition for definition in defined if not self._is_outdated(definition)]
+            if not valid and not lineage and not self.registry.find_calculators(name, any_case=any_case):
                 valid = defined
-            self._found[place] = self._candidates(valid) | lineage
-        return self._found[place]
+            self._candidates_by_name[cache_key] = self._make_candidates(valid) | lineage
+        return self._candidates_by_name[cache_key]
 
-    def _in_lineage(self, name: str, *, any_case: bool) -> dict[str, Candidate]:
-        """Return the attributes that catalogs have through which the rows of the sources come.
+    def _find_in_lineage(self, name: str, *, any_case: bool) -> dict[AttributeIdentity, Candidate]:
+        """Return the attributes in the row lineage of the sources.
 
-        What a calculator gave before it was registered anew is among them: these very sources had it.
+        These attributes include outputs of replaced calculators, because the sources themselves had these attributes.
         """
-        candidates: dict[str, Candidate] = {}
-        for catalog in row_lineage(self.providers.sources):
+        candidates: dict[AttributeIdentity, Candidate] = {}
+        for catalog in walk_row_lineage(self.providers.sources):
             for attribute in catalog.schema.matching(name):
                 if (any_case or attribute.name == name) and attribute.identity not in candidates:
-                    candidates[attribute.identity] = self._candidate(catalog.digest, attribute.name, attribute.identity)
+                    candidates[attribute.identity] = self._make_candidate(
+                        catalog.digest, attribute.name, attribute.identity
+                    )
         return candidates
 
-    def elsewhere(self, name: str) -> list[Candidate]:
+    def find_elsewhere(self, name: str) -> list[Candidate]:
         """Return the attributes of a name that only other catalogs of the population have."""
         for any_case in (False, True):
-            defined = self._named(name, any_case=any_case)
-            candidates = self._candidates(
+            defined = self._find_definitions(name, any_case=any_case)
+            candidates = self._make_candidates(
                 definition for definition in defined if not self.providers.determines(definition.identity)
             )
             if candidates:
                 return sorted(candidates.values(), key=lambda candidate: candidate.origin)
         return []
 
-    def _named(self, name: str, *, any_case: bool) -> list[Defined]:
-        """Return where people defined attributes of a name: first in catalogs that have a name themselves."""
+    def _find_definitions(self, name: str, *, any_case: bool) -> list[AttributeDefinition]:
+        """Return the definitions of attributes of a name; catalogs with a name come first."""
         population = self.providers.sources.population.name
-        defined = attributes.named(self.reading, population, name, any_case=any_case)
+        defined = attributes.find_definitions_by_name(self.reading, population, name, any_case=any_case)
         if not defined:
             return []
         digests = {definition.catalog for definition in defined}
-        called = names.names_of(self.reading, digests)
-        self.providers.note(*catalog_store.get_all(self.reading, digests).values())
-        return sorted(defined, key=lambda definition: (definition.catalog not in called, definition.catalog))
+        named_digests = catalog_names.find_names_by_digest(self.reading, digests)
+        self.providers.note_definitions(*catalog_store.get_catalogs(self.reading, digests).values())
+        return sorted(defined, key=lambda definition: (definition.catalog not in named_digests, definition.catalog))
 
-    def _candidates(self, defined: Iterable[Defined]) -> dict[str, Candidate]:
-        candidates: dict[str, Candidate] = {}
+    def _make_candidates(self, defined: Iterable[AttributeDefinition]) -> dict[AttributeIdentity, Candidate]:
+        """Return a candidate for the first definition of each identity."""
+        candidates: dict[AttributeIdentity, Candidate] = {}
         for definition in defined:
             if definition.identity not in candidates:
-                candidates[definition.identity] = self._candidate(
+                candidates[definition.identity] = self._make_candidate(
                     definition.catalog, definition.name, definition.identity
                 )
         return candidates
 
-    def _outdated(self, definition: Defined) -> bool:
-        """Whether a definition rests on what a calculator gave before another one was registered in its place."""
-        old, sql = self.registry.superseded, self.registry.superseded_sql
+    def _is_outdated(self, definition: AttributeDefinition) -> bool:
+        """Return whether a definition rests on a calculator that a later registration replaced."""
+        old, sql = self.registry.superseded_digests, self.registry.superseded_sql
         if not old and not sql:
             return False
-        return rests_on(catalog_store.get(self.reading, definition.catalog), definition.identity, old, sql)
+        return rests_on_calculators(
+            catalog_store.get_catalog(self.reading, definition.catalog), definition.identity, old, sql
+        )
 
-    def of_catalog(self, word: str) -> Catalog | None:
-        """Return the catalog that has a name, or whose digest begins so; None if there is none."""
+    def find_catalog(self, word: str) -> Catalog | None:
+        """Return the catalog with a name or digest prefix; None if there is none."""
         try:
-            digest = catalog_store.resolve(self.reading, word)
+            digest = catalog_store.resolve_catalog(self.reading, word)
         except UnknownCatalogError:
             return None
-        return catalog_store.get(self.reading, digest)
+        return catalog_store.get_catalog(self.reading, digest)
 
-    def of_identity(self, name: str, identity: str) -> Candidate | None:
-        """Return an attribute by identity; None if the viewer sees no definition of it in this population."""
+    def find_by_identity(self, name: str, identity: AttributeIdentity) -> Candidate | None:
+        """Return the candidate of an identity; None if the viewer sees no definition in this population."""
         sources = self.providers.sources
         definers = [
-            catalog for catalog in self.providers.definers(identity) if catalog.population == sources.population
+            catalog for catalog in self.providers.find_definers(identity) if catalog.population == sources.population
         ]
-        return self._candidate(definers[0].digest, name, identity) if definers else None
+        return self._make_candidate(definers[0].digest, name, identity) if definers else None
 
-    def _candidate(self, digest: str, name: str, identity: str) -> Candidate:
-        word = names.names_of(self.reading, [digest]).get(digest, (digest[:12],))[0]
+    def _make_candidate(self, digest: CatalogDigest, name: str, identity: AttributeIdentity) -> Candidate:
+        """Return the candidate for an attribute of a catalog."""
+        word = catalog_names.find_names_by_digest(self.reading, [digest]).get(digest, (digest[:12],))[0]
         return Candidate(identity, word, name, f"defined by {word}")
 
 
-def _expressions(calculators: Iterable[Calculator]) -> frozenset[tuple[str, str, str]]:
+def _collect_expressions(calculators: Iterable[Calculator]) -> frozenset[tuple[str, str, str]]:
+    """Return name, SQL and stated unit of each expression of the SQL calculators."""
     return frozenset(
         (name, text, dict(calculator.units).get(name, ""))
         for calculator in calculators
@@ -252,21 +270,21 @@ def _expressions(calculators: Iterable[Calculator]) -> frozenset[tuple[str, str,
 
 
 @lru_cache(maxsize=4096)
-def inputs_of(calculator: Calculator) -> tuple[str, ...]:
-    """Return the names of what a calculator reads.
+def list_inputs(calculator: Calculator) -> tuple[str, ...]:
+    """Return the names of the inputs of a calculator.
 
     Raises
     ------
     CalculatorError
-        If it does not say so.
+        If the calculator does not declare its inputs.
     """
     if isinstance(calculator, PythonCalculator):
         return calculator.inputs
     if isinstance(calculator, SqlCalculator):
-        return tuple(dict.fromkeys(_names(calculator)))
-    raise CalculatorError(f"{calculator!r} does not say what it reads")
+        return tuple(dict.fromkeys(_iterate_input_names(calculator)))
+    raise CalculatorError(f"{calculator!r} does not list its inputs")
 
 
-def _names(calculator: SqlCalculator) -> Iterator[str]:
+def _iterate_input_names(calculator: SqlCalculator) -> Iterator[str]:
     for _, text in calculator.expressions:
         yield from names_in(text)

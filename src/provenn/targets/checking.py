@@ -1,7 +1,7 @@
-"""Checking declared facts on the data: the sources of the catalogs that they mention are compared, by key.
+"""Checks of declared facts on the data: compare the sources of the mentioned catalogs by key.
 
-What is seen is recorded. A fact that holds becomes an observed one, on which answers rest from then on; one that does
-not is suspended. No declared fact is used to compute what is compared.
+The check records its result. A confirmed fact becomes an observed fact, and answers rest on it from then on; a refuted
+fact is suspended. The comparison itself uses no declared fact.
 """
 
 from __future__ import annotations
@@ -10,40 +10,42 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from provenn.catalogs import Base, Catalog, KeepAttributes, Schema
+from provenn.catalogs import Base, Catalog, Schema, verbs
+from provenn.data.fragments import Fragment
+from provenn.database.transactions import Database
+from provenn.definitions import catalog_store
+from provenn.digests import CatalogDigest
 from provenn.errors import ContradictionError
+from provenn.knowledge.declarations import forget_proofs
+from provenn.knowledge.observations import observe_fact
+from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.logic import Statement, World, empty, nonempty
-from provenn.logic.statements import Claim, Comparison, Property
-from provenn.store import catalog_store
-from provenn.store.database import Database
-from provenn.store.declarations import forget_proofs
-from provenn.store.facts import Fact, fact
-from provenn.store.fragments import Fragment
-from provenn.store.observations import observe
-from provenn.targets.planning import plan_catalog, without_declared
-from provenn.targets.running import prepared
+from provenn.logic.statements import Claim, Property, SetComparison
+from provenn.targets.planning import plan_catalog
+from provenn.targets.preparing import prepare_plan
+from provenn.targets.replanning import replan_without_declared
 
 if TYPE_CHECKING:
     from provenn.spark.pipeline import Pipeline
 
-__all__ = ["Checked", "check_facts", "contradiction"]
+__all__ = ["CheckedFact", "check_facts", "find_contradiction"]
 
 Regions = Mapping[frozenset[str], int]
-"""How many sources there are in each region that holds any, by the digests of the catalogs it lies in."""
+"""The number of sources in each inhabited region; a region is the set of digests of the catalogs around it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """What the data say of a declared fact.
+class CheckedFact:
+    """The result of checking a declared fact on the data.
 
     Attributes
     ----------
     fact
         The fact.
     verdict
-        Whether it holds; ``"unknown"`` if it mentions more catalogs than can be compared at once.
+        Whether the fact holds; ``"unknown"`` if it mentions too many catalogs to compare at once.
     suspended
-        The declared facts that are suspended for it.
+        The declared facts that the check suspended.
     """
 
     fact: Fact
@@ -51,94 +53,99 @@ class Checked:
     suspended: tuple[Fact, ...] = ()
 
 
-def check_facts(pipeline: Pipeline, facts: Iterable[Fact]) -> list[Checked]:
-    """Compare declared facts with the data, and record what is seen, if the archive can be written.
+def check_facts(pipeline: Pipeline, facts: Iterable[Fact]) -> list[CheckedFact]:
+    """Compare declared facts with the data, and record the results if the archive is writable.
 
     Parameters
     ----------
     pipeline
-        Where it is computed and recorded.
+        The pipeline that computes and records.
     facts
-        The facts; labels of their statements are digests.
+        The facts; the labels of their statements are digests.
     """
-    return [_check(pipeline, declared) for declared in facts]
+    return [_check_fact(pipeline, declared) for declared in facts]
 
 
-def _check(pipeline: Pipeline, declared: Fact) -> Checked:
-    from provenn.spark.regions import MOST_SETS  # noqa: PLC0415 - planning does without Spark
+def _check_fact(pipeline: Pipeline, declared: Fact) -> CheckedFact:
+    """Compare a declared fact with the data, and record the result."""
+    from provenn.spark.region_counts import MOST_SETS  # noqa: PLC0415 - planning runs without Spark
 
-    said = declared.statement
-    if len(said.labels) > MOST_SETS:
-        return Checked(declared, "unknown")
-    regions = _counted(pipeline, said.labels, f"checking fact #{declared.id}")
-    # Some object is in no base set, and so in none of these catalogs: the universe is open.
-    holds = World(frozenset({frozenset(), *regions})).satisfies(said)
-    seen, reason = (said, _total(regions)) if holds else contradiction(said, regions)
-    return Checked(declared, "holds" if holds else "fails", _recorded(pipeline.database, declared, seen, reason))
+    statement = declared.statement
+    if len(statement.labels) > MOST_SETS:
+        return CheckedFact(declared, "unknown")
+    regions = _count_regions(pipeline, declared.catalogs, f"checking fact #{declared.id}")
+    # The universe is open: some object is in no base set, and so in none of these catalogs.
+    holds = World(frozenset({frozenset(), *regions})).satisfies(statement)
+    observed, reason = (statement, _describe_total(regions)) if holds else find_contradiction(statement, regions)
+    return CheckedFact(
+        declared, "holds" if holds else "fails", _record_result(pipeline.database, declared, observed, reason)
+    )
 
 
-def _counted(pipeline: Pipeline, labels: Sequence[str], what: str) -> Regions:
+def _count_regions(pipeline: Pipeline, digests: Sequence[CatalogDigest], what: str) -> Regions:
     """Count the sources in each region of some catalogs, computed without any declared fact."""
-    from provenn.spark.pipeline import Prepared  # noqa: PLC0415 - planning does without Spark
-    from provenn.spark.regions import inhabited, region_counts  # noqa: PLC0415
+    from provenn.spark.pipeline import PreparedData  # noqa: PLC0415 - planning runs without Spark
+    from provenn.spark.region_counts import count_regions, label_regions  # noqa: PLC0415
 
     with pipeline.database.reading() as reading:
-        catalogs = catalog_store.get_all(reading, labels)
+        catalogs = catalog_store.get_catalogs(reading, digests)
         plans = [
-            without_declared(plan_catalog(reading, KeepAttributes.of(catalogs[label], ()), what)) for label in labels
+            replan_without_declared(plan_catalog(reading, verbs.keep(catalogs[digest], ()), what)) for digest in digests
         ]
-    data = [prepared(pipeline, plan)[1] for plan in plans]
-    keys = [_key(catalogs[label]) for label in labels]
-    frame = region_counts([(one.frame, key) for one, key in zip(data, keys, strict=True)])
-    bases: dict[str, Base] = {base.digest: base for one in data for base in one.bases}
-    fragments: dict[int, Fragment] = {one.id: one for each in data for one in each.fragments}
-    together = Prepared(frame, Schema(()), what, tuple(bases.values()), tuple(fragments.values()))
-    rows = pipeline.collected(together, None, lambda counts: counts.collect())
-    return inhabited(labels, {row["inside"]: row["sources"] for row in rows})
+    data = [prepare_plan(pipeline, plan)[1] for plan in plans]
+    keys = [_list_key_names(catalogs[digest]) for digest in digests]
+    frame = count_regions([(prepared_data.frame, key) for prepared_data, key in zip(data, keys, strict=True)])
+    bases: dict[str, Base] = {base.digest: base for prepared_data in data for base in prepared_data.bases}
+    fragments: dict[int, Fragment] = {
+        fragment.id: fragment for prepared_data in data for fragment in prepared_data.fragments
+    }
+    together = PreparedData(frame, Schema(()), what, tuple(bases.values()), tuple(fragments.values()))
+    rows = pipeline.collect_data(together, None, lambda counts: counts.collect())
+    return label_regions(digests, {row["inside"]: row["sources"] for row in rows})
 
 
-def _key(catalog: Catalog) -> list[str]:
+def _list_key_names(catalog: Catalog) -> list[str]:
     return [attribute.name for attribute in catalog.schema.key]
 
 
-def _total(regions: Regions) -> str:
+def _describe_total(regions: Regions) -> str:
     return f"checked on the data: {sum(regions.values()):,} sources compared"
 
 
-def contradiction(said: Statement, regions: Regions) -> tuple[Statement, str]:
-    """Return what the data show instead of a statement that is not true in them, and how that was seen."""
-    for claim in said.claims() if isinstance(said, Comparison | Property) else ():
-        number = _number(claim, regions)
+def find_contradiction(statement: Statement, regions: Regions) -> tuple[Statement, str]:
+    """Return a statement that the data show instead of a false statement, and the reason in words."""
+    for claim in statement.claims() if isinstance(statement, SetComparison | Property) else ():
+        number = _count_claim(claim, regions)
         if claim.inhabited and not number:
-            return empty(claim.region), "checked on the data: no source is there"
+            return empty(claim.region), "checked on the data: no sources"
         if number and not claim.inhabited:
             return nonempty(claim.region), f"checked on the data: {number:,} source{'s' * (number != 1)}"
-    return ~said, _total(regions)
+    return ~statement, _describe_total(regions)
 
 
-def _number(claim: Claim, regions: Regions) -> int:
+def _count_claim(claim: Claim, regions: Regions) -> int:
     """Return how many sources are in the region of a claim; the region outside all catalogs counts as one."""
-    everywhere = {frozenset[str](): 1, **regions}
+    all_regions = {frozenset[str](): 1, **regions}
 
-    def within(label: str) -> frozenset[frozenset[str]]:
-        return frozenset(here for here in everywhere if label in here)
+    def find_regions_within(label: str) -> frozenset[frozenset[str]]:
+        return frozenset(region for region in all_regions if label in region)
 
-    inside = claim.region.evaluate(within, nothing=frozenset(), everything=frozenset(everywhere))
-    return sum(everywhere[here] for here in inside)
+    inside = claim.region.evaluate(find_regions_within, nothing=frozenset(), everything=frozenset(all_regions))
+    return sum(all_regions[region] for region in inside)
 
 
-def _recorded(database: Database, declared: Fact, said: Statement, reason: str) -> tuple[Fact, ...]:
-    """Record what was seen of a fact, if that is possible; return the declared facts that are suspended for it.
+def _record_result(database: Database, declared: Fact, statement: Statement, reason: str) -> tuple[Fact, ...]:
+    """Record the result for a fact if the archive is writable; return the suspended declared facts.
 
-    Proofs that cite the fact are forgotten: the next ones cite what was seen.
+    Proofs that cite the fact are forgotten: new proofs cite the observed fact.
     """
     if database.read_only:
         return ()
     try:
         with database.writing() as writing:
-            suspended = observe(writing, said, reason).suspended
+            suspended = observe_fact(writing, statement, reason).suspended
             forget_proofs(writing, declared.id)
-            now = fact(writing, declared.id)  # which keys that were verified on the way may have suspended
-            return suspended if now.holds or now in suspended else (*suspended, now)
-    except ContradictionError:  # somebody declared the opposite who may not know what is seen here
+            current = get_fact(writing, declared.id)  # verifying keys may have suspended the fact
+            return suspended if current.holds or current in suspended else (*suspended, current)
+    except ContradictionError:  # another user declared the opposite, and may not see this observation
         return ()

@@ -1,95 +1,103 @@
-"""Conditions for Spark: a set over atoms, as SQL that is TRUE for the rows whose sources are in it.
+"""Conditions for Spark: a set of atoms, as SQL that is TRUE for the rows of the set.
 
-A source that is not in an atom has FALSE or NULL there, so that the complement of an atom is ``IS NOT TRUE``. Where
-a criterion that somebody wrote says the same as several parts together, it is taken as it was written: Spark can do
-more with ``x > 5`` than with its parts.
+A row outside an atom has FALSE or NULL there, so the complement of an atom is ``IS NOT TRUE``. If a catalog's criterion
+says the same as several parts together, the SQL uses the criterion as written: Spark can do more with ``x > 5`` than
+with its parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from provenn.catalogs import Extent
-from provenn.catalogs.sample_sources import sample_rule
+from provenn import deadline
+from provenn.catalogs import Attribute, Extent
+from provenn.catalogs.sample_sources import parse_sample_rule
 from provenn.criteria import backquoted, parse_criterion, render
 from provenn.sky import FUNCTIONS as REGIONS
-from provenn.targets.scene import Scene, parts
-from provenn.targets.steps import Attributes, Select, condition_reads, key_of
+from provenn.targets.scene import Scene, split_intersection
+from provenn.targets.steps import Select, find_condition_attributes, find_key
 
-__all__ = ["condition_sql"]
-
-
-def condition_sql(scene: Scene, step: Select) -> str:
-    """Return the condition of a selection, with attributes called by identity."""
-    return _all_of(_Writing(scene, step), dict(parts(step.condition)))
+__all__ = ["write_condition_sql"]
 
 
-class _Writing:
-    """What is needed to write a condition: which attributes are read, and what holds of every row already."""
+def write_condition_sql(scene: Scene, step: Select) -> str:
+    """Return the condition of a selection as SQL, with attributes named by identity."""
+    return _write_all(_ConditionContext(scene, step), dict(split_intersection(step.condition)))
+
+
+class _ConditionContext:
+    """The context of a condition: the readable attributes, and the extent of the input rows."""
 
     def __init__(self, scene: Scene, step: Select) -> None:
         self.scene = scene
-        self.given = step.input.extent
-        self.attributes: Attributes = step.input.attributes
-        self.names = {identity: identity for identity in self.attributes}
-        self.key = key_of(self.attributes)
-        self.read = condition_reads(step.condition).union(self.key)
+        self.input_extent = step.input.extent
+        attributes = step.input.attributes
+        # In canonical text the name of an attribute is its identity, and so is the name of its column in a plan.
+        self.by_name: dict[str, Attribute] = dict(attributes.items())
+        self.names = {identity: identity for identity in attributes}
+        self.key = find_key(attributes)
+        self.readable = find_condition_attributes(step.condition).union(self.key)
 
-    def holds(self, part: Extent) -> bool:
-        """Whether all rows are in a set."""
-        return part.digest in parts(self.given) or self.scene.holds(self.scene.inside(self.given, part))
+    def contains_rows(self, part: Extent) -> bool:
+        """Return whether a set contains all input rows."""
+        return part.digest in split_intersection(self.input_extent) or self.scene.is_proved(
+            self.scene.state_inside(self.input_extent, part)
+        )
 
 
-def _all_of(writing: _Writing, left: dict[str, Extent]) -> str:
+def _write_all(context: _ConditionContext, remaining: dict[str, Extent]) -> str:
     """Return the condition that a row is in all of some sets."""
     texts = []
-    for extent, catalog in writing.scene.selections:
-        own = parts(extent)
-        if extent.label is not None or not own.keys() & left.keys():
-            continue  # one atom is written below as it is
-        if condition_reads(extent) <= writing.read and all(
-            digest in left or writing.holds(one) for digest, one in own.items()
+    deadline.check()
+    for extent, catalog in context.scene.selections:
+        own = split_intersection(extent)
+        if extent.label is not None or not own.keys() & remaining.keys():
+            continue  # a single atom is written below
+        if find_condition_attributes(extent) <= context.readable and all(
+            digest in remaining or context.contains_rows(part) for digest, part in own.items()
         ):
-            criterion = parse_criterion(catalog.selection.criterion, writing.attributes, canonical=True)
-            texts.append(f"({render(criterion, writing.names)})")
-            left = {digest: one for digest, one in left.items() if digest not in own}
-    outside = [one for one in left.values() if one.complemented and _is_region(one)]
+            criterion = parse_criterion(catalog.selection.criterion, context.by_name, canonical=True)
+            texts.append(f"({render(criterion, context.names)})")
+            remaining = {digest: part for digest, part in remaining.items() if digest not in own}
+    outside = [part for part in remaining.values() if part.complemented and _is_region(part)]
     if len(outside) > 1:
-        texts.append(f"(({_in_any(writing, outside)}) IS NOT TRUE)")
-        left = {digest: one for digest, one in left.items() if one not in outside}
-    texts += [_one(writing, one) for one in left.values()]
+        texts.append(f"(({_write_any_region(context, outside)}) IS NOT TRUE)")
+        remaining = {digest: part for digest, part in remaining.items() if part not in outside}
+    texts += [_write_part(context, part) for part in remaining.values()]
     return " AND ".join(texts) or "true"
 
 
-def _one(writing: _Writing, part: Extent) -> str:
+def _write_part(context: _ConditionContext, part: Extent) -> str:
+    """Return the condition that a row is in a set."""
     if part.label is None:  # the complement of an intersection: a row is outside one of its sets
-        regions = [~one for one in part.parts if one.complemented and _is_region(one)]
-        united = [f"({_in_any(writing, regions)})"] if len(regions) > 1 else []
-        rest = [one for one in part.parts if not united or ~one not in regions]
-        inside = [*united, *(_all_of(writing, dict(parts(~one))) for one in rest)]
+        regions = [~inner_part for inner_part in part.parts if inner_part.complemented and _is_region(inner_part)]
+        united = [f"({_write_any_region(context, regions)})"] if len(regions) > 1 else []
+        rest = [inner_part for inner_part in part.parts if not united or ~inner_part not in regions]
+        inside = [*united, *(_write_all(context, dict(split_intersection(~inner_part))) for inner_part in rest)]
         return f"({' OR '.join(inside) or 'false'})"
-    text = _atom(writing, part.label)
+    text = _write_atom(context, part.label)
     return f"(({text}) IS NOT TRUE)" if part.complemented else f"({text})"
 
 
 def _is_region(part: Extent) -> bool:
-    """Tell whether a set is one region of the sky, or all but one."""
+    """Return whether a set is a region of the sky, or the complement of one."""
     return part.label is not None and part.label.partition("(")[0] in REGIONS
 
 
-def _in_any(writing: _Writing, regions: Sequence[Extent]) -> str:
-    """Return the condition that a row is in any of some regions: as one criterion, which Spark plans faster.
+def _write_any_region(context: _ConditionContext, regions: Sequence[Extent]) -> str:
+    """Return a single criterion for membership in any of some regions, because Spark plans it faster.
 
-    An atom's label is its criterion, so that the criterion joined of them by OR is TRUE where any of them is.
+    The label of an atom is a criterion, so the labels joined by OR are TRUE where any label is.
     """
-    criterion = " OR ".join(str(one.label) for one in regions)
-    return render(parse_criterion(criterion, writing.attributes), writing.names)
+    criterion = " OR ".join(str(region.label) for region in regions)
+    return render(parse_criterion(criterion, context.by_name), context.names)
 
 
-def _atom(writing: _Writing, label: str) -> str:
-    rule = sample_rule(label)
+def _write_atom(context: _ConditionContext, label: str) -> str:
+    """Return the SQL of an atom: a criterion or a sample."""
+    rule = parse_sample_rule(label)
     if rule is None:
-        return render(parse_criterion(label, writing.attributes, canonical=True), writing.names)
+        return render(parse_criterion(label, context.by_name, canonical=True), context.names)
     seed, threshold = rule
-    key = ", ".join(map(backquoted, writing.key))
+    key = ", ".join(map(backquoted, context.key))
     return f"(xxhash64(CAST('{seed}' AS BIGINT), {key}) & {2**63 - 1}L) < {threshold}L"

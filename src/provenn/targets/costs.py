@@ -1,43 +1,50 @@
-"""What a plan costs, about: enough to choose between ways that give the same.
+"""Approximate costs of plans: enough to choose between equivalent steps.
 
-Costs are in values read. Reading a value from a file costs 1, deriving one by SQL a tenth; a calculator in Python
-costs a thousand a source, a join ten for each row that comes in. Rows that were counted are known; others are
-estimated: a criterion keeps a third.
+Costs are in values read. Reading a value from a file costs 1, deriving a value by SQL a tenth; a Python calculator
+costs a thousand for each source, a join ten for each input row. Counted rows are known; others are estimated: a
+criterion keeps a third.
 """
 
 from __future__ import annotations
 
+from provenn.criteria import AttributeIdentity
 from provenn.targets.match_steps import Match, Matched
-from provenn.targets.scene import Scene, parts
+from provenn.targets.scene import Scene, split_intersection
 from provenn.targets.steps import (
     Calculate,
     Combine,
     Concat,
     Derive,
     Exclude,
+    FragmentScan,
     Nothing,
+    PlanStep,
     Restrict,
     Scan,
     Select,
-    Step,
-    Stored,
-    walk,
+    walk_steps,
 )
 
-__all__ = ["burden", "cost", "estimate", "is_grounded"]
+__all__ = ["compute_burden", "estimate_cost", "estimate_rows", "is_grounded"]
 
-READ, DERIVED, CALCULATED, JOINED, UNKNOWN, KEPT = 1.0, 0.1, 1000.0, 10.0, 1_000_000, 1 / 3
-
-
-def estimate(scene: Scene, step: Step) -> float:
-    """Return how many rows a step gives: counted, or about."""
-    known = scene.estimates.get(step.signature)
-    if known is None:
-        known = scene.estimates[step.signature] = _estimate(scene, step)
-    return known
+READ_COST = 1.0
+DERIVED_COST = 0.1
+CALCULATED_COST = 1000.0
+JOINED_COST = 10.0
+UNKNOWN_ROWS = 1_000_000
+KEPT_SHARE = 1 / 3
 
 
-def _estimate(scene: Scene, step: Step) -> float:
+def estimate_rows(scene: Scene, step: PlanStep) -> float:
+    """Return the number of rows of a step: counted, or estimated."""
+    rows = scene.estimates.get(step.signature)
+    if rows is None:
+        rows = scene.estimates[step.signature] = _compute_estimate(scene, step)
+    return rows
+
+
+def _compute_estimate(scene: Scene, step: PlanStep) -> float:
+    """Return the estimate for a step from the operation and the estimates of the inputs."""
     counted = scene.rows.get(step.extent.digest)
     if counted is not None:
         return float(counted)
@@ -45,58 +52,62 @@ def _estimate(scene: Scene, step: Step) -> float:
         case Nothing():
             return 0.0
         case Scan(base=base):
-            return float(UNKNOWN if base.files.row_count is None else base.files.row_count)
-        case Stored(fragment=fragment):
+            return float(UNKNOWN_ROWS if base.files.row_count is None else base.files.row_count)
+        case FragmentScan(fragment=fragment):
             return float(fragment.rows)
         case Select():
-            return estimate(scene, step.input) * KEPT ** min(3, len(parts(step.condition)))
+            return estimate_rows(scene, step.input) * KEPT_SHARE ** min(3, len(split_intersection(step.condition)))
         case Restrict() | Exclude() | Matched():
-            return estimate(scene, step.input) * KEPT
+            return estimate_rows(scene, step.input) * KEPT_SHARE
         case Match():
-            return estimate(scene, step.left) * KEPT
+            return estimate_rows(scene, step.left) * KEPT_SHARE
         case Combine():
-            return min(estimate(scene, one) for one in step.members)
+            return min(estimate_rows(scene, member) for member in step.members)
         case Concat():
-            return sum(estimate(scene, one) for one in step.members)
+            return sum(estimate_rows(scene, member) for member in step.members)
         case _:
-            return estimate(scene, step.inputs[0])
+            return estimate_rows(scene, step.inputs[0])
 
 
-def is_grounded(scene: Scene, step: Step) -> bool:
-    """Whether an estimate is made from counts: the rows of all files are known that it begins with."""
+def is_grounded(scene: Scene, step: PlanStep) -> bool:
+    """Return whether an estimate rests on counts: the rows of all files at its start are known."""
 
-    def uncounted(one: Step) -> tuple[Step, ...]:
-        return () if one.extent.digest in scene.rows else one.inputs
+    def follow_uncounted(current: PlanStep) -> tuple[PlanStep, ...]:
+        return () if current.extent.digest in scene.rows else current.inputs
 
-    scans = (one for one in walk(step, within=uncounted) if isinstance(one, Scan))
-    return all(one.base.files.row_count is not None or one.extent.digest in scene.rows for one in scans)
-
-
-def cost(scene: Scene, step: Step, needed: frozenset[str]) -> float:
-    """Return about what it costs to compute some attributes of a step."""
-    place = (step.signature, needed)
-    if place not in scene.costs:
-        scene.costs[place] = _cost(scene, step, needed)
-    return scene.costs[place]
+    scans = (scan for scan in walk_steps(step, within=follow_uncounted) if isinstance(scan, Scan))
+    return all(scan.base.files.row_count is not None or scan.extent.digest in scene.rows for scan in scans)
 
 
-def burden(scene: Scene, step: Step, needed: frozenset[str]) -> tuple[int, float]:
-    """Return what a step is judged by: how many calculators it calls, however much there is to read; then its cost."""
-    return sum(isinstance(one, Calculate) for one in walk(step)), cost(scene, step, needed)
+def estimate_cost(scene: Scene, step: PlanStep, needed: frozenset[AttributeIdentity]) -> float:
+    """Return the approximate cost of computing some attributes of a step."""
+    cost_key = (step.signature, needed)
+    if cost_key not in scene.costs:
+        scene.costs[cost_key] = _compute_cost(scene, step, needed)
+    return scene.costs[cost_key]
 
 
-def _cost(scene: Scene, step: Step, needed: frozenset[str]) -> float:
-    below = sum(cost(scene, one, reads) for one, reads in zip(step.inputs, step.reads(needed), strict=True))
+def compute_burden(scene: Scene, step: PlanStep, needed: frozenset[AttributeIdentity]) -> tuple[int, float]:
+    """Return the sort key for choosing steps: the number of calculators first, then the cost."""
+    return sum(isinstance(ancestor, Calculate) for ancestor in walk_steps(step)), estimate_cost(scene, step, needed)
+
+
+def _compute_cost(scene: Scene, step: PlanStep, needed: frozenset[AttributeIdentity]) -> float:
+    """Return the cost of a step: the cost of the inputs plus the cost of the operation."""
+    input_cost = sum(
+        estimate_cost(scene, input_step, reads)
+        for input_step, reads in zip(step.inputs, step.reads(needed), strict=True)
+    )
     match step:
-        case Scan() | Stored():
-            return estimate(scene, step) * READ * (len(needed) + 1)
+        case Scan() | FragmentScan():
+            return estimate_rows(scene, step) * READ_COST * (len(needed) + 1)
         case Derive():
-            return below + estimate(scene, step) * DERIVED
+            return input_cost + estimate_rows(scene, step) * DERIVED_COST
         case Calculate():
-            return below + estimate(scene, step) * CALCULATED
+            return input_cost + estimate_rows(scene, step) * CALCULATED_COST
         case Combine() | Restrict() | Exclude() | Match() | Matched():
-            return below + sum(estimate(scene, one) for one in step.inputs) * JOINED
-        case Concat(disjoint=False):
-            return below + sum(estimate(scene, one) for one in step.inputs) * JOINED
+            return input_cost + sum(estimate_rows(scene, input_step) for input_step in step.inputs) * JOINED_COST
+        case Concat(is_disjoint=False):
+            return input_cost + sum(estimate_rows(scene, input_step) for input_step in step.inputs) * JOINED_COST
         case _:
-            return below
+            return input_cost

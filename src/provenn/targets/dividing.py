@@ -1,8 +1,8 @@
-"""Counts by division: the sources of a catalog are counted without reading a row, from counts that are known.
+"""Counts by division: count the sources of a catalog from known counts, without reading a row.
 
-If every source of A is in exactly one of B and C, then |A| = |B| + |C|, so that two of the counts give the third. The
-same holds for more than two parts. That the parts divide A is proved from definitions and observations; declarations
-have no say, because a count is remembered for ever. Keys are verified before anything is counted: a row is a source.
+If every source of A is in exactly one of B and C, then |A| = |B| + |C|, so two of the counts give the third. The same
+holds for more than two parts. Definitions and observations must prove that the parts divide A. Declared facts are not
+used, because a count is recorded for ever. Keys are verified before any count, so one row is one source.
 """
 
 from __future__ import annotations
@@ -12,97 +12,109 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
+from provenn import deadline
 from provenn.catalogs import Catalog, MatchedSources, cone
+from provenn.database.transactions import Reading
+from provenn.definitions import catalog_store
 from provenn.errors import ContradictionError, CorruptArchiveError, DefinitionError
+from provenn.knowledge import counts, verified_keys
 from provenn.logic import Knowledge, disjoint, subset
 from provenn.logic.terms import nothing, term
-from provenn.store import catalog_store, counts, verifications
-from provenn.store.database import Reading
-from provenn.targets.known import shown_by_data
+from provenn.targets.known import collect_data_knowledge
 
 __all__ = ["MOST_COUNTS", "DerivedCount", "Division", "derive_count"]
 
 MOST_COUNTS = 100
-"""How many of the latest counts of a population are considered, beside those of what a catalog is made from."""
+"""How many of the latest counts of a population are considered, besides the counts of ancestors."""
 
 TRIES = 50
-"""How many sets are tried as parts of one set: far more than people divide a catalog into."""
+"""How many sets are tried as parts of a set: far more than the parts of any real catalog."""
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedCount:
-    """How many sources a catalog has, and how that follows from other counts."""
+    """The number of sources of a catalog, and the sum or difference behind the number."""
 
     rows: int
     because: str
 
 
 def derive_count(reading: Reading, catalog: Catalog) -> DerivedCount | None:
-    """Return how many sources a catalog has, if that follows from known counts.
+    """Return how many sources a catalog has, if known counts imply it.
 
     Parameters
     ----------
     reading
         The transaction.
     catalog
-        The catalog, which need not be in the archive.
+        The catalog, stored or not.
     """
-    matched = _matched_sources(catalog)
+    matched = _build_matched_sources(catalog)
     if matched is not None:
-        found = derive_count(reading, matched)
-        if found is not None:
-            return DerivedCount(found.rows, "by matched sources: each is in one pair")
+        matched_count = derive_count(reading, matched)
+        if matched_count is not None:
+            return DerivedCount(matched_count.rows, "by matched sources: each is in one pair")
     try:
-        counted = _counted(reading, catalog)
-        return Division(shown_by_data(reading, catalog, *counted), catalog.digest, _by_digest(counted)).count()
-    except (ContradictionError, CorruptArchiveError):  # what is contradictory or damaged elsewhere proves nothing
+        counted = _find_counts(reading, catalog)
+        return Division(
+            collect_data_knowledge(reading, catalog, *counted), catalog.digest, _key_by_digest(counted)
+        ).count()
+    except (ContradictionError, CorruptArchiveError):  # contradictory or damaged catalogs prove nothing
         return None
 
 
-def _matched_sources(pairs: Catalog) -> Catalog | None:
-    """Return the catalog that has one source for each of some pairs: the left side of best matches."""
+def _build_matched_sources(pairs: Catalog) -> Catalog | None:
+    """Return the catalog with one source for each pair: the left side of best matches, or None."""
     try:
         matched = MatchedSources.of(pairs, "left")
-    except DefinitionError:  # these are no pairs of one match
+    except DefinitionError:  # the catalog does not hold the pairs of one match
         return None
     return matched if _has_one_pair_each(matched) else None
 
 
 def _has_one_pair_each(matched: MatchedSources) -> bool:
-    """Whether each source is in exactly one pair.
+    """Return whether each source is in exactly one pair.
 
-    That holds on the left side of best matches: a source is paired with the nearest one, and with no other.
+    This holds on the left side of best matches: each source is paired with the nearest neighbour only.
     """
     return matched.side == "left" and matched.match.matches == "best"
 
 
-def _counted(reading: Reading, catalog: Catalog) -> dict[Catalog, int]:
-    """Return catalogs of the population of a catalog whose sources were counted."""
-    made_from = {one.digest: one for one in cone(catalog) if one.population == catalog.population}
-    rows = counts.known(reading, made_from) | verifications.verified(reading, made_from)
-    rows |= counts.latest(reading, catalog.population.name, MOST_COUNTS)
-    others = catalog_store.get_all(reading, sorted(rows.keys() - made_from.keys()))
-    found = {(made_from.get(digest) or others[digest]): number for digest, number in rows.items()}
-    matched = [one for one in made_from.values() if isinstance(one, MatchedSources) and _has_one_pair_each(one)]
-    pairs = counts.of_extents(reading, [one.pairs.extent.digest for one in matched])
-    return found | {one: pairs[one.pairs.extent.digest] for one in matched if one.pairs.extent.digest in pairs}
+def _find_counts(reading: Reading, catalog: Catalog) -> dict[Catalog, int]:
+    """Return counted catalogs of the same population, with their counts."""
+    ancestors = {ancestor.digest: ancestor for ancestor in cone(catalog) if ancestor.population == catalog.population}
+    rows = counts.find_counts(reading, ancestors) | verified_keys.find_verified_counts(reading, ancestors)
+    rows |= counts.find_latest_counts(reading, catalog.population.name, MOST_COUNTS)
+    others = catalog_store.get_catalogs(reading, sorted(rows.keys() - ancestors.keys()))
+    counted = {(ancestors.get(digest) or others[digest]): number for digest, number in rows.items()}
+    matched = [
+        matched_catalog
+        for matched_catalog in ancestors.values()
+        if isinstance(matched_catalog, MatchedSources) and _has_one_pair_each(matched_catalog)
+    ]
+    pairs = counts.find_counts_by_extent(reading, [matched_catalog.pairs.extent.digest for matched_catalog in matched])
+    return counted | {
+        matched_catalog: pairs[matched_catalog.pairs.extent.digest]
+        for matched_catalog in matched
+        if matched_catalog.pairs.extent.digest in pairs
+    }
 
 
-def _by_digest(counted: Mapping[Catalog, int]) -> dict[str, int]:
-    return {one.digest: rows for one, rows in counted.items()}
+def _key_by_digest(counted: Mapping[Catalog, int]) -> dict[str, int]:
+    return {catalog.digest: rows for catalog, rows in counted.items()}
 
 
 class Division:
-    """Finds counted sets that divide a set, or that divide a counted set together with it.
+    """Finds counted sets that divide a set, or that complete the set to a counted set.
 
     Parameters
     ----------
     knowledge
-        What is proved of the sets.
+        The knowledge about the sets.
     label
-        The set that is to be counted.
+        The set to count.
     rows
-        The counts of other sets, by label.
+        The counts of further sets, by label.
     """
 
     def __init__(self, knowledge: Knowledge, label: str, rows: Mapping[str, int]) -> None:
@@ -112,54 +124,55 @@ class Division:
         self.tries = 0
 
     def count(self) -> DerivedCount | None:
-        """Return the count, and the counts that it follows from."""
+        """Return the derived count; None if no division is found."""
         parts = self._divide(self.label)
         if parts is not None:
-            return DerivedCount(sum(parts), f"by division: {' + '.join(map(_shown, parts)) or 'there are none'}")
+            return DerivedCount(sum(parts), f"by division: {' + '.join(map(_format_count, parts)) or 'there are none'}")
         for whole in sorted(self.rows, key=self.rows.__getitem__):
-            parts = self._divide(whole, without=self.label) if self._inside(self.label, whole) else None
+            parts = self._divide(whole, without=self.label) if self._is_inside(self.label, whole) else None
             if parts is not None and sum(parts) <= self.rows[whole]:
                 rest = self.rows[whole] - sum(parts)
-                return DerivedCount(rest, f"by division: {' - '.join(map(_shown, [self.rows[whole], *parts]))}")
+                return DerivedCount(rest, f"by division: {' - '.join(map(_format_count, [self.rows[whole], *parts]))}")
         return None
 
     def _divide(self, whole: str, *, without: str | None = None) -> list[int] | None:
-        """Return the counts of sets that divide a set, or what another one leaves of it; None if none are found."""
-        inside = [one for one, rows in self.rows.items() if rows and self._inside(one, whole)]
+        """Return the counts of sets that divide `whole`, or `whole` minus another set; None if none are found."""
+        inside = [label for label, rows in self.rows.items() if rows and self._is_inside(label, whole)]
         self.tries = TRIES
-        chosen = self._cover(
-            whole, () if without is None else (without,), sorted(inside, key=lambda one: -self.rows[one])
+        chosen = self._find_cover(
+            whole, () if without is None else (without,), sorted(inside, key=lambda label: -self.rows[label])
         )
-        return None if chosen is None else [self.rows[one] for one in chosen]
+        return None if chosen is None else [self.rows[label] for label in chosen]
 
-    def _cover(self, whole: str, taken: tuple[str, ...], parts: Sequence[str]) -> list[str] | None:
-        """Return sets, no two of which share a source, that hold all sources of a set which are not taken yet.
+    def _find_cover(self, whole: str, taken: tuple[str, ...], parts: Sequence[str]) -> list[str] | None:
+        """Return disjoint sets around all sources of `whole` outside `taken`; None if none are found.
 
-        A source that may be left is in exactly one of these sets, so that it is enough to try those that it is in.
+        A source left over is in exactly one of these sets, so only sets around this source need to be tried.
         """
-        left = self._left(whole, taken)
-        if left is None:
+        deadline.check()
+        left_region = self._find_left_region(whole, taken)
+        if left_region is None:
             return []
-        for one in parts:
-            if self.tries and one in left and all(self._apart(one, other) for other in taken):
+        for part in parts:
+            if self.tries and part in left_region and all(self._are_apart(part, other) for other in taken):
                 self.tries -= 1
-                rest = self._cover(whole, (*taken, one), parts)
+                rest = self._find_cover(whole, (*taken, part), parts)
                 if rest is not None:
-                    return [one, *rest]
+                    return [part, *rest]
         return None
 
-    def _left(self, whole: str, taken: Collection[str]) -> frozenset[str] | None:
-        """Return the sets in which a source may lie that is in one set and in no other; None if there is none."""
+    def _find_left_region(self, whole: str, taken: Collection[str]) -> frozenset[str] | None:
+        """Return the sets around a possible source of `whole` outside `taken`; None if no source is possible."""
         world = self.knowledge.counterexample(subset(whole, reduce(or_, map(term, taken), nothing)))
         regions = () if world is None else world.regions
-        return next((one for one in regions if whole in one and one.isdisjoint(taken)), None)
+        return next((region for region in regions if whole in region and region.isdisjoint(taken)), None)
 
-    def _inside(self, one: str, other: str) -> bool:
-        return self.knowledge.entails(subset(one, other))
+    def _is_inside(self, label: str, other: str) -> bool:
+        return self.knowledge.entails(subset(label, other))
 
-    def _apart(self, one: str, other: str) -> bool:
-        return self.knowledge.entails(disjoint(one, other))
+    def _are_apart(self, label: str, other: str) -> bool:
+        return self.knowledge.entails(disjoint(label, other))
 
 
-def _shown(rows: int) -> str:
+def _format_count(rows: int) -> str:
     return f"{rows:,}"

@@ -1,4 +1,4 @@
-"""What data that were read anyway say against declared facts. No job runs for it."""
+"""Contradictions between counts and declared facts, found without running any job."""
 
 from __future__ import annotations
 
@@ -7,76 +7,78 @@ from contextlib import suppress
 from itertools import permutations
 
 from provenn.catalogs import Catalog, cone
-from provenn.errors import ArchiveBusyError, ContradictionError, PopulationError
+from provenn.database.transactions import Database, Reading, Writing
+from provenn.digests import CatalogDigest
+from provenn.errors import ContradictionError, PopulationError
+from provenn.knowledge import counts, verified_keys
+from provenn.knowledge.consequences import build_knowledge
+from provenn.knowledge.observations import observe_fact
+from provenn.knowledge.stored_facts import Fact, read_closed_cone
 from provenn.logic import Statement, nonempty, subset
 from provenn.logic.terms import Term
-from provenn.store import counts, verifications
-from provenn.store.database import Database, Reading, Writing
-from provenn.store.facts import Fact, closed_cone
-from provenn.store.knowledge import knowledge_of
-from provenn.store.observations import observe
-from provenn.targets.known import known_of
+from provenn.targets.known import collect_knowledge, find_touching_facts
 
-__all__ = ["doubted_by_counts", "refuse_by_counts"]
+__all__ = ["refuse_by_counts", "suspend_by_counts"]
 
 
-def doubted_by_counts(database: Database, catalog: Catalog) -> tuple[Fact, ...]:
-    """Compare the count of a catalog with others; return the declared facts that are suspended for it.
+def suspend_by_counts(database: Database, catalog: Catalog) -> tuple[Fact, ...]:
+    """Compare the count of a catalog with further counts; return the suspended declared facts.
 
-    Sound: a set with more sources than another one does not lie in it, so that some source is in the first and not in
-    the second. Counts never lean on a declaration.
+    Sound: a set is no subset of a set with fewer sources, so some source is only in the larger set. Counts never depend
+    on a declared fact.
     """
     if database.read_only:
         return ()
-    catalog = next(one for one in cone(catalog) if one.extent == catalog.extent)
-    with suppress(ArchiveBusyError), database.writing() as writing:
-        return tuple(_doubted(writing, catalog))
-    return ()
+    catalog = next(ancestor for ancestor in cone(catalog) if ancestor.extent == catalog.extent)
+    return tuple(database.note(lambda writing: _suspend_contradicted(writing, catalog)) or ())
 
 
 def refuse_by_counts(writing: Writing, fact: Fact) -> None:
-    """Refuse a declared fact, within the transaction in which it is declared, that counts contradict.
+    """Refuse a declared fact if counts contradict the fact, within the declaring transaction.
 
     Raises
     ------
     ContradictionError
-        If they do; it carries the minimal conflict.
+        If counts contradict the fact; the error carries the minimal conflict.
     """
-    definitions, held = closed_cone(writing, fact.statement.labels)
-    knowledge = knowledge_of(definitions, held).knowledge
-    numbers = _numbers(writing, fact.statement.labels)
+    definitions, facts = read_closed_cone(writing, fact.catalogs)
+    knowledge = build_knowledge(definitions, facts).knowledge
+    numbers = _read_counts(writing, fact.catalogs)
     for larger, smaller in permutations(numbers, 2):
         if numbers[larger] > numbers[smaller] and knowledge.entails(subset(larger, smaller)):
-            said = _more_in(larger, smaller)
-            seen = Fact(0, said, "", "observed", writing.who, writing.when)
-            conflict = knowledge_of(definitions, (*held, seen)).knowledge.conflict()
+            statement = _state_larger(larger, smaller)
+            observed = Fact(0, statement, "", "observed", writing.who, writing.when)
+            conflict = build_knowledge(definitions, (*facts, observed)).knowledge.conflict()
             if conflict is not None:
                 raise ContradictionError(conflict)
 
 
-def _doubted(writing: Writing, catalog: Catalog) -> list[Fact]:
+def _suspend_contradicted(writing: Writing, catalog: Catalog) -> list[Fact]:
+    """Observe every contradiction between counts and declared facts; return the suspended facts."""
     suspended: list[Fact] = []
-    known = known_of(writing, catalog)
-    mentioned = {label for fact in known.facts if fact.origin == "declared" for label in fact.statement.labels}
-    numbers = _numbers(writing, mentioned | {catalog.digest}) if mentioned else {}
+    facts = find_touching_facts(writing, catalog)
+    mentioned = {digest for fact in facts if fact.origin == "declared" for digest in fact.catalogs}
+    numbers = _read_counts(writing, mentioned | {catalog.digest}) if mentioned else {}
     if catalog.digest not in numbers:
         return suspended
+    known = collect_knowledge(writing, catalog)
     for other, number in numbers.items():
         own = numbers[catalog.digest]
         larger, smaller = (catalog.digest, other) if own > number else (other, catalog.digest)
         if own != number and known.knowledge.entails(subset(larger, smaller)):
-            reason = f"{max(own, number):,} sources do not fit among {min(own, number):,}"
+            reason = f"{max(own, number):,} sources cannot be in a set of {min(own, number):,}"
             with suppress(ContradictionError, PopulationError):
-                suspended += observe(writing, _more_in(larger, smaller), reason).suspended
-                known = known_of(writing, catalog)
+                suspended += observe_fact(writing, _state_larger(larger, smaller), reason).suspended
+                known = collect_knowledge(writing, catalog)
     return suspended
 
 
-def _numbers(reading: Reading, digests: Collection[str]) -> dict[str, int]:
-    """Return how many sources catalogs have, of those that were counted."""
-    labels = sorted(digests)
-    return counts.known(reading, labels) | verifications.verified(reading, labels)
+def _read_counts(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, int]:
+    """Return the numbers of sources of the counted catalogs, by digest."""
+    wanted = sorted(digests)
+    return counts.find_counts(reading, wanted) | verified_keys.find_verified_counts(reading, wanted)
 
 
-def _more_in(larger: str, smaller: str) -> Statement:
+def _state_larger(larger: CatalogDigest, smaller: CatalogDigest) -> Statement:
+    """Return the statement that some source is in the larger set and not in the smaller set."""
     return nonempty(Term((larger,)) - Term((smaller,)))

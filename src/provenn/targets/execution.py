@@ -1,13 +1,13 @@
-"""Running a plan: the same steps that it explains, as DataFrames of Spark."""
+"""Execution of a plan: the explained steps as Spark DataFrames."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from provenn.criteria import render
-from provenn.targets.conditions import condition_sql
-from provenn.targets.costs import estimate
+from provenn.criteria import AttributeIdentity, render
+from provenn.targets.conditions import write_condition_sql
+from provenn.targets.costs import estimate_rows
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene
 from provenn.targets.steps import (
@@ -18,13 +18,13 @@ from provenn.targets.steps import (
     Derive,
     Exclude,
     Fill,
+    FragmentScan,
     Nothing,
+    PlanStep,
     Restrict,
     Scan,
     Select,
-    Step,
-    Stored,
-    key_of,
+    find_key,
 )
 
 if TYPE_CHECKING:
@@ -32,114 +32,136 @@ if TYPE_CHECKING:
 
     from provenn.spark.stopwatch import Stopwatch
 
-__all__ = ["Read", "executed"]
+__all__ = ["RowReader", "execute_plan"]
 
-Read = Callable[[Scan | Stored, Sequence[str]], "DataFrame"]
-"""Gives the rows of a base catalog or a fragment: some columns, by identity, and called so."""
+RowReader = Callable[[Scan | FragmentScan, Sequence[AttributeIdentity]], "DataFrame"]
+"""Reads some columns of a base catalog or a fragment; each column is named by its identity."""
 
 
-def executed(
-    plan: Step,
-    needed: frozenset[str],
+def execute_plan(
+    plan: PlanStep,
+    needed: frozenset[AttributeIdentity],
     scene: Scene,
     session: SparkSession,
-    read: Read,
+    read: RowReader,
     *,
     stopwatch: Stopwatch | None = None,
 ) -> DataFrame:
-    """Return the rows of a plan, with at least the key and the attributes that are needed, called by identity.
+    """Return the rows of a plan, with at least the key and the needed attributes, named by identity.
 
     Parameters
     ----------
     plan
         The plan.
     needed
-        The identities of the attributes that are asked for.
+        The identities of the requested attributes.
     scene
-        What is known.
+        The knowledge that planning used.
     session
-        Where it runs.
+        The Spark session.
     read
-        Gives rows that are read.
+        Reads base catalogs and fragments.
     stopwatch
-        Measures how long calculators run, if anybody wants to know.
+        Measures how long calculators run; None to skip the measurement.
     """
-    from provenn.spark import calculators, crossmatch, rows  # noqa: PLC0415 - planning does without Spark
+    from provenn.spark import crossmatch, python_calculators, row_operations  # noqa: PLC0415 - planning runs without Spark
 
-    made: dict[tuple[int, frozenset[str]], DataFrame] = {}
+    frames: dict[tuple[int, frozenset[AttributeIdentity]], DataFrame] = {}
 
-    def frame(step: Step, needed: frozenset[str]) -> DataFrame:
-        place = (step.signature, needed)
-        if place not in made:
-            inputs = [frame(one, reads) for one, reads in zip(step.inputs, step.reads(needed), strict=True)]
-            made[place] = _frame(step, inputs, needed)
-        return made[place]
+    def compute_frame(step: PlanStep, needed: frozenset[AttributeIdentity]) -> DataFrame:
+        """Return the rows of a step; equal steps share a DataFrame."""
+        frame_key = (step.signature, needed)
+        if frame_key not in frames:
+            inputs = [
+                compute_frame(input_step, reads)
+                for input_step, reads in zip(step.inputs, step.reads(needed), strict=True)
+            ]
+            frames[frame_key] = compute_step(step, inputs, needed)
+        return frames[frame_key]
 
-    def _frame(step: Step, inputs: Sequence[DataFrame], needed: frozenset[str]) -> DataFrame:
-        key = key_of(step.attributes)
+    def compute_step(step: PlanStep, inputs: Sequence[DataFrame], needed: frozenset[AttributeIdentity]) -> DataFrame:
+        key = find_key(step.attributes)
         match step:
-            case Scan() | Stored():
-                return read(step, _carried(step.attributes, needed))
+            case Scan() | FragmentScan():
+                return read(step, _list_read_columns(step.attributes, needed))
             case Nothing():
-                return rows.no_rows(session, step.attributes.values())
+                return row_operations.make_empty_frame(session, step.attributes.values())
             case Select():
-                return rows.selected(inputs[0], condition_sql(scene, step))
-            case Derive(attribute=one, expression=expression):
-                return rows.derived(inputs[0], one, render(expression, {each: each for each in expression.reads}))
+                return row_operations.select_rows(inputs[0], write_condition_sql(scene, step))
+            case Derive(attribute=attribute, expression=expression):
+                return row_operations.derive_attribute(
+                    inputs[0], attribute, render(expression, {identity: identity for identity in expression.reads})
+                )
             case Calculate(calculator=calculator):
-                attributes = [step.input.attributes[identity] for identity in step.arguments]
-                return calculators.calculated(
+                arguments = [step.input.attributes[identity] for identity in step.arguments]
+                return python_calculators.apply_calculator(
                     inputs[0],
                     calculator,
                     key={identity: step.attributes[identity].name for identity in key},
-                    inputs=[(one.identity, one.nullable) for one in attributes],
-                    outputs={name: one.identity for name, one in zip(calculator.names, step.outputs, strict=True)},
+                    inputs=[(argument.identity, argument.nullable) for argument in arguments],
+                    outputs={
+                        name: output.identity for name, output in zip(calculator.names, step.outputs, strict=True)
+                    },
                     catalog=step.extent.digest,
                     stopwatch=stopwatch,
                 )
             case Restrict():
-                return rows.restricted(inputs[0], inputs[1], key)
+                return row_operations.restrict_rows(inputs[0], inputs[1], key)
             case Exclude():
-                return rows.excluded(inputs[0], inputs[1], key)
+                return row_operations.exclude_rows(inputs[0], inputs[1], key)
             case Match():
-                return _paired(step, inputs, needed)
+                return match_rows(step, inputs, needed)
             case Matched():
-                return rows.matched(inputs[0], inputs[1], key, step.key)
+                return row_operations.keep_matched_rows(inputs[0], inputs[1], key, step.key)
             case Combine():
-                return rows.combined(inputs, key)
+                return row_operations.combine_frames(inputs, key)
             case Concat():
-                return _concatenated(step, inputs, key, needed)
+                return concatenate_rows(step, inputs, key, needed)
             case Fill(missing=missing):
-                return rows.filled(inputs[0], missing)
+                return row_operations.add_null_attributes(inputs[0], missing)
         raise NotImplementedError(step.word)
 
-    def _paired(step: Match, inputs: Sequence[DataFrame], needed: frozenset[str]) -> DataFrame:
+    def match_rows(step: Match, inputs: Sequence[DataFrame], needed: frozenset[AttributeIdentity]) -> DataFrame:
         match = step.catalog
         columns = step.columns(needed)
         ra, dec, other_ra, other_dec = match.coordinates
-        left = crossmatch.Matching(inputs[0], key_of(step.left.attributes), ra, dec, columns[0])
-        right = crossmatch.Matching(inputs[1], key_of(step.right.attributes), other_ra, other_dec, columns[1])
-        fewer = estimate(scene, step.left) < estimate(scene, step.right)
-        return crossmatch.paired(
-            left, right, match.radius, match.separation.identity, best=match.matches == "best", spread_left=fewer
+        left = crossmatch.MatchSide(inputs[0], find_key(step.left.attributes), ra, dec, columns[0])
+        right = crossmatch.MatchSide(inputs[1], find_key(step.right.attributes), other_ra, other_dec, columns[1])
+        left_is_smaller = estimate_rows(scene, step.left) < estimate_rows(scene, step.right)
+        return crossmatch.match_pairs(
+            left,
+            right,
+            match.radius,
+            match.separation.identity,
+            best=match.matches == "best",
+            spread_left=left_is_smaller,
         )
 
-    def _concatenated(
-        step: Concat, inputs: Sequence[DataFrame], key: Sequence[str], needed: frozenset[str]
+    def concatenate_rows(
+        step: Concat, inputs: Sequence[DataFrame], key: Sequence[str], needed: frozenset[AttributeIdentity]
     ) -> DataFrame:
         parts = []
-        for at, one in enumerate(inputs):
-            rest = one
-            for before in () if step.disjoint else inputs[:at]:
-                rest = rows.excluded(rest, before, key)
+        for position, input_frame in enumerate(inputs):
+            rest = input_frame
+            for earlier in () if step.is_disjoint else inputs[:position]:
+                rest = row_operations.exclude_rows(rest, earlier, key)
             parts.append(rest)
-        wanted = [(one, given) for one, given in step.columns if one.identity in needed or one.identity in key]
-        return rows.concatenated(
-            parts, [{one.identity: given[at] for one, given in wanted} for at in range(len(parts))]
+        columns = [
+            (attribute, identities)
+            for attribute, identities in step.columns
+            if attribute.identity in needed or attribute.identity in key
+        ]
+        return row_operations.concatenate_frames(
+            parts,
+            [
+                {attribute.identity: identities[position] for attribute, identities in columns}
+                for position in range(len(parts))
+            ],
         )
 
-    return frame(plan, needed)
+    return compute_frame(plan, needed)
 
 
-def _carried(attributes: Attributes, needed: frozenset[str]) -> list[str]:
-    return [*key_of(attributes), *sorted(needed.difference(key_of(attributes)))]
+def _list_read_columns(attributes: Attributes, needed: frozenset[AttributeIdentity]) -> list[AttributeIdentity]:
+    """Return the identities of the columns to read: the key, then the needed attributes."""
+    return [*find_key(attributes), *sorted(needed.difference(find_key(attributes)))]

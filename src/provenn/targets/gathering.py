@@ -1,190 +1,224 @@
-"""Gathering: all that is asked of some sources, taken from the rows of one place.
+"""Gathering: take all requested attributes of some sources from the rows of one place.
 
-Whether a source is among those that are asked for is decided on its row alone, and what the row does not hold is
-derived from what it holds. So no join is needed, whatever the lineage looks like.
+The row alone decides whether a source is requested, and missing attributes are derived from the row. So no join is
+needed for any lineage.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator
 
+from provenn import deadline
 from provenn.catalogs import Extent
-from provenn.catalogs.cross_match import match_words
+from provenn.catalogs.cross_match import describe_match
 from provenn.catalogs.extent import everything, intersection, leaf, nothing, union
+from provenn.criteria import AttributeIdentity
+from provenn.digests import is_catalog_label
 from provenn.targets.match_steps import Match, Matched
-from provenn.targets.scene import Scene, parts
+from provenn.targets.scene import Scene, split_intersection
+from provenn.targets.sizes import is_inflated
 from provenn.targets.steps import (
     Attributes,
     Calculate,
     Derive,
+    FragmentScan,
+    PlanStep,
     Select,
-    Step,
-    Stored,
-    condition_reads,
-    walk,
+    find_condition_attributes,
+    walk_steps,
 )
 
-__all__ = ["calls_more", "derivable", "derived", "evaluable", "gathered", "places", "residual", "reused"]
-
-_SET = re.compile(r"[0-9a-f]{64}")
-
-
-def places(step: Step) -> list[Step]:
-    """Return the steps below which nothing is looked for: files, fragments, matches, results for whole catalogs."""
-    found: dict[int, Step] = {}
-    for one in walk(step, within=_same_population):
-        if not one.inputs or isinstance(one, Match) or (isinstance(one, Calculate) and one.whole):
-            found.setdefault(one.signature, one)
-    return list(found.values())
+__all__ = [
+    "derive_missing",
+    "find_places",
+    "find_residual_conditions",
+    "find_reused_fragments",
+    "gather_rows",
+    "is_derivable",
+    "is_evaluable",
+    "needs_more_calls",
+]
 
 
-def _same_population(step: Step) -> tuple[Step, ...]:
-    """Return the inputs of a step that give rows of what it gives rows of."""
+def find_places(step: PlanStep) -> list[PlanStep]:
+    """Return the steps where gathering starts: file scans, fragments, matches and catalog-wide calculations.
+
+    Gathering never looks below these steps.
+    """
+    places: dict[int, PlanStep] = {}
+    for candidate in walk_steps(step, within=_find_same_population_inputs):
+        if (
+            not candidate.inputs
+            or isinstance(candidate, Match)
+            or (isinstance(candidate, Calculate) and candidate.is_catalog_wide)
+        ):
+            places.setdefault(candidate.signature, candidate)
+    return list(places.values())
+
+
+def _find_same_population_inputs(step: PlanStep) -> tuple[PlanStep, ...]:
+    """Return the inputs of a step that have the same population as the step."""
     return () if isinstance(step, Match) else step.inputs[:1] if isinstance(step, Matched) else step.inputs
 
 
-def reused(step: Step) -> set[int]:
-    """Return the numbers of the fragments that are read for a step."""
-    return {one.fragment.id for one in walk(step) if isinstance(one, Stored)}
+def find_reused_fragments(step: PlanStep) -> set[int]:
+    """Return the numbers of the fragments that a step reads."""
+    return {scan.fragment.id for scan in walk_steps(step) if isinstance(scan, FragmentScan)}
 
 
-def calls_more(scene: Scene, made: Step, step: Step) -> bool:
-    """Whether a step may call a calculator for a source for which another step does not call it.
+def needs_more_calls(scene: Scene, candidate: PlanStep, step: PlanStep) -> bool:
+    """Return whether `candidate` may call a calculator for more sources than `step` does.
 
-    A rule that keeps to this never undoes what reading from fragments has spared, whatever that seems to cost.
+    A rule with this test never undoes the savings of reading fragments, even if the estimated cost is lower.
     """
-    called: dict[tuple[str, tuple[str, ...]], list[Extent]] = {}
-    for one in walk(step):
-        if isinstance(one, Calculate):
-            called.setdefault((one.calculator.digest, one.arguments), []).append(one.extent)
+    called_extents: dict[tuple[str, tuple[str, ...]], list[Extent]] = {}
+    for calculation in walk_steps(step):
+        if isinstance(calculation, Calculate):
+            called_extents.setdefault((calculation.calculator.digest, calculation.arguments), []).append(
+                calculation.extent
+            )
     return any(
-        not scene.lies_in(one.extent, union(called.get((one.calculator.digest, one.arguments), ())))
-        for one in walk(made)
-        if isinstance(one, Calculate)
+        not scene.lies_in(
+            calculation.extent, union(called_extents.get((calculation.calculator.digest, calculation.arguments), ()))
+        )
+        for calculation in walk_steps(candidate)
+        if isinstance(calculation, Calculate)
     )
 
 
-def residual(scene: Scene, extent: Extent, given: Extent) -> list[Extent]:
-    """Return the sets that together cut an extent out of a larger one."""
-    known = parts(given)
-    left = [one for digest, one in parts(extent).items() if digest not in known]
-    return [one for one in (_among(scene, one, given) for one in left) if not scene.lies_in(given, one)]
+def find_residual_conditions(scene: Scene, extent: Extent, larger: Extent) -> list[Extent] | None:
+    """Return the sets that cut an extent out of a larger extent; None if the SQL would be too long."""
+    larger_parts = split_intersection(larger)
+    conditions = [
+        _simplify_within(scene, condition, larger)
+        for digest, condition in split_intersection(extent).items()
+        if digest not in larger_parts
+    ]
+    if any(map(is_inflated, conditions)):
+        return None
+    return [condition for condition in conditions if not scene.lies_in(larger, condition)]
 
 
-def _among(scene: Scene, one: Extent, given: Extent) -> Extent:
-    """Return what a set is among the sources of a given one: base sets that hold all or none of these say nothing."""
+def _simplify_within(scene: Scene, condition: Extent, larger: Extent) -> Extent:
+    """Return a set simplified for the sources of a larger set.
 
-    def value(label: str) -> Extent:
+    A base set that holds all or none of these sources is replaced by everything or nothing.
+    """
+
+    def simplify_label(label: str) -> Extent:
         if _is_set(label):
-            if scene.lies_in(given, leaf(label)):
+            if scene.lies_in(larger, leaf(label)):
                 return everything
-            if scene.holds(scene.apart(given, leaf(label))):
+            if scene.is_proved(scene.state_disjoint(larger, leaf(label))):
                 return nothing
         return leaf(label)
 
-    return one if evaluable(one) else one.evaluate(value, everything)
+    return condition if is_evaluable(condition) else condition.evaluate(simplify_label, everything)
 
 
-def evaluable(condition: Extent) -> bool:
-    """Whether a row tells if its source is in a set: if it is made of criteria and samples alone."""
+def is_evaluable(condition: Extent) -> bool:
+    """Return whether a row alone decides membership in a set: the set has only criteria and samples."""
     return not any(map(_is_set, condition.labels))
 
 
 def _is_set(label: str) -> bool:
-    """Whether a label is that of a set which no row tells: of a base, or of a match."""
-    return _SET.fullmatch(label) is not None or match_words(label) is not None
+    """Return whether a label names a set that no row decides: a base or a match."""
+    return is_catalog_label(label) or describe_match(label) is not None
 
 
-def derivable(scene: Scene, identity: str, attributes: Collection[str]) -> bool:
-    """Whether an attribute is among some attributes, or can be derived from them row by row."""
+def is_derivable(scene: Scene, identity: AttributeIdentity, attributes: Collection[AttributeIdentity]) -> bool:
+    """Return whether an attribute is in a collection, or can be derived from it row by row."""
     pending, seen = [identity], set()
     while pending:
-        one = pending.pop()
-        if one in attributes or one in seen:
+        current = pending.pop()
+        if current in attributes or current in seen:
             continue
-        seen.add(one)
-        definition = scene.definition(one)
+        seen.add(current)
+        definition = scene.find_definition(current)
         if definition is None:
             return False
-        pending.extend(_arguments(definition))
+        pending.extend(_list_arguments(definition))
     return True
 
 
-def gathered(scene: Scene, place: Step, extent: Extent, needed: frozenset[str]) -> Step | None:
-    """Return the sources of an extent with the attributes that are needed, from the rows of one place, or None.
+def gather_rows(scene: Scene, place: PlanStep, extent: Extent, needed: frozenset[AttributeIdentity]) -> PlanStep | None:
+    """Return the sources of an extent with the needed attributes, from the rows of one place, or None.
 
-    Selections come first, those that need no derived attribute before all others. What is costly is calculated last,
-    for the sources that remain.
+    Selections come first, starting with selections on stored attributes. Costly attributes are calculated last, for the
+    remaining sources.
     """
+    deadline.check()
     if not scene.lies_in(extent, place.extent):
         return None
-    conditions = residual(scene, extent, place.extent)
-    if not all(map(evaluable, conditions)):
+    conditions = find_residual_conditions(scene, extent, place.extent)
+    if conditions is None or not all(map(is_evaluable, conditions)):
         return None
-    reads = {one.digest: condition_reads(one) for one in conditions}
+    reads = {condition.digest: find_condition_attributes(condition) for condition in conditions}
     wanted = needed.union(*reads.values())
-    if not all(derivable(scene, identity, place.attributes) for identity in wanted):
+    if not all(is_derivable(scene, identity, place.attributes) for identity in wanted):
         return None
-    step, left = place, conditions
-    while left:
-        ready = [one for one in left if reads[one.digest] <= step.attributes.keys()]
-        left = [one for one in left if one not in ready]
+    step, remaining = place, conditions
+    while remaining:
+        ready = [condition for condition in remaining if reads[condition.digest] <= step.attributes.keys()]
+        remaining = [condition for condition in remaining if condition not in ready]
         if ready:
-            sources = extent if not left else intersection([step.extent, *ready])
+            sources = extent if not remaining else intersection([step.extent, *ready])
             step = Select(step, intersection(ready), sources)
-        if left:
-            step = _next_derived(scene, step, [reads[one.digest] for one in left])
-    return derived(scene, step, needed)
+        if remaining:
+            step = _derive_next_condition(scene, step, [reads[condition.digest] for condition in remaining])
+    return derive_missing(scene, step, needed)
 
 
-def _next_derived(scene: Scene, step: Step, reads: Iterable[frozenset[str]]) -> Step:
-    """Derive what the next condition reads: the one that costs least."""
+def _derive_next_condition(scene: Scene, step: PlanStep, reads: Iterable[frozenset[AttributeIdentity]]) -> PlanStep:
+    """Derive the attributes of the cheapest remaining condition."""
 
-    def costs(identities: frozenset[str]) -> tuple[int, int]:
-        found = list(_missing(scene, identities, step.attributes))
-        return sum(isinstance(one, Calculate) for one in found), len(found)
+    def count_derivations(identities: frozenset[AttributeIdentity]) -> tuple[int, int]:
+        definitions = list(_list_missing_definitions(scene, identities, step.attributes))
+        return sum(isinstance(definition, Calculate) for definition in definitions), len(definitions)
 
-    return derived(scene, step, min(reads, key=costs))
+    return derive_missing(scene, step, min(reads, key=count_derivations))
 
 
-def derived(scene: Scene, step: Step, needed: frozenset[str]) -> Step:
-    """Return a step with attributes derived that it does not have: SQL first, then calculators."""
-    for one in _missing(scene, needed, step.attributes):
-        step = one.on([step])
+def derive_missing(scene: Scene, step: PlanStep, needed: frozenset[AttributeIdentity]) -> PlanStep:
+    """Extend a step by derivations of the missing needed attributes: SQL first, then calculators."""
+    for definition in _list_missing_definitions(scene, needed, step.attributes):
+        step = definition.replace_inputs([step])
     return step
 
 
-def _missing(scene: Scene, needed: Iterable[str], attributes: Attributes) -> list[Derive | Calculate]:
-    """Return the definitions of what is missing, each after those it reads, calculators as late as that allows."""
-    cheap: list[Derive | Calculate] = []
-    dear: list[Derive | Calculate] = []
-    have: dict[str, bool] = {}  # whether it leans on a calculator
+def _list_missing_definitions(
+    scene: Scene, needed: Iterable[AttributeIdentity], attributes: Attributes
+) -> list[Derive | Calculate]:
+    """Return the definitions of missing attributes, inputs first, and calculators as late as possible."""
+    early: list[Derive | Calculate] = []
+    late: list[Derive | Calculate] = []
+    needs_calculator: dict[AttributeIdentity, bool] = {}  # by identity: whether the attribute depends on a calculator
 
-    def visit(identity: str) -> bool:
+    def visit(identity: AttributeIdentity) -> bool:
         if identity in attributes:
             return False
-        if identity not in have:
-            definition = scene.definition(identity)
-            assert definition is not None, "it was seen to be derivable"  # noqa: S101 - for the type checker
-            leaning = [visit(one) for one in _arguments(definition)]  # all of them, before asking for any
-            late = isinstance(definition, Calculate) or any(leaning)
-            (dear if late else cheap).append(definition)
-            for one in _outputs(definition):
-                have[one] = late
-        return have[identity]
+        if identity not in needs_calculator:
+            definition = scene.find_definition(identity)
+            assert definition is not None, "the attribute is derivable"  # noqa: S101 - for the type checker
+            # visit all arguments, which `any` alone would not do
+            argument_needs = [visit(argument) for argument in _list_arguments(definition)]
+            is_late = isinstance(definition, Calculate) or any(argument_needs)
+            (late if is_late else early).append(definition)
+            for output in _iterate_outputs(definition):
+                needs_calculator[output] = is_late
+        return needs_calculator[identity]
 
-    for one in sorted(needed):
-        visit(one)
-    return cheap + dear
+    for identity in sorted(needed):
+        visit(identity)
+    return early + late
 
 
-def _arguments(definition: Derive | Calculate) -> tuple[str, ...]:
+def _list_arguments(definition: Derive | Calculate) -> tuple[AttributeIdentity, ...]:
     return definition.arguments if isinstance(definition, Calculate) else definition.expression.reads
 
 
-def _outputs(definition: Derive | Calculate) -> Iterator[str]:
+def _iterate_outputs(definition: Derive | Calculate) -> Iterator[AttributeIdentity]:
     if isinstance(definition, Calculate):
-        yield from (one.identity for one in definition.outputs)
+        yield from (output.identity for output in definition.outputs)
     else:
         yield definition.attribute.identity

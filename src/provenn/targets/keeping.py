@@ -1,8 +1,8 @@
-"""What is kept of a plan: all that its calculators give, for all sources that they are called for.
+"""The parts of a plan to keep: all calculator outputs, for all sources in the calls.
 
-The rows of a calculation are kept as a fragment of their own, with what else is needed of them there: whatever follows
-it in the plan, be it a selection by the result or a match, has no part in what it gives. So no later request calls a
-calculator again for a source that it was called for.
+The rows of a calculation become a separate fragment, together with further attributes that are needed at this step.
+Later steps of the plan, for example a selection by the result or a match, do not change the outputs. So no later
+request calls a calculator again for the same source.
 """
 
 from __future__ import annotations
@@ -14,169 +14,195 @@ from typing import Literal
 
 from provenn.catalogs import Attribute, Catalog, cone
 from provenn.catalogs.extent import union
-from provenn.targets.defining import with_attributes, with_sources
+from provenn.criteria import AttributeIdentity
+from provenn.targets.fragment_homes import add_attributes, define_sources
 from provenn.targets.plan import Plan
-from provenn.targets.steps import Calculate, Concat, Derive, Fill, Step, Stored, key_of, walk
-from provenn.targets.supplies import keys_of
+from provenn.targets.steps import Calculate, Concat, Derive, Fill, FragmentScan, PlanStep, find_key, walk_steps
+from provenn.targets.supplies import build_key_step
 
-__all__ = ["Keep", "Part", "parts_kept", "parts_stored"]
+__all__ = ["Keep", "KeptPart", "find_parts_to_keep", "find_parts_to_store"]
 
 Keep = Literal["always", "worthwhile", "never"]
-"""Which results are kept: all; those for which a calculator in Python was called; none."""
+"""Which results to keep: all results, results of Python calculators only, or none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A step whose rows are kept.
+class KeptPart:
+    """A step with rows to keep.
 
     Parameters
     ----------
     step
         The step.
     catalog
-        A catalog that has its sources.
+        A catalog with the same sources.
     identities
-        The attributes that are kept, without the key; the catalog has all of them.
+        The identities of the kept attributes without the key; the catalog has all of these attributes.
     """
 
-    step: Step
+    step: PlanStep
     catalog: Catalog
-    identities: frozenset[str]
+    identities: frozenset[AttributeIdentity]
 
     @property
-    def computed(self) -> dict[str, Attribute]:
-        """What calculators give for it, by identity, or else all that is kept: others who want that wait for it."""
-        outputs = {one.identity: one for step in _calculations(self.step) for one in step.outputs}
-        given = self.catalog.schema.by_identity
-        return outputs or {identity: given[identity] for identity in self.identities}
+    def computed(self) -> dict[AttributeIdentity, Attribute]:
+        """The calculator outputs by identity, or else all kept attributes: concurrent runs wait for these."""
+        outputs = {output.identity: output for step in _find_calculations(self.step) for output in step.outputs}
+        attributes = self.catalog.schema.by_identity
+        return outputs or {identity: attributes[identity] for identity in self.identities}
 
 
-def parts_kept(plan: Plan, keep: Keep) -> list[Part]:
-    """Return the parts of a plan that are to be kept, each after those that it is made from.
+def find_parts_to_keep(plan: Plan, keep: Keep) -> list[KeptPart]:
+    """Return the parts of a plan to keep, inputs first.
 
-    What is stored already is not among them. A value that is missing is no value of an attribute, and is not kept.
+    Stored parts are not included. NULL for a missing attribute is not a value, and is not kept.
     """
     if keep == "never" or plan.empty:
         return []
-    keeping = _Keeping(plan)
-    steps = list(keeping.costly(plan.after, plan.needed))
-    parts = keeping.parts(steps)
+    finder = _PartFinder(plan)
+    steps = list(finder.find_costly_steps(plan.after, plan.needed))
+    parts = finder.build_parts(steps)
     if parts or plan.catalog is None or _is_stored(plan.after) or (keep == "worthwhile" and not steps):
         return parts
-    return [Part(plan.after, plan.catalog, plan.needed)]
+    return [KeptPart(plan.after, plan.catalog, plan.needed)]
 
 
-def parts_stored(plan: Plan, catalog: Catalog) -> list[Part]:
-    """Return the parts of a plan that are kept when its whole result is stored for a catalog, the result last."""
-    keeping, outputs = _Keeping(plan), _outputs(plan.after)
-    given = with_attributes(catalog, sorted(outputs), keeping.known(plan.after))
-    held = frozenset(given.schema.by_identity.keys() & (plan.needed | outputs))
-    return [*keeping.parts(keeping.lost(plan.after, plan.needed)), Part(plan.after, given, held)]
+def find_parts_to_store(plan: Plan, catalog: Catalog) -> list[KeptPart]:
+    """Return the parts to keep when the whole result is stored for a catalog; the result comes last."""
+    finder, outputs = _PartFinder(plan), _find_outputs(plan.after)
+    extended = add_attributes(catalog, sorted(outputs), finder.find_known_catalogs(plan.after))
+    identities = frozenset(extended.schema.by_identity.keys() & (plan.needed | outputs))
+    return [
+        *finder.build_parts(finder.find_lost_steps(plan.after, plan.needed)),
+        KeptPart(plan.after, extended, identities),
+    ]
 
 
-Needed = tuple[Step, frozenset[str]]
-"""A step, and the identities of the attributes that are needed of it."""
+_NeededStep = tuple[PlanStep, frozenset[AttributeIdentity]]
+"""A step, with the identities of the attributes needed of it."""
 
 
-class _Keeping:
-    """Finds the parts of a plan that are kept."""
+class _PartFinder:
+    """Finds the parts of a plan to keep."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.catalogs = {one.digest: one for one in cone(*plan.scene.catalogs)}
+        self.catalogs = {catalog.digest: catalog for catalog in cone(*plan.scene.catalogs)}
 
-    def costly(self, step: Step, needed: frozenset[str]) -> Iterator[Needed]:
-        """Yield the steps whose rows calculators give; those first that others are made from.
+    def find_costly_steps(self, step: PlanStep, needed: frozenset[AttributeIdentity]) -> Iterator[_NeededStep]:
+        """Yield the steps with calculator outputs, inputs first.
 
-        A step that only adds attributes carries along what a calculator gives; so does a union without doubles.
+        A derivation or calculation carries the outputs of the input along; so does a disjoint union.
         """
-        several = self._several_members(step) if isinstance(step, Concat) else None
-        if several is not None or isinstance(step, Derive | Calculate):
-            yield from self.lost(step, needed)
-            if several is not None or _calculations(step):
-                yield several or step, needed
+        union_step = self._join_calculated_members(step) if isinstance(step, Concat) else None
+        if union_step is not None or isinstance(step, Derive | Calculate):
+            yield from self.find_lost_steps(step, needed)
+            if union_step is not None or _find_calculations(step):
+                yield union_step or step, needed
         else:
-            for one, read in zip(step.inputs, step.reads(needed), strict=True):
-                yield from self.costly(one, read)
+            for input_step, read in zip(step.inputs, step.reads(needed), strict=True):
+                yield from self.find_costly_steps(input_step, read)
 
-    def lost(self, step: Step, needed: frozenset[str]) -> Iterator[Needed]:
-        """Yield the steps inside a step whose rows calculators give, if the step itself does not carry them along."""
+    def find_lost_steps(self, step: PlanStep, needed: frozenset[AttributeIdentity]) -> Iterator[_NeededStep]:
+        """Yield the steps below a step whose calculator outputs the step does not carry along."""
         while isinstance(step, Derive | Calculate):
             (needed,) = step.reads(needed)
             step = step.input
             if not isinstance(step, Derive | Calculate):
-                yield from self.costly(step, needed)
+                yield from self.find_costly_steps(step, needed)
                 return
-        for at, (one, read) in enumerate(zip(step.inputs, step.reads(needed), strict=True)):
-            carried = isinstance(step, Concat) and self._carries(step, at)
-            yield from self.lost(one, read) if carried else self.costly(one, read)
+        for position, (input_step, read) in enumerate(zip(step.inputs, step.reads(needed), strict=True)):
+            is_carried = isinstance(step, Concat) and self._carries(step, position)
+            yield from (
+                self.find_lost_steps(input_step, read) if is_carried else self.find_costly_steps(input_step, read)
+            )
 
-    def _several_members(self, step: Concat) -> Concat | None:
-        """Return the union of the members that calculators give, if there are several, and it carries all of that."""
-        places = [at for at, member in enumerate(step.members) if _calculations(member)]
-        if len(places) < 2 or not all(self._carries(step, at) for at in places):
+    def _join_calculated_members(self, step: Concat) -> Concat | None:
+        """Return the union of all members with calculator outputs.
+
+        None if there are fewer than two such members, or if the union does not carry all outputs.
+        """
+        positions = [position for position, member in enumerate(step.members) if _find_calculations(member)]
+        if len(positions) < 2 or not all(self._carries(step, position) for position in positions):
             return None
-        if len(places) == len(step.members):
+        if len(positions) == len(step.members):
             return step
-        columns = tuple((one, tuple(given[at] for at in places)) for one, given in step.columns)
-        members = tuple(step.members[at] for at in places)
-        return Concat(members, columns, True, union(one.extent for one in members))
+        columns = tuple(
+            (attribute, tuple(identities[position] for position in positions)) for attribute, identities in step.columns
+        )
+        members = tuple(step.members[position] for position in positions)
+        return Concat(members, columns, True, union(member.extent for member in members))
 
-    def _carries(self, step: Concat, at: int) -> bool:
-        """Whether a union has all that calculators give for one of its members, so that it serves for that member."""
-        outputs = _outputs(step.members[at])
-        serving = {given[at] for one, given in step.columns if one.identity == given[at] or self._serves(one)}
-        return step.disjoint and bool(outputs) and outputs <= serving
+    def _carries(self, step: Concat, position: int) -> bool:
+        """Return whether a union has all calculator outputs of a member, and so can serve the member."""
+        outputs = _find_outputs(step.members[position])
+        serving = {
+            identities[position]
+            for attribute, identities in step.columns
+            if attribute.identity == identities[position] or self._serves(attribute)
+        }
+        return step.is_disjoint and bool(outputs) and outputs <= serving
 
     def _serves(self, attribute: Attribute) -> bool:
-        """Whether what is stored of an attribute in pieces serves for each member: `provenn.targets.supplies`."""
+        """Return whether a stored attribute in pieces can serve each member; see `provenn.targets.supplies`."""
         return all(
-            keys_of(self.catalogs[piece.member]) is not None and self._serves(piece.attribute)
+            build_key_step(self.catalogs[piece.member]) is not None and self._serves(piece.attribute)
             for piece in attribute.pieces
         )
 
-    def parts(self, steps: Iterable[Needed]) -> list[Part]:
-        """Return those of some steps that can be stored, each once."""
-        found = {step.signature: self._part(step, needed) for step, needed in steps}
-        return [part for part in found.values() if part is not None]
+    def build_parts(self, steps: Iterable[_NeededStep]) -> list[KeptPart]:
+        """Return the storable parts among some steps, each once."""
+        parts = {step.signature: self._build_part(step, needed) for step, needed in steps}
+        return [part for part in parts.values() if part is not None]
 
-    def _part(self, step: Step, needed: frozenset[str]) -> Part | None:
-        """Return a step as a part that can be stored, or None if no catalog can be made that has its sources."""
-        known = self.known(step)
-        sources = self.plan.catalog if step is self.plan.after else with_sources(step.extent, known)
+    def _build_part(self, step: PlanStep, needed: frozenset[AttributeIdentity]) -> KeptPart | None:
+        """Return the part for a step, or None if no catalog can be made with its sources."""
+        known = self.find_known_catalogs(step)
+        sources = self.plan.catalog if step is self.plan.after else define_sources(step.extent, known)
         if sources is None:
             return None
-        missing = {one.identity for each in walk(step) if isinstance(each, Fill) for one in each.missing}
-        wanted = sorted((needed.intersection(step.attributes) | _outputs(step)) - missing)
-        catalog = with_attributes(sources, wanted, known)
-        held = frozenset(catalog.schema.by_identity.keys() & set(wanted))
-        return Part(step, catalog, held) if held >= _outputs(step) else None
+        missing = {
+            attribute.identity
+            for descendant in walk_steps(step)
+            if isinstance(descendant, Fill)
+            for attribute in descendant.missing
+        }
+        wanted = sorted((needed.intersection(step.attributes) | _find_outputs(step)) - missing)
+        catalog = add_attributes(sources, wanted, known)
+        kept = frozenset(catalog.schema.by_identity.keys() & set(wanted))
+        return KeptPart(step, catalog, kept) if kept >= _find_outputs(step) else None
 
-    def known(self, step: Step) -> list[Catalog]:
-        """Return the catalogs of the plan that have sources of the population of a step."""
-        key = set(key_of(step.attributes))
-        return [one for one in self.catalogs.values() if {each.identity for each in one.schema.key} == key]
+    def find_known_catalogs(self, step: PlanStep) -> list[Catalog]:
+        """Return the catalogs of the plan with the same population as a step."""
+        key = set(find_key(step.attributes))
+        return [
+            catalog
+            for catalog in self.catalogs.values()
+            if {attribute.identity for attribute in catalog.schema.key} == key
+        ]
 
 
-def _calculations(step: Step) -> list[Calculate]:
-    """Return the calculators whose results a step carries along for all rows that they are called for."""
-    if isinstance(step, Concat) and step.disjoint:
-        return [one for member in step.members for one in _calculations(member)]
-    found: list[Calculate] = []
+def _find_calculations(step: PlanStep) -> list[Calculate]:
+    """Return the calculations whose outputs a step carries along for all rows of their calls."""
+    if isinstance(step, Concat) and step.is_disjoint:
+        return [calculation for member in step.members for calculation in _find_calculations(member)]
+    calculations: list[Calculate] = []
     while isinstance(step, Derive | Calculate):
-        found += [step] if isinstance(step, Calculate) else []
+        calculations += [step] if isinstance(step, Calculate) else []
         step = step.input
-    return found
+    return calculations
 
 
-def _outputs(step: Step) -> set[str]:
-    """Return the identities under which a step has what calculators give."""
-    if not (isinstance(step, Concat) and step.disjoint):
-        return {one.identity for calculation in _calculations(step) for one in calculation.outputs}
-    each = [_outputs(member) for member in step.members]
-    return {one.identity for one, given in step.columns if any(map(contains, each, given))}
+def _find_outputs(step: PlanStep) -> set[AttributeIdentity]:
+    """Return the identities under which a step has calculator outputs."""
+    if not (isinstance(step, Concat) and step.is_disjoint):
+        return {output.identity for calculation in _find_calculations(step) for output in calculation.outputs}
+    member_outputs = [_find_outputs(member) for member in step.members]
+    return {
+        attribute.identity for attribute, identities in step.columns if any(map(contains, member_outputs, identities))
+    }
 
 
-def _is_stored(step: Step) -> bool:
-    """Whether a step only reads what is stored, as it is."""
-    return isinstance(step, Stored) or (isinstance(step, Concat) and all(map(_is_stored, step.members)))
+def _is_stored(step: PlanStep) -> bool:
+    """Return whether a step only reads fragments unchanged."""
+    return isinstance(step, FragmentScan) or (isinstance(step, Concat) and all(map(_is_stored, step.members)))

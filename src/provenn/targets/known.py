@@ -1,42 +1,55 @@
-"""What is known of catalogs, whether the archive holds them already or they are only thought of."""
+"""Knowledge about catalogs, stored or not."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from provenn.catalogs import Base, Catalog, cone
+from provenn.database.transactions import Reading
+from provenn.definitions import ancestors
+from provenn.definitions.ancestors import StoredDefinition
+from provenn.knowledge.consequences import TracedKnowledge, build_knowledge
+from provenn.knowledge.stored_facts import Fact, find_facts_touching
 from provenn.logic import Knowledge
-from provenn.store import cones
-from provenn.store.cones import Definition
-from provenn.store.database import Reading
-from provenn.store.facts import facts_touching
-from provenn.store.knowledge import Known, knowledge_of
 
-__all__ = ["known_of", "shown_by_data"]
+__all__ = ["build_definition", "collect_data_knowledge", "collect_knowledge", "find_touching_facts"]
 
 
-def known_of(reading: Reading, *catalogs: Catalog) -> Known:
-    """Return all that bears on some catalogs: their definitions, and every fact about what they are made from."""
-    own = {one.digest: one for one in cone(*catalogs)}
-    definitions = [_definition(one) for one in own.values()]
-    touching = facts_touching(reading, [one.digest for one in own.values() if isinstance(one, Base)])
-    mentioned = {label for one in touching for label in one.statement.labels} - own.keys()
-    further = cones.cone(reading, mentioned) if mentioned else ()
-    return knowledge_of((*definitions, *(one for one in further if one.digest not in own)), touching)
+def collect_knowledge(reading: Reading, *catalogs: Catalog) -> TracedKnowledge:
+    """Return the knowledge about some catalogs: definitions, and all facts about their ancestors."""
+    return _build_knowledge(reading, catalogs, find_touching_facts(reading, *catalogs))
 
 
-def shown_by_data(reading: Reading, *catalogs: Catalog) -> Knowledge:
-    """Return what definitions and observations say of catalogs: all that `known_of` knows without any declaration."""
-    known = known_of(reading, *catalogs)
-    facts = zip(known.knowledge.facts, known.origins, strict=True)
-    return Knowledge((said for said, origin in facts if origin.kind != "declared"), open_universe=False)
+def collect_data_knowledge(reading: Reading, *catalogs: Catalog) -> Knowledge:
+    """Return the knowledge that definitions and observations give: `collect_knowledge` without declared facts."""
+    facts = [fact for fact in find_touching_facts(reading, *catalogs) if fact.origin != "declared"]
+    return _build_knowledge(reading, catalogs, facts).knowledge
 
 
-def _definition(one: Catalog) -> Definition:
-    return Definition(
-        one.digest,
-        one.kind,
-        one.population.name,
-        one.parameters(),
-        one.notes(),
-        one.extent.digest,
-        tuple(each.digest for each in one.dependencies),
+def find_touching_facts(reading: Reading, *catalogs: Catalog) -> Sequence[Fact]:
+    """Return all facts about the ancestors of some catalogs."""
+    return find_facts_touching(reading, [catalog.digest for catalog in cone(*catalogs) if isinstance(catalog, Base)])
+
+
+def _build_knowledge(reading: Reading, catalogs: Sequence[Catalog], touching: Sequence[Fact]) -> TracedKnowledge:
+    """Return the knowledge that the definitions of catalogs and some facts about their ancestors give."""
+    lineage = {catalog.digest: catalog for catalog in cone(*catalogs)}
+    definitions = [build_definition(catalog) for catalog in lineage.values()]
+    mentioned = {digest for fact in touching for digest in fact.catalogs} - lineage.keys()
+    further = ancestors.read_cone(reading, mentioned) if mentioned else ()
+    return build_knowledge(
+        (*definitions, *(definition for definition in further if definition.digest not in lineage)), touching
+    )
+
+
+def build_definition(catalog: Catalog) -> StoredDefinition:
+    """Return the definition of a catalog as the archive would store it."""
+    return StoredDefinition(
+        catalog.digest,
+        catalog.kind,
+        catalog.population.name,
+        catalog.parameters(),
+        catalog.notes(),
+        catalog.extent.digest,
+        tuple(dependency.digest for dependency in catalog.dependencies),
     )

@@ -1,4 +1,4 @@
-"""What counts teach: whether a catalog has sources, and which other catalogs it is equal to."""
+"""Knowledge from counts: whether a catalog has sources, and which catalogs are equal."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from provenn.catalogs import Catalog, cone
-from provenn.errors import ArchiveBusyError, ContradictionError, CorruptArchiveError
+from provenn.database.transactions import Database, Writing
+from provenn.definitions import catalog_store
+from provenn.errors import ContradictionError, CorruptArchiveError
+from provenn.knowledge import counts, verified_keys
+from provenn.knowledge.observations import observe_fact
+from provenn.knowledge.recorded_platforms import describe_platform
+from provenn.knowledge.stored_facts import Fact, find_facts_about, has_declared_fact
 from provenn.logic import empty, equal, nonempty, subset
-from provenn.store import catalog_store, counts, verifications
-from provenn.store.database import Database, Writing
-from provenn.store.facts import Fact, any_declared, facts_about
-from provenn.store.observations import observe
 from provenn.targets.dividing import MOST_COUNTS
-from provenn.targets.doubts import doubted_by_counts
-from provenn.targets.known import shown_by_data
+from provenn.targets.doubts import suspend_by_counts
+from provenn.targets.known import collect_data_knowledge
 
 __all__ = ["learn_count"]
 
@@ -22,79 +24,94 @@ __all__ = ["learn_count"]
 def learn_count(
     database: Database, catalog: Catalog, rows: int, facts: Collection[int] = (), *, reason: str = ""
 ) -> tuple[Fact, ...]:
-    """Remember how many sources a catalog has, and what follows: it is empty or not, or equal to another catalog.
+    """Record the number of sources of a catalog, and the consequences: emptiness, and equality with catalogs.
 
-    Nothing is learned from a run that leans on a declaration, which may be wrong, and taken back.
+    A run that depends on a declared fact teaches nothing, because the fact may be wrong and retracted.
 
     Parameters
     ----------
     database
-        Where it is remembered.
+        The database to write.
     catalog
         The catalog.
     rows
-        How many sources it has.
+        The number of sources.
     facts
-        The numbers of the facts on which that leans.
+        The numbers of the facts behind the count.
     reason
-        How that is known, if the sources themselves were not counted.
+        How the count is known, if the sources themselves were not counted.
 
     Returns
     -------
     tuple of Fact
-        The declared facts that are suspended, because the count contradicts them.
+        The declared facts that are suspended because the count contradicts them.
     """
     if database.read_only:
         return ()
-    suspended: list[Fact] = []
-    # The count of a set is that of the first catalog which was defined by it: others only add attributes.
-    catalog = next(one for one in cone(catalog) if one.extent == catalog.extent)
-    with suppress(ArchiveBusyError), database.writing() as writing:
-        if any_declared(writing, facts) or _is_learned(writing, catalog):
-            return ()
-        catalog_store.add(writing, catalog, for_run=True)
-        counts.record(writing, catalog.digest, rows)
-        with suppress(ContradictionError):  # what data show is told where it is used; a count is no reason to fail
-            said = nonempty(catalog.digest) if rows else empty(catalog.digest)
-            suspended += observe(writing, said, f"{rows:,} sources {reason or 'counted'}").suspended
-            with suppress(CorruptArchiveError):  # damage of another catalog is none of this one
+    # The count belongs to the first catalog in the lineage with this extent: the later ones only add attributes.
+    catalog = next(ancestor for ancestor in cone(catalog) if ancestor.extent == catalog.extent)
+
+    def record_count(writing: Writing) -> list[Fact] | None:
+        suspended: list[Fact] = []
+        if has_declared_fact(writing, facts) or _is_learned(writing, catalog):
+            return None
+        catalog_store.add_catalogs(writing, catalog, for_run=True)
+        counts.record_count(writing, catalog.digest, rows, describe_platform(writing, catalog))
+        with suppress(ContradictionError):  # contradictions are reported where they matter; a count must not fail
+            statement = nonempty(catalog.digest) if rows else empty(catalog.digest)
+            suspended += observe_fact(writing, statement, f"{rows:,} sources {reason or 'counted'}").suspended
+            with suppress(CorruptArchiveError):  # damage to another catalog does not concern this one
                 suspended += _learn_equal(writing, catalog, rows)
-    return (*suspended, *doubted_by_counts(database, catalog))
+        return suspended
+
+    learned = database.note(record_count)
+    return () if learned is None else (*learned, *suspend_by_counts(database, catalog))
 
 
 def _is_learned(writing: Writing, catalog: Catalog) -> bool:
-    """Whether a catalog was counted, and all was learned from that. What is stored is counted before it is learned."""
-    if not counts.known(writing, [catalog.digest]):
+    """Return whether a catalog was counted and its facts were recorded.
+
+    Storing a fragment records the count before the facts.
+    """
+    if not counts.find_counts(writing, [catalog.digest]):
         return False
-    seen = {fact.statement for fact in facts_about(writing, catalog.digest) if fact.origin == "observed"}
-    return not seen.isdisjoint({nonempty(catalog.digest), empty(catalog.digest)})
+    observed = {fact.statement for fact in find_facts_about(writing, catalog.digest) if fact.origin == "observed"}
+    return not observed.isdisjoint({nonempty(catalog.digest), empty(catalog.digest)})
 
 
 def _learn_equal(writing: Writing, catalog: Catalog, rows: int) -> list[Fact]:
-    """Learn which other catalogs of the population have the same sources; return the facts that are suspended for it.
+    """Record the equality with catalogs of the same count; return the suspended facts.
 
-    A finite set that lies in another one with as many sources is that set. Keys are unique, as was verified.
+    Sound: a finite subset with as many sources as the superset equals the superset. Keys are verified to be unique.
     """
-    alike = _with_count(writing, catalog, rows) if rows else []
+    alike = _find_catalogs_with_count(writing, catalog, rows) if rows else []
     if not alike:
         return []
     suspended: list[Fact] = []
-    knowledge = shown_by_data(writing, catalog, *alike)
+    knowledge = collect_data_knowledge(writing, catalog, *alike)
     for other in alike:
-        here, there = catalog.digest, other.digest
-        inside, around = (knowledge.entails(one) for one in (subset(here, there), subset(there, here)))
-        if inside != around:
-            learned = observe(writing, equal(here, there), f"one lies in the other, and both have {rows:,} sources")
+        digest, other_digest = catalog.digest, other.digest
+        is_inside, is_around = (
+            knowledge.entails(statement) for statement in (subset(digest, other_digest), subset(other_digest, digest))
+        )
+        if is_inside != is_around:
+            learned = observe_fact(
+                writing, equal(digest, other_digest), f"one is inside the other, and both have {rows:,} sources"
+            )
             knowledge.add(learned.fact.statement)
             suspended += learned.suspended
     return suspended
 
 
-def _with_count(writing: Writing, catalog: Catalog, rows: int) -> list[Catalog]:
-    """Return other catalogs of the population of a catalog that have so many sources: those first it is made from."""
-    own = {one.digest: one for one in cone(catalog) if one.population == catalog.population}
-    known = counts.known(writing, own) | verifications.verified(writing, own)
-    alike = [one for digest, one in own.items() if known.get(digest) == rows]
-    further = counts.latest(writing, catalog.population.name, MOST_COUNTS, rows=rows).keys() - own.keys()
-    others = catalog_store.get_all(writing, sorted(further)) if further else {}
-    return [one for one in (*alike, *(others[digest] for digest in sorted(further))) if one.extent != catalog.extent]
+def _find_catalogs_with_count(writing: Writing, catalog: Catalog, rows: int) -> list[Catalog]:
+    """Return further catalogs of the population with the same count; ancestors come first."""
+    own = {candidate.digest: candidate for candidate in cone(catalog) if candidate.population == catalog.population}
+    known = counts.find_counts(writing, own) | verified_keys.find_verified_counts(writing, own)
+    alike = [candidate for digest, candidate in own.items() if known.get(digest) == rows]
+    further = counts.find_latest_counts(writing, catalog.population.name, MOST_COUNTS, rows=rows).keys() - own.keys()
+    others = catalog_store.get_catalogs(writing, sorted(further)) if further else {}
+    return [
+        candidate
+        for candidate in (*alike, *(others[digest] for digest in sorted(further)))
+        if candidate.extent != catalog.extent
+    ]

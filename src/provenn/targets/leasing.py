@@ -1,6 +1,6 @@
-"""Taking turns: what is costly is computed by one run, and others who want it wait and read what was stored.
+"""Turns: one run computes a costly part, and concurrent runs wait and read the stored result.
 
-A run holds one lease at most, and waits only while it holds none: so no two wait for each other.
+A run holds at most one lease, and waits only without a lease. So two runs never wait for each other.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from provenn.catalogs import Attribute, Catalog
+from provenn.criteria import AttributeIdentity
+from provenn.data import fragments, leases
+from provenn.data.leases import Lease
+from provenn.database.transactions import Database, Reading
+from provenn.definitions import catalog_names, catalog_store
+from provenn.digests import CatalogDigest
 from provenn.errors import UnknownCatalogError
-from provenn.store import catalog_store, fragments, leases, names
-from provenn.store.database import Database, Reading
-from provenn.store.leases import Lease
-from provenn.targets.known import known_of
+from provenn.targets.known import collect_knowledge
 from provenn.targets.scene import Scene
 
 if TYPE_CHECKING:
@@ -25,21 +28,21 @@ if TYPE_CHECKING:
 __all__ = ["Turn"]
 
 _FIRST, _GROWTH, _LONGEST = 0.1, 1.5, 1.0
-"""Seconds between the first two looks whether somebody is done, how they grow, and how long they become."""
+"""The first pause between two looks at the leases in seconds, its growth factor, and the longest pause."""
 
 
 @dataclass(slots=True)
 class Turn:
-    """Who wants to compute something that others may be computing.
+    """A run that is about to compute data, possibly at the same time as concurrent runs.
 
     Parameters
     ----------
     database
-        Where leases are kept.
+        The database with the leases.
     listener
-        Told for whom it waits. If it raises KeyboardInterrupt, that ends the waiting.
+        Receives messages while the run waits. A KeyboardInterrupt from the listener ends the waiting.
     considered
-        The numbers of the fragments that were known when it was planned what to compute.
+        The numbers of the fragments known to the plan.
     """
 
     database: Database
@@ -47,111 +50,126 @@ class Turn:
     considered: set[int] = field(default_factory=set)
 
     @contextmanager
-    def leased(self, catalog: Catalog, kept: frozenset[str], computed: dict[str, Attribute]) -> Iterator[bool]:
-        """Hold the lease of attributes of a catalog's sources while the body runs, if it is to be had at once.
+    def hold_lease(
+        self, catalog: Catalog, kept: frozenset[AttributeIdentity], computed: dict[AttributeIdentity, Attribute]
+    ) -> Iterator[bool]:
+        """Hold the lease on attributes of a catalog's sources while the body runs, and yield True.
 
-        Otherwise the body is told so after all who compute the same have ended, or have died; and also if somebody
-        has stored some of it since it was planned. Then there may be less to compute: plan again.
+        If another run holds the lease, wait until all such runs have ended or died, and yield False. Also yield False
+        if a run has stored some of the data since the plan was made. Then there may be less to compute, and the caller
+        must plan again.
 
         Parameters
         ----------
         catalog
             The catalog.
         kept
-            The attributes that the body stores, by identity.
+            The identities of the attributes that the body stores.
         computed
-            Those that it computes, by identity.
+            The attributes that the body computes, by identity.
         """
-        holder = self._taken(catalog, kept, computed)
+        holder = self._take_lease(catalog, kept, computed)
         if holder is None:
             yield False
             return
-        with leases.renewed(self.database, holder):
+        with leases.renew_lease(self.database, holder):
             yield True
 
-    def _taken(self, catalog: Catalog, kept: frozenset[str], computed: dict[str, Attribute]) -> str | None:
-        apart: dict[str, bool] = {}
-        with _Waiting(self.listener) as waiting:
+    def _take_lease(
+        self, catalog: Catalog, kept: frozenset[AttributeIdentity], computed: dict[AttributeIdentity, Attribute]
+    ) -> str | None:
+        """Return the holder of a new lease; None if the caller must plan again."""
+        is_apart: dict[CatalogDigest, bool] = {}
+        with _Wait(self.listener) as waiting:
             while True:
                 with self.database.reading() as reading:
-                    others = leases.live(reading, computed)
-                    for one in others:
-                        if one.catalog not in apart:
-                            apart[one.catalog] = _apart(reading, catalog, one.catalog)
-                    before = [one for one in others if not apart[one.catalog]]
-                    what = _told(reading, before[0], computed) if before else ""
-                if before:
-                    waiting.wait(what)
+                    others = leases.find_live_leases(reading, computed)
+                    for lease in others:
+                        if lease.catalog not in is_apart:
+                            is_apart[lease.catalog] = _is_apart(reading, catalog, lease.catalog)
+                    blocking = [lease for lease in others if not is_apart[lease.catalog]]
+                    message = _describe_wait(reading, blocking[0], computed) if blocking else ""
+                if blocking:
+                    waiting.wait(message)
                     continue
-                if waiting.what:
+                if waiting.message:
                     return None
                 with self.database.writing() as writing:
-                    stored = {one.id for one in fragments.with_attributes(writing, computed)}
+                    stored = {fragment.id for fragment in fragments.find_by_attributes(writing, computed)}
                     if not stored <= self.considered:
                         self.considered |= stored
                         return None
-                    beside = [one.holder for one in others]
-                    holder = leases.take(writing, catalog, kept, computed=computed, beside=beside)
+                    beside = [lease.holder for lease in others]
+                    holder = leases.take_lease(writing, catalog, kept, computed=computed, beside=beside)
                 if holder is not None:
                     return holder
 
 
-def _apart(reading: Reading, catalog: Catalog, other: str) -> bool:
-    """Whether nothing that is stored for a catalog is of use for another one: it has no source in common with it."""
+def _is_apart(reading: Reading, catalog: Catalog, other: CatalogDigest) -> bool:
+    """Return whether two catalogs share no source, so that neither can use fragments of the other."""
     try:
-        theirs = catalog_store.get(reading, other)
+        other_catalog = catalog_store.get_catalog(reading, other)
     except UnknownCatalogError:
-        return True  # whoever may not see it cannot read what is stored for it either
-    if theirs.population != catalog.population:
+        return True  # a viewer reads no fragments of invisible catalogs
+    if other_catalog.population != catalog.population:
         return True
-    scene = Scene(known_of(reading, catalog, theirs), (catalog, theirs))
-    return scene.holds(scene.apart(catalog.extent, theirs.extent))
+    scene = Scene(collect_knowledge(reading, catalog, other_catalog), (catalog, other_catalog))
+    return scene.is_proved(scene.state_disjoint(catalog.extent, other_catalog.extent))
 
 
-def _told(reading: Reading, one: Lease, computed: dict[str, Attribute]) -> str:
-    """Return for whom somebody waits."""
-    wanted = sorted(computed[each].name for each in one.identities.intersection(computed))
-    alike = (one.catalog, *catalog_store.same_extent(reading, one.catalog))
-    called = sorted(name for several in names.names_of(reading, alike).values() for name in several)
-    return f"waiting for {one.by}, who computes {', '.join(wanted)}" + (f" of {called[0]}" if called else "")
+def _describe_wait(reading: Reading, lease: Lease, computed: dict[AttributeIdentity, Attribute]) -> str:
+    """Return the message about the lease that the run waits for."""
+    wanted = sorted(computed[identity].name for identity in lease.identities.intersection(computed))
+    same_sources = (lease.catalog, *catalog_store.find_same_extent(reading, lease.catalog))
+    sorted_names = sorted(
+        name
+        for catalog_names in catalog_names.find_names_by_digest(reading, same_sources).values()
+        for name in catalog_names
+    )
+    return f"waiting for {lease.by}, who is computing {', '.join(wanted)}" + (
+        f" of {sorted_names[0]}" if sorted_names else ""
+    )
 
 
-class _Waiting:
-    """Pauses that grow, of which a listener is told."""
+class _Wait:
+    """Growing pauses, with messages to a listener."""
 
     def __init__(self, listener: Listener | None) -> None:
-        self.what = ""
+        self.message = ""
         self._listener = listener
-        self._began = time.monotonic()
+        self._started_at = time.monotonic()
         self._pause = _FIRST
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.what:
-            with suppress(KeyboardInterrupt):  # it is over
-                self._tell(over=True)
+        if self.message:
+            with suppress(KeyboardInterrupt):  # the wait is over
+                self._notify(is_over=True)
 
-    def wait(self, what: str) -> None:
-        """Wait a moment, and say for whom."""
-        if self.what not in ("", what):
-            self._tell(over=True)
-        self.what = what
-        self._tell()
+    def wait(self, message: str) -> None:
+        """Pause, and notify the listener."""
+        if self.message not in ("", message):
+            self._notify(is_over=True)
+        self.message = message
+        self._notify()
         time.sleep(self._pause)
         self._pause = min(self._pause * _GROWTH, _LONGEST)
 
-    def _tell(self, *, over: bool = False) -> None:
+    def _notify(self, *, is_over: bool = False) -> None:
+        """Send the message to the listener; drop the listener if it fails."""
         if self._listener is None:
             return
         from provenn.spark.progress import Progress  # noqa: PLC0415 - planning does without Spark
 
-        told = Progress(self.what, 0, 0, 0, 0, None, time.monotonic() - self._began, 0.0 if over else None)
+        progress = Progress(
+            self.message, 0, 0, 0, 0, None, time.monotonic() - self._started_at, 0.0 if is_over else None
+        )
         try:
-            self._listener(told)
+            self._listener(progress)
         except KeyboardInterrupt:
             self._listener = None
             raise
-        except Exception:  # noqa: BLE001 - a bar that cannot be drawn must not end a night's work
+        except Exception:  # noqa: BLE001 - a broken progress bar must not end a long run
             self._listener = None

@@ -1,10 +1,11 @@
-"""A catalog as steps, exactly as it is defined: the plan before anything is known to be needless."""
+"""The literal steps of a catalog, exactly as it is defined, before any rewriting."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import singledispatch
 
+from provenn import deadline
 from provenn.catalogs import (
     Base,
     Catalog,
@@ -20,108 +21,113 @@ from provenn.catalogs import (
     SelectSources,
     cone,
 )
-from provenn.catalogs.concat_sources import shared_attributes
+from provenn.catalogs.concat_sources import find_shared_attributes
 from provenn.catalogs.extent import leaf
-from provenn.catalogs.pieces import joined
+from provenn.catalogs.pieces import join_pieces
 from provenn.targets.match_steps import Match, Matched
-from provenn.targets.scene import condition_of
+from provenn.targets.scene import build_condition
 from provenn.targets.steps import (
     Calculate,
     Combine,
     Concat,
     Derive,
     Exclude,
+    PlanStep,
     Restrict,
     Scan,
     Select,
-    Step,
 )
 
-__all__ = ["literal", "literals"]
+__all__ = ["build_step", "build_steps"]
 
 
-def literal(catalog: Catalog) -> Step:
-    """Return the steps that make a catalog. Catalogs that only keep or rename attributes are no steps."""
-    return literals(catalog)[catalog.digest]
+def build_step(catalog: Catalog) -> PlanStep:
+    """Return the literal step of a catalog. Catalogs that only keep or rename attributes add no step."""
+    return build_steps(catalog)[catalog.digest]
 
 
-def literals(*catalogs: Catalog) -> dict[str, Step]:
-    """Return the steps that make catalogs and all they are made from, by digest."""
-    made: dict[str, Step] = {}
-    for one in cone(*catalogs):
-        made[one.digest] = _step(one, [made[each.digest] for each in one.dependencies])
-    return made
+def build_steps(*catalogs: Catalog) -> dict[str, PlanStep]:
+    """Return the literal steps of catalogs and their ancestors, by digest."""
+    steps: dict[str, PlanStep] = {}
+    for catalog in cone(*catalogs):
+        deadline.check()
+        steps[catalog.digest] = _convert_catalog(
+            catalog, [steps[dependency.digest] for dependency in catalog.dependencies]
+        )
+    return steps
 
 
 @singledispatch
-def _step(catalog: Catalog, inputs: Sequence[Step]) -> Step:  # noqa: ARG001 - other classes read it
+def _convert_catalog(catalog: Catalog, inputs: Sequence[PlanStep]) -> PlanStep:  # noqa: ARG001 - other classes read the catalog
+    """Return the literal step of a catalog on the steps of the dependencies."""
     return inputs[0]
 
 
-@_step.register
-def _base(catalog: Base, inputs: Sequence[Step]) -> Step:  # noqa: ARG001 - it has none
+@_convert_catalog.register
+def _convert_base(catalog: Base, inputs: Sequence[PlanStep]) -> PlanStep:  # noqa: ARG001 - a base has no inputs
     return Scan(catalog)
 
 
-@_step.register
-def _select(catalog: SelectSources, inputs: Sequence[Step]) -> Step:
-    return Select(inputs[0], condition_of(catalog), catalog.extent)
+@_convert_catalog.register
+def _convert_selection(catalog: SelectSources, inputs: Sequence[PlanStep]) -> PlanStep:
+    return Select(inputs[0], build_condition(catalog), catalog.extent)
 
 
-@_step.register
-def _sample(catalog: SampleSources, inputs: Sequence[Step]) -> Step:
+@_convert_catalog.register
+def _convert_sample(catalog: SampleSources, inputs: Sequence[PlanStep]) -> PlanStep:
     if catalog.fraction == 1:
         return inputs[0]
     return Select(inputs[0], leaf(catalog.atoms()[0].label), catalog.extent)
 
 
-@_step.register
-def _restrict(catalog: RestrictSources, inputs: Sequence[Step]) -> Step:  # noqa: ARG001 - the inputs tell
+@_convert_catalog.register
+def _convert_restriction(catalog: RestrictSources, inputs: Sequence[PlanStep]) -> PlanStep:  # noqa: ARG001 - the inputs suffice
     return Restrict(*inputs)
 
 
-@_step.register
-def _exclude(catalog: ExcludeSources, inputs: Sequence[Step]) -> Step:  # noqa: ARG001 - the inputs tell
+@_convert_catalog.register
+def _convert_exclusion(catalog: ExcludeSources, inputs: Sequence[PlanStep]) -> PlanStep:  # noqa: ARG001 - the inputs suffice
     return Exclude(*inputs)
 
 
-@_step.register
-def _derive(catalog: DeriveAttributes, inputs: Sequence[Step]) -> Step:
+@_convert_catalog.register
+def _convert_derivation(catalog: DeriveAttributes, inputs: Sequence[PlanStep]) -> PlanStep:
     (step,) = inputs
     schema, new = catalog.parent.schema, catalog.schema
     if isinstance(catalog.calculation, PythonCalculator):
         outputs = tuple(new[name] for name in catalog.calculation.names)
-        if all(one.identity in step.attributes for one in outputs):
+        if all(output.identity in step.attributes for output in outputs):
             return step
         arguments = tuple(schema[name].identity for name in catalog.calculation.inputs)
         return Calculate(step, catalog.calculation, arguments, outputs)
-    for name, expression in catalog.calculation.parsed(schema).items():
+    for name, expression in catalog.calculation.parse_expressions(schema).items():
         if new[name].identity not in step.attributes:
             step = Derive(step, new[name], expression)
     return step
 
 
-@_step.register
-def _combine(catalog: CombineAttributes, inputs: Sequence[Step]) -> Step:  # noqa: ARG001 - the inputs tell
-    members = tuple({id(one): one for one in inputs}.values())
+@_convert_catalog.register
+def _convert_combination(catalog: CombineAttributes, inputs: Sequence[PlanStep]) -> PlanStep:  # noqa: ARG001 - the inputs suffice
+    members = tuple({id(step): step for step in inputs}.values())
     return members[0] if len(members) == 1 else Combine(members)
 
 
-@_step.register
-def _cross_match(catalog: CrossMatch, inputs: Sequence[Step]) -> Step:
+@_convert_catalog.register
+def _convert_cross_match(catalog: CrossMatch, inputs: Sequence[PlanStep]) -> PlanStep:
     return Match(catalog, *inputs)
 
 
-@_step.register
-def _matched(catalog: MatchedSources, inputs: Sequence[Step]) -> Step:
+@_convert_catalog.register
+def _convert_matched_sources(catalog: MatchedSources, inputs: Sequence[PlanStep]) -> PlanStep:
     parent, pairs = inputs
-    key = tuple(one.identity for one in catalog.pairs.schema.key[catalog.key])
+    key = tuple(attribute.identity for attribute in catalog.pairs.schema.key[catalog.key])
     return Matched(parent, pairs, key, catalog.condition)
 
 
-@_step.register
-def _concat(catalog: ConcatSources, inputs: Sequence[Step]) -> Step:
+@_convert_catalog.register
+def _convert_concatenation(catalog: ConcatSources, inputs: Sequence[PlanStep]) -> PlanStep:
     columns = tuple(
-        (joined(pieces), tuple(piece.identity for piece in pieces)) for pieces in shared_attributes(catalog.members)
+        (join_pieces(pieces), tuple(piece.identity for piece in pieces))
+        for pieces in find_shared_attributes(catalog.members)
     )
     return Concat(tuple(inputs), columns, False, catalog.extent)

@@ -1,4 +1,4 @@
-"""The steps of a plan that match: pairs of rows, which are of another population, and the rows that occur in them."""
+"""The steps of a plan that match on the sky: pairs of rows, and the rows that occur in pairs."""
 
 from __future__ import annotations
 
@@ -6,31 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from provenn.catalogs import CrossMatch, Extent
-from provenn.targets.steps import Attributes, Step, is_key
+from provenn.criteria import AttributeIdentity
+from provenn.targets.steps import Attributes, PlanStep, is_key
 
 __all__ = ["Match", "Matched"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Match(Step):
-    """Pairs of rows of two inputs, which may be of different populations.
+class Match(PlanStep):
+    """Pairs of rows of two inputs, which may have different populations. A pair has its own population.
 
     Parameters
     ----------
     catalog
-        Says which pairs, and what they have of both.
+        The cross-match that defines the pairs and their attributes.
     left, right
-        The rows: exactly those of the catalogs that are matched.
+        The matched rows: exactly the rows of the two matched catalogs.
     """
 
     word = "match"
     catalog: CrossMatch
-    left: Step
-    right: Step
+    left: PlanStep
+    right: PlanStep
 
     @property
-    def inputs(self) -> tuple[Step, ...]:
-        """Both."""
+    def inputs(self) -> tuple[PlanStep, ...]:
+        """The left and the right step."""
         return self.left, self.right
 
     def _own_extent(self) -> Extent:
@@ -39,27 +40,33 @@ class Match(Step):
     def _own_attributes(self) -> Attributes:
         return self.catalog.schema.by_identity
 
-    def on(self, inputs: Sequence[Step]) -> Step:
+    def replace_inputs(self, inputs: Sequence[PlanStep]) -> PlanStep:
         """Return the same match of other inputs."""
         return Match(self.catalog, *inputs)
 
-    def columns(self, needed: frozenset[str]) -> tuple[dict[str, str], dict[str, str]]:
-        """Return what pairs have of each side, if some attributes are needed: its identity there, by that of pairs."""
+    def columns(
+        self, needed: frozenset[AttributeIdentity]
+    ) -> tuple[dict[AttributeIdentity, AttributeIdentity], dict[AttributeIdentity, AttributeIdentity]]:
+        """Return, for each side, the identity there by the identity in the pairs, for needed attributes and keys."""
         sides = (self.catalog.attributes_of("left"), self.catalog.attributes_of("right"))
         left, right = (
-            {one.identity: own.identity for one, own in side if is_key(one.identity) or one.identity in needed}
+            {
+                attribute.identity: own.identity
+                for attribute, own in side
+                if is_key(attribute.identity) or attribute.identity in needed
+            }
             for side in sides
         )
         return left, right
 
-    def reads(self, needed: frozenset[str]) -> tuple[frozenset[str], ...]:
-        """What pairs have of each side, and its position."""
-        places = (self.catalog.coordinates[:2], self.catalog.coordinates[2:])
+    def reads(self, needed: frozenset[AttributeIdentity]) -> tuple[frozenset[AttributeIdentity], ...]:
+        """Return the attributes that the pairs need of each side, with the position of that side."""
+        positions = (self.catalog.coordinates[:2], self.catalog.coordinates[2:])
         return tuple(
-            frozenset(own for own in given.values() if not is_key(own)).union(
-                identity for identity, _ in place if not is_key(identity)
+            frozenset(own for own in columns.values() if not is_key(own)).union(
+                identity for identity, _ in position if not is_key(identity)
             )
-            for given, place in zip(self.columns(needed), places, strict=True)
+            for columns, position in zip(self.columns(needed), positions, strict=True)
         )
 
     def _details(self) -> tuple[object, ...]:
@@ -67,42 +74,42 @@ class Match(Step):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Matched(Step):
+class Matched(PlanStep):
     """The rows of `input` whose sources occur in pairs.
 
     Parameters
     ----------
     input
-        The rows.
+        The step to filter.
     pairs
         The pairs.
     key
-        The identities of the key of pairs that identify these sources.
+        The identities of these sources in the key of the pairs.
     condition
-        The set of all sources that occur in them.
+        The set of all sources in the pairs.
     """
 
     word = "matched"
-    input: Step
-    pairs: Step
-    key: tuple[str, ...]
+    input: PlanStep
+    pairs: PlanStep
+    key: tuple[AttributeIdentity, ...]
     condition: Extent
 
     @property
-    def inputs(self) -> tuple[Step, ...]:
-        """The rows, and the pairs."""
+    def inputs(self) -> tuple[PlanStep, ...]:
+        """The filtered step and the pairs."""
         return self.input, self.pairs
 
     def _own_extent(self) -> Extent:
         return self.input.extent & self.condition
 
-    def on(self, inputs: Sequence[Step]) -> Step:
-        """Return the same of other inputs."""
-        one, pairs = inputs
-        return Matched(one, pairs, self.key, self.condition)
+    def replace_inputs(self, inputs: Sequence[PlanStep]) -> PlanStep:
+        """Return the same filter on other inputs."""
+        step, pairs = inputs
+        return Matched(step, pairs, self.key, self.condition)
 
-    def reads(self, needed: frozenset[str]) -> tuple[frozenset[str], ...]:
-        """Of the pairs, nothing but the key."""
+    def reads(self, needed: frozenset[AttributeIdentity]) -> tuple[frozenset[AttributeIdentity], ...]:
+        """Return the needed attributes for `input`, and only the key for the pairs."""
         return needed, frozenset()
 
     def _details(self) -> tuple[object, ...]:

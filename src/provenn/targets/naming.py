@@ -1,12 +1,12 @@
-"""Which attribute a name means, asked of some sources.
+"""The resolution of attribute names for some sources.
 
-A name means what the sources have under it. Otherwise it means what their own values determine: an attribute that was
-left out on the way to them, what a registered calculator gives from their own inputs, or what a definition derives
-from nothing else. If that is exactly one identity, it is meant; several are an error that lists them. What other
-catalogs have under another identity is offered in the error, and taken only if it is asked for: as ``DR1.z``, or by a
-recorded preference.
+If the sources have an attribute under the name, the name means this attribute. Otherwise the name means an attribute
+determined by the sources' own values: an attribute dropped in the lineage, an output of a registered calculator on the
+sources' own inputs, or a derivation from these alone. A single identity is the meaning; several identities raise an
+error with a list. Attributes of further catalogs under another identity are offered in the error, and taken only on
+request: as ``DR1.z``, or by a recorded preference.
 
-All of that follows from definitions and registrations. What was run, stored or counted, and when, decides nothing.
+The meaning follows from definitions and registrations alone. Runs, fragments, counts and times decide nothing.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from provenn.catalogs import Calculator, Catalog
-from provenn.criteria import matching_names, split_alias, split_qualifier, unquote
+from provenn.criteria import AttributeIdentity, matching_names, split_alias, split_qualifier, unquote
+from provenn.database.transactions import Reading
 from provenn.errors import AmbiguousAttributeError, ProvennError, TargetError, did_you_mean
-from provenn.store.database import Reading
-from provenn.targets.candidates import Candidate, NamedAttributes, Registry, inputs_of
+from provenn.targets.candidates import Candidate, NamedAttributes, Registry, list_inputs
 from provenn.targets.naming_errors import NamingErrors
-from provenn.targets.providers import Provided, Providers
+from provenn.targets.providers import ProvidedAttribute, Providers
 
 __all__ = ["NameResolver"]
 
 
 @dataclass(slots=True)
 class NameResolver:
-    """Finds out which attributes names mean.
+    """Resolves names to attributes.
 
     Parameters
     ----------
     reading
         The archive.
     sources
-        The sources of which attributes are asked for.
-    called
-        What these are called.
+        The sources of the requested attributes.
+    sources_name
+        The name of the sources in messages.
     """
 
     reading: Reading
     sources: Catalog
-    called: str
+    sources_name: str
     providers: Providers = field(init=False)
     registry: Registry = field(init=False)
     definitions: NamedAttributes = field(init=False)
     _meanings: dict[str, Candidate | None] = field(default_factory=dict)
-    _open: list[str] = field(default_factory=list)  # the names whose meaning is being looked for, from the first
+    _open_names: list[str] = field(default_factory=list)  # the names being resolved, outermost first
     _failures: dict[str, ProvennError] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -56,227 +56,241 @@ class NameResolver:
 
     # -- references ----------------------------------------------------------------------------------------------
 
-    def resolve_request(self, text: str) -> Provided:
-        """Return the attribute that a request asks for, under the name of its column.
+    def resolve_request(self, text: str) -> ProvidedAttribute:
+        """Return the requested attribute, under the name of its column.
 
         Parameters
         ----------
         text
-            A name; or a catalog or a calculator, a dot and a name; then perhaps AS and another name. What can be read
-            as a name is one.
+            A name, or a catalog or calculator followed by a dot and a name; optionally AS and another name. A text that
+            can be read as a plain name is one.
 
         Raises
         ------
         AmbiguousAttributeError
-            If it may mean several attributes, and none is preferred.
+            If the text may mean several attributes, and no preference is recorded.
         TargetError
-            If it means none.
+            If the text means no attribute.
         """
-        meaning = self._named(text)
+        meaning = self._resolve_name(text)
         if meaning is not None:
-            return self._provided(text, meaning)
+            return self._provide_attribute(text, meaning)
         readings = [*split_alias(text)] or [(text, "")]
         for reference, column in readings:
-            referred = self._referred(reference)
+            referred = self._resolve_reference(reference)
             if referred is not None:
-                return self._provided(column or referred[0], referred[1])
-        raise self._missing(readings[0][0])
+                return self._provide_attribute(column or referred[0], referred[1])
+        raise self._make_missing_error(readings[0][0])
 
-    def resolve_input(self, name: str) -> Provided:
+    def resolve_input(self, name: str) -> ProvidedAttribute:
         """Return the attribute that a criterion or a calculator reads by a name, under that name.
 
-        The exceptions are those of `resolve_request`.
+        The exceptions are the same as for `resolve_request`.
         """
-        referred = self._referred(name)
+        referred = self._resolve_reference(name)
         if referred is None:
-            raise self._missing(name)
-        return self._provided(name, referred[1])
+            raise self._make_missing_error(name)
+        return self._provide_attribute(name, referred[1])
 
-    def _provided(self, name: str, meaning: Candidate) -> Provided:
+    def _provide_attribute(self, name: str, meaning: Candidate) -> ProvidedAttribute:
+        """Return the meaning under a name, with its provider."""
         if meaning.own:
-            return Provided(name, self.sources.schema.by_identity[meaning.identity], self.sources, meaning.how)
-        return self.providers.provide(name, meaning.identity, meaning.how)
+            return ProvidedAttribute(name, self.sources.schema.by_identity[meaning.identity], self.sources, meaning.how)
+        return self.providers.provide_attribute(name, meaning.identity, meaning.how)
 
-    def _referred(self, text: str) -> tuple[str, Candidate] | None:
-        """Return the attribute that a reference means, and its plain name; None if it means none."""
+    def _resolve_reference(self, text: str) -> tuple[str, Candidate] | None:
+        """Return the plain name and the attribute of a reference; None if it means no attribute."""
         for name in (text, unquote(text)):
-            meaning = None if name is None else self._named(name)
+            meaning = None if name is None else self._resolve_name(name)
             if name is not None and meaning is not None:
                 return name, meaning
-        referred = {candidate.identity: (name, candidate) for name, candidate in self._qualified(text)}
+        referred = {candidate.identity: (name, candidate) for name, candidate in self._resolve_qualified(text)}
         if len(referred) > 1:
-            raise self._errors().several_readings(text, [candidate for _, candidate in referred.values()])
+            raise self._make_errors().make_readings_error(text, [candidate for _, candidate in referred.values()])
         return next(iter(referred.values()), None)
 
-    def _qualified(self, text: str) -> Iterator[tuple[str, Candidate]]:
-        """Yield what a text may mean that has a catalog, or a calculator, and a dot before the name of an attribute."""
+    def _resolve_qualified(self, text: str) -> Iterator[tuple[str, Candidate]]:
+        """Yield the possible meanings of a text with a catalog or calculator and a dot before the attribute name."""
         for word, name in split_qualifier(text):
-            catalog = self.definitions.of_catalog(word)
+            catalog = self.definitions.find_catalog(word)
             if catalog is not None and catalog.population == self.sources.population:
                 for attribute in catalog.schema.matching(name):
                     yield name, Candidate(attribute.identity, word, attribute.name, f"asked of {word}")
-            given = self.registry.current.get(word)
-            gives = given is not None and matching_names(name, given.calculator.names)
-            if given is not None and gives and self._applies(given.calculator, name):
-                yield name, self._applied(word, given.calculator, name)
+            registration = self.registry.current_registrations.get(word)
+            has_output = registration is not None and matching_names(name, registration.calculator.names)
+            if registration is not None and has_output and self._is_applicable(registration.calculator, name):
+                yield name, self._apply_calculator(word, registration.calculator, name)
 
     # -- names ---------------------------------------------------------------------------------------------------
 
-    def _named(self, name: str) -> Candidate | None:
-        """Return the attribute that a name means; None if it means none."""
+    def _resolve_name(self, name: str) -> Candidate | None:
+        """Return the attribute for a name; None if the name means no attribute."""
         if name not in self._meanings:
             own = self.sources.schema.matching(name)
             if len(own) > 1:
                 raise AmbiguousAttributeError(
-                    f"the attribute {name} may be {' or '.join(attribute.name for attribute in own)}",
-                    hint="write it as it is, upper and lower case",
+                    f"the attribute {name} is ambiguous: {' or '.join(attribute.name for attribute in own)}",
+                    hint="write the exact name, including upper and lower case",
                 )
             if own:
-                meaning = Candidate(own[0].identity, self.called, name, "the sources have it", own=True)
+                meaning = Candidate(own[0].identity, self.sources_name, name, "the sources have it", own=True)
                 self._meanings[name] = meaning
             else:
-                self._meanings[name] = self._looked_up(name)
+                self._meanings[name] = self._look_up_name(name)
         return self._meanings[name]
 
-    def _looked_up(self, name: str) -> Candidate | None:
-        if name in self._open:
-            raise self._errors().circle(self._open[self._open.index(name) :])
-        self._open.append(name)
+    def _look_up_name(self, name: str) -> Candidate | None:
+        """Return the meaning of a name that the sources do not have; raise an error for circular names."""
+        if name in self._open_names:
+            raise self._make_errors().make_circle_error(self._open_names[self._open_names.index(name) :])
+        self._open_names.append(name)
         try:
-            return self._preferred(name) or self._only(name)
+            return self._find_preferred(name) or self._find_single(name)
         finally:
-            self._open.pop()
+            self._open_names.pop()
 
-    def _preferred(self, name: str) -> Candidate | None:
-        """Return what a name is recorded to mean, if that can be had for these sources."""
-        chosen = self.registry.preferred_calculator(name)
-        if chosen is not None:
-            return self._applied(*chosen, name) if self._applies(chosen[1], name) else None
-        identity = self.registry.preferred_identity(name)
-        return None if identity is None else self.definitions.of_identity(name, identity)
+    def _find_preferred(self, name: str) -> Candidate | None:
+        """Return the recorded preference for a name, if it is available for these sources."""
+        preference = self.registry.find_preferred_calculator(name)
+        if preference is not None:
+            return self._apply_calculator(*preference, name) if self._is_applicable(preference[1], name) else None
+        identity = self.registry.find_preferred_identity(name)
+        return None if identity is None else self.definitions.find_by_identity(name, identity)
 
-    def _only(self, name: str) -> Candidate | None:
-        """Return the one attribute of this name that the values of the sources determine."""
+    def _find_single(self, name: str) -> Candidate | None:
+        """Return the single attribute of this name that the sources' values determine."""
         for any_case in (False, True):
-            candidates: dict[str, Candidate] = {}
+            candidates: dict[AttributeIdentity, Candidate] = {}
             for candidate in (
-                *self._calculated(name, any_case=any_case),
-                *self.definitions.candidates(name, any_case=any_case).values(),
+                *self._find_calculated(name, any_case=any_case),
+                *self.definitions.find_candidates(name, any_case=any_case).values(),
             ):
                 candidates.setdefault(candidate.identity, candidate)
             if len(candidates) > 1:
-                raise self._errors().ambiguous(name, self._open[:-1], candidates.values())
+                raise self._make_errors().make_ambiguity_error(name, self._open_names[:-1], candidates.values())
             if candidates:
                 return next(iter(candidates.values()))
         return None
 
     # -- calculators ---------------------------------------------------------------------------------------------
 
-    def _calculated(self, name: str, *, any_case: bool) -> Iterator[Candidate]:
-        """Yield what registered calculators give under a name, from inputs that the sources have or give."""
-        for called, calculator in self.registry.giving(name, any_case=any_case).items():
-            if self._applies(calculator, name):
+    def _find_calculated(self, name: str, *, any_case: bool) -> Iterator[Candidate]:
+        """Yield the outputs of a name of registered calculators whose inputs the sources have or give."""
+        for calculator_name, calculator in self.registry.find_calculators(name, any_case=any_case).items():
+            if self._is_applicable(calculator, name):
                 try:
-                    yield self._applied(called, calculator, name)
+                    yield self._apply_calculator(calculator_name, calculator, name)
                 except AmbiguousAttributeError:
                     raise
-                except ProvennError as error:  # it does not fit what the sources have: another type, a name in the way
+                except ProvennError as error:  # the inputs do not fit: another type, a name conflict
                     self._failures.setdefault(name, error)
 
-    def _applied(self, called: str, calculator: Calculator, name: str) -> Candidate:
-        inputs = {input_name: self.resolve_input(input_name).attribute.identity for input_name in inputs_of(calculator)}
+    def _apply_calculator(self, calculator_name: str, calculator: Calculator, name: str) -> Candidate:
+        """Return the candidate for the output of a calculator on the sources' own inputs."""
+        inputs = {
+            input_name: self.resolve_input(input_name).attribute.identity for input_name in list_inputs(calculator)
+        }
         output = matching_names(name, calculator.names)[0]
-        identity = self.providers.derive(calculator, inputs).schema[output].identity
-        return Candidate(identity, called, output, f"the calculator {called} gives it", calculator=True)
+        identity = self.providers.derive_outputs(calculator, inputs).schema[output].identity
+        return Candidate(
+            identity, calculator_name, output, f"the calculator {calculator_name} provides it", calculator=True
+        )
 
-    def _applies(self, calculator: Calculator, name: str) -> bool:
-        """Whether the sources have or give all inputs of a calculator, without the attribute that it is to give."""
-        return self._derivable(inputs_of(calculator), [name])
+    def _is_applicable(self, calculator: Calculator, name: str) -> bool:
+        """Return whether the sources have or give all inputs of a calculator without using its output `name`."""
+        return self._are_derivable(list_inputs(calculator), [name])
 
-    def _derivable(self, names: Iterable[str], blocked: Iterable[str]) -> bool:
-        """Whether names mean something for the sources, if some other names are not used on the way.
+    def _are_derivable(self, names: Iterable[str], blocked: Iterable[str]) -> bool:
+        """Return whether all names have a meaning for the sources without using the blocked names.
 
-        Which names can be had is a least fixed point, so that it takes no longer than calculators times names, in
-        whatever circles calculators read one another.
+        The derivable names are a least fixed point. So the search takes at most calculators times names steps, even if
+        calculators read one another in circles.
         """
         wanted = tuple(names)
-        left = [name for name in self._reachable(wanted) if name not in set(blocked)]
-        derivable = {name for name in left if self._grounded(name)}
+        left = [name for name in self._find_reachable_names(wanted) if name not in set(blocked)]
+        derivable = {name for name in left if self._is_grounded(name)}
         while new := {
             name
             for name in left
             if name not in derivable
-            and any(derivable.issuperset(inputs_of(calculator)) for calculator in self._giving(name))
+            and any(derivable.issuperset(list_inputs(calculator)) for calculator in self._find_calculators(name))
         }:
             derivable |= new
         return derivable.issuperset(wanted)
 
-    def _reachable(self, names: Iterable[str]) -> list[str]:
-        """Return names, and all that calculators which give them read, directly or not."""
+    def _find_reachable_names(self, names: Iterable[str]) -> list[str]:
+        """Return the names, and the direct and indirect inputs of all calculators for these names."""
         reachable = dict.fromkeys(names)
         pending = [*reachable]
         while pending:
             name = pending.pop()
-            for calculator in () if self._grounded(name) else self._giving(name):
-                new = [input_name for input_name in inputs_of(calculator) if input_name not in reachable]
+            for calculator in () if self._is_grounded(name) else self._find_calculators(name):
+                new = [input_name for input_name in list_inputs(calculator) if input_name not in reachable]
                 reachable |= dict.fromkeys(new)
                 pending += new
         return [*reachable]
 
-    def _giving(self, name: str) -> list[Calculator]:
-        return [*self.registry.giving(name, any_case=True).values()]
+    def _find_calculators(self, name: str) -> list[Calculator]:
+        return [*self.registry.find_calculators(name, any_case=True).values()]
 
-    def _grounded(self, name: str) -> bool:
-        """Whether a name means something for the sources without any calculator."""
-        identity = self.registry.preferred_identity(name)
-        if identity is not None and self.definitions.of_identity(name, identity) is not None:
+    def _is_grounded(self, name: str) -> bool:
+        """Return whether a name has a meaning for the sources without any calculator."""
+        identity = self.registry.find_preferred_identity(name)
+        if identity is not None and self.definitions.find_by_identity(name, identity) is not None:
             return True
         if self.sources.schema.matching(name) or any(
-            self.definitions.candidates(name, any_case=any_case) for any_case in (False, True)
+            self.definitions.find_candidates(name, any_case=any_case) for any_case in (False, True)
         ):
             return True
         return any(
-            word in self.registry.current or self.definitions.of_catalog(word) is not None
+            word in self.registry.current_registrations or self.definitions.find_catalog(word) is not None
             for word, _ in split_qualifier(name)
         )
 
-    # -- what is wrong -------------------------------------------------------------------------------------------
+    # -- errors ---------------------------------------------------------------------------------------------------
 
-    def _errors(self) -> NamingErrors:
-        return NamingErrors(self.reading, self.definitions, self.called)
+    def _make_errors(self) -> NamingErrors:
+        return NamingErrors(self.reading, self.definitions, self.sources_name)
 
-    def _missing(self, text: str) -> ProvennError:
+    def _make_missing_error(self, text: str) -> ProvennError:
+        """Return the error for a text without a meaning."""
         name = unquote(text) or text
         if name in self._failures:
             return self._failures[name]
-        return self._dead_end_of_reference(text) or self._errors().missing(self._dead_end(name, []))
+        return self._explain_reference(text) or self._make_errors().make_missing_error(self._find_dead_end(name, []))
 
-    def _dead_end_of_reference(self, text: str) -> TargetError | None:
-        """Return what is wrong with a reference whose catalog or calculator there is."""
+    def _explain_reference(self, text: str) -> TargetError | None:
+        """Return the error for a reference whose catalog or calculator exists."""
         for word, name in split_qualifier(text):
-            catalog, given = self.definitions.of_catalog(word), self.registry.current.get(word)
+            catalog, registration = self.definitions.find_catalog(word), self.registry.current_registrations.get(word)
             if catalog is not None and catalog.population != self.sources.population:
-                what = f"{word} has sources of the population {catalog.population.name}"
-                return TargetError(f"{what}, and {self.called} of {self.sources.population.name}")
-            if given is not None and matching_names(name, given.calculator.names):
+                what = f"{word} has the population {catalog.population.name}"
+                return TargetError(f"{what}, but {self.sources_name} has {self.sources.population.name}")
+            if registration is not None and matching_names(name, registration.calculator.names):
                 lacking = (
                     input_name
-                    for input_name in inputs_of(given.calculator)
-                    if not self._derivable([input_name], [name])
+                    for input_name in list_inputs(registration.calculator)
+                    if not self._are_derivable([input_name], [name])
                 )
-                return self._errors().missing(self._dead_end(next(lacking), [name]))
-            known = catalog.schema.names if catalog is not None else () if given is None else given.calculator.names
-            if known:
-                return TargetError(f"{word} has no attribute {name!r}", hint=did_you_mean(name, known))
+                return self._make_errors().make_missing_error(self._find_dead_end(next(lacking), [name]))
+            available = (
+                catalog.schema.names
+                if catalog is not None
+                else ()
+                if registration is None
+                else registration.calculator.names
+            )
+            if available:
+                return TargetError(f"{word} has no attribute {name!r}", hint=did_you_mean(name, available))
         return None
 
-    def _dead_end(self, name: str, chain: list[str]) -> list[str]:
-        """Return names, each needed for the one before; the last is not to be had, or is among those before it."""
+    def _find_dead_end(self, name: str, chain: list[str]) -> list[str]:
+        """Return a chain of names, each an input of the one before; the last is unavailable or repeats."""
         path = [*chain, name]
         if name in chain:
             return path
-        for calculator in self._giving(name):
-            for input_name in inputs_of(calculator):
-                if not self._derivable([input_name], path):
-                    return self._dead_end(input_name, path)
+        for calculator in self._find_calculators(name):
+            for input_name in list_inputs(calculator):
+                if not self._are_derivable([input_name], path):
+                    return self._find_dead_end(input_name, path)
         return path

@@ -5,120 +5,131 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from provenn.database.transactions import Reading
+from provenn.definitions import attributes
+from provenn.display.name_lists import join_names
 from provenn.errors import AmbiguousAttributeError, TargetError, did_you_mean
-from provenn.store import attributes
-from provenn.store.database import Reading
+from provenn.hints import Hint
 from provenn.targets.candidates import Candidate, NamedAttributes
-from provenn.targets.wording import listed
 
 __all__ = ["NamingErrors"]
 
 
 @dataclass(frozen=True, slots=True)
 class NamingErrors:
-    """Makes errors of names that mean no attribute, or several.
+    """Makes errors for names that mean no attribute, or several.
 
     Parameters
     ----------
     reading
         The archive.
     definitions
-        What definitions give.
-    called
-        What the sources are called.
+        The attributes in the archive's definitions.
+    sources_name
+        The name of the sources in messages.
     """
 
     reading: Reading
     definitions: NamedAttributes
-    called: str
+    sources_name: str
 
-    def ambiguous(self, name: str, chain: Sequence[str], candidates: Iterable[Candidate]) -> AmbiguousAttributeError:
+    def make_ambiguity_error(
+        self, name: str, chain: Sequence[str], candidates: Iterable[Candidate]
+    ) -> AmbiguousAttributeError:
         """Return the error for a name that may mean several attributes.
 
         Parameters
         ----------
         name
-            The name.
+            The ambiguous name.
         chain
-            The names that it is needed for, the one that was asked for first.
+            The names of the calculations that need the name; the requested name comes first.
         candidates
-            The attributes.
+            The possible attributes.
         """
         listing = sorted(candidates, key=lambda candidate: candidate.origin)
-        where = listed([candidate.origin for candidate in listing])
+        where = join_names([candidate.origin for candidate in listing])
         return AmbiguousAttributeError(
-            f"several attributes are called {name}{_needed(chain)}: those of {where}",
-            hint=_choose(name, listing, asked=not chain),
+            f"several attributes are called {name}{_describe_need(chain)}: those of {where}",
+            hint=_make_hint(name, listing, is_requested=not chain),
         )
 
-    def several_readings(self, text: str, candidates: Sequence[Candidate]) -> AmbiguousAttributeError:
+    def make_readings_error(self, text: str, candidates: Sequence[Candidate]) -> AmbiguousAttributeError:
         """Return the error for a reference that can be read in several ways."""
         references = sorted({candidate.reference for candidate in candidates})
         if len(references) > 1:
             return AmbiguousAttributeError(
-                f"{text} may be {' or '.join(references)}",
-                hint="put the name of the catalog, and that of the attribute, in `backquotes`",
+                f"{text} is ambiguous: {' or '.join(references)}",
+                hint="put the names of the catalog and of the attribute in `backquotes`",
             )
         return AmbiguousAttributeError(
-            f"{text} may be that of the catalog {candidates[0].word}, or of the calculator {candidates[0].word}",
-            hint="give the catalog a name of its own, or the beginning of its digest instead",
+            f"{text} may mean the catalog {candidates[0].word} or the calculator {candidates[0].word}",
+            hint="rename the catalog, or write the beginning of its digest",
         )
 
-    def circle(self, names: Sequence[str]) -> AmbiguousAttributeError:
-        """Return the error for a name that calculators give from itself, and in other ways, too."""
-        way = " from ".join((*names, names[0]))
+    def make_circle_error(self, names: Sequence[str]) -> AmbiguousAttributeError:
+        """Return the error for a name with several calculators, of which one needs the name itself."""
+        cycle = " from ".join((*names, names[0]))
         return AmbiguousAttributeError(
-            f"several calculators give {names[0]}, one of them from itself: {way}",
-            hint=f'record which calculator is meant: archive.prefer("{names[0]}", …)',
+            f"several calculators provide {names[0]}, one of them from itself: {cycle}",
+            hint=Hint(
+                f'record which calculator to use: archive.prefer("{names[0]}", …)',
+                command=f"record which calculator to use: provenn prefer {names[0]} CALCULATOR",
+            ),
         )
 
-    def missing(self, chain: Sequence[str]) -> TargetError:
-        """Return the error for a name that means nothing for the sources.
+    def make_missing_error(self, chain: Sequence[str]) -> TargetError:
+        """Return the error for a name without a meaning for the sources.
 
         Parameters
         ----------
         chain
-            The name that was asked for, and then names that are each needed for the one before. The last is not to be
-            had; or it is one of those before it.
+            The requested name, then a chain of inputs: each name is an input of the name before. The last name is
+            unavailable, or repeats an earlier name.
         """
         *before, name = chain
         if name in before:
             return TargetError(
-                f"{chain[0]} cannot be calculated: it needs itself, by {' from '.join(chain)}",
-                hint="one of these attributes must be in a catalog",
+                f"{chain[0]} cannot be calculated: it depends on itself: {' from '.join(chain)}",
+                hint="add one of these attributes to a catalog",
             )
-        others = self.definitions.elsewhere(name)
-        if others:
-            return self._elsewhere(name, before, others)
+        candidates = self.definitions.find_elsewhere(name)
+        if candidates:
+            return self._make_elsewhere_error(name, before, candidates)
         own = self.definitions.providers.sources.population.name
-        populations = attributes.populations(self.reading, name)
+        populations = attributes.list_populations_with_attribute(self.reading, name)
         if populations:
             return TargetError(
                 f"{name} is an attribute of {', '.join(populations)}, not of {own}",
-                hint="what one row is differs: ask for the sources of that population",
+                hint="request the sources of that population instead",
             )
-        known = attributes.names(self.reading, own)
-        hint = did_you_mean(name, known) or f"there are {listed(known, 20)}"
-        what = f"no catalog has an attribute {name!r}, and no calculator gives it"
-        return TargetError(f"{what}{_needed(before, ', which')}", hint=hint)
+        known = attributes.list_attribute_names(self.reading, own)
+        hint = did_you_mean(name, known) or f"there are {join_names(known, 20)}"
+        what = f"no catalog has an attribute {name!r}, and no calculator provides it"
+        return TargetError(f"{what}{_describe_need(before, ', which')}", hint=hint)
 
-    def _elsewhere(self, name: str, before: Sequence[str], others: Sequence[Candidate]) -> TargetError:
-        """Return the error for a name under which other catalogs have another attribute than these sources would."""
-        where = [candidate.origin for candidate in others]
-        own = f"{self.called} has no {name} of its own, and no calculator gives it from what it has"
+    def _make_elsewhere_error(self, name: str, before: Sequence[str], candidates: Sequence[Candidate]) -> TargetError:
+        """Return the error for a name under which only other catalogs have an attribute."""
+        origins = [candidate.origin for candidate in candidates]
+        own = f"{self.sources_name} has no {name}, and no calculator provides it from its attributes"
+        verb = "has" if len(origins) == 1 else "have"
         return TargetError(
-            f"{own}{_needed(before, '; it')}. {listed(where)} {'has' if len(where) == 1 else 'have'} another one",
-            hint=_choose(name, others, asked=not before),
+            f"{own}{_describe_need(before, '; it')}. {join_names(origins)} {verb} another one",
+            hint=_make_hint(name, candidates, is_requested=not before),
         )
 
 
-def _needed(chain: Sequence[str], joint: str = ", which") -> str:
+def _describe_need(chain: Sequence[str], joint: str = ", which") -> str:
+    """Return the clause about the calculations that need a name; empty for a requested name."""
     return f"{joint} is needed for {' for '.join(reversed(chain))}" if chain else ""
 
 
-def _choose(name: str, candidates: Sequence[Candidate], *, asked: bool) -> str:
-    """Return how to say which attribute is meant; only what was asked for itself can be written in another way."""
+def _make_hint(name: str, candidates: Sequence[Candidate], *, is_requested: bool) -> Hint:
+    """Return how to choose an attribute; only a requested name itself can be written as a reference."""
     references = " or ".join(candidate.reference for candidate in candidates[:3])
     word = candidates[0].word
-    prefer = f'record which is meant: archive.prefer("{name}", "{word}"), provenn prefer {name} {word}'
-    return f"ask for {references}; or {prefer}" if asked else prefer
+    request = f"request {references}; or " if is_requested else ""
+    return Hint(
+        f'{request}record your choice: archive.prefer("{name}", "{word}")',
+        command=f"{request}record your choice: provenn prefer {name} {word}",
+    )

@@ -1,52 +1,54 @@
-"""Dropping what is not needed of a step: derivations, and members of joins that only say which sources remain."""
+"""Pruning: drop unneeded derivations of a step, and reduce unneeded join members to restrictions."""
 
 from __future__ import annotations
 
 from operator import is_
 from typing import NamedTuple
 
-from provenn.targets.steps import Calculate, Combine, Derive, Fill, Restrict, Step
+from provenn.criteria import AttributeIdentity
+from provenn.targets.steps import Calculate, Combine, Derive, Fill, PlanStep, Restrict
 
-__all__ = ["Pruned", "pruned", "without_unneeded"]
+__all__ = ["PrunedStep", "drop_unneeded", "prune_step"]
 
 
-class Pruned(NamedTuple):
-    """A step that does less, and why it may."""
+class PrunedStep(NamedTuple):
+    """A step with less work, and the reason."""
 
-    step: Step
+    step: PlanStep
     because: str
 
 
-def pruned(step: Step, needed: frozenset[str]) -> Step:
-    """Return a step without all that is not needed, at any depth."""
-    found = without_unneeded(step, needed)
-    if found is not None:
-        return pruned(found.step, needed)
-    inputs = [pruned(one, read) for one, read in zip(step.inputs, step.reads(needed), strict=True)]
-    return step if all(map(is_, inputs, step.inputs)) else step.on(inputs)
+def prune_step(step: PlanStep, needed: frozenset[AttributeIdentity]) -> PlanStep:
+    """Return a step without unneeded work, at any depth."""
+    pruned = drop_unneeded(step, needed)
+    if pruned is not None:
+        return prune_step(pruned.step, needed)
+    inputs = [prune_step(input_step, read) for input_step, read in zip(step.inputs, step.reads(needed), strict=True)]
+    return step if all(map(is_, inputs, step.inputs)) else step.replace_inputs(inputs)
 
 
-def without_unneeded(step: Step, needed: frozenset[str]) -> Pruned | None:
-    """Return a step without what the step itself does in vain, or None if it does nothing in vain."""
+def drop_unneeded(step: PlanStep, needed: frozenset[AttributeIdentity]) -> PrunedStep | None:
+    """Return a step without unneeded work at the top; None if all work there is needed."""
     match step:
-        case Derive(attribute=one) if one.identity not in needed:
-            return Pruned(step.input, f"{one.name} is not asked for")
-        case Calculate(outputs=outputs) if not needed & {one.identity for one in outputs}:
-            return Pruned(step.input, f"{', '.join(one.name for one in outputs)} is not asked for")
-        case Fill(missing=missing) if not needed & {one.identity for one in missing}:
-            return Pruned(step.input, f"{', '.join(one.name for one in missing)} is not asked for")
+        case Derive(attribute=attribute) if attribute.identity not in needed:
+            return PrunedStep(step.input, f"{attribute.name} is not requested")
+        case Calculate(outputs=outputs) if not needed & {output.identity for output in outputs}:
+            return PrunedStep(step.input, f"{', '.join(output.name for output in outputs)} is not requested")
+        case Fill(missing=missing) if not needed & {attribute.identity for attribute in missing}:
+            return PrunedStep(step.input, f"{', '.join(attribute.name for attribute in missing)} is not requested")
         case Combine():
-            return _without_members(step, needed)
+            return _restrict_to_members(step, needed)
     return None
 
 
-def _without_members(step: Combine, needed: frozenset[str]) -> Pruned | None:
+def _restrict_to_members(step: Combine, needed: frozenset[AttributeIdentity]) -> PrunedStep | None:
+    """Replace join members without needed attributes by restrictions; None if there are none."""
     reads = step.reads(needed)
-    giving = [one for one, read in zip(step.members, reads, strict=True) if read] or [step.members[0]]
+    giving = [member for member, read in zip(step.members, reads, strict=True) if read] or [step.members[0]]
     if len(giving) == len(step.members):
         return None
-    rest: Step = giving[0] if len(giving) == 1 else Combine(tuple(giving))
-    for one in step.members:
-        if one not in giving:
-            rest = Restrict(rest, one)
-    return Pruned(rest, "no attribute of the other members is asked for: they only say which sources remain")
+    rest: PlanStep = giving[0] if len(giving) == 1 else Combine(tuple(giving))
+    for member in step.members:
+        if member not in giving:
+            rest = Restrict(rest, member)
+    return PrunedStep(rest, "the other members only restrict the sources: none of their attributes is requested")

@@ -1,75 +1,85 @@
-"""Rewriting: rules are applied to every step of a plan until none applies."""
+"""Rewriting: apply rules to every step of a plan until no rule applies."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from provenn import deadline
+from provenn.criteria import AttributeIdentity
 from provenn.logic import Statement
 from provenn.targets.rules import RULES
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Step
+from provenn.targets.steps import PlanStep
 
-__all__ = ["Applied", "rewritten"]
+__all__ = ["AppliedRule", "rewrite_plan"]
 
-_MOST = 200
-"""How often a step may be rewritten: far more than ever happens, so that a mistake in a rule does not run for ever."""
+_MOST_REWRITES = 200
+"""How often a step may be rewritten: far more than ever happens, so that a faulty rule cannot loop for ever."""
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
-    """A rule that was applied: its name, to which step, what took its place, and why that may be.
+class AppliedRule:
+    """An applied rule: its name, the replaced step, the new step, and the reason.
 
-    What it has `said` is told to people; all that it found proved, and may have leaned on, is in `leaned`.
+    The reader sees `statements`; `used_statements` are all proved statements from the search of the rule.
     """
 
     rule: str
-    before: Step
-    after: Step
+    before: PlanStep
+    after: PlanStep
     because: str
-    said: tuple[Statement, ...]
-    leaned: tuple[Statement, ...] = ()
+    statements: tuple[Statement, ...]
+    used_statements: tuple[Statement, ...] = ()
 
 
-def rewritten(plan: Step, needed: frozenset[str], scene: Scene) -> tuple[Step, tuple[Applied, ...]]:
-    """Return a plan that gives the same sources and, of the attributes that are needed, the same values.
+def rewrite_plan(
+    plan: PlanStep, needed: frozenset[AttributeIdentity], scene: Scene
+) -> tuple[PlanStep, tuple[AppliedRule, ...]]:
+    """Return a plan with the same sources and the same values of the needed attributes, and the applied rules.
 
     Parameters
     ----------
     plan
         The plan.
     needed
-        The identities of the attributes that are asked for.
+        The identities of the requested attributes.
     scene
-        What is known.
+        The knowledge that planning uses.
     """
-    applied: list[Applied] = []
-    done: dict[tuple[int, frozenset[str]], Step] = {}
+    applied: list[AppliedRule] = []
+    rewritten: dict[tuple[int, frozenset[AttributeIdentity]], PlanStep] = {}
 
-    def visit(step: Step, needed: frozenset[str]) -> Step:
-        place = (step.signature, needed)
-        if place in done:
-            return done[place]
-        for _ in range(_MOST):
-            step = _improved(step, needed, scene, applied)
-            inputs = [visit(one, read) for one, read in zip(step.inputs, step.reads(needed), strict=True)]
+    def visit(step: PlanStep, needed: frozenset[AttributeIdentity]) -> PlanStep:
+        step_key = (step.signature, needed)
+        if step_key in rewritten:
+            return rewritten[step_key]
+        for _ in range(_MOST_REWRITES):
+            step = _apply_rules(step, needed, scene, applied)
+            inputs = [visit(input_step, read) for input_step, read in zip(step.inputs, step.reads(needed), strict=True)]
             if all(new is old for new, old in zip(inputs, step.inputs, strict=True)):
                 break
-            step = step.on(inputs)
-        done[place] = done[step.signature, needed] = step
+            step = step.replace_inputs(inputs)
+        rewritten[step_key] = rewritten[step.signature, needed] = step
         return step
 
     return visit(plan, needed), tuple(applied)
 
 
-def _improved(step: Step, needed: frozenset[str], scene: Scene, applied: list[Applied]) -> Step:
-    for _ in range(_MOST):
+def _apply_rules(
+    step: PlanStep, needed: frozenset[AttributeIdentity], scene: Scene, applied: list[AppliedRule]
+) -> PlanStep:
+    """Apply rules to a step, without its inputs, until no rule applies."""
+    for _ in range(_MOST_REWRITES):
         for rule in RULES:
-            scene.leaned.clear()
-            found = rule(step, needed, scene)
-            if found is not None:
-                leaned = tuple(scene.leaned)
-                applied.append(Applied(rule.__name__, step, found.step, found.because, found.said, leaned))
-                step = found.step
+            deadline.check()
+            scene.used_statements.clear()
+            rewrite = rule(step, needed, scene)
+            if rewrite is not None:
+                used_statements = tuple(scene.used_statements)
+                applied.append(
+                    AppliedRule(rule.__name__, step, rewrite.step, rewrite.because, rewrite.statements, used_statements)
+                )
+                step = rewrite.step
                 break
         else:
             return step

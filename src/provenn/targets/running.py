@@ -1,197 +1,159 @@
-"""Answering: a plan is run, what was costly is kept, and what was seen becomes knowledge.
+"""The life of a run, from top to bottom: plan once, lease, compute, keep, learn, record.
 
-What is kept is written first and read again: it is computed once, whatever becomes of it. So a plan whose result is to
-be kept is carried out by storing the missing parts, and planning again; nothing is left to calculate then. Of several
-runs that want the same part, one computes it, and the others wait for it (`provenn.targets.leasing`).
+| step | where |
+| --- | --- |
+| plan | `provenn.targets.plan_memory`: the plan that was shown, unless the archive has changed since |
+| lease | `provenn.targets.leasing`: concurrent runs wait for each other's parts |
+| compute | `provenn.targets.preparing`, and the sink that takes the rows (`provenn.targets.sinks`) |
+| keep | `provenn.targets.storing`: parts worth keeping are stored first, and read back |
+| learn | `provenn.targets.learning`: the count, and the facts that follow from it |
+| record | `provenn.targets.recording`: duration, outcome, reuse |
+
+Damaged stored data are dropped, and the run starts again without them (`provenn.targets.recovering`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
-from provenn.catalogs import Base, cone
-from provenn.catalogs.roots import check_roots
-from provenn.errors import ArchiveBusyError
-from provenn.store import fragments
-from provenn.store.fragments import Fragment
-from provenn.targets.execution import executed
-from provenn.targets.keeping import Keep, Part, parts_kept
-from provenn.targets.leaning import leaning
+from provenn.knowledge.stored_facts import Fact
+from provenn.targets.bounds import bound_answer_rows
+from provenn.targets.checking import check_facts
+from provenn.targets.keeping import Keep
+from provenn.targets.leaning import Basis, find_basis, find_declared_facts, find_supporting_facts
 from provenn.targets.learning import learn_count
-from provenn.targets.leasing import Turn
 from provenn.targets.plan import Plan
-from provenn.targets.planning import without_fragments
-from provenn.targets.steps import Scan, Step, Stored, is_key
+from provenn.targets.preparing import prepare_data, prepare_plan
+from provenn.targets.recording import Recorder, record_run
+from provenn.targets.recovering import compute_despite_damage
+from provenn.targets.replanning import replan_without_declared
+from provenn.targets.sinks import Sink, TakenRows
+from provenn.targets.storing import keep_parts
+from provenn.targets.workplace import Workplace
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from provenn.spark.pipeline import PreparedData
 
-    from provenn.spark.pipeline import Pipeline, Prepared
-    from provenn.spark.stopwatch import Stopwatch
+__all__ = ["answer_request", "prepare_request"]
 
-__all__ = [
-    "Answer",
-    "Keep",
-    "Part",
-    "Replan",
-    "answered",
-    "parts_kept",
-    "prepared",
-    "sound",
-    "store_part",
-]
-
-Replan = Callable[[], Plan]
-"""Plans once more, with what is stored now."""
+P = TypeVar("P", bound=Plan)
+T = TypeVar("T")
 
 
-def prepared(pipeline: Pipeline, plan: Plan) -> tuple[Plan, Prepared]:
-    """Return a plan all of whose fragments are sound, and its data, ready to be computed."""
-    plan = sound(pipeline, plan)
-    return plan, _data(pipeline, plan)
-
-
-def _data(pipeline: Pipeline, plan: Plan) -> Prepared:
-    from provenn.spark.pipeline import Prepared  # noqa: PLC0415 - planning does without Spark
-    from provenn.spark.rows import named  # noqa: PLC0415
-
-    frame = named(_frame(pipeline, plan, plan.after, plan.needed), [(one.identity, one) for one in plan.columns])
-    return Prepared(frame, plan.schema, plan.what, plan.bases, plan.fragments, plan.most)
-
-
-def sound(pipeline: Pipeline, plan: Plan) -> Plan:
-    """Return a plan whose fragments are there, and whose base catalogs have keys that identify sources."""
-    from provenn.spark.fragments import usable  # noqa: PLC0415 - see above
-
-    while True:
-        found = usable(pipeline.database, pipeline.folder, plan.fragments)
-        if len(found) == len(plan.fragments):
-            break
-        plan = without_fragments(plan, {one.id for one in plan.fragments} - {one.id for one in found})
-    pipeline.verify(plan.bases)
-    return plan
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """How a request was answered.
+def answer_request(
+    place: Workplace[P], replan: Callable[[], P], sink: Sink[T], keep: Keep = "never", *, check: bool = False
+) -> T:
+    """Answer a request.
 
     Parameters
     ----------
-    plan
-        The plan that was carried out: it tells what was read and what was computed.
-    data
-        The result, ready to be computed; what is kept is read from where it was stored.
-    facts
-        The numbers of the declared and observed facts on which the result leans.
-    """
-
-    plan: Plan
-    data: Prepared
-    facts: tuple[int, ...]
-
-
-def answered(pipeline: Pipeline, plan: Plan, replan: Replan, keep: Keep) -> Answer:
-    """Carry out a plan; what is to be kept is stored first, and read from there.
-
-    What somebody else computes now is waited for; so it may be another plan than was given.
-
-    Parameters
-    ----------
-    pipeline
-        Where it runs.
-    plan
-        The plan.
+    place
+        Where the run computes, and to whom it reports.
     replan
-        Makes another one.
+        Returns the plan of the request for the present state of the archive; the same plan while nothing changes.
+    sink
+        Takes the rows: a table, the first rows, a count or files.
     keep
-        What to keep.
+        The results to keep.
+    check
+        Whether to check the declared facts of the answer on the data first, and not use them.
     """
-    plan = sound(pipeline, plan)
-    if pipeline.database.read_only:
-        return Answer(plan, _data(pipeline, plan), tuple(leaning(plan)))
-    turn = Turn(pipeline.database, pipeline.listener)
-    carried, stored = plan, set[int]()
-    while left := [part for part in parts_kept(plan, keep) if part.step.signature not in stored]:
-        if store_part(pipeline, plan, left[0], turn) is not None:
-            carried = carried if stored else plan
-            stored.add(left[0].step.signature)  # whatever comes of it, the same part is not stored for ever
-        plan = sound(pipeline, replan())
-    carried = carried if stored else plan
-    if carried.fragments:
-        with suppress(ArchiveBusyError), pipeline.database.writing() as writing:
-            fragments.used(writing, [one.id for one in carried.fragments])
-    return Answer(carried, _data(pipeline, plan), tuple({*leaning(carried), *leaning(plan)}))
+    compute = partial(_live_once, place, replan, sink, keep, check=check)
+    return compute_despite_damage(place.database, place.folder_if_known, compute)
 
 
-def store_part(pipeline: Pipeline, plan: Plan, part: Part, turn: Turn) -> Fragment | None:
-    """Compute a part of a plan and keep it, unless others compute the same.
+def _live_once(place: Workplace[P], replan: Callable[[], P], sink: Sink[T], keep: Keep, *, check: bool) -> T:
+    """Live the life of a run; if its result cannot be right, live it again without the declared facts."""
+    if check:
+        replan = _check_declared_facts(place, replan)
+    plan = replan()
+    known = sink.find_known_answer(place, plan)
+    if known is not None:
+        place.report_suspended_facts(known.suspended)
+        if known.is_reasoned:
+            place.report_basis(plan, find_declared_facts(plan))
+        return known.answer
+    suspended: Sequence[Fact] = ()
+    with _record(place, plan, sink) as run:
+        data, final = _prepare(place, run, replan, sink, keep)
+        with run.measure_reading():
+            taken = sink.take_rows(place, final, data)
+        run.rows = taken.rows
+        basis = _find_basis(run, final)
+        run.doubtful = sink.is_compared and not check and _is_impossible(run.plan, basis.declared, taken)
+        if not run.doubtful and taken.rows is not None and run.plan.catalog is not None:
+            suspended = learn_count(place.database, run.plan.catalog, taken.rows, run.facts)
+    if run.doubtful:
+        return _live_once(place, replan, sink.repeat(), keep, check=True)
+    place.report_suspended_facts(suspended)
+    place.report_basis(run.plan, basis.declared)
+    return taken.answer
 
-    Parameters
-    ----------
-    pipeline
-        Where it is computed.
-    plan
-        The plan, all of whose fragments are sound.
-    part
-        What is kept of it.
-    turn
-        Whose turn it is.
 
-    Returns
-    -------
-    Fragment or None
-        None if others have stored something meanwhile, and it is to be planned again what is missing.
+def prepare_request(place: Workplace[P], replan: Callable[[], P], *, check: bool = False) -> PreparedData:
+    """Return the data of a request, ready to be computed by the caller: nothing is kept, learned or recorded."""
+    if check:
+        replan = _check_declared_facts(place, replan)
+    plan, data = prepare_plan(place.pipeline(), replan())
+    place.report_basis(plan, find_declared_facts(plan))
+    return data
+
+
+def _check_declared_facts(place: Workplace[P], replan: Callable[[], P]) -> Callable[[], P]:
+    """Check the declared facts of an answer on the data; return a function that plans without declared facts."""
+    facts = find_declared_facts(replan())
+    checked = check_facts(place.pipeline(), facts) if facts else []
+    place.report_suspended_facts([fact for result in checked for fact in result.suspended])
+    place.report_checked_facts(checked)
+    return lambda: replan_without_declared(replan())
+
+
+@contextmanager
+def _record(place: Workplace[P], plan: P, sink: Sink[T]) -> Iterator[Recorder[P]]:
+    """Record the run around the body, if the sink takes all of the answer."""
+    if not sink.is_recorded:
+        yield Recorder(plan)
+        return
+    with record_run(place.database, plan) as run:
+        place.latest_run = run.number
+        yield run
+
+
+def _prepare(
+    place: Workplace[P], run: Recorder[P], replan: Callable[[], P], sink: Sink[T], keep: Keep
+) -> tuple[PreparedData, P]:
+    """Return the data of the run, and their plan; results to keep are stored first, and then read from the store."""
+    pipeline = place.pipeline()
+    if not sink.is_recorded:
+        run.plan, data = prepare_plan(pipeline, run.plan)
+        return data, run.plan
+    kept = keep_parts(pipeline, run.plan, replan, keep)
+    run.plan = kept.executed
+    data = prepare_data(pipeline, kept.final)
+    read = {fragment.id for fragment in run.plan.fragments}
+    run.computed = sum(fragment.rows for fragment in data.fragments if fragment.id not in read)
+    return data, kept.final
+
+
+def _find_basis(run: Recorder[P], final: P) -> Basis:
+    """Return the facts behind the executed plan; note the facts behind all plans of the run."""
+    basis = find_basis(run.plan)
+    run.facts = basis.numbers if final is run.plan else tuple({*basis.numbers, *find_supporting_facts(final)})
+    return basis
+
+
+def _is_impossible(plan: Plan, declared: Sequence[Fact], taken: TakenRows[T]) -> bool:
+    """Return whether a result that rests on declared facts is impossible: by its row count, or by a repeated key.
+
+    Both checks are free. The bounds on the steps as they are defined use no declared fact, and a key is unique.
     """
-    from provenn.spark.fragments import store_fragment  # noqa: PLC0415 - see above
-    from provenn.spark.rows import named  # noqa: PLC0415
-    from provenn.spark.stopwatch import Stopwatch  # noqa: PLC0415
-
-    check_roots((one for one in cone(part.catalog) if isinstance(one, Base)), pipeline.roots)
-    given = part.catalog.schema.attributes
-    held = [(one.identity, one) for one in given if is_key(one.identity) or one.identity in part.identities]
-    computed = part.computed
-    turn.considered |= {one.fragment.id for one in plan.scene.fragments}
-    with (
-        turn.leased(part.catalog, frozenset(computed), computed) as mine,
-        fragments.pinned(pipeline.database, [one.id for one in plan.fragments]),
-    ):
-        if not mine:
-            return None
-        stopwatch = Stopwatch(pipeline.engine)
-        frame = named(_frame(pipeline, plan, part.step, part.identities, stopwatch), held)
-        facts = leaning(plan)
-        stored = store_fragment(
-            pipeline.engine,
-            pipeline.database,
-            pipeline.folder,
-            part.catalog,
-            frame,
-            identities=[identity for identity, _ in held],
-            facts=facts,
-            listener=pipeline.listener,
-            stopwatch=stopwatch,
-        )
-    pipeline.doubt(learn_count(pipeline.database, part.catalog, stored.rows, facts))
-    return stored
-
-
-def _frame(
-    pipeline: Pipeline, plan: Plan, step: Step, needed: frozenset[str], stopwatch: Stopwatch | None = None
-) -> DataFrame:
-    from provenn.spark.columns import picked  # noqa: PLC0415 - see above
-    from provenn.spark.failures import told  # noqa: PLC0415
-    from provenn.spark.fragments import read_fragment  # noqa: PLC0415
-
-    def read(one: Scan | Stored, identities: Sequence[str]) -> DataFrame:
-        if isinstance(one, Scan):
-            return picked(pipeline.read(one.base), [(one.attributes[each].name, each) for each in identities])
-        columns = dict(one.fragment.columns)
-        frame = read_fragment(pipeline.engine, pipeline.folder, one.fragment)
-        return picked(frame, [(columns[each], each) for each in identities])
-
-    with told(f"preparing {plan.what}"):
-        return executed(step, needed, plan.scene, pipeline.engine.session, read, stopwatch=stopwatch)
+    if not declared or taken.rows is None:
+        return False
+    bounds = bound_answer_rows(plan.scene, (plan.before,))
+    if taken.rows < bounds.low or (bounds.high is not None and taken.rows > bounds.high):
+        return True
+    key = [column.name for column in plan.schema.key]
+    return taken.table is not None and taken.table.group_by(key).aggregate([]).num_rows < taken.rows

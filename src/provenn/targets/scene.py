@@ -1,201 +1,241 @@
-"""What planning knows: which sets lie in which, how attributes are defined, what is stored, how many rows there are."""
+"""The knowledge that planning uses: set relations, attribute definitions, stored fragments and row counts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from provenn import deadline
 from provenn.catalogs import Catalog, Extent, SelectSources, cone
-from provenn.catalogs.extent import everything, extent_of, leaf, nothing
-from provenn.logic import Statement, disjoint, empty, equal, subset
+from provenn.catalogs.extent import build_extent, everything, leaf, nothing
+from provenn.criteria import AttributeIdentity
+from provenn.digests import CatalogDigest
+from provenn.knowledge.consequences import TracedKnowledge
+from provenn.logic import Knowledge, Statement, disjoint, empty, equal, subset
+from provenn.logic.statements import Property, SetComparison
 from provenn.logic.terms import Op, Term, chain
 from provenn.logic.terms import nothing as no_set
-from provenn.store.knowledge import Known
-from provenn.targets.steps import Calculate, Derive, Step, Stored, walk
+from provenn.targets.steps import Calculate, Derive, FragmentScan, PlanStep, walk_steps
 
-__all__ = ["Scene", "condition_of", "parts"]
+__all__ = ["Scene", "build_condition", "split_intersection"]
 
 _ALL = ~no_set
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What planning knows.
+    """The knowledge for planning.
 
     Parameters
     ----------
     known
-        What follows from definitions and facts.
+        The conclusions from definitions and facts.
     catalogs
-        The catalogs that it speaks of.
+        The catalogs with known definitions and facts.
     fragments
-        What is stored, and for which catalog.
+        The usable fragments, each with its catalog.
     rows
-        How many sources extents have, by digest, where that was counted.
+        The number of sources of each counted extent, by digest.
+    unread_reasons
+        Sentences about useful fragments left unread because another platform computed them.
     estimates, costs, bounds
-        What `provenn.targets.costs` and `provenn.targets.bounds` have found so far, by the signatures of steps.
+        Caches of `provenn.targets.costs` and `provenn.targets.bounds`, by step signature.
     views
-        What `provenn.targets.supplies` has made of fragments so far.
-    leaned
-        The statements that were asked for, and proved, since somebody has cleared it.
+        A cache of `provenn.targets.supplies`: views of members of stored concatenations.
+    used_statements
+        The proved statements among all tested statements, since a caller last cleared the list.
     """
 
-    known: Known
+    known: TracedKnowledge
     catalogs: tuple[Catalog, ...]
-    fragments: tuple[Stored, ...] = ()
+    fragments: tuple[FragmentScan, ...] = ()
     rows: Mapping[str, int] = field(default_factory=dict)
+    unread_reasons: tuple[str, ...] = ()
     estimates: dict[int, float] = field(default_factory=dict, repr=False)
-    costs: dict[tuple[int, frozenset[str]], float] = field(default_factory=dict, repr=False)
+    costs: dict[tuple[int, frozenset[AttributeIdentity]], float] = field(default_factory=dict, repr=False)
     bounds: dict[int, tuple[int, int | None]] = field(default_factory=dict, repr=False)
-    views: dict[tuple[int, tuple[str, ...], int], Step | None] = field(default_factory=dict, repr=False)
-    leaned: list[Statement] = field(default_factory=list, repr=False)
-    _called: dict[str, str] = field(default_factory=dict, repr=False)
+    views: dict[tuple[int, tuple[CatalogDigest, ...], int], PlanStep | None] = field(default_factory=dict, repr=False)
+    used_statements: list[Statement] = field(default_factory=list, repr=False)
+    _catalog_labels: dict[str, str] = field(default_factory=dict, repr=False)
     _proved: dict[str, bool] = field(default_factory=dict, repr=False)
-    _undeclared: list[Known] = field(default_factory=list, repr=False)
-    _definitions: dict[str, Derive | Calculate] = field(default_factory=dict, repr=False)
+    _undeclared: list[TracedKnowledge] = field(default_factory=list, repr=False)
+    _defined: list[Knowledge] = field(default_factory=list, repr=False)
+    _definitions: dict[AttributeIdentity, Derive | Calculate] = field(default_factory=dict, repr=False)
     _selections: dict[str, tuple[Extent, SelectSources]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        for one in reversed(self.catalogs):
-            self._called[one.extent.digest] = one.digest
+        for catalog in reversed(self.catalogs):
+            self._catalog_labels[catalog.extent.digest] = catalog.digest
 
     # -- sets ----------------------------------------------------------------------------------------------------
 
-    def term(self, extent: Extent) -> Term:
-        """Return an extent as a set that statements can speak of: by catalogs where they have just these sources."""
-        made: dict[str, Term] = {}
+    def build_term(self, extent: Extent) -> Term:
+        """Return the term for an extent; the extent of a catalog becomes the catalog's label."""
+        terms: dict[str, Term] = {}
         stack = [extent]
         while stack:
-            one = stack[-1]
-            named = one.digest in self._called or one.label is not None
-            missing = [] if named else [part for part in one.parts if part.digest not in made]
+            deadline.check()
+            current = stack[-1]
+            is_label = current.digest in self._catalog_labels or current.label is not None
+            missing = [] if is_label else [part for part in current.parts if part.digest not in terms]
             if missing:
                 stack.extend(missing)
                 continue
             stack.pop()
-            made[one.digest] = self._term(one, made)
-        return made[extent.digest]
+            terms[current.digest] = self._combine_terms(current, terms)
+        return terms[extent.digest]
 
-    def _term(self, one: Extent, made: Mapping[str, Term]) -> Term:
-        if one.digest in self._called:
-            return Term((self._called[one.digest],))
-        if one.label is not None:
-            positive = Term((one.label,))
+    def _combine_terms(self, extent: Extent, terms: Mapping[str, Term]) -> Term:
+        """Return the term for an extent from the terms of the parts."""
+        if extent.digest in self._catalog_labels:
+            return Term((self._catalog_labels[extent.digest],))
+        if extent.label is not None:
+            positive = Term((extent.label,))
         else:
-            inside = tuple(sorted((made[part.digest] for part in one.parts), key=_as_people_write))
-            if one.complemented and inside and all(part.postfix[-1] is Op.NOT for part in inside):
-                return chain(Op.OR, tuple(Term(part.postfix[:-1]) for part in inside))
-            positive = chain(Op.AND, inside) if inside else _ALL
-        return ~positive if one.complemented else positive
+            operands = tuple(sorted((terms[part.digest] for part in extent.parts), key=_make_sort_key))
+            if extent.complemented and operands and all(part.postfix[-1] is Op.NOT for part in operands):
+                return chain(Op.OR, tuple(Term(part.postfix[:-1]) for part in operands))
+            positive = chain(Op.AND, operands) if operands else _ALL
+        return ~positive if extent.complemented else positive
 
-    def inside(self, one: Extent, other: Extent) -> Statement:
-        """Return the statement that a set lies in another one."""
-        return subset(self.term(one), self.term(other))
+    def state_inside(self, extent: Extent, other: Extent) -> Statement:
+        """Return the statement that one extent is a subset of another."""
+        return subset(self.build_term(extent), self.build_term(other))
 
-    def apart(self, one: Extent, other: Extent) -> Statement:
-        """Return the statement that two sets have no source in common."""
-        return disjoint(self.term(one), self.term(other))
+    def state_disjoint(self, extent: Extent, other: Extent) -> Statement:
+        """Return the statement that two extents share no source."""
+        return disjoint(self.build_term(extent), self.build_term(other))
 
-    def same(self, one: Extent, other: Extent) -> Statement:
-        """Return the statement that two sets are the same."""
-        return equal(self.term(one), self.term(other))
+    def state_equal(self, extent: Extent, other: Extent) -> Statement:
+        """Return the statement that two extents are equal."""
+        return equal(self.build_term(extent), self.build_term(other))
 
-    def vanishing(self, one: Extent) -> Statement:
-        """Return the statement that a set has no source."""
-        return empty(self.term(one))
+    def state_empty(self, extent: Extent) -> Statement:
+        """Return the statement that an extent has no source."""
+        return empty(self.build_term(extent))
 
-    def holds(self, said: Statement) -> bool:
-        """Whether a statement is proved."""
-        text = str(said)
+    def is_proved(self, statement: Statement) -> bool:
+        """Return whether a statement is proved; a proved statement is noted in `used_statements`."""
+        deadline.check()
+        text = str(statement)
         if text not in self._proved:
-            self._proved[text] = self.known.knowledge.entails(said)
+            self._proved[text] = self.known.knowledge.entails(statement)
         if self._proved[text]:
-            self.leaned.append(said)
+            self.used_statements.append(statement)
         return self._proved[text]
 
-    def certain(self, said: Statement) -> bool:
-        """Whether a statement is proved without any declared fact."""
-        return self.holds(said) and (not self.has_declared or self.undeclared.knowledge.entails(said))
+    def is_certain(self, statement: Statement) -> bool:
+        """Return whether a statement is proved without any declared fact."""
+        return self.is_proved(statement) and (
+            not self.has_declared_facts or self.undeclared_knowledge.knowledge.entails(statement)
+        )
 
     @property
-    def has_declared(self) -> bool:
-        """Whether a declared fact bears on the catalogs."""
+    def has_declared_facts(self) -> bool:
+        """Whether a declared fact concerns the catalogs."""
         return any(fact.origin == "declared" for fact in self.known.facts)
 
     @property
-    def undeclared(self) -> Known:
-        """What follows without any declared fact."""
+    def undeclared_knowledge(self) -> TracedKnowledge:
+        """The conclusions that need no declared fact."""
         if not self._undeclared:
-            self._undeclared.append(self.known.without("declared") if self.has_declared else self.known)
+            self._undeclared.append(self.known.without("declared") if self.has_declared_facts else self.known)
         return self._undeclared[0]
 
-    def without_declared(self) -> Scene:
-        """Return what planning knows without any declared fact, and without what is stored that leans on one."""
-        declared = {fact.id for fact in self.known.facts if fact.origin == "declared"}
-        fragments = tuple(one for one in self.fragments if declared.isdisjoint(one.fragment.facts))
-        return replace(self, known=self.undeclared, fragments=fragments, leaned=[], _proved={}, _undeclared=[])
+    def is_defined(self, statement: Statement) -> bool:
+        """Return whether a statement is proved by definitions alone, without any declared or observed fact.
 
-    def lies_in(self, one: Extent, other: Extent) -> bool:
-        """Whether a set is proved to lie in another one."""
-        return (
-            other.digest == everything.digest
-            or parts(other).keys() <= parts(one).keys()
-            or self.holds(self.inside(one, other))
+        The statement must be one of those that planning asks: a set is empty, or a relation such as subset.
+        """
+        if not self._defined:
+            facts_can_matter = any(_excludes_objects(fact.statement) for fact in self.known.facts) or not all(
+                isinstance(known, SetComparison | Property) for known in self.known.knowledge.facts
+            )
+            self._defined.append(
+                self.known.without("declared", "observed").knowledge if facts_can_matter else self.known.knowledge
+            )
+        return self._defined[0].entails(statement)
+
+    def drop_declared_facts(self) -> Scene:
+        """Return the scene without declared facts and fragments based on declared facts."""
+        declared = {fact.id for fact in self.known.facts if fact.origin == "declared"}
+        fragments = tuple(stored for stored in self.fragments if declared.isdisjoint(stored.fragment.facts))
+        return replace(
+            self, known=self.undeclared_knowledge, fragments=fragments, used_statements=[], _proved={}, _undeclared=[]
         )
 
-    def is_empty(self, one: Extent) -> bool:
-        """Whether a set is proved to have no source."""
-        return one.digest == nothing.digest or self.holds(self.vanishing(one))
+    def lies_in(self, extent: Extent, other: Extent) -> bool:
+        """Return whether an extent is proved to be a subset of another."""
+        return (
+            other.digest == everything.digest
+            or split_intersection(other).keys() <= split_intersection(extent).keys()
+            or self.is_proved(self.state_inside(extent, other))
+        )
+
+    def is_empty(self, extent: Extent) -> bool:
+        """Return whether an extent is proved to have no source."""
+        return extent.digest == nothing.digest or self.is_proved(self.state_empty(extent))
 
     # -- attributes ----------------------------------------------------------------------------------------------
 
-    def learn(self, plan: Step) -> None:
-        """Take note of how the attributes in a plan are defined."""
-        for one in walk(plan):
-            if isinstance(one, Derive):
-                self._definitions.setdefault(one.attribute.identity, one)
-            elif isinstance(one, Calculate) and not one.whole:
-                for output in one.outputs:
-                    self._definitions.setdefault(output.identity, one)
+    def note_definitions(self, plan: PlanStep) -> None:
+        """Note how the steps of a plan define attributes."""
+        for step in walk_steps(plan):
+            if isinstance(step, Derive):
+                self._definitions.setdefault(step.attribute.identity, step)
+            elif isinstance(step, Calculate) and not step.is_catalog_wide:
+                for output in step.outputs:
+                    self._definitions.setdefault(output.identity, step)
 
-    def definition(self, identity: str) -> Derive | Calculate | None:
-        """Return a step that derives an attribute from others, row by row; None if it is not known how to."""
+    def find_definition(self, identity: AttributeIdentity) -> Derive | Calculate | None:
+        """Return a step that derives an attribute row by row; None if no noted step does."""
         return self._definitions.get(identity)
 
     @property
     def selections(self) -> Iterable[tuple[Extent, SelectSources]]:
-        """The sets by which catalogs select, over atoms."""
+        """The conditions of all selections in the lineage, each with its catalog."""
         if not self._selections:
-            for one in cone(*self.catalogs):
-                if isinstance(one, SelectSources):
-                    made = condition_of(one)
-                    self._selections.setdefault(made.digest, (made, one))
+            for catalog in cone(*self.catalogs):
+                if isinstance(catalog, SelectSources):
+                    condition = build_condition(catalog)
+                    self._selections.setdefault(condition.digest, (condition, catalog))
         return self._selections.values()
 
     # -- data ----------------------------------------------------------------------------------------------------
 
-    def stored(self, identities: Iterable[str]) -> list[Stored]:
-        """Return the fragments that hold at least one of some attributes."""
+    def find_stored(self, identities: Iterable[AttributeIdentity]) -> list[FragmentScan]:
+        """Return the fragments that hold at least one of the attributes."""
         wanted = frozenset(identities)
-        return [one for one in self.fragments if wanted & one.fragment.identities]
+        return [stored for stored in self.fragments if wanted & stored.fragment.identities]
 
 
-def _as_people_write(one: Term) -> tuple[bool, bool, str]:
-    """Return where a term stands in an intersection: catalogs before criteria, what is left out last."""
-    return one.label is None or "`" in one.label, one.postfix[-1] is Op.NOT, str(one)
+def _excludes_objects(statement: Statement) -> bool:
+    """Return whether a statement may exclude objects from a set.
+
+    Any other statement only says that some set has an object. If no statement offers a choice, such a statement never
+    helps to prove that a set is empty, nor a relation such as subset: the object can be added to every world.
+    """
+    return not isinstance(statement, SetComparison | Property) or not all(
+        claim.inhabited for claim in statement.claims()
+    )
 
 
-def condition_of(catalog: SelectSources) -> Extent:
-    """Return the set of a selection over atoms, each of which is evaluated on a row of the parent."""
+def _make_sort_key(term: Term) -> tuple[bool, bool, str]:
+    """Return the position of a term in an intersection: catalogs, then criteria, then complements."""
+    return term.label is None or "`" in term.label, term.postfix[-1] is Op.NOT, str(term)
+
+
+def build_condition(catalog: SelectSources) -> Extent:
+    """Return the condition of a selection as a set of atoms, each evaluated on a row of the parent."""
     selection = catalog.selection
     true = selection.true
-    if not {one.label for one in selection.atoms}.issuperset(true.labels):
-        true = catalog.criterion.true  # after a concatenation, the selection speaks of its members
-    return extent_of(true, leaf)
+    if not {atom.label for atom in selection.atoms}.issuperset(true.labels):
+        true = catalog.criterion.true  # after a concatenation, the selection names the members' attributes
+    return build_extent(true, leaf)
 
 
-def parts(extent: Extent) -> dict[str, Extent]:
-    """Return the sets whose intersection an extent is, by digest: itself, if it is no intersection."""
+def split_intersection(extent: Extent) -> dict[str, Extent]:
+    """Return the operands of an intersection by digest; for any other extent, only the extent itself."""
     if extent.label is None and not extent.complemented:
-        return {one.digest: one for one in extent.parts}
+        return {part.digest: part for part in extent.parts}
     return {extent.digest: extent}

@@ -1,7 +1,7 @@
-"""What is stored, as steps that rules put in the place of computing it.
+"""Supplies: steps for reading fragments in place of computation.
 
-A fragment gives what it holds. A fragment of a concatenation also gives what each member defines: an attribute that
-members define differently has, for a source of the first member that holds it, just that member's value.
+A fragment supplies all stored attributes. A fragment of a concatenation also supplies the attributes of each member: if
+members define an attribute differently, the value for a source comes from the first member with the source.
 """
 
 from __future__ import annotations
@@ -10,75 +10,101 @@ from collections.abc import Iterable, Iterator
 
 from provenn.catalogs import Attribute, Catalog, Extent, cone
 from provenn.catalogs.extent import union
-from provenn.targets.literal import literal
-from provenn.targets.pruning import pruned
+from provenn.criteria import AttributeIdentity
+from provenn.digests import CatalogDigest
+from provenn.targets.literal import build_step
+from provenn.targets.pruning import prune_step
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Calculate, Concat, Exclude, Restrict, Step, Stored, is_key, key_of, walk
+from provenn.targets.steps import (
+    Calculate,
+    Concat,
+    Exclude,
+    FragmentScan,
+    PlanStep,
+    Restrict,
+    find_key,
+    is_key,
+    walk_steps,
+)
 
-__all__ = ["joint_supply", "keys_of", "size_of", "supplies"]
+__all__ = ["build_key_step", "count_stored_rows", "find_supplies", "join_supplies"]
 
 
-def supplies(scene: Scene, identities: Iterable[str], like: Step) -> list[Step]:
-    """Return steps that read at least one of some attributes from fragments, for sources of the population of a step.
+def find_supplies(scene: Scene, identities: Iterable[AttributeIdentity], like: PlanStep) -> list[PlanStep]:
+    """Return steps for reading some of the attributes from fragments, for the population of a step.
 
-    The steps that give most sources come first.
+    The steps with the most sources come first.
     """
     wanted = frozenset(identities)
-    key = key_of(like.attributes)
-    found = [supply for stored in scene.fragments for supply in _supplies_of(scene, stored, stored, wanted)]
-    return sorted((supply for supply in found if key_of(supply.attributes) == key), key=lambda supply: -size_of(supply))
+    key = find_key(like.attributes)
+    candidates = [supply for stored in scene.fragments for supply in _iterate_supplies(scene, stored, stored, wanted)]
+    return sorted(
+        (supply for supply in candidates if find_key(supply.attributes) == key),
+        key=lambda supply: -count_stored_rows(supply),
+    )
 
 
-def size_of(supply: Step) -> int:
+def count_stored_rows(supply: PlanStep) -> int:
     """Return how many sources the fragment of a supply holds."""
-    return supply.fragment.rows if isinstance(supply, Stored) else sum(map(size_of, supply.inputs[:1]))
+    return supply.fragment.rows if isinstance(supply, FragmentScan) else sum(map(count_stored_rows, supply.inputs[:1]))
 
 
-def joint_supply(scene: Scene, extent: Extent, identity: str, like: Step) -> Step | None:
-    """Return a step that gives an attribute for as many sources of an extent as fragments together hold it for.
+def join_supplies(scene: Scene, extent: Extent, identity: AttributeIdentity, like: PlanStep) -> PlanStep | None:
+    """Return a step with an attribute for all stored sources of an extent, from all fragments that add sources.
 
-    All fragments hold the same value of one identity for a source, so that it does not matter which of them gives it.
+    All fragments hold the same value of an identity for a source, so any fragment may give the value.
     """
-    chosen: list[Step] = []
-    for supply in supplies(scene, [identity], like):
-        held = union(one.extent for one in chosen)
+    chosen: list[PlanStep] = []
+    for supply in find_supplies(scene, [identity], like):
+        held = union(member.extent for member in chosen)
         if not (scene.is_empty(extent & supply.extent) or scene.lies_in(extent & supply.extent, held)):
             chosen.append(supply)
     if len(chosen) < 2:
         return chosen[0] if chosen else None
-    attributes = [one for one in chosen[0].attributes.values() if is_key(one.identity) or one.identity == identity]
-    columns = tuple((one, (one.identity,) * len(chosen)) for one in attributes)
-    return Concat(tuple(chosen), columns, False, union(one.extent for one in chosen))
+    attributes = [
+        attribute
+        for attribute in chosen[0].attributes.values()
+        if is_key(attribute.identity) or attribute.identity == identity
+    ]
+    columns = tuple((attribute, (attribute.identity,) * len(chosen)) for attribute in attributes)
+    return Concat(tuple(chosen), columns, False, union(member.extent for member in chosen))
 
 
-def _supplies_of(scene: Scene, stored: Stored, step: Step, wanted: frozenset[str]) -> Iterator[Step]:
-    """Yield a step that reads a fragment, and what the step gives of members of concatenations, if it is wanted."""
+def _iterate_supplies(
+    scene: Scene, stored: FragmentScan, step: PlanStep, wanted: frozenset[AttributeIdentity]
+) -> Iterator[PlanStep]:
+    """Yield a step on a fragment, and views of the step as members of concatenations, if an attribute is wanted."""
     if wanted & step.attributes.keys():
         yield step
-    joined = [one for one in step.attributes.values() if wanted & _pieces_of(one)]
-    for members in dict.fromkeys(map(_members, joined)):
-        own = [one for one in joined if _members(one) == members]
-        for place in range(len(members)):
-            if any(wanted & _given(one, place) for one in own):
-                view = _view(scene, stored, step, members, place)
-                yield from () if view is None else _supplies_of(scene, stored, view, wanted)
+    joined = [attribute for attribute in step.attributes.values() if wanted & _find_piece_identities(attribute)]
+    for members in dict.fromkeys(map(_list_members, joined)):
+        own = [attribute for attribute in joined if _list_members(attribute) == members]
+        for position in range(len(members)):
+            if any(wanted & _find_supplied_identities(attribute, position) for attribute in own):
+                view = _find_view(scene, stored, step, members, position)
+                yield from () if view is None else _iterate_supplies(scene, stored, view, wanted)
 
 
-def _view(scene: Scene, stored: Stored, step: Step, members: tuple[str, ...], place: int) -> Step | None:
-    """Return the rows of a step that a member of a concatenation gave, with the attributes as the member defines them.
+def _find_view(
+    scene: Scene, stored: FragmentScan, step: PlanStep, members: tuple[CatalogDigest, ...], position: int
+) -> PlanStep | None:
+    """Return the rows from one member of a concatenation, with the attributes of the member.
 
-    That is sound because the first member that holds a source gives its values: the sources of the member, without
-    those of earlier members. None if it cannot be told which sources these are.
+    Sound: the first member with a source gives the values, so the view has the sources of the member outside all
+    earlier members. None if a calculator would be needed to find these sources.
     """
-    at = (step.signature, members, place)
-    if at not in scene.views:
-        scene.views[at] = _made_view(step, cone(stored.catalog), members, place)
-    return scene.views[at]
+    view_key = (step.signature, members, position)
+    if view_key not in scene.views:
+        scene.views[view_key] = _build_view(step, cone(stored.catalog), members, position)
+    return scene.views[view_key]
 
 
-def _made_view(step: Step, catalogs: Iterable[Catalog], members: tuple[str, ...], place: int) -> Step | None:
-    known = {one.digest: one for one in catalogs}
-    keys = [keys_of(known[digest]) for digest in members[: place + 1]]
+def _build_view(
+    step: PlanStep, catalogs: Iterable[Catalog], members: tuple[CatalogDigest, ...], position: int
+) -> PlanStep | None:
+    """Return the view of a member: exclude earlier members, restrict to the member, and rename the pieces."""
+    known = {catalog.digest: catalog for catalog in catalogs}
+    keys = [build_key_step(known[digest]) for digest in members[: position + 1]]
     own, rows = keys[-1], step
     if own is None:
         return None
@@ -88,34 +114,38 @@ def _made_view(step: Step, catalogs: Iterable[Catalog], members: tuple[str, ...]
         rows = Exclude(rows, earlier)
     rows = Restrict(rows, own)
     columns = tuple(
-        (one.pieces[place].attribute if _members(one) == members else one, (one.identity,))
-        for one in step.attributes.values()
+        (
+            attribute.pieces[position].attribute if _list_members(attribute) == members else attribute,
+            (attribute.identity,),
+        )
+        for attribute in step.attributes.values()
     )
     return Concat((rows,), columns, True, rows.extent)
 
 
-def keys_of(catalog: Catalog) -> Step | None:
-    """Return a step that gives the keys of a catalog; None if a calculator would have to be called for them."""
-    step = pruned(literal(catalog), frozenset())
-    return None if any(isinstance(one, Calculate) for one in walk(step)) else step
+def build_key_step(catalog: Catalog) -> PlanStep | None:
+    """Return a step with the keys of a catalog; None if a calculator would have to be called for them."""
+    step = prune_step(build_step(catalog), frozenset())
+    return None if any(isinstance(ancestor, Calculate) for ancestor in walk_steps(step)) else step
 
 
-def _members(attribute: Attribute) -> tuple[str, ...]:
+def _list_members(attribute: Attribute) -> tuple[CatalogDigest, ...]:
     return tuple(piece.member for piece in attribute.pieces)
 
 
-def _given(attribute: Attribute, place: int) -> frozenset[str]:
-    piece = attribute.pieces[place].attribute
-    return _pieces_of(piece) | {piece.identity}
+def _find_supplied_identities(attribute: Attribute, position: int) -> frozenset[AttributeIdentity]:
+    """Return the identities that the piece at a position supplies, at any depth."""
+    piece = attribute.pieces[position].attribute
+    return _find_piece_identities(piece) | {piece.identity}
 
 
-def _pieces_of(attribute: Attribute) -> frozenset[str]:
-    """Return the identities of all attributes that an attribute is put together from, at any depth."""
-    found: set[str] = set()
+def _find_piece_identities(attribute: Attribute) -> frozenset[AttributeIdentity]:
+    """Return the identities of all pieces of an attribute, at any depth."""
+    identities: set[AttributeIdentity] = set()
     pending = [piece.attribute for piece in attribute.pieces]
     while pending:
-        one = pending.pop()
-        if one.identity not in found:
-            found.add(one.identity)
-            pending.extend(piece.attribute for piece in one.pieces)
-    return frozenset(found)
+        current = pending.pop()
+        if current.identity not in identities:
+            identities.add(current.identity)
+            pending.extend(piece.attribute for piece in current.pieces)
+    return frozenset(identities)

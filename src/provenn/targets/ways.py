@@ -1,20 +1,21 @@
-"""Where the values of an attribute come from in a plan: which steps read, derive or calculate them."""
+"""The origin of attribute values in a plan: reading, derivation or calculation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from provenn.criteria import AttributeIdentity
 from provenn.targets.match_steps import Match
 from provenn.targets.plan import Plan
-from provenn.targets.steps import Calculate, Combine, Concat, Derive, Fill, Nothing, Scan, Step, Stored
+from provenn.targets.steps import Calculate, Combine, Concat, Derive, Fill, FragmentScan, Nothing, PlanStep, Scan
 
-__all__ = ["computed_attributes", "giving_steps", "reused_attributes"]
+__all__ = ["find_computed_attributes", "find_giving_steps", "find_reused_attributes"]
 
 
-def giving_steps(step: Step, identity: str) -> Iterator[Step]:
-    """Yield the steps that give the values of an attribute: for different sources, there may be several."""
+def find_giving_steps(step: PlanStep, identity: AttributeIdentity) -> Iterator[PlanStep]:
+    """Yield the steps that give the values of an attribute; different sources may have different steps."""
     match step:
-        case Scan() | Stored():
+        case Scan() | FragmentScan():
             yield step
         case Derive(attribute=attribute) if attribute.identity == identity:
             yield step
@@ -23,40 +24,43 @@ def giving_steps(step: Step, identity: str) -> Iterator[Step]:
         case Fill(missing=missing) if identity in {attribute.identity for attribute in missing}:
             yield step
         case Concat():
-            given = next(names for attribute, names in step.columns if attribute.identity == identity)
-            for member, name in zip(step.members, given, strict=True):
-                yield from giving_steps(member, name)
+            identities = next(identities for attribute, identities in step.columns if attribute.identity == identity)
+            for member, member_identity in zip(step.members, identities, strict=True):
+                yield from find_giving_steps(member, member_identity)
         case Match(catalog=catalog) if identity == catalog.separation.identity:
             yield step
         case Match():
             columns = step.columns(frozenset({identity}))
-            side = next(at for at, given in enumerate(columns) if identity in given)
-            yield from giving_steps(step.inputs[side], columns[side][identity])
+            side = next(position for position, side_columns in enumerate(columns) if identity in side_columns)
+            yield from find_giving_steps(step.inputs[side], columns[side][identity])
         case Combine():
-            yield from giving_steps(next(one for one in step.members if identity in one.attributes), identity)
+            yield from find_giving_steps(
+                next(member for member in step.members if identity in member.attributes), identity
+            )
         case Nothing():
             return
         case _:
-            yield from giving_steps(step.inputs[0], identity)
+            yield from find_giving_steps(step.inputs[0], identity)
 
 
-def reused_attributes(plan: Plan) -> dict[str, str]:
-    """Return the attributes of which at least some values are read from fragments: their names, by identity."""
-    return _given_by(plan, Stored)
+def find_reused_attributes(plan: Plan) -> dict[AttributeIdentity, str]:
+    """Return the names, by identity, of attributes with at least some values read from fragments."""
+    return _find_attributes_given_by(plan, FragmentScan)
 
 
-def computed_attributes(plan: Plan) -> dict[str, str]:
-    """Return the attributes of which at least some values are derived, calculated or matched: names, by identity.
+def find_computed_attributes(plan: Plan) -> dict[AttributeIdentity, str]:
+    """Return the names, by identity, of attributes with some derived, calculated or matched values.
 
-    An attribute of which a part was stored is both reused and computed; one that files hold is neither.
+    A partly stored attribute is both reused and computed; an attribute read from files is neither.
     """
-    return _given_by(plan, Derive | Calculate | Match)
+    return _find_attributes_given_by(plan, Derive | Calculate | Match)
 
 
-def _given_by(plan: Plan, kind: type | object) -> dict[str, str]:
+def _find_attributes_given_by(plan: Plan, kind: type | object) -> dict[AttributeIdentity, str]:
+    """Return the names, by identity, of needed attributes with some values from a kind of step."""
     return {
         column.identity: column.name
         for column in plan.columns
         if column.identity in plan.needed
-        and any(isinstance(step, kind) for step in giving_steps(plan.after, column.identity))  # type: ignore[arg-type]
+        and any(isinstance(step, kind) for step in find_giving_steps(plan.after, column.identity))  # type: ignore[arg-type]
     }

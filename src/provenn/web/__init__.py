@@ -1,4 +1,4 @@
-"""The archive in the browser: pages, and the same as JSON. A page is a view and a template; its JSON is the view."""
+"""The web server of an archive: each page is a view rendered by a template, and the same view as JSON."""
 
 from provenn.web.app import create_app
 

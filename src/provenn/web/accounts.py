@@ -1,7 +1,7 @@
-"""Who uses the server: people who have a token, and browsers that were shown one.
+"""Accounts of the server: people with a token, and browser sessions that began with a token.
 
-A browser gets a session: a secret of its own, which is good for half a day while the token is, and dies with the
-server. The token itself is never kept by the browser, nor by the server.
+A session is a separate secret. The session is valid for half a day, as long as the token is valid and the server runs.
+Neither the browser nor the server keeps the token itself.
 """
 
 import threading
@@ -10,17 +10,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from secrets import compare_digest, token_urlsafe
+from hashlib import blake2b, sha256
+from secrets import compare_digest, token_bytes, token_urlsafe
 from time import monotonic
 from typing import Final
 
 from provenn.archive import Archive
-from provenn.archive.serving import note, note_use, token_numbered, token_with
-from provenn.store.tokens import Role, Token
+from provenn.archive.serving import find_best_token, find_token_by_number, find_token_by_secret
+from provenn.people.tokens import Role, Token
+from provenn.web.notes import Notes
+from provenn.web.proxies import make_address_key
+from provenn.web.quota_limits import Quotas
 from provenn.web.rates import Rate
 
-__all__ = ["Account", "Accounts", "acting", "current", "same"]
+__all__ = ["Account", "Accounts", "act_as", "get_current_account", "match_secrets"]
 
 _ROLES: Final[tuple[Role, ...]] = ("reader", "author", "admin")
 _SECONDS: Final = 12 * 3600.0
@@ -31,39 +34,43 @@ _OFTEN: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Somebody who uses the server.
+    """A person on whose behalf the server answers requests.
 
     Attributes
     ----------
     who, role
-        The person, and what they may do.
+        The name of the person, and the role that limits their actions.
     token
         The number of the token.
     form
-        What a form of this browser has to bring; empty if it is a program, whose token no other page can send.
+        The secret that each form of this browser must send; empty for a program, because no foreign page can send the
+        token of a program.
+    is_vouched_for
+        Whether a named proxy identified the person; the server then offers no logout.
     """
 
     who: str
     role: Role
     token: int
     form: str = ""
+    is_vouched_for: bool = False
 
     def may(self, role: Role) -> bool:
-        """Whether they may do what a role may."""
+        """Return whether the account has at least the rights of a role."""
         return _ROLES.index(self.role) >= _ROLES.index(role)
 
 
 _CURRENT: Final[ContextVar[Account | None]] = ContextVar("account", default=None)
 
 
-def current() -> Account | None:
-    """Return who asks now; None where the server asks nobody who they are."""
+def get_current_account() -> Account | None:
+    """Return the account of the current request; None on a server without accounts."""
     return _CURRENT.get()
 
 
 @contextmanager
-def acting(account: Account) -> Iterator[None]:
-    """Let somebody be who asks, while the body runs and in whatever it starts."""
+def act_as(account: Account) -> Iterator[None]:
+    """Make an account the current account within the block, and in all tasks and threads started by the block."""
     token = _CURRENT.set(account)
     try:
         yield
@@ -79,81 +86,103 @@ class _Session:
 
 
 class Accounts:
-    """The people who have a token, and the sessions of their browsers.
+    """The accounts of all people with a token, and the sessions of their browsers.
 
     Parameters
     ----------
     archive
-        Has the tokens.
+        The archive with the tokens.
+
+    Attributes
+    ----------
+    notes
+        Receives notes of logins and failed logins for the audit log.
+    quotas
+        The quotas of all people.
     """
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive.as_seen_by(archive.who, confined=False, via="http")
+        self.notes = Notes(self._archive)
+        self.quotas = Quotas(self._archive, self.notes)
+        self._forms = token_bytes(32)
         self._lock = threading.Lock()
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._noted: dict[int, float] = {}
         self._failures = Rate(per_second=0.2, at_once=10)
 
-    def with_token(self, secret: str) -> Account | None:
-        """Return who has a token, if it is good."""
-        return self._account(token_with(self._archive, secret[:_LONGEST]))
+    def find_by_token(self, secret: str) -> Account | None:
+        """Return the account of a token; None unless the token is valid."""
+        return self._make_account(find_token_by_secret(self._archive, secret[:_LONGEST]))
 
-    def in_session(self, secret: str) -> Account | None:
-        """Return who is logged in with a session, if that has not ended and their token is good."""
+    def find_by_session(self, secret: str) -> Account | None:
+        """Return the account of a session; None if the session has ended or the token is not valid any more."""
         with self._lock:
-            session = self._sessions.get(_hashed(secret))
+            session = self._sessions.get(_hash_secret(secret))
         if session is None or session.ends < monotonic():
             return None
-        account = self._account(token_numbered(self._archive, session.token))
+        account = self._make_account(find_token_by_number(self._archive, session.token))
         return account and replace(account, form=session.form)
 
+    def find_vouched_for(self, who: str) -> Account | None:
+        """Return the account of a person identified by a named proxy; None if the person has no valid token.
+
+        The best token of the person determines the role. The proxy typically knows people by a cookie, and any page
+        can make a browser send a cookie: therefore each form must send the secret that its page contained.
+        """
+        account = self._make_account(find_best_token(self._archive, who[:_LONGEST]))
+        form = blake2b(who.encode("utf-8", "surrogatepass"), key=self._forms, digest_size=24).hexdigest()
+        return account and replace(account, form=form, is_vouched_for=True)
+
     def log_in(self, secret: str, address: str) -> tuple[str, Account] | None:
-        """Begin a session: return its secret, and whose it is; None if the token is not good.
+        """Begin a session: return the secret and the account of the session, or None for an invalid token.
 
         Parameters
         ----------
         secret
-            The token's.
+            The secret of the token.
         address
-            Where the browser is, for the audit log.
+            The address of the browser, for the audit log.
         """
-        account = self.with_token(secret.strip())
+        account = self.find_by_token(secret.strip())
         if account is None:
             return None
-        made = token_urlsafe(32)
+        session_secret = token_urlsafe(32)
         with self._lock:
-            self._sessions[_hashed(made)] = _Session(account.token, token_urlsafe(32), monotonic() + _SECONDS)
+            self._sessions[_hash_secret(session_secret)] = _Session(
+                account.token, token_urlsafe(32), monotonic() + _SECONDS
+            )
             while len(self._sessions) > _MOST:
                 self._sessions.popitem(last=False)
-        note(self._archive, "log in", f"token #{account.token}", address, who=account.who)
-        return made, account
+        self.notes.note_deed("log in", f"token #{account.token}", address, who=account.who)
+        return session_secret, account
 
     def log_out(self, secret: str) -> None:
         """End a session."""
         with self._lock:
-            self._sessions.pop(_hashed(secret), None)
+            self._sessions.pop(_hash_secret(secret), None)
 
-    def refused(self, address: str) -> bool:
-        """Record that somebody came with a token that is not good; or return False if that happens too often there."""
+    def record_refusal(self, address: str) -> bool:
+        """Note a failed login for the audit log; return False if the address has failed too often to be noted."""
         with self._lock:
-            seldom = self._failures.take(address)
-        if seldom:
-            note(self._archive, "fail to log in", address, who="?")
-        return seldom
+            is_within_rate = self._failures.take(make_address_key(address))
+        if is_within_rate:
+            self.notes.note_deed("fail to log in", address, who="?")
+        return is_within_rate
 
-    def _account(self, token: Token | None) -> Account | None:
+    def _make_account(self, token: Token | None) -> Account | None:
         if token is None:
             return None
         if monotonic() - self._noted.get(token.number, -_OFTEN) >= _OFTEN:
             self._noted[token.number] = monotonic()
-            note_use(self._archive, token)
+            self.notes.note_use(token)
         return Account(token.who, token.role, token.number)
 
 
-def same(given: str, wanted: str) -> bool:
-    """Whether two secrets are the same; how long that takes tells nothing."""
-    return compare_digest(given.encode("utf-8", "surrogatepass"), wanted.encode())
+def match_secrets(secret: str, wanted: str) -> bool:
+    """Return whether two secrets are equal, in a time that does not depend on the secrets."""
+    return compare_digest(secret.encode("utf-8", "surrogatepass"), wanted.encode())
 
 
-def _hashed(secret: str) -> str:
+def _hash_secret(secret: str) -> str:
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,18 +1,21 @@
-"""The application: all pages of an archive."""
+"""The web application with all pages of an archive."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from anyio import to_thread
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.staticfiles import StaticFiles
 
-from provenn import __version__
+from provenn._version import __version__
 from provenn.archive import Archive
 from provenn.web.accounts import Accounts
-from provenn.web.failures import tell_failures
+from provenn.web.failures import add_failure_handlers
+from provenn.web.job_threads import JobLimits
 from provenn.web.pages import (
     audit,
     catalog,
@@ -22,6 +25,7 @@ from provenn.web.pages import (
     knowledge,
     lineage,
     login,
+    quota,
     report,
     runs,
     sets,
@@ -32,6 +36,7 @@ from provenn.web.rendering import render
 
 __all__ = ["create_app"]
 
+_THREADS: Final = 400
 _STATIC: Final = Path(__file__).parent / "static"
 _REFUSED: Final[dict[str, Any]] = {
     "type": "object",
@@ -44,7 +49,7 @@ _REFUSED: Final[dict[str, Any]] = {
         }
     },
 }
-"""What programs are told of a request that is refused, as `provenn.web.failures` tells it."""
+"""The JSON schema of a refused request, as `provenn.web.failures` answers it."""
 
 _PAGES: Final[tuple[APIRouter, ...]] = (
     catalogs.router,
@@ -58,26 +63,39 @@ _PAGES: Final[tuple[APIRouter, ...]] = (
     knowledge.router,
     runs.router,
     audit.router,
+    quota.router,
 )
 
 
-def create_app(archive: Archive, *, accounts: Accounts | None = None, roots: Sequence[str] | None = None) -> FastAPI:
-    """Return the application that serves an archive; `provenn.web.guarding` is to stand before it.
+def create_app(
+    archive: Archive,
+    *,
+    accounts: Accounts | None = None,
+    roots: Sequence[str] | None = None,
+    jobs_limits: JobLimits | None = None,
+) -> FastAPI:
+    """Return the application that serves an archive; the caller must put `provenn.web.guarding` before it.
 
     Parameters
     ----------
     archive
-        The archive. It stays open, and belongs to the caller.
+        The archive. The application does not close it.
     accounts
-        Who uses it, each as they see it; `provenn.web.entering` is to stand before it then. None if whoever asks is who
-        opened the archive.
+        The accounts of the users, which see only their part of the archive; the caller must then put
+        `provenn.web.entering` before the application. With None, every request acts as the opener of the archive.
     roots
-        Where files of base catalogs may lie; None for anywhere.
+        The folders that may contain files of base catalogs; None for any folder.
+    jobs_limits
+        The limits of jobs; by default two run at once. Without accounts, the limit per person equals the total limit.
     """
-    people = People(archive, roots)
+    limits = jobs_limits or JobLimits()
+    limits = limits if accounts is not None else replace(limits, per_client=limits.at_once)
+    people = People(archive, roots, None if accounts is None else accounts.notes, limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        # `Turns` limits how many questions run. Abandoned work keeps its thread until it ends: this needs more threads.
+        to_thread.current_default_thread_limiter().total_tokens = _THREADS
         yield
         people.close()
 
@@ -91,14 +109,14 @@ def create_app(archive: Archive, *, accounts: Accounts | None = None, roots: Seq
         openapi_url="/api/openapi.json",
         responses={
             "4XX": {
-                "description": "What is wrong with the request, and what to do",
+                "description": "The error in the request, with a hint",
                 "content": {"application/json": {"schema": _REFUSED}},
             }
         },
     )
     app.state.people = people
     app.state.accounts = accounts
-    tell_failures(app)
+    add_failure_handlers(app)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     for router in (*_PAGES, *([] if accounts is None else [login.router])):
         app.include_router(router)
@@ -109,23 +127,23 @@ def create_app(archive: Archive, *, accounts: Accounts | None = None, roots: Seq
 
     @app.get("/api", include_in_schema=False, response_class=HTMLResponse)
     def programs() -> HTMLResponse:
-        return render("api.html", {"operations": _operations(app.openapi())})
+        return render("api.html", {"operations": _list_operations(app.openapi())})
 
     return app
 
 
-def _operations(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what programs can ask for: method, path, what it is, and its parameters."""
+def _list_operations(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the method, path, summary and parameters of each operation in an OpenAPI schema."""
     return [
         {
             "method": method.upper(),
             "path": path,
-            "summary": told.get("summary", ""),
+            "summary": operation.get("summary", ""),
             "parameters": [
-                {"name": one["name"], "where": one["in"], "says": one.get("description", "")}
-                for one in told.get("parameters", ())
+                {"name": parameter["name"], "where": parameter["in"], "says": parameter.get("description", "")}
+                for parameter in operation.get("parameters", ())
             ],
         }
         for path, methods in schema["paths"].items()
-        for method, told in methods.items()
+        for method, operation in methods.items()
     ]

@@ -1,4 +1,4 @@
-"""Pages with a form: what is wrong with what was asked is told beside it, by the page and by its JSON."""
+"""Pages with a form: page and JSON report an invalid input next to the field."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,24 +8,25 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from provenn.errors import ProvennError
-from provenn.web.failures import status_of
+from provenn.hints import phrase_for_page
+from provenn.web.failures import find_status
 from provenn.web.rendering import render
 
-__all__ = ["Problem", "add_form", "problem_of"]
+__all__ = ["FormProblem", "add_form", "make_problem"]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """What is wrong with what was asked.
+class FormProblem:
+    """An error in the input of a form.
 
     Attributes
     ----------
     field
-        What of it is wrong.
+        The field with the invalid input.
     message, hint
-        What is wrong with it, and what to do.
+        The error, and how to correct the input.
     status
-        The status of the answer.
+        The HTTP status of the answer.
     """
 
     field: str
@@ -34,9 +35,9 @@ class Problem:
     status: int
 
 
-def problem_of(field: str, error: ProvennError) -> Problem:
-    """Return an error as a problem with a field."""
-    return Problem(field, error.message, error.hint or "", status_of(error))
+def make_problem(field: str, error: ProvennError) -> FormProblem:
+    """Return the form problem for an error in a field."""
+    return FormProblem(field, error.message, phrase_for_page(error.hint), find_status(error))
 
 
 def add_form(
@@ -44,29 +45,29 @@ def add_form(
     path: str,
     view: Callable[..., Any],
     template: str,
-    drawn: Callable[[Any], dict[str, str]] = lambda _: {},
+    draw_pictures: Callable[[Any], dict[str, str]] = lambda _: {},
 ) -> None:
-    """Add a page with a form, and what it shows as JSON.
+    """Add a page with a form, and the JSON of its view under ``/api``.
 
     Parameters
     ----------
     router, path, view, template
-        As for `provenn.web.rendering.add_page`; what the view returns has a `problem`, or None.
-    drawn
-        Returns the pictures for the template, by name. They are not part of the JSON.
+        As for `provenn.web.rendering.add_page`; the result of the view has an attribute `problem`, which may be None.
+    draw_pictures
+        Returns the pictures for the template by name. The JSON does not contain them.
     """
-    shown = get_type_hints(view)["return"]
+    result_type = get_type_hints(view)["return"]
     name = view.__name__
 
-    @router.get(f"/api{path}", response_model=shown, name=name, summary=(view.__doc__ or name).split("\n")[0])
-    def as_json(found: Annotated[Any, Depends(view)]) -> Any:  # noqa: ANN401 - what the view returns
-        wrong = found.problem
-        if wrong is None:
-            return found
-        return JSONResponse({"error": {"message": wrong.message, "hint": wrong.hint}}, wrong.status)
+    @router.get(f"/api{path}", response_model=result_type, name=name, summary=(view.__doc__ or name).split("\n")[0])
+    def as_json(view_result: Annotated[Any, Depends(view)]) -> Any:  # noqa: ANN401 - the result of the view
+        problem = view_result.problem
+        if problem is None:
+            return view_result
+        return JSONResponse({"error": {"message": problem.message, "hint": problem.hint}}, problem.status)
 
     @router.get(path, response_class=HTMLResponse, include_in_schema=False, name=f"{name}_page")
-    def as_page(found: Annotated[Any, Depends(view)], request: Request) -> Response:  # noqa: ANN401 - see above
-        beside = f"/api{path}?{request.url.query}" if request.url.query else f"/api{path}"
-        status = 200 if found.problem is None else found.problem.status
-        return render(template, {"found": found, "json": beside, **drawn(found)}, status)
+    def as_page(view_result: Annotated[Any, Depends(view)], request: Request) -> Response:  # noqa: ANN401 - see above
+        json_address = f"/api{path}?{request.url.query}" if request.url.query else f"/api{path}"
+        status = 200 if view_result.problem is None else view_result.problem.status
+        return render(template, {"found": view_result, "json": json_address, **draw_pictures(view_result)}, status)

@@ -1,52 +1,60 @@
-"""Where people show who they are, before any page is asked for: with a token, or in the session of a browser.
+"""Authentication before any page: by a token, by a browser session, or by a named proxy.
 
-Without it nothing is told, not even which pages there are.
+An unauthenticated request learns nothing, not even which pages exist.
 """
 
-from collections.abc import Mapping
+from asyncio import sleep
+from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import parse_qs, quote
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import Request, Response
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from provenn.web.accounts import Account, Accounts, acting, same
-from provenn.web.failures import failure
-from provenn.web.guarding import SAFE, replayed
+from provenn.web.accounts import Account, Accounts, act_as, match_secrets
+from provenn.web.failures import DELAY, make_busy_answer, make_failure
+from provenn.web.guarding import SAFE, replay_body
+from provenn.web.proxies import find_address
 from provenn.web.rates import Rate
 from provenn.web.rendering import render
+from provenn.web.turns import make_person_key
 
-__all__ = ["COOKIE", "Entrance", "address_of", "too_often"]
+__all__ = ["COOKIE", "Authenticator", "make_too_often_answer"]
 
 COOKIE: Final = "provenn_session"
-"""What the cookie of a session is called."""
+"""The name of the session cookie."""
 
 _PER_SECOND: Final = 50
 _AT_ONCE: Final = 200
-"""How often somebody may ask: so many times at once, and then so many times a second."""
+"""The rate limit per person: a burst of `_AT_ONCE` requests, then `_PER_SECOND` requests per second."""
+
+_THREADS: Final = 4
+"""Threads reserved for authentication, so that long questions never delay it."""
 
 _FORM: Final = "form"
 _FORM_HEADER: Final = "x-provenn-form"
 _OPEN: Final = ("/login", "/static/")
 
 
-class Entrance:
-    """Lets those in who show a token that is good, each as who they are, and not too often.
+class Authenticator:
+    """Passes on authenticated requests with their account, and limits the rate of requests.
 
     Parameters
     ----------
     app
-        What answers them.
+        The application that answers authenticated requests.
     accounts
-        Who they are.
+        The accounts of the server.
     """
 
     def __init__(self, app: ASGIApp, accounts: Accounts) -> None:
         self._app = app
         self._accounts = accounts
         self._rate = Rate(_PER_SECOND, _AT_ONCE)
+        self._quotas = Rate(_PER_SECOND, _AT_ONCE)
+        self._threads = CapacityLimiter(_THREADS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -60,81 +68,107 @@ class Entrance:
             await send(message)
 
         request = Request(scope)
-        account = await run_in_threadpool(self._account, request)
-        if not self._rate.take(f"account {account.who}" if account else address_of(request)):
-            await too_often(scope)(scope, receive, send_private)
+        account, per_minute = await to_thread.run_sync(self._identify, request, limiter=self._threads)
+        person = make_person_key(scope, account)
+        if not self._rate.take(person):
+            await sleep(DELAY)
+            await make_too_often_answer(scope)(scope, receive, send_private)
             return
-        refused = await self._refused(request, account)
-        if refused is None and account is not None and scope["method"] not in SAFE:
+        if per_minute is not None and not self._quotas.take(person, per_minute=per_minute):
+            await sleep(DELAY)
+            message = f"your quota is {per_minute} requests per minute"
+            await make_busy_answer(scope, 429, message, -(-60 // max(1, per_minute)))(scope, receive, send_private)
+            return
+        refusal = await self._refuse_unknown(request, account)
+        if refusal is None and account is not None and scope["method"] not in SAFE:
             body = (await receive()).get("body", b"")  # the guard has read all of it
-            receive = replayed(body, receive)
-            refused = _not_allowed(scope, account, Headers(scope=scope), body)
-        if refused is not None:
-            await refused(scope, receive, send_private)
+            receive = replay_body(body, receive)
+            refusal = _check_permission(scope, account, Headers(scope=scope), body)
+        if refusal is not None:
+            await refusal(scope, receive, send_private)
         elif account is None:
             await self._app(scope, receive, send_private)
         else:
-            with acting(account):
+            with act_as(account):
                 await self._app(scope, receive, send_private)
 
-    def _account(self, request: Request) -> Account | None:
-        given = request.headers.get("authorization")
-        if given is not None:
-            scheme, _, secret = given.partition(" ")
-            return self._accounts.with_token(secret.strip()) if scheme.lower() == "bearer" else None
-        session = request.cookies.get(COOKIE)
-        return None if session is None else self._accounts.in_session(session)
+    def _identify(self, request: Request) -> tuple[Account | None, int | None]:
+        """Return the account of a request, and its quota of questions per minute; None for no quota."""
+        account = self._find_account(request)
+        if account is None or request.scope["path"].startswith(_OPEN[1]):
+            return account, None
+        return account, self._accounts.quotas.limit(account.who, "questions")
 
-    async def _refused(self, request: Request, account: Account | None) -> Response | None:
-        """Return the answer to somebody who does not say who they are; who comes with a bad token is taken note of."""
-        path = request.scope["path"]  # by which it is answered; that of its URL may be another
+    def _find_account(self, request: Request) -> Account | None:
+        authorization = request.headers.get("authorization")
+        if authorization is not None:
+            scheme, _, secret = authorization.partition(" ")
+            return self._accounts.find_by_token(secret.strip()) if scheme.lower() == "bearer" else None
+        users = request.scope.get("provenn.user")
+        if users is not None:
+            return self._accounts.find_vouched_for(users[0]) if len(users) == 1 else None
+        session = request.cookies.get(COOKIE)
+        return None if session is None else self._accounts.find_by_session(session)
+
+    async def _refuse_unknown(self, request: Request, account: Account | None) -> Response | None:
+        """Return the refusal of an unauthenticated request, or None; note an invalid token for the audit log."""
+        path = request.scope["path"]  # the path that routing uses; the path in the URL may differ
         if account is not None or path == _OPEN[0] or path.startswith(_OPEN[1]):
             return None
-        came = "authorization" in request.headers
-        if came and not await run_in_threadpool(self._accounts.refused, address_of(request)):
-            return too_often(request.scope)
-        return _unknown(request)
+        has_token = "authorization" in request.headers
+        if has_token and not self._accounts.record_refusal(find_address(request)):
+            return make_too_often_answer(request.scope)
+        users = request.scope.get("provenn.user")
+        return _request_login(request) if has_token or users is None else _refuse_proxy_user(request, users)
 
 
-def address_of(request: Request) -> str:
-    """Return where a request comes from."""
-    return request.client.host if request.client else "nowhere"
-
-
-def _unknown(request: Request) -> Response:
+def _request_login(request: Request) -> Response:
     path = request.scope["path"]
     if path.startswith("/api/"):
-        hint = "send it as: Authorization: Bearer TOKEN"
-        refused: Response = failure(request.scope, 401, "this needs a token, and one that is good", hint)
+        hint = "send the header Authorization: Bearer TOKEN"
+        refusal: Response = make_failure(request.scope, 401, "this needs a valid token", hint)
     else:
         query = f"?{request.url.query}" if request.url.query else ""
-        refused = render("login.html", {"next": f"{quote(path)}{query}", "problem": ""}, 401)
-    refused.headers["WWW-Authenticate"] = "Bearer"
-    return refused
+        refusal = render("login.html", {"next": f"{quote(path)}{query}", "problem": ""}, 401)
+    refusal.headers["WWW-Authenticate"] = "Bearer"
+    return refusal
 
 
-def too_often(scope: Scope) -> Response:
-    """Return the answer to somebody who asks too often."""
-    refused = failure(scope, 429, "these are too many requests in a short time", "ask again in a moment")
-    refused.headers["Retry-After"] = "1"
-    return refused
+def _refuse_proxy_user(request: Request, users: Sequence[str]) -> Response:
+    """Return the refusal of a request through a proxy that names no person, or a person without a token."""
+    if len(users) != 1 or not users[0]:
+        return make_failure(
+            request.scope,
+            401,
+            "the proxy does not name the person",
+            "log in at the proxy, or send the header Authorization: Bearer TOKEN",
+        )
+    hint = "ask the administrator for one: provenn token new"
+    return make_failure(request.scope, 403, f"{users[0]} has no token for this archive", hint)
 
 
-def _not_allowed(scope: Scope, account: Account, headers: Mapping[str, str], body: bytes) -> Response | None:
-    """Return the answer to somebody who may not change anything, or whose browser did not send a form of ours."""
+def make_too_often_answer(scope: Scope) -> Response:
+    """Return the refusal of a request beyond the rate limit."""
+    return make_busy_answer(scope, 429, "too many requests in a short time")
+
+
+def _check_permission(scope: Scope, account: Account, headers: Mapping[str, str], body: bytes) -> Response | None:
+    """Return the refusal of a change by a reader or by a form without the session's secret; None if it is allowed."""
     if scope["path"] == "/login":
         return None
-    if account.form and not same(headers.get(_FORM_HEADER) or _in_form(headers, body), account.form):
-        return failure(scope, 403, "this form is not of this session", "load its page again, and send it from there")
+    if account.form and not match_secrets(headers.get(_FORM_HEADER) or _read_form_secret(headers, body), account.form):
+        return make_failure(
+            scope, 403, "this form belongs to another session", "reload the page, and send the form again"
+        )
     if scope["path"] != "/logout" and not account.may("author"):
-        return failure(scope, 403, "this needs a token of the role author", "ask who runs the server for one")
+        return make_failure(scope, 403, "this needs a token with the role author", "ask the administrator for one")
     return None
 
 
-def _in_form(headers: Mapping[str, str], body: bytes) -> str:
+def _read_form_secret(headers: Mapping[str, str], body: bytes) -> str:
     if headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
         return ""
     try:
         return parse_qs(body.decode("latin-1"), max_num_fields=1000).get(_FORM, [""])[0]
-    except ValueError:  # more fields than any form of ours has
+    except ValueError:  # more fields than any form of this server has
         return ""

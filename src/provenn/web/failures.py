@@ -1,4 +1,4 @@
-"""What is answered when something is wrong: a page or JSON, with what to do, and nothing of the program's inside."""
+"""Answers to failed requests: a page or JSON with a hint, without internals of the program."""
 
 import logging
 from collections.abc import Mapping
@@ -13,19 +13,28 @@ from starlette.types import Scope
 
 from provenn.errors import (
     ArchiveBusyError,
+    ArchiveChangedError,
+    ArchiveUnreachableError,
     ContradictionError,
+    DeadlineError,
     NotYoursError,
+    OutcomeUnknownError,
     PopulationError,
     ProvennError,
+    QuotaError,
     ReadOnlyArchiveError,
     UnknownCatalogError,
     UnknownJobError,
 )
+from provenn.hints import phrase_for_page
 from provenn.web.rendering import render
 
-__all__ = ["failure", "status_of", "tell_failures"]
+__all__ = ["DELAY", "add_failure_handlers", "find_status", "make_busy_answer", "make_failure"]
 
 _LOG = logging.getLogger("provenn.web")
+
+DELAY: Final = 0.5
+"""Seconds before a refusal for too many requests is sent, so that immediate retries cost the server little."""
 
 _STATUS: Final[Mapping[type[ProvennError], int]] = {
     UnknownCatalogError: 404,
@@ -35,44 +44,62 @@ _STATUS: Final[Mapping[type[ProvennError], int]] = {
     NotYoursError: 403,
     ReadOnlyArchiveError: 403,
     ArchiveBusyError: 503,
+    ArchiveChangedError: 503,
+    ArchiveUnreachableError: 503,
+    OutcomeUnknownError: 503,
+    DeadlineError: 503,
+    QuotaError: 429,
 }
 
 
-def failure(scope: Scope, status: int, message: str, hint: str = "") -> Response:
-    """Return the answer to a request that fails: JSON to programs, a page to people."""
+def make_failure(scope: Scope, status: int, message: str, hint: str = "") -> Response:
+    """Return the answer to a failed request: JSON under ``/api/``, otherwise a page."""
     if scope["path"].startswith("/api/"):
         return JSONResponse({"error": {"message": message, "hint": hint}}, status)
-    found = {"status": status, "phrase": HTTPStatus(status).phrase, "message": message, "hint": hint}
-    return render("failure.html", found, status)
+    values = {"status": status, "phrase": HTTPStatus(status).phrase, "message": message, "hint": hint}
+    return render("failure.html", values, status)
 
 
-def status_of(error: ProvennError) -> int:
-    """Return the status of the answer to a request that an error ends."""
+def make_busy_answer(scope: Scope, status: int, message: str, seconds: int = 1) -> Response:
+    """Return the answer to a request beyond a limit, with the limit and the seconds until a retry makes sense."""
+    moment = "a moment" if seconds == 1 else f"{seconds} seconds"
+    refusal = make_failure(scope, status, message, f"try again in {moment}")
+    refusal.headers["Retry-After"] = str(seconds)
+    return refusal
+
+
+def find_status(error: ProvennError) -> int:
+    """Return the HTTP status for an error."""
     return next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400)
 
 
-def tell_failures(app: FastAPI) -> None:
-    """Have an application tell people and programs what is wrong."""
+def add_failure_handlers(app: FastAPI) -> None:
+    """Make an application answer all errors with `make_failure`."""
 
-    async def refused(request: Request, error: Any) -> Response:  # noqa: ANN401 - a ProvennError, says FastAPI
-        return failure(request.scope, status_of(error), error.message, error.hint or "")
+    async def answer_error(request: Request, error: Any) -> Response:  # noqa: ANN401 - a ProvennError, says FastAPI
+        return make_failure(request.scope, find_status(error), error.message, phrase_for_page(error.hint))
 
-    async def unusable(request: Request, error: Any) -> Response:  # noqa: ANN401 - a RequestValidationError
-        said = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors())
-        return failure(request.scope, 422, f"the request cannot be understood: {said}", "correct what is named")
+    async def answer_invalid_request(request: Request, error: Any) -> Response:  # noqa: ANN401 - a RequestValidationError
+        details = "; ".join(f"{detail['loc'][-1]}: {detail['msg']}" for detail in error.errors())
+        return make_failure(request.scope, 422, f"invalid request: {details}", "correct these values")
 
-    async def missing(request: Request, error: Any) -> Response:  # noqa: ANN401 - an HTTPException
+    async def answer_http_error(request: Request, error: Any) -> Response:  # noqa: ANN401 - an HTTPException
         if error.status_code == 404:
-            return failure(request.scope, 404, "there is no such page", "the list of catalogs is a good start")
-        return failure(request.scope, error.status_code, str(error.detail))
+            return make_failure(request.scope, 404, "this page does not exist", "start from the list of catalogs")
+        refusal = make_failure(request.scope, error.status_code, str(error.detail))
+        refusal.headers.update(error.headers or {})
+        return refusal
 
-    async def broken(request: Request, error: Exception) -> Response:
+    async def answer_crash(request: Request, error: Exception) -> Response:
         _LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return failure(
-            request.scope, 500, "provenn failed to answer this", "who runs the server finds out why in its log"
+        return make_failure(
+            request.scope,
+            500,
+            "the server failed to answer this request",
+            "the administrator finds the reason in the log of the server",
         )
 
-    app.add_exception_handler(ProvennError, refused)
-    app.add_exception_handler(RequestValidationError, unusable)
-    app.add_exception_handler(HTTPException, missing)
-    app.add_exception_handler(Exception, broken)
+    app.add_exception_handler(ProvennError, answer_error)
+    app.add_exception_handler(RequestValidationError, answer_invalid_request)
+    app.add_exception_handler(HTTPException, answer_http_error)
+    app.add_exception_handler(Exception, answer_crash)

@@ -1,8 +1,8 @@
-"""What every request and every answer goes through, whatever page is asked for.
+"""Checks and headers for every request and every answer, independent of the page.
 
-A server on loopback is not out of reach: any page in the same browser can send it requests. So a request must name a
-host that is ours (a name that was rebound to this machine is not), what changes anything must come from a page of ours,
-and no page of ours loads or runs anything from elsewhere.
+A server on loopback is reachable: any page in the same browser can send it requests. So a request must name a host of
+this server (a foreign name that was rebound to this machine is refusal), a request with a change must come from a page
+of this server, and the pages of this server load and run nothing from other sites.
 """
 
 import asyncio
@@ -13,26 +13,25 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from provenn.web.failures import failure
+from provenn.web.failures import make_failure
+from provenn.web.policy import POLICY
 
-__all__ = ["LARGEST", "LOOPBACK", "SAFE", "Guard", "guarded", "replayed"]
+__all__ = ["LARGEST", "LOOPBACK", "SAFE", "Guard", "guard_app", "replay_body"]
 
 LARGEST: Final = 1_000_000
-"""How many bytes a request may bring."""
+"""Maximum bytes of the body of a request."""
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
-"""The hosts that are this machine."""
+"""The host names of this machine."""
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-"""The methods of requests that change nothing."""
+"""The HTTP methods without side effects."""
 
 _LONGEST_HEAD: Final = 32_768
 _PATIENCE: Final = 30.0
-"""Seconds in which a request must have arrived."""
+"""Time limit in seconds for the arrival of a whole request."""
 
 _HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
@@ -43,12 +42,12 @@ _HEADERS: Final = {
 
 
 class Guard:
-    """Refuses what is too large or comes from elsewhere, and tells the browser what a page may do.
+    """Refuses requests that are too large or come from other sites, and adds security headers to answers.
 
     Parameters
     ----------
     app
-        What answers.
+        The application that answers.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -63,6 +62,7 @@ class Guard:
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
+                headers.setdefault("Content-Security-Policy", POLICY)
                 for name, value in _HEADERS.items():
                     headers[name] = value
                 if scope["scheme"] == "https":
@@ -71,32 +71,32 @@ class Guard:
 
         headers = Headers(scope=scope)
         if sum(len(name) + len(value) for name, value in scope["headers"]) > _LONGEST_HEAD:
-            await failure(scope, 431, "the head of this request is too long")(scope, receive, send_guarded)
+            await make_failure(scope, 431, "the headers of this request are too long")(scope, receive, send_guarded)
             return
-        if scope["method"] not in SAFE and not _from_here(headers):
-            refused = failure(scope, 403, "this request comes from a page of another site", "send it from its own page")
-            await refused(scope, receive, send_guarded)
+        if scope["method"] not in SAFE and not _is_from_own_page(headers):
+            refusal = make_failure(scope, 403, "this request comes from another site", "send it from its own page")
+            await refusal(scope, receive, send_guarded)
             return
         try:
-            body = await asyncio.wait_for(_read(receive, headers), _PATIENCE)
+            body = await asyncio.wait_for(_read_body(receive, headers), _PATIENCE)
         except TimeoutError:
-            refused = failure(scope, 408, f"this request took longer than {_PATIENCE:g} seconds to arrive")
-            await refused(scope, receive, send_guarded)
+            refusal = make_failure(scope, 408, f"this request took longer than {_PATIENCE:g} seconds to arrive")
+            await refusal(scope, receive, send_guarded)
             return
         if body is None:
-            refused = failure(scope, 413, f"this request brings more than {LARGEST:,} bytes", "ask for less at once")
-            await refused(scope, receive, send_guarded)
+            refusal = make_failure(scope, 413, f"this request has more than {LARGEST:,} bytes", "ask for less at once")
+            await refusal(scope, receive, send_guarded)
             return
-        await self._app(scope, replayed(body, receive), send_guarded)
+        await self._app(scope, replay_body(body, receive), send_guarded)
 
 
-def guarded(app: ASGIApp, hosts: Sequence[str] = LOOPBACK) -> ASGIApp:
-    """Return an application that only answers requests for these hosts, and none that does harm."""
+def guard_app(app: ASGIApp, hosts: Sequence[str] = LOOPBACK) -> ASGIApp:
+    """Return an application that answers only harmless requests for the given hosts."""
     return Guard(TrustedHostMiddleware(app, allowed_hosts=list(hosts), www_redirect=False))
 
 
-def _from_here(headers: Headers) -> bool:
-    """Whether a request comes from a page of ours, or from no page at all."""
+def _is_from_own_page(headers: Headers) -> bool:
+    """Return whether a request comes from a page of this server, or from no page at all."""
     site = headers.get("sec-fetch-site")
     if site is not None:
         return site in {"same-origin", "none"}
@@ -104,13 +104,13 @@ def _from_here(headers: Headers) -> bool:
     return origin is None or origin.partition("://")[2] == headers.get("host")
 
 
-async def _read(receive: Receive, headers: Headers) -> bytes | None:
-    """Return what a request brings, or None if that is too much."""
-    told = headers.get("content-length", "")
-    if told.isdecimal() and int(told) > LARGEST:
+async def _read_body(receive: Receive, headers: Headers) -> bytes | None:
+    """Return the body of a request, or None if it is too large."""
+    announced_length = headers.get("content-length", "")
+    if announced_length.isdecimal() and int(announced_length) > LARGEST:
         return None
     body = bytearray()
-    if not told and "transfer-encoding" not in headers:
+    if not announced_length and "transfer-encoding" not in headers:
         return bytes(body)
     while True:
         message = await receive()
@@ -123,15 +123,15 @@ async def _read(receive: Receive, headers: Headers) -> bytes | None:
             return bytes(body)
 
 
-def replayed(body: bytes, receive: Receive) -> Receive:
-    """Return what gives the application the body that was read, and then whatever comes."""
-    given = False
+def replay_body(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that first gives the body already read, then the messages that follow."""
+    is_replayed = False
 
     async def replay() -> Message:
-        nonlocal given
-        if given:
+        nonlocal is_replayed
+        if is_replayed:
             return await receive()
-        given = True
+        is_replayed = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay

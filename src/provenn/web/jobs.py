@@ -1,6 +1,6 @@
-"""Targets that the server computes: a few at a time, on threads of its own, into files that can be downloaded.
+"""Jobs: targets that the server computes on background threads, into files for download.
 
-Jobs and their files last as long as the server does, and not all of them: the oldest go when there are many.
+Jobs and their files are deleted when the server ends; when there are many, the oldest are deleted earlier.
 """
 
 import logging
@@ -8,9 +8,10 @@ import re
 import secrets
 import threading
 from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -19,19 +20,25 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import Field
 from starlette.exceptions import HTTPException
 
+from provenn import deadline
 from provenn.archive import Archive
-from provenn.archive.serving import note
-from provenn.errors import ProvennError, UnknownJobError
+from provenn.data.leftovers import JOBS, clear_job_folders, mark_folder
+from provenn.errors import ProvennError, QuotaError, UnknownJobError
+from provenn.files.suffixes import choose_suffix
+from provenn.hints import phrase_for_page
+from provenn.targets.keeping import Keep
 from provenn.targets.plan import Plan
 from provenn.targets.planning import Missing
-from provenn.targets.running import Keep
-from provenn.targets.ways import computed_attributes, reused_attributes
-from provenn.web.first_rows import FirstRows, first_rows
+from provenn.targets.ways import find_computed_attributes, find_reused_attributes
+from provenn.web.first_rows import FirstRows, read_first_rows
+from provenn.web.job_threads import JobThreads
+from provenn.web.notes import Notes
+from provenn.web.quota_limits import Quotas
 
 if TYPE_CHECKING:
     from provenn.spark.progress import Progress
 
-__all__ = ["AT_ONCE", "FORMATS", "Asked", "Format", "Job", "Jobs", "State"]
+__all__ = ["FORMATS", "Format", "JobRequest", "Jobs", "State", "TargetJob"]
 
 _LOG = logging.getLogger("provenn.web")
 
@@ -39,28 +46,22 @@ Format = Literal["parquet", "csv", "fits", "votable", "ecsv"]
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 FORMATS: Final[dict[Format, tuple[str, str]]] = {
-    "parquet": (".parquet", "application/vnd.apache.parquet"),
-    "csv": (".csv", "text/csv; charset=utf-8"),
-    "fits": (".fits", "application/fits"),
-    "votable": (".vot", "application/x-votable+xml"),
-    "ecsv": (".ecsv", "text/plain; charset=utf-8"),
+    "parquet": (choose_suffix("parquet"), "application/vnd.apache.parquet"),
+    "csv": (choose_suffix("csv"), "text/csv; charset=utf-8"),
+    "fits": (choose_suffix("fits"), "application/fits"),
+    "votable": (choose_suffix("votable"), "application/x-votable+xml"),
+    "ecsv": (choose_suffix("ecsv"), "text/plain; charset=utf-8"),
 }
-"""The formats of files: the suffix, and what it is called on the network."""
-
-AT_ONCE = 2
-"""How many jobs run at once, whosever they are."""
-
-_MOST = 20
-"""How many jobs are kept, and how many may wait or run."""
+"""The suffix and the media type of each file format."""
 
 _UNFIT = re.compile(r'[\x00-\x1f\x7f-\x9f\\/:*?"<>|\s]+')
-_DOING = {"verifying": "verifying keys", "storing": "storing what is kept", "writing": "writing the file"}
-_DOING |= {"waiting": "waiting for another run, which computes the same"}
+_DOING = {"verifying": "verifying keys", "storing": "storing results", "writing": "writing the file"}
+_DOING |= {"waiting": "waiting for another run that computes the same"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a job computes: the parameters of a target, and the format of the file."""
+class JobRequest:
+    """A request for a job: the parameters of a target, and the format of the file."""
 
     sources: Annotated[str, Field(min_length=1, max_length=500)]
     attributes: Annotated[tuple[Annotated[str, Field(max_length=500)], ...], Field(min_length=1, max_length=200)]
@@ -71,42 +72,42 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A job, as it is now.
+class TargetJob:
+    """The current state of a job.
 
     Attributes
     ----------
     id
-        By which it is found.
+        The identifier of the job.
     what, asked, asked_at
-        What it computes, in words and as it was asked for, and since when.
+        The target in words, the request, and the time of the request.
     state
-        Where it stands.
+        The state of the job.
     cancelling
-        Whether it was cancelled, and has not stopped yet.
+        Whether the job was cancelled, but still runs.
     ahead
-        How many jobs wait before it.
+        How many jobs wait before this job.
     progress, share
-        How far it is, in words; and from 0 to 1, if that is known.
+        The progress in words, and as a share from 0 to 1 if known.
     seconds
-        How long it has been running, or ran.
+        The running time in seconds, so far or in total.
     rows, size, file
-        How many rows and bytes the file has, and its name; None and empty until there is one.
+        The number of rows and bytes of the file, and its name; None and empty until the file exists.
     reused, computed
-        The names of the attributes of which values come from fragments, and of those of which values are computed.
+        The names of the attributes with values from fragments, and of the attributes with computed values.
     saved
-        About how many seconds reuse has saved.
+        The approximate number of seconds saved by reuse.
     rests_on, doubted
-        The declared facts on which the result rests, in words; and what data contradict.
+        The declared facts on which the result rests, in words; and the facts that data contradict.
     first
         The first rows.
     error, hint
-        Why it failed, and what to do about it.
+        The reason of a failure, and what to do about it.
     """
 
     id: str
     what: str
-    asked: Asked
+    asked: JobRequest
     asked_at: datetime
     state: State = "waiting"
     cancelling: bool = False
@@ -127,124 +128,154 @@ class Job:
     hint: str = ""
 
     @property
-    def over(self) -> bool:
-        """Whether it has ended."""
+    def is_over(self) -> bool:
+        """Whether the job has ended."""
         return self.state not in ("waiting", "running")
 
 
 @dataclass(slots=True)
 class _Work:
-    """A job, and what is needed to carry it out."""
+    """A job with its file, its function and its stop signal."""
 
-    job: Job
+    job: TargetJob
     path: Path
+    run: Callable[[], None] = lambda: None
     stop: threading.Event = field(default_factory=threading.Event)
     began: float | None = None
-    told: "Progress | None" = None
+    last_progress: "Progress | None" = None
 
     def listen(self, progress: "Progress") -> None:
-        """Take note of how far it is; stop it, if it is to stop."""
+        """Remember the progress of the job; raise KeyboardInterrupt if the job was cancelled."""
         if self.stop.is_set():
             raise KeyboardInterrupt
-        self.told = progress
+        self.last_progress = progress
 
-    def now(self) -> Job:
-        """Return the job, as it is now."""
+    def describe_now(self) -> TargetJob:
+        """Return the job with its current running time and progress."""
         if self.job.state != "running" or self.began is None:
             return self.job
         job = replace(self.job, seconds=monotonic() - self.began, progress="starting")
-        if self.told is None:
+        if self.last_progress is None:
             return job
-        from provenn.spark.progress_bar import described  # noqa: PLC0415 - pages do without Spark
+        from provenn.spark.progress_bar import describe_progress  # noqa: PLC0415 - pages do without Spark
 
-        told = replace(self.told, what=_DOING.get(self.told.what.split(" ", 1)[0], "computing"))
-        return replace(job, progress=described(told), share=told.tasks_done / told.tasks if told.tasks else None)
+        activity = _DOING.get(self.last_progress.what.split(" ", 1)[0], "computing")
+        progress = replace(self.last_progress, what=activity)
+        share = progress.tasks_done / progress.tasks if progress.tasks else None
+        return replace(job, progress=describe_progress(progress), share=share)
 
 
 class Jobs:
-    """The jobs of a person who uses a server.
+    """The jobs of a person.
 
     Parameters
     ----------
     archive
-        What they compute from. Spark is started with the first job.
+        The archive, as the person sees it. The first job starts Spark.
     threads
-        Where they run, with those of others.
+        The threads that run the jobs of all people.
+    notes
+        Receives notes of runs and downloads for the audit log.
+    quotas
+        The quotas of all people.
+    kept
+        How many jobs are remembered; also the maximum of waiting and running jobs.
     """
 
-    def __init__(self, archive: Archive, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, archive: Archive, threads: JobThreads, notes: Notes, quotas: Quotas, kept: int = 20) -> None:
         self._archive = archive
+        self._notes = notes
+        self._quotas = quotas
+        self._kept = kept
         self._lock = threading.Lock()
         self._works: OrderedDict[str, _Work] = OrderedDict()
         self._threads = threads
         self._folder: TemporaryDirectory[str] | None = None
 
-    def start(self, asked: Asked) -> Job:
-        """Have a target computed, as soon as there is room.
+    def start(self, asked: JobRequest) -> TargetJob:
+        """Start a job as soon as the limits permit.
 
         Raises
         ------
         TargetError
-            If it cannot be answered; that is seen now.
+            If the target has no plan; the plan is made before the job starts.
         HTTPException
-            If too many are waiting.
+            If too many jobs wait or run.
+        QuotaError
+            If the quota of the person permits no jobs.
         """
-        plan = _target(self._archive, asked).plan()
+        at_once = self._quotas.limit(self._archive.who, "jobs")
+        if at_once == 0:
+            raise QuotaError("your quota allows no jobs", hint="ask the owner of the archive for more")
+        plan = _make_target(self._archive, asked).plan()
         with self._lock:
-            if sum(not one.job.over for one in self._works.values()) >= _MOST:
-                raise HTTPException(429, f"{_MOST} jobs are waiting or running: wait for one, or cancel one")
+            if sum(not work.job.is_over for work in self._works.values()) >= self._kept:
+                limit = (
+                    f"{self._kept} of your jobs are waiting or running, which is the limit: wait for one, or cancel one"
+                )
+                raise HTTPException(429, limit, {"Retry-After": "10"})
             if self._folder is None:
-                self._folder = TemporaryDirectory(prefix="provenn-jobs-", ignore_cleanup_errors=True)
+                clear_job_folders()
+                self._folder = TemporaryDirectory(prefix=JOBS, ignore_cleanup_errors=True)
+                mark_folder(Path(self._folder.name))
             number = secrets.token_hex(6)
-            job = Job(number, f"{', '.join(asked.attributes)} of {plan.what}", asked, datetime.now(UTC))
+            job = TargetJob(number, f"{', '.join(asked.attributes)} of {plan.what}", asked, datetime.now(UTC))
             work = _Work(job, Path(self._folder.name) / f"{number}{FORMATS[asked.format][0]}")
             self._works[number] = work
             self._forget()
-            self._threads.submit(self._carry_out, work)
-        note(self._archive, "run", job.what, f"job {number}")
-        return self.job(number)
+            work.run = partial(self._carry_out, work)
+            self._threads.submit(self._archive.who, work.run, at_once)
+        self._notes.note_deed("run", job.what, f"job {number}", who=self._archive.who, archive=self._archive)
+        return self.find_job(number)
 
-    def job(self, number: str) -> Job:
-        """Return a job, as it is now.
+    def find_job(self, number: str) -> TargetJob:
+        """Return the current state of a job.
 
         Raises
         ------
         UnknownJobError
-            If there is none.
+            If no such job is remembered.
         """
         with self._lock:
-            return self._now(self._work(number))
+            return self._describe_now(self._find_work(number))
 
-    def jobs(self) -> tuple[Job, ...]:
-        """Return all jobs that are kept, the latest first."""
+    def list_jobs(self) -> tuple[TargetJob, ...]:
+        """Return all remembered jobs, the latest first."""
         with self._lock:
-            return tuple(map(self._now, reversed(self._works.values())))
+            return tuple(map(self._describe_now, reversed(self._works.values())))
 
-    def cancel(self, number: str) -> Job:
-        """Have a job stop, if it has not ended; a job that waits ends at once."""
+    def cancel(self, number: str) -> TargetJob:
+        """Cancel a job unless it has ended; a waiting job ends at once."""
         with self._lock:
-            work = self._work(number)
-            if not work.job.over:
+            work = self._find_work(number)
+            if not work.job.is_over:
                 work.stop.set()
                 waits = work.began is None
                 work.job = replace(work.job, state="cancelled" if waits else "running", cancelling=not waits)
-            return self._now(work)
+            return self._describe_now(work)
 
-    def data(self, number: str) -> tuple[Job, Path]:
-        """Return a job and the file that it has written.
+    def open_data(self, number: str) -> tuple[TargetJob, Path]:
+        """Return a job and the path of its file, and note the download.
 
         Raises
         ------
         UnknownJobError
-            If there is none.
+            If no such job is remembered, or the job has no file.
+        QuotaError
+            If the file exceeds the download quota of the person for today.
         """
         with self._lock:
-            work = self._work(number)
+            work = self._find_work(number)
             if work.job.state != "done":
                 raise UnknownJobError(f"the job {number} has no data: it is {work.job.state}")
             job, path = work.job, work.path
-        note(self._archive, "download", job.what, f"job {number}")
+        self._quotas.check_download(self._archive.who, job.size or 0)
+        self._notes.note_deed("download", job.what, f"job {number}", who=self._archive.who, archive=self._archive)
         return job, path
+
+    def count_download(self, size: int) -> None:
+        """Count downloaded bytes towards the quota of the person."""
+        self._quotas.count_download(self._archive.who, size)
 
     def stop(self) -> None:
         """Cancel all jobs."""
@@ -253,37 +284,36 @@ class Jobs:
                 work.stop.set()
 
     def close(self) -> None:
-        """Cancel all jobs, wait until they and those of others have stopped, and delete their files."""
+        """Cancel all jobs, wait until the jobs of all people have stopped, and delete the files of this person."""
         self.stop()
-        self._threads.shutdown(cancel_futures=True)
+        self._threads.shutdown()
         if self._folder is not None:
             self._folder.cleanup()
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _work(self, number: str) -> _Work:
+    def _find_work(self, number: str) -> _Work:
         if number not in self._works:
             raise UnknownJobError(
                 f"there is no job {number[:40]}",
-                hint="jobs are forgotten when there are many, and when the server ends",
+                hint="old jobs are removed, and all jobs when the server stops",
             )
         return self._works[number]
 
-    def _now(self, work: _Work) -> Job:
+    def _describe_now(self, work: _Work) -> TargetJob:
         if work.job.state != "waiting":
-            return work.now()
-        waiting = [one.job.id for one in self._works.values() if one.job.state == "waiting"]
-        return replace(work.job, ahead=waiting.index(work.job.id))
+            return work.describe_now()
+        return replace(work.job, ahead=self._threads.count_ahead(self._archive.who, work.run))
 
     def _forget(self) -> None:
-        """Forget the oldest jobs that have ended, and delete their files."""
-        ended = [one for one in self._works.values() if one.job.over]
-        for work in ended[: max(0, len(self._works) - _MOST)]:
+        """Forget the oldest ended jobs, and delete their files."""
+        ended = [work for work in self._works.values() if work.job.is_over]
+        for work in ended[: max(0, len(self._works) - self._kept)]:
             del self._works[work.job.id]
             work.path.unlink(missing_ok=True)
 
     def _carry_out(self, work: _Work) -> None:
-        """Compute a target. Whatever happens, the job says how it ended."""
+        """Run a job, and record its outcome in any case."""
         with self._lock:
             if work.stop.is_set():
                 work.job = replace(work.job, state="cancelled", cancelling=False)
@@ -292,15 +322,22 @@ class Jobs:
             work.job = replace(work.job, state="running")
         ended: dict[str, Any]
         try:
-            ended = self._computed(work)
+            with deadline.limit(work.stop.is_set):
+                ended = self._compute(work)
         except KeyboardInterrupt:
             ended = {"state": "cancelled"}
         except ProvennError as error:
-            where = str(work.path)  # the name that the file will have is nobody's business
-            ended = {"error": error.message.replace(where, "the file"), "hint": error.hint.replace(where, "the file")}
-        except Exception as error:  # noqa: BLE001 - the page says so, and the log says why
+            where = str(work.path)  # the path on the server stays private
+            ended = {
+                "error": error.message.replace(where, "the file"),
+                "hint": phrase_for_page(error.hint).replace(where, "the file"),
+            }
+        except Exception as error:  # noqa: BLE001 - the page reports the failure, and the log its reason
             _LOG.error("the job %s failed", work.job.id, exc_info=error)
-            ended = {"error": "provenn failed to compute this", "hint": "who runs the server finds out why in its log"}
+            ended = {
+                "error": "the server failed to compute this",
+                "hint": "the administrator finds the reason in the log of the server",
+            }
         with self._lock:
             if work.stop.is_set():
                 ended = {"state": "cancelled"}
@@ -310,40 +347,40 @@ class Jobs:
             usual: dict[str, Any] = {"state": "failed", "cancelling": False, "seconds": seconds}
             work.job = replace(work.job, **(usual | ended))
 
-    def _computed(self, work: _Work) -> dict[str, Any]:
+    def _compute(self, work: _Work) -> dict[str, Any]:
         asked = work.job.asked
         archive = self._archive.watched(work.listen, notify=False)
-        target = _target(archive, asked)
+        target = _make_target(archive, asked)
         plan = target.plan()
         with self._lock:
-            work.job = replace(work.job, **_shares(plan))
-        done = target.write(work.path, format=asked.format, single=True)
+            work.job = replace(work.job, **_list_attributes(plan))
+        result = target.write(work.path, format=asked.format, single=True)
         run = archive.last_run
-        told = archive.notices
+        notices = archive.notices
         return {
             "state": "done",
-            "rows": done.rows,
-            "size": done.size,
-            "file": _file_name(asked),
+            "rows": result.rows,
+            "size": result.size,
+            "file": _make_file_name(asked),
             "saved": 0.0 if run is None or run.saved is None else run.saved,
-            "rests_on": tuple(fact.words for one in told if one.kind == "rests on" for fact in one.facts),
-            "doubted": tuple(one.message for one in told if one.kind == "suspended"),
-            "first": first_rows(work.path, asked.format),
+            "rests_on": tuple(fact.words for notice in notices if notice.kind == "rests on" for fact in notice.facts),
+            "doubted": tuple(notice.message for notice in notices if notice.kind == "suspended"),
+            "first": read_first_rows(work.path, asked.format),
         }
 
 
-def _target(archive: Archive, asked: Asked) -> Any:  # noqa: ANN401 - a target
+def _make_target(archive: Archive, asked: JobRequest) -> Any:  # noqa: ANN401 - a target
     return archive.target(asked.sources, asked.attributes, where=asked.where, missing=asked.missing, keep=asked.keep)
 
 
-def _shares(plan: Plan) -> dict[str, Any]:
-    """Return what a plan reuses and computes."""
+def _list_attributes(plan: Plan) -> dict[str, Any]:
+    """Return the names of the attributes that a plan reuses and computes, as fields of a job."""
     return {
-        "reused": tuple(reused_attributes(plan).values()),
-        "computed": tuple(computed_attributes(plan).values()),
+        "reused": tuple(find_reused_attributes(plan).values()),
+        "computed": tuple(find_computed_attributes(plan).values()),
     }
 
 
-def _file_name(asked: Asked) -> str:
-    """Return a name for a file that every system takes."""
+def _make_file_name(asked: JobRequest) -> str:
+    """Return a file name that is valid on every operating system."""
     return (_UNFIT.sub("_", asked.sources)[:100].strip("._ ") or "target") + FORMATS[asked.format][0]

@@ -1,13 +1,15 @@
-"""What each person who uses the server sees and runs: an archive as they see it, and jobs of their own."""
+"""The people of a server: each has a view of the archive and separate jobs."""
 
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from provenn.archive import Archive
-from provenn.web.accounts import current
-from provenn.web.jobs import AT_ONCE, Jobs
+from provenn.web.accounts import get_current_account
+from provenn.web.job_threads import JobLimits, JobThreads
+from provenn.web.jobs import Jobs
+from provenn.web.notes import Notes
+from provenn.web.quota_limits import Quotas
 
 __all__ = ["People"]
 
@@ -19,53 +21,70 @@ class _Person:
 
 
 class People:
-    """The archive and the jobs of who asks.
+    """Gives the archive and the jobs of the person of the current request.
 
     Parameters
     ----------
     archive
-        The archive, as who runs the server sees it.
+        The archive, as the operator of the server sees it.
     roots
-        Where files of base catalogs may lie; None for anywhere.
+        The folders that may contain files of base catalogs; None for any folder.
+    notes
+        Receives notes of the actions of people; by default a new writer of notes.
+    limits
+        The limits on jobs.
     """
 
-    def __init__(self, archive: Archive, roots: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        archive: Archive,
+        roots: Sequence[str] | None = None,
+        notes: Notes | None = None,
+        limits: JobLimits | None = None,
+    ) -> None:
         self._archive = archive
         self._roots = roots
+        self._limits = limits or JobLimits()
         self._lock = threading.Lock()
-        self._threads = ThreadPoolExecutor(AT_ONCE, "job")
-        self._known: dict[str | None, _Person] = {}
+        self._threads = JobThreads(self._limits)
+        everything = archive.as_seen_by(archive.who, confined=False, via="http")
+        self.notes = notes or Notes(everything)
+        self.quotas = Quotas(everything, self.notes)
+        self._people: dict[str | None, _Person] = {}
 
     @property
     def archive(self) -> Archive:
-        """The archive, as who asks sees it."""
-        return self._person().archive
+        """The archive, as the person of the current request sees it."""
+        return self._find_person().archive
 
     @property
     def jobs(self) -> Jobs:
-        """The jobs of who asks, and of nobody else."""
-        return self._person().jobs
+        """The jobs of the person of the current request."""
+        return self._find_person().jobs
 
     def close(self) -> None:
         """Cancel all jobs, wait until they have stopped, and delete their files."""
         with self._lock:
-            people = list(self._known.values())
-        for one in people:
-            one.jobs.stop()
-        for one in people:
-            one.jobs.close()
-        self._threads.shutdown(cancel_futures=True)
+            people = list(self._people.values())
+        for person in people:
+            person.jobs.stop()
+        for person in people:
+            person.jobs.close()
+        self._threads.shutdown()
+        self.notes.close()
 
-    def _person(self) -> _Person:
-        account = current()
+    def _find_person(self) -> _Person:
+        account = get_current_account()
         who = None if account is None else account.who
         with self._lock:
-            if who not in self._known:
-                seen = self._archive.as_seen_by(
+            if who not in self._people:
+                visible_archive = self._archive.as_seen_by(
                     self._archive.who if who is None else who,
                     confined=who is not None or self._archive.confined,
                     via="http",
                     roots=self._roots,
+                ).deferring(self.notes.defer)
+                self._people[who] = _Person(
+                    visible_archive, Jobs(visible_archive, self._threads, self.notes, self.quotas, self._limits.kept)
                 )
-                self._known[who] = _Person(seen, Jobs(seen, self._threads))
-            return self._known[who]
+            return self._people[who]

@@ -1,4 +1,4 @@
-"""Pages from templates; and what adds a page, with its JSON beside it."""
+"""Rendering of templates, and the registration of pages with their JSON."""
 
 import re
 from collections.abc import Callable
@@ -13,105 +13,105 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from provenn.archive import Archive
-from provenn.display.lineage import lineage_svg
-from provenn.display.markup import visible
-from provenn.display.text import size_text
-from provenn.web.accounts import current
+from provenn.display.lineage_picture import lineage_svg
+from provenn.display.markup import make_printable
+from provenn.sizes import format_size
+from provenn.web.accounts import get_current_account
 from provenn.web.people import People
 
-__all__ = ["Held", "add_page", "catalog_url", "environment", "render"]
+__all__ = ["ServedArchive", "add_page", "load_environment", "make_catalog_url", "render"]
 
-# Names that can stand in an address as they are. A slash cannot, nor a name that an address takes for a way.
+# Names that a URL path can contain. A slash is impossible, and "." and ".." have a meaning in paths.
 _PLAIN = re.compile(r"(?!\.{1,2}$)[^/\\?#%]+")
 
 
-def _held(request: Request) -> Archive:
+def _find_archive(request: Request) -> Archive:
     people: People = request.app.state.people
     return people.archive
 
 
-Held = Annotated[Archive, Depends(_held)]
-"""The archive that is served, as who asks sees it, as a parameter of a view."""
+ServedArchive = Annotated[Archive, Depends(_find_archive)]
+"""The parameter type of a view that receives the archive, as the person of the request sees it."""
 
 
 def add_page(router: APIRouter, path: str, view: Callable[..., Any], template: str) -> None:
-    """Add a page, and what it shows as JSON, at the same path under ``/api``.
+    """Add a page, and the JSON of its view at the same path under ``/api``.
 
     Parameters
     ----------
     router
-        Where they are added.
+        The router that receives both routes.
     path
         The address of the page.
     view
-        Returns what there is to show, a dataclass; its parameters are those of the request.
+        Returns the content of the page, a dataclass; its parameters are the parameters of the request.
     template
-        What makes a page of it.
+        The template that renders the content.
     """
-    shown = get_type_hints(view)["return"]
+    result_type = get_type_hints(view)["return"]
     name = view.__name__
 
-    @router.get(f"/api{path}", response_model=shown, name=name, summary=(view.__doc__ or name).split("\n")[0])
-    def as_json(found: Annotated[Any, Depends(view)]) -> Any:  # noqa: ANN401 - what the view returns
-        return found
+    @router.get(f"/api{path}", response_model=result_type, name=name, summary=(view.__doc__ or name).split("\n")[0])
+    def as_json(view_result: Annotated[Any, Depends(view)]) -> Any:  # noqa: ANN401 - the result of the view
+        return view_result
 
     @router.get(path, response_class=HTMLResponse, include_in_schema=False, name=f"{name}_page")
-    def as_page(found: Annotated[object, Depends(view)], request: Request) -> HTMLResponse:
-        return render(template, {"found": found, "json": _beside(request)})
+    def as_page(view_result: Annotated[object, Depends(view)], request: Request) -> HTMLResponse:
+        return render(template, {"found": view_result, "json": _make_json_address(request)})
 
 
 def render(template: str, values: dict[str, Any], status: int = 200) -> HTMLResponse:
-    """Return a page."""
-    return HTMLResponse(environment().get_template(template).render(values), status)
+    """Return the page that a template makes of some values."""
+    return HTMLResponse(load_environment().get_template(template).render(values), status)
 
 
 @cache
-def environment() -> Environment:
-    """Return what reads templates. Whatever is put in is escaped; a value that is not there is an error."""
-    made = Environment(
+def load_environment() -> Environment:
+    """Return the template environment. All values are escaped; a missing value is an error."""
+    environment = Environment(
         loader=PackageLoader("provenn.web"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["account"] = current
-    made.globals["catalog_url"] = catalog_url
-    made.globals["with_query"] = _with_query
-    made.filters["svg"] = Markup  # a picture is made by provenn.display, which escapes what is in it
-    made.filters["lineage_svg"] = partial(lineage_svg, inline=True)
-    made.filters["size"] = size_text
-    made.filters["visible"] = visible
-    made.filters["moment"] = _moment
-    made.filters["number"] = _number
-    return made
+    environment.globals["account"] = get_current_account
+    environment.globals["catalog_url"] = make_catalog_url
+    environment.globals["with_query"] = _add_query
+    environment.filters["svg"] = Markup  # `provenn.display` makes the pictures, and escapes their texts
+    environment.filters["lineage_svg"] = partial(lineage_svg, inline=True)
+    environment.filters["size"] = format_size
+    environment.filters["visible"] = make_printable
+    environment.filters["moment"] = _format_time
+    environment.filters["number"] = _format_number
+    return environment
 
 
-def catalog_url(name: str, digest: str) -> str:
-    """Return the address of a catalog's page: by name, if it has one and an address can hold it.
+def make_catalog_url(name: str, digest: str) -> str:
+    """Return the address of a catalog's page: by name if a URL can contain the name, otherwise by digest.
 
-    >>> catalog_url("bright stars", "0f3a"), catalog_url("a/b", "0f3a")
+    >>> make_catalog_url("bright stars", "0f3a"), make_catalog_url("a/b", "0f3a")
     ('/catalogs/bright%20stars', '/catalogs/0f3a')
     """
-    named = _PLAIN.fullmatch(name) and not digest.startswith(name)
-    return f"/catalogs/{quote(name) if named else digest}"
+    is_usable = _PLAIN.fullmatch(name) and not digest.startswith(name)
+    return f"/catalogs/{quote(name) if is_usable else digest}"
 
 
-def _beside(request: Request) -> str:
+def _make_json_address(request: Request) -> str:
     """Return the address of the JSON of a page."""
     query = f"?{request.url.query}" if request.url.query else ""
     return "/api" + quote(request.scope["path"]) + query
 
 
-def _with_query(path: str, **values: object) -> str:
-    """Return an address with a query; what is None or empty is left out, what is several is there several times."""
-    given = {key: value for key, value in values.items() if value not in (None, "", False)}
-    return f"{path}?{urlencode(given, doseq=True)}"
+def _add_query(path: str, **values: object) -> str:
+    """Return an address with a query; empty values are left out, and a sequence repeats its key."""
+    nonempty = {key: value for key, value in values.items() if value not in (None, "", False)}
+    return f"{path}?{urlencode(nonempty, doseq=True)}"
 
 
-def _moment(when: datetime | None) -> str:
+def _format_time(when: datetime | None) -> str:
     return "" if when is None else f"{when:%Y-%m-%d %H:%M} UTC"
 
 
-def _number(value: float) -> str:
-    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+def _format_number(value: float) -> str:
+    return f"{value:,}"

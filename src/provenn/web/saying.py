@@ -1,21 +1,21 @@
-"""Statements whose names are links: in parts, so that a template needs to parse nothing."""
+"""Statements split into parts, so that a template can link the catalogs without parsing."""
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from provenn.archive.words import Reason
 from provenn.logic import Statement
-from provenn.logic.terms import quoted
+from provenn.logic.terms import quote_label
+from provenn.words.vocabulary import Reason
 
-__all__ = ["Because", "Part", "Said", "because", "said"]
+__all__ = ["LinkedStatement", "ProofReason", "StatementPart", "split_reasons", "split_statement"]
 
 _PLACE = re.compile(r"(place\d+)\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a statement; one that names a catalog has its name and its digest."""
+class StatementPart:
+    """A part of a statement; a part for a catalog also has the name and the digest of the catalog."""
 
     text: str
     name: str = ""
@@ -23,48 +23,54 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A statement: as text, and in parts."""
+class LinkedStatement:
+    """A statement as text and in parts."""
 
     text: str
-    parts: tuple[Part, ...]
+    parts: tuple[StatementPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Because:
-    """A fact that a proof uses, and where it comes from."""
+class ProofReason:
+    """A fact used by a proof, and the origin of the fact."""
 
-    statement: Said
+    statement: LinkedStatement
     because: str
 
 
-def said(statement: Statement, catalogs: Mapping[str, str]) -> Said:
-    """Return a statement in parts.
+def split_statement(statement: Statement, catalogs: Mapping[str, str]) -> LinkedStatement:
+    """Split a statement into parts.
 
     Parameters
     ----------
     statement
-        The statement, in names.
+        The statement, with names of catalogs.
     catalogs
-        The digests of the catalogs among them.
+        The digests of the catalogs by name.
 
     >>> from provenn.logic import subset
-    >>> [(part.text, part.digest) for part in said(subset("bright", "all stars"), {"bright": "0f3a"}).parts]
+    >>> [(part.text, part.digest) for part in split_statement(subset("bright", "all stars"), {"bright": "0f3a"}).parts]
     [('bright', '0f3a'), (' <= ', ''), ('"all stars"', '')]
     """
     labels = {f"place{number}": label for number, label in enumerate(statement.labels)}
     places = {label: place for place, label in labels.items()}
     texts = _PLACE.split(str(statement.relabelled(places.__getitem__)))
-    return Said(str(statement), tuple(_part(one, labels, catalogs) for one in texts if one))
+    return LinkedStatement(str(statement), tuple(_make_part(text, labels, catalogs) for text in texts if text))
 
 
-def because(reasons: Iterable[Reason]) -> tuple[Because, ...]:
-    """Return the facts of a proof."""
-    return tuple(Because(said(one.statement, dict(one.catalogs)), one.because) for one in reasons)
+def split_reasons(reasons: Iterable[Reason]) -> tuple[ProofReason, ...]:
+    """Return the facts of a proof, with their statements split into parts."""
+    return tuple(
+        ProofReason(split_statement(reason.statement, dict(reason.catalogs)), reason.because) for reason in reasons
+    )
 
 
-def _part(text: str, labels: Mapping[str, str], catalogs: Mapping[str, str]) -> Part:
+def _make_part(text: str, labels: Mapping[str, str], catalogs: Mapping[str, str]) -> StatementPart:
     if text not in labels:
-        return Part(text)
+        return StatementPart(text)
     label = labels[text]
-    return Part(quoted(label), label, catalogs[label]) if label in catalogs else Part(quoted(label))
+    return (
+        StatementPart(quote_label(label), label, catalogs[label])
+        if label in catalogs
+        else StatementPart(quote_label(label))
+    )

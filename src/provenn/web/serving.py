@@ -1,58 +1,95 @@
-"""Serving an archive over HTTP: to this machine, or to people who have a token."""
+"""The HTTP server of an archive, for this machine or for people with a token."""
 
 import socket
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from provenn.archive import Archive
 from provenn.archive.serving import list_tokens
+from provenn.database.secrets import hide_process
 from provenn.errors import ServerError
 from provenn.web.accounts import Accounts
 from provenn.web.app import create_app
-from provenn.web.entering import Entrance
-from provenn.web.guarding import LOOPBACK, guarded
-from provenn.web.limits import Limits
+from provenn.web.connections import ConnectionLimits, Connections
+from provenn.web.encryption import Certificate
+from provenn.web.entering import Authenticator
+from provenn.web.guarding import LOOPBACK, guard_app
+from provenn.web.job_threads import JobLimits
+from provenn.web.limits import SECONDS, Limits
+from provenn.web.protocol import make_protocol
+from provenn.web.proxies import Proxies, ThroughProxies
+from provenn.web.turns import TurnLimits, Turns
 
-__all__ = ["serve", "served"]
+__all__ = ["ServerLimits", "build_server_app", "serve"]
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
-_EVERYWHERE: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - to be told from others
-_CONNECTIONS: Final = 1000
-_PATIENCE: Final = 20.0
-"""Seconds in which the head of a request must have arrived, and after which nobody waits for the next one."""
+_EVERYWHERE: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - only compared with
+_PATIENCE: Final = 20
+"""Seconds that open answers may still take when the server ends."""
+
+_OTHER_FILES: Final = 200
+"""Approximate number of open files of a server besides its connections."""
 
 
-def served(
+@dataclass(frozen=True, slots=True)
+class ServerLimits:
+    """The limits of a server.
+
+    Parameters
+    ----------
+    connections, turns, jobs
+        Limits on connections, questions and jobs, in total and per address or person.
+    seconds
+        Time limit in seconds until an answer begins.
+    """
+
+    connections: ConnectionLimits = field(default_factory=ConnectionLimits)
+    turns: TurnLimits = field(default_factory=TurnLimits)
+    jobs: JobLimits = field(default_factory=JobLimits)
+    seconds: float = SECONDS
+
+
+def build_server_app(
     archive: Archive,
     *,
     tokens: bool = False,
     hosts: Sequence[str] = LOOPBACK,
     roots: Sequence[str] | None = None,
+    proxies: Proxies | None = None,
+    limits: ServerLimits | None = None,
 ) -> ASGIApp:
-    """Return all that answers requests.
+    """Return the application with all layers that handle a request.
 
     Parameters
     ----------
     archive
         The archive.
     tokens
-        Whether to ask for tokens: then all see what they may see, do what they may do, and nothing else. Otherwise
-        whoever asks is who opened the archive.
+        Whether requests need a token: then people see and do only what their visibility and role permit. Otherwise
+        every request acts as the person that opened the archive.
     hosts
-        The names by which the server is reached, as they stand in requests.
+        The host names of the server, as requests contain them.
     roots
-        Where files of base catalogs may lie, if tokens are asked for.
+        The folders that may contain files of base catalogs, if requests need a token.
+    proxies
+        The proxies that are trusted to report the origin of requests; by default none.
+    limits
+        The limits of the server.
     """
-    if not tokens:
-        return guarded(Limits(create_app(archive)), hosts)
-    accounts = Accounts(archive)
-    return guarded(Limits(Entrance(create_app(archive, accounts=accounts, roots=roots or ()), accounts)), hosts)
+    limits = limits or ServerLimits()
+    accounts = Accounts(archive) if tokens else None
+    allowed_roots = (roots or ()) if tokens else None
+    app = create_app(archive, accounts=accounts, roots=allowed_roots, jobs_limits=limits.jobs)
+    answers: ASGIApp = Turns(app, limits.turns, alone=accounts is None)
+    if accounts is not None:
+        answers = Authenticator(answers, accounts)
+    return ThroughProxies(guard_app(Limits(answers, seconds=limits.seconds), hosts), proxies or Proxies())
 
 
 def serve(
@@ -63,104 +100,122 @@ def serve(
     tokens: bool = False,
     hosts: Sequence[str] = (),
     roots: Sequence[str] = (),
+    proxies: Proxies | None = None,
+    certificate: Certificate | None = None,
+    limits: ServerLimits | None = None,
     ready: Callable[[str], None],
 ) -> None:
-    """Serve an archive until it is interrupted.
+    """Serve an archive until the process is interrupted.
 
     Parameters
     ----------
     archive
         The archive.
     host, port
-        Where to listen; port 0 is any that is free. Elsewhere than on this machine, tokens are asked for.
+        The address to listen on; port 0 is any free port. Beyond this machine, requests always need a token.
     tokens
-        Whether to ask for tokens on this machine, too.
+        Whether requests need a token on this machine, too.
     hosts
-        Names by which it is reached, besides the host and those of this machine.
+        Host names of the server, besides `host` and the names of this machine.
     roots
-        Where files of base catalogs may lie, if tokens are asked for; by default in the folder of the archive.
+        The folders that may contain files of base catalogs, if requests need a token; by default the archive's folder.
+    proxies
+        The proxies that are trusted to report the origin and the person of requests.
+    certificate
+        The certificate for TLS; by default connections are not encrypted.
+    limits
+        The limits of the server.
     ready
-        Called with the address, once it can be opened.
+        Called with the address of the server once connections are accepted.
 
     Raises
     ------
     ServerError
-        If the port is taken; or the host is not this machine and nobody has a token, or it has no name.
+        If the port is in use; if requests need a token and no valid token exists; or if the server listens everywhere
+        and has no host names.
     """
-    tokens = tokens or host not in _LOOPBACK
+    hide_process()  # the process holds sessions, and perhaps a password
+    proxies = proxies or Proxies()
+    limits = limits or ServerLimits()
+    tokens = tokens or host not in _LOOPBACK or bool(proxies.networks)
     if tokens:
         _check_tokens(archive, host)
     if host in _EVERYWHERE and not hosts:
         raise ServerError(
-            "a server that listens everywhere must be told by which names it is reached",
+            "a server that listens on every address needs its host names",
             hint="--allow-host survey.example.org",
         )
-    names = [*LOOPBACK, *hosts, *([] if host in _EVERYWHERE else [_in_address(host)])]
-    listening = _listening(host, port)
-    app = served(archive, tokens=tokens, hosts=names, roots=roots or _own_roots(archive))
+    names = [*LOOPBACK, *hosts, *([] if host in _EVERYWHERE else [_bracket_host(host)])]
+    server_socket = _open_socket(host, port)
+    app = build_server_app(
+        archive,
+        tokens=tokens,
+        hosts=names,
+        roots=roots or _find_archive_folder(archive),
+        proxies=proxies,
+        limits=limits,
+    )
+    connections = Connections(_limit_by_open_files(limits.connections), proxies)
     config = uvicorn.Config(
         app,
         log_level="warning",
         server_header=False,
-        http=_Protocol,
+        http=make_protocol(connections, None if certificate is None else certificate.get_context),
         ws="none",
-        limit_concurrency=_CONNECTIONS,
-        timeout_keep_alive=int(_PATIENCE),
-        timeout_graceful_shutdown=int(_PATIENCE),
+        proxy_headers=False,  # uvicorn trusts every local process; `ThroughProxies` trusts named proxies only
+        timeout_keep_alive=max(1, int(limits.connections.seconds)),
+        timeout_graceful_shutdown=_PATIENCE,
         h11_max_incomplete_event_size=32_768,
     )
     server = uvicorn.Server(config)
-    ready(f"http://{_in_address(host)}:{listening.getsockname()[1]}/")
+    scheme = "http" if certificate is None else "https"
+    ready(f"{scheme}://{_bracket_host(host)}:{server_socket.getsockname()[1]}/")
     try:
-        server.run(sockets=[listening])
+        server.run(sockets=[server_socket])
     finally:
-        listening.close()
+        server_socket.close()
 
 
-class _Protocol(H11Protocol):
-    """Closes connections on which no request arrives in time, however slowly somebody sends it."""
-
-    def connection_made(self, transport: Any) -> None:  # noqa: ANN401 - asyncio's, of which there are two kinds
-        super().connection_made(transport)
-        self._await_request()
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        self._await_request()
-
-    def _await_request(self) -> None:
-        self.loop.call_later(_PATIENCE, self._give_up, self.cycle)
-
-    def _give_up(self, last: object) -> None:
-        if self.cycle is last and (last is None or self.cycle.response_complete) and not self.transport.is_closing():
-            self.transport.close()
+def _limit_by_open_files(limits: ConnectionLimits) -> ConnectionLimits:
+    """Raise the limit of open files if possible, and return the connection limits reduced to that limit."""
+    try:
+        import resource  # noqa: PLC0415 - not everywhere
+    except ModuleNotFoundError:
+        return limits
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = limits.most + _OTHER_FILES
+    if resource.RLIM_INFINITY != soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    most = limits.most if soft == resource.RLIM_INFINITY else max(1, min(limits.most, soft - _OTHER_FILES))
+    return replace(limits, most=most, per_client=min(limits.per_client, most))
 
 
 def _check_tokens(archive: Archive, host: str) -> None:
     now = datetime.now(UTC)
-    if not any(one.is_good(now) for one in list_tokens(archive)):
+    if not any(token.is_good(now) for token in list_tokens(archive)):
         raise ServerError(
-            f"nobody has a token for this archive, so nobody could use it at {host}",
-            hint="make one: provenn token new WHO --role reader",
+            f"no token exists for this archive, so nobody could use it at {host}",
+            hint="create one: provenn token new WHO --role reader",
         )
 
 
-def _own_roots(archive: Archive) -> tuple[str, ...]:
-    """Return the folder of an archive; one in a database on a server has none."""
+def _find_archive_folder(archive: Archive) -> tuple[str, ...]:
+    """Return the folder of an archive; an archive in a database server has no folder."""
     return () if "://" in archive.place else (str(Path(archive.place).absolute().parent),)
 
 
-def _in_address(host: str) -> str:
+def _bracket_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _open_socket(host: str, port: int) -> socket.socket:
+    server_socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    server_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((host, port))
+        server_socket.bind((host, port))
     except (OSError, OverflowError) as error:
-        made.close()
+        server_socket.close()
         raise ServerError(f"cannot listen at {host}:{port}: {error}", hint="choose another --port") from error
-    made.listen(512)
-    return made
+    server_socket.listen(512)
+    return server_socket

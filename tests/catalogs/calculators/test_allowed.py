@@ -50,7 +50,7 @@ def test_a_module_is_allowed_with_all_that_is_in_it(named, module, may, monkeypa
     if may:
         check_allowed(one)
     forbid(named)
-    assert allowed.allowed() == set()
+    assert allowed.read_permits() == set()
     monkeypatch.setenv("PROVENN_CALCULATORS", f"other, {named}")
     if may:
         check_allowed(one)
@@ -62,4 +62,4 @@ def test_a_module_is_allowed_with_all_that_is_in_it(named, module, may, monkeypa
 def test_a_list_that_cannot_be_read_or_written_allows_nothing(tmp_path):
     (tmp_path / "provenn").write_text("a file, where a folder should be")
     allow("sky")
-    assert allowed.allowed() == set()
+    assert allowed.read_permits() == set()

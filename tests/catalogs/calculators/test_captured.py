@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from provenn.catalogs import PythonCalculator, calculator_from
 from provenn.catalogs.calculators import allowed
 from provenn.catalogs.calculators.allowed import allow, check_allowed, is_permit
-from provenn.catalogs.calculators.captured import LONGEST, capture, hash_source, make_function
+from provenn.catalogs.calculators.captured import LONGEST, capture_source, hash_source, make_function
 from provenn.errors import CalculatorChangedError, CalculatorError
 
 _CELLS = count()
@@ -31,7 +31,7 @@ def typed(source: str, name: str = "f", **known: object):
 
 
 def test_a_function_by_itself_is_its_source():
-    text = capture(typed("def f(batch):\n    # twice\n    return batch * 2"))
+    text = capture_source(typed("def f(batch):\n    # twice\n    return batch * 2"))
     assert text == "def f(batch):\n    # twice\n    return batch * 2\n"
     assert make_function(text, "f")(21) == 42
 
@@ -48,7 +48,7 @@ def test_imports_and_constants_that_it_reads_come_with_it():
             return [inner(batch), NAMES, xml.dom.minidom.Node.TEXT_NODE, len(NAMES)]
         """
     )
-    text = capture(function)
+    text = capture_source(function)
     assert text.startswith(
         "from collections import OrderedDict as Ordered\nimport math as m\nimport xml\nimport xml.dom\n"
         "import xml.dom.minidom\nFACTOR = 2.5\nNAMES = ['a', ('b', None)]\n\n\ndef f("
@@ -64,17 +64,17 @@ def test_it_does_not_matter_whether_imports_and_function_were_compiled_together(
     """A notebook compiles each statement by itself, and Python makes other code of it."""
     apart = typed("def f(x):\n    return m.sqrt(x)", m=math)
     together = typed("import math as m\ndef f(x):\n    return m.sqrt(x)")
-    assert capture(apart) == capture(together)
+    assert capture_source(apart) == capture_source(together)
 
 
 def test_annotations_that_are_texts_stay_texts():
     function = typed("from __future__ import annotations\ndef f(batch: Unknown) -> Nobody:\n    return batch")
-    assert make_function(capture(function), "f")(1) == 1
+    assert make_function(capture_source(function), "f")(1) == 1
 
 
 def test_a_function_may_call_itself():
     function = typed("def f(n):\n    return 1 if n < 2 else n * f(n - 1)")
-    assert make_function(capture(function), "f")(5) == 120
+    assert make_function(capture_source(function), "f")(5) == 120
 
 
 PLAIN = st.recursive(
@@ -92,7 +92,7 @@ PLAIN = st.recursive(
 @given(PLAIN)
 def test_every_plain_constant_comes_back_as_it_was(value):
     function = typed("def f():\n    return X", X=value)
-    found = make_function(capture(function), "f")()
+    found = make_function(capture_source(function), "f")()
     assert repr(found) == repr(value)
 
 
@@ -101,45 +101,49 @@ def test_every_plain_constant_comes_back_as_it_was(value):
     [
         ("def f(x):\n    return helper(x) + table[0]", {"helper": math, "table": object()}, r"table \(object\)"),
         ("def helper(x): return x\ndef f(x):\n    return helper(x)", {}, r"helper \(function\)"),
-        ("def f(x):\n    return nowhere(x)", {}, "reads what is not part of it: nowhere"),
+        ("def f(x):\n    return nowhere(x)", {}, "uses names from outside: nowhere"),
         ("def f(x):\n    return [y for y in x if y > LIMIT]", {"LIMIT": math.nan}, r"LIMIT \(float\)"),
         ("def f(x):\n    return __file__", {"__file__": "here"}, r"__file__ \(str\)"),
         ("def f(x):\n    return __name__", {}, r"__name__ \(str\)"),
-        ("def f(x):\n    global total\n    total = x", {}, "changes the global name total"),
+        ("def f(x):\n    global total\n    total = x", {}, "changes the global variable total"),
         ("def f(x, y=object()):\n    return x", {}, "a default of f is not a plain value"),
         ("f = lambda x: x", {}, "not defined by a plain def"),
         ("import functools\n@functools.cache\ndef g(x): return x\nf = g.__wrapped__", {}, "g is decorated"),
-        ("def g(y):\n    def inner(x): return x + y\n    return inner\nf = g(1)", {}, "inner reads y of the function"),
-        ("f = eval('lambda x: x')", {}, "source of <lambda> is not to be had"),
+        (
+            "def g(y):\n    def inner(x): return x + y\n    return inner\nf = g(1)",
+            {},
+            "inner uses y of the enclosing",
+        ),
+        ("f = eval('lambda x: x')", {}, "source of <lambda> is not available"),
     ],
 )
 def test_what_text_cannot_say_is_refused_by_name(source, known, problem):
     with pytest.raises(CalculatorError, match=problem) as caught:
-        capture(typed(source, **known))
+        capture_source(typed(source, **known))
     assert caught.value.hint
 
 
 def test_names_that_a_notebook_adds_to_python_are_not_pythons(monkeypatch):
     monkeypatch.setattr("builtins.display", typed("def display(x): return x", "display"), raising=False)
     with pytest.raises(CalculatorError, match=r"display \(function\)"):
-        capture(typed("def f(x):\n    return display(x)"))
+        capture_source(typed("def f(x):\n    return display(x)"))
 
 
 def test_source_that_is_not_what_was_run_is_refused():
     function = typed("def f(x):\n    return x + 1")
     file = function.__code__.co_filename
     linecache.cache[file] = (1, None, ["def f(x):\n", "    return x + 2\n"], file)
-    with pytest.raises(CalculatorError, match="the source of f is not what was run"):
-        capture(function)
+    with pytest.raises(CalculatorError, match="the source of f has changed since it was run"):
+        capture_source(function)
     changed = typed("K = 1\ndef f(x, y=K):\n    return y")
     changed.__globals__["K"] = 2
-    with pytest.raises(CalculatorError, match="the source of f is not what was run"):
-        capture(changed)
+    with pytest.raises(CalculatorError, match="the source of f has changed since it was run"):
+        capture_source(changed)
 
 
 def test_a_function_that_is_too_long_is_refused():
     with pytest.raises(CalculatorError, match="longer than"):
-        capture(typed(f"def f(x):\n    return '{'x' * LONGEST}'"))
+        capture_source(typed(f"def f(x):\n    return '{'x' * LONGEST}'"))
 
 
 # --- calculators of captured source ---
@@ -213,7 +217,7 @@ def test_source_that_was_changed_is_noticed_before_it_is_run(tmp_path):
     trace = tmp_path / "ran"
     code = TRACE.format(str(trace))
     definition = captured("def f(batch):\n    return batch\n").definition()
-    with pytest.raises(CalculatorError, match="not the one whose hash is given"):
+    with pytest.raises(CalculatorError, match="does not match its hash"):
         calculator_from({**definition, "code": code})
     made = captured(code)
     object.__setattr__(made, "source", "0" * 64)
@@ -225,9 +229,9 @@ def test_source_that_was_changed_is_noticed_before_it_is_run(tmp_path):
 @pytest.mark.parametrize(
     ("code", "problem"),
     [
-        ("def g(batch):\n    return batch\n", "makes no function f"),
-        ("from os import system as f\n", "makes no function f"),
-        ("from textwrap import dedent as f\n", "makes no function f"),
+        ("def g(batch):\n    return batch\n", "does not define a function f"),
+        ("from os import system as f\n", "does not define a function f"),
+        ("from textwrap import dedent as f\n", "does not define a function f"),
         ("import provenn_no_such_module\ndef f(batch): return batch\n", "does not run here: ModuleNotFoundError"),
         ("def f(batch:\n", "does not run here: SyntaxError"),
     ],
@@ -268,4 +272,4 @@ def test_a_function_of_a_script_is_captured_unless_it_needs_the_rest_of_the_scri
 
 def test_a_function_typed_at_a_prompt_is_refused_if_its_source_is_not_to_be_had(tmp_path):
     told = run([sys.executable, "-c", SCRIPT.format(helper="", body="batch")], tmp_path)
-    assert told in ("the source of f is not to be had", "__main__:f True sha256 0")
+    assert told in ("the source of f is not available", "__main__:f True sha256 0")

@@ -12,7 +12,7 @@ from operator import and_, or_
 import numpy as np
 
 from provenn.logic import Statement, World
-from provenn.logic.statements import And, Comparison, Not, Or, Property
+from provenn.logic.statements import And, Not, Or, Property, SetComparison
 from provenn.logic.terms import Op, Term
 
 _MOST_KNOWN = 1000
@@ -69,7 +69,7 @@ class AllWorlds:
                 return reduce(and_, map(self.truth, parts))
             case Or(parts):
                 return reduce(or_, map(self.truth, parts))
-            case Comparison(operator, left, right):
+            case SetComparison(operator, left, right):
                 return self._compared(operator, self.contents(left), self.contents(right))
             case Property(name, arguments):
                 return self._property(name, [self.contents(one) for one in arguments])

@@ -61,7 +61,7 @@ def test_a_set_named_twice_is_an_error():
 
 @pytest.mark.parametrize("fact", [3, None, object(), ["A", "B"]])
 def test_what_is_no_fact_is_refused(fact):
-    with pytest.raises(LabelError, match="a fact is a statement"):
+    with pytest.raises(LabelError, match="expected a fact"):
         Knowledge([fact])
     with pytest.raises(StatementError):
         Knowledge(["A <"])
@@ -188,7 +188,7 @@ def test_choices_among_facts_are_followed_up():
     ("labels", "operations", "left", "problem"),
     [
         (["A", "A"], [0, 0], [0, 0], "twice"),
-        (["A", "B"], [0, 9], [0, 0], "no operation"),
+        (["A", "B"], [0, 9], [0, 0], "unknown operation"),
         (["A", "B"], [0, Operation.EQUAL], [0, 1], "does not come before"),
         (["A", "B"], [0, Operation.SUBSET], [0, -1], "does not come before"),
         (["A", "B"], [0], [0, 0], "shape"),

@@ -3,11 +3,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from provenn.logic import Statement, equal, intersection, statement, subset, union
-from provenn.logic.knowledge.conflicts import Case, minimal_conflict
-from provenn.logic.knowledge.formulas import TRUE, formula
-from provenn.logic.knowledge.graph import EVERYTHING, Graph
+from provenn.logic.knowledge.conflicts import Case, find_minimal_conflict
+from provenn.logic.knowledge.formulas import TRUE, build_formula
+from provenn.logic.knowledge.graph import EVERYTHING, SetGraph
 from provenn.logic.knowledge.reasoner import Reasoner
-from provenn.logic.knowledge.search import Search
+from provenn.logic.knowledge.search import WorldSearch
 from tests.logic.knowledge.all_worlds import AllWorlds
 from tests.strategies import statements
 
@@ -17,10 +17,10 @@ WORLDS = AllWorlds(LABELS)
 
 def laid_out(said: list[Statement], *, open_universe: bool = False):
     """A search over the labels of statements, and the statements as formulas."""
-    graph = Graph()
+    graph = SetGraph()
     literals = {label: graph.part(EVERYTHING) for one in said for label in one.labels}
-    formulas = [formula(one, lambda term: graph.run(term.postfix, literals)) for one in said]
-    return Search(Reasoner(graph), (), (), open_universe), formulas
+    formulas = [build_formula(one, lambda term: graph.run(term.postfix, literals)) for one in said]
+    return WorldSearch(Reasoner(graph), (), (), open_universe), formulas
 
 
 def assert_minimal(found: list[int] | None, said: list[Statement], always: list[Statement], *, open_universe: bool):
@@ -41,9 +41,9 @@ def assert_minimal(found: list[int] | None, said: list[Statement], always: list[
 @given(st.lists(statements(LABELS, parts=2), min_size=2, max_size=7), st.booleans())
 def test_a_minimal_conflict_is_one_and_is_minimal(said, open_universe):
     search, (always, *formulas) = laid_out(said, open_universe=open_universe)
-    found = minimal_conflict(search, [Case(formulas, always)])
+    found = find_minimal_conflict(search, [Case(formulas, always)])
     assert_minimal(found, said[1:], said[:1], open_universe=open_universe)
-    found = minimal_conflict(search, [Case([always, *formulas], TRUE)])
+    found = find_minimal_conflict(search, [Case([always, *formulas], TRUE)])
     assert_minimal(found, said, [], open_universe=open_universe)
 
 
@@ -51,13 +51,13 @@ def test_a_minimal_conflict_is_one_and_is_minimal(said, open_universe):
 @given(st.lists(statements(LABELS, parts=2), min_size=3, max_size=7), st.booleans())
 def test_a_conflict_in_every_case_is_one_and_is_minimal(said, open_universe):
     search, (one, other, *formulas) = laid_out(said, open_universe=open_universe)
-    found = minimal_conflict(search, [Case(formulas, one), Case(formulas, other)])
+    found = find_minimal_conflict(search, [Case(formulas, one), Case(formulas, other)])
     assert_minimal(found, said[2:], [said[0] | said[1]], open_universe=open_universe)
 
 
 def test_no_case_at_all_is_a_conflict_of_nothing():
     search, _ = laid_out([statement("A <= B")])
-    assert minimal_conflict(search, []) == []
+    assert find_minimal_conflict(search, []) == []
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_chain_is_minimised_by_few_searches(link, monkeypatch):
     facts = [link(f"s{number}", f"s{number + 1}") for number in range(300)]
     search, (always, *formulas) = laid_out([statement("nonempty(s0 - s300)"), *facts])
     calls = []
-    conflict = Search.conflict
-    monkeypatch.setattr(Search, "conflict", lambda *arguments: calls.append(1) or conflict(*arguments))
-    assert minimal_conflict(search, [Case(formulas, always)]) == list(range(300))
+    conflict = WorldSearch.conflict
+    monkeypatch.setattr(WorldSearch, "conflict", lambda *arguments: calls.append(1) or conflict(*arguments))
+    assert find_minimal_conflict(search, [Case(formulas, always)]) == list(range(300))
     assert len(calls) <= 12

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from provenn.logic import equal, intersection, statement, subset
-from provenn.logic.knowledge.definitions import definitions, dependencies_first
+from provenn.logic.knowledge.definitions import find_definitions, order_by_dependencies
 from tests.logic.knowledge.all_worlds import AllWorlds
 from tests.strategies import statements
 
@@ -34,7 +34,9 @@ WORLDS = AllWorlds("ABC")
     ],
 )
 def test_what_a_fact_can_define(fact, defined):
-    found = [f"{label} {'==' if whole else '<='} {source}" for label, source, whole in definitions(statement(fact))]
+    found = [
+        f"{label} {'==' if whole else '<='} {source}" for label, source, whole in find_definitions(statement(fact))
+    ]
     assert found == defined
 
 
@@ -42,7 +44,7 @@ def test_what_a_fact_can_define(fact, defined):
 @given(statements("ABC", parts=1))
 def test_a_definition_says_all_that_the_fact_says_of_emptiness(fact):
     """Where the definition holds, the fact does, but for what it says to be inhabited; and the other way round."""
-    for label, source, whole in definitions(fact):
+    for label, source, whole in find_definitions(fact):
         defined = WORLDS.truth((equal if whole else subset)(label, source))
         inhabited = WORLDS.truth(statement("{} == {}"))
         for region, there in fact.claims():
@@ -60,7 +62,7 @@ def test_definitions_come_before_uses_whatever_the_order_was(seed, size):
         for number in range(1, size)
     ]
     chooser.shuffle(facts)
-    order = dependencies_first(facts, ())
+    order = order_by_dependencies(facts, ())
     assert sorted(order) == list(range(len(facts)))
     known = {"s0"}
     for number in order:
@@ -70,9 +72,9 @@ def test_definitions_come_before_uses_whatever_the_order_was(seed, size):
 
 def test_a_circle_of_definitions_is_cut_and_what_is_known_is_not_defined_again():
     facts = [statement("A == B | C"), statement("B == A | D"), statement("C <= C"), statement("nonempty(A)")]
-    assert sorted(dependencies_first(facts, ())) == [0, 1, 2, 3]
+    assert sorted(order_by_dependencies(facts, ())) == [0, 1, 2, 3]
     chain = [subset("B", "A"), subset("A", "C")]
-    assert dependencies_first(chain, ()) == [1, 0]
-    assert dependencies_first(chain, {"A", "C"}) == [0, 1]
+    assert order_by_dependencies(chain, ()) == [1, 0]
+    assert order_by_dependencies(chain, {"A", "C"}) == [0, 1]
     both = [subset("B", "A"), statement("A <= C and C <= D")]
-    assert dependencies_first(both, ()) == [1, 0]
+    assert order_by_dependencies(both, ()) == [1, 0]

@@ -1,7 +1,7 @@
 import pytest
 
 from provenn.logic import Knowledge, proper_subset, statement, subset
-from provenn.logic.knowledge.explanation import relevant_facts
+from provenn.logic.knowledge.explanation import find_relevant_facts
 
 LINEAGE = ["B <= A", "C == A", "D == B & C", "E <= D", "F == A | G", "H <= F"]
 
@@ -33,7 +33,7 @@ def test_an_explanation_reads_as_a_sentence():
 
 
 def relevant(known: Knowledge, *labels: str) -> list[str]:
-    return [str(known.facts[number]) for number in relevant_facts(known._base, labels)]
+    return [str(known.facts[number]) for number in find_relevant_facts(known._base, labels)]
 
 
 def test_facts_are_relevant_if_they_define_or_constrain_and_not_if_they_only_make_use():

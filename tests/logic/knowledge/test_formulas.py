@@ -2,8 +2,18 @@ import pytest
 from hypothesis import given, settings
 
 from provenn.logic import disjoint, statement
-from provenn.logic.knowledge.formulas import FALSE, TRUE, All, Formula, Inhabited, Some, conjuncts, formula, negated
-from provenn.logic.knowledge.graph import EVERYTHING, Graph
+from provenn.logic.knowledge.formulas import (
+    FALSE,
+    TRUE,
+    Conjunction,
+    Disjunction,
+    Formula,
+    Inhabited,
+    build_formula,
+    iterate_conjuncts,
+    negate,
+)
+from provenn.logic.knowledge.graph import EVERYTHING, SetGraph
 from tests.logic.knowledge.all_worlds import AllWorlds
 from tests.strategies import statements
 
@@ -15,7 +25,7 @@ class Reading:
     """Reads statements as formulas over a graph, and remembers which term a literal stands for."""
 
     def __init__(self) -> None:
-        self.graph = Graph()
+        self.graph = SetGraph()
         self.literals = {label: self.graph.part(EVERYTHING) for label in LABELS}
         self.terms = {}
 
@@ -28,9 +38,9 @@ class Reading:
         """In which worlds a formula is true."""
         if isinstance(one, Inhabited):
             return (WORLDS.contents(self.terms[one.literal]) != 0) == one.holds
-        truth = WORLDS.truth(statement("{} == {}" if isinstance(one, All) else "{} != {}"))
+        truth = WORLDS.truth(statement("{} == {}" if isinstance(one, Conjunction) else "{} != {}"))
         for part in one.parts:
-            truth = truth & self.truth(part) if isinstance(one, All) else truth | self.truth(part)
+            truth = truth & self.truth(part) if isinstance(one, Conjunction) else truth | self.truth(part)
         return truth
 
 
@@ -39,17 +49,17 @@ class Reading:
 def test_a_formula_is_true_where_its_statement_is_and_its_negation_where_it_is_not(said):
     reading = Reading()
     expected = WORLDS.truth(said)
-    one = formula(said, reading)
+    one = build_formula(said, reading)
     assert (reading.truth(one) == expected).all()
-    assert (reading.truth(formula(said, reading, holds=False)) != expected).all()
-    assert (reading.truth(negated(one)) != expected).all()
-    assert (reading.truth(All(tuple(conjuncts(one)))) == expected).all()
+    assert (reading.truth(build_formula(said, reading, holds=False)) != expected).all()
+    assert (reading.truth(negate(one)) != expected).all()
+    assert (reading.truth(Conjunction(tuple(iterate_conjuncts(one)))) == expected).all()
 
 
 @settings(max_examples=150, deadline=None)
 @given(statements(LABELS, parts=4))
 def test_formulas_are_flat_and_claim_nothing_of_the_empty_set(said):
-    stack = [formula(said, Reading())]
+    stack = [build_formula(said, Reading())]
     while stack:
         one = stack.pop()
         if isinstance(one, Inhabited):
@@ -61,10 +71,10 @@ def test_formulas_are_flat_and_claim_nothing_of_the_empty_set(said):
 
 
 def test_a_thousand_disjoint_sets_take_a_thousand_claims():
-    graph = Graph()
+    graph = SetGraph()
     literals = {f"s{number}": graph.part(EVERYTHING) for number in range(1000)}
-    one = formula(disjoint(*literals), lambda term: graph.run(term.postfix, literals))
-    assert isinstance(one, All)
+    one = build_formula(disjoint(*literals), lambda term: graph.run(term.postfix, literals))
+    assert isinstance(one, Conjunction)
     assert len(one.parts) == 999
     both = {literals["s3"] >> 1, literals["s700"] >> 1}
     for parts in (both, {literals["s3"] >> 1}, set()):
@@ -74,5 +84,5 @@ def test_a_thousand_disjoint_sets_take_a_thousand_claims():
 
 def test_what_is_no_statement_is_refused():
     with pytest.raises(TypeError, match="not a statement"):
-        formula("A <= B", lambda _: 0)
-    assert isinstance(formula(statement("A != B or empty(C)"), Reading()), Some)
+        build_formula("A <= B", lambda _: 0)
+    assert isinstance(build_formula(statement("A != B or empty(C)"), Reading()), Disjunction)

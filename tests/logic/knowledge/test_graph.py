@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, Graph
+from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, SetGraph
 from provenn.logic.terms import term
 from tests.strategies import terms
 
@@ -20,7 +20,7 @@ some = settings(max_examples=80, deadline=None)
 class Spelt:
     """A graph, and beside it what every literal must hold: bit i for the object that is chosen for the parts of i."""
 
-    graph: Graph = field(default_factory=Graph)
+    graph: SetGraph = field(default_factory=SetGraph)
     contents: dict[int, int] = field(default_factory=lambda: {EMPTY: 0, EVERYTHING: ALL})
     parts: list[int] = field(default_factory=list)
 
@@ -102,14 +102,14 @@ def test_an_object_that_is_made_up_is_where_it_should_be_if_it_can_be_at_all(spe
     """It may violate something it was not made up for; if it does not, it is in the literal."""
     graph = spelt.graph
     for literal in spelt.contents.keys() - {EMPTY}:
-        for parts in graph.made_up(literal):
+        for parts in graph.invent_objects(literal):
             assert all(graph.right[node] == PART for node in parts)
             values = {}
             if all(graph.holds(graph.left[node], parts, values) for node in parts) and not _has_unions(graph, literal):
                 assert graph.holds(literal, parts, values) or not spelt.contents[literal]
 
 
-def _has_unions(graph: Graph, literal: int) -> bool:
+def _has_unions(graph: SetGraph, literal: int) -> bool:
     return bool(literal & 1) or any(
         one & 1 for node in graph.cone([literal], set()) for one in (graph.left[node], graph.right[node])
     )
@@ -117,19 +117,19 @@ def _has_unions(graph: Graph, literal: int) -> bool:
 
 def test_making_up_an_object_takes_no_longer_than_the_sets_are_deep():
     """Each set is made twice of the one before; sixty of them have 2^60 ways down."""
-    graph = Graph()
+    graph = SetGraph()
     deep = graph.part(EVERYTHING)
     for _ in range(60):
         one, other = graph.part(EVERYTHING), graph.part(EVERYTHING)
         deep = graph.meet(graph.join(deep, one), graph.join(deep, other))
-    assert len(graph.made_up(deep)) == 2
-    assert len(graph.made_up(deep ^ 1)) >= 1
+    assert len(graph.invent_objects(deep)) == 2
+    assert len(graph.invent_objects(deep ^ 1)) >= 1
 
 
 @some
 @given(terms("ABCDE", leaves=6))
 def test_a_term_runs_to_the_literal_of_its_meaning(one):
-    graph = Graph()
+    graph = SetGraph()
     literals = {label: graph.part(EVERYTHING) for label in "ABCDE"}
     literal = graph.run(one.postfix, literals)
     meaning = one.evaluate(lambda label: CHOSEN["ABCDE".index(label)], 0, ALL)
@@ -139,7 +139,7 @@ def test_a_term_runs_to_the_literal_of_its_meaning(one):
 
 
 def test_sets_that_are_equal_by_construction_are_the_same_literal():
-    graph = Graph()
+    graph = SetGraph()
     a, b, c = (graph.part(EVERYTHING) for _ in range(3))
     selection = graph.part(graph.meet(a, b))
     assert graph.meet(a, b) == graph.meet(b, a) == graph.meet(a, graph.meet(a, b))
@@ -153,7 +153,7 @@ def test_sets_that_are_equal_by_construction_are_the_same_literal():
 
 
 def test_a_graph_that_is_cut_back_makes_the_same_literals_again():
-    graph = Graph()
+    graph = SetGraph()
     a, b = graph.part(EVERYTHING), graph.part(EVERYTHING)
     graph.meet(a, b)
     size = graph.size()
@@ -166,7 +166,7 @@ def test_a_graph_that_is_cut_back_makes_the_same_literals_again():
 
 
 def test_a_union_of_ten_thousand_sets_needs_no_recursion():
-    graph = Graph()
+    graph = SetGraph()
     literals = {f"s{number}": graph.part(EVERYTHING) for number in range(10_000)}
     one = term("s0")
     postfix = list(one.postfix)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from benchmarks.lineages import Operation, generate
 from provenn.logic import Knowledge, disjoint, subset
-from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, Graph
+from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, SetGraph
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.terms import term
 from tests.logic.knowledge.test_graph import ALL, Spelt, graphs
@@ -48,7 +48,7 @@ def test_an_object_is_possible_exactly_if_there_is_one(given_, largest_solver):
                 assert all(spelt.graph.holds(one, parts, {}) for one in [*literals, *reasoner.constraints])
 
 
-def is_object(graph: Graph, parts: set[int]) -> bool:
+def is_object(graph: SetGraph, parts: set[int]) -> bool:
     return all(graph.right[node] == PART and graph.holds(graph.left[node], parts, {}) for node in parts)
 
 
@@ -70,7 +70,7 @@ def test_a_core_is_impossible_by_itself(given_):
 
 
 def test_the_object_in_no_base_set_is_where_nothing_needs_to_be_chosen():
-    graph = Graph()
+    graph = SetGraph()
     a = graph.part(EVERYTHING)
     b = graph.part(a ^ 1)
     reasoner = Reasoner(graph)
@@ -87,7 +87,7 @@ def test_the_object_in_no_base_set_is_where_nothing_needs_to_be_chosen():
 
 
 def test_many_found_objects_are_learned_and_do_not_change_answers():
-    graph = Graph()
+    graph = SetGraph()
     parts = [graph.part(EVERYTHING) for _ in range(12)]
     reasoner = Reasoner(graph)
     before = reasoner.simulation.everything
@@ -107,13 +107,13 @@ def test_many_found_objects_are_learned_and_do_not_change_answers():
 def looked_at(monkeypatch) -> set[int]:
     """The literals that any object is checked against."""
     literals: set[int] = set()
-    holds = Graph.holds
+    holds = SetGraph.holds
 
     def noting(self, literal, parts, values):
         literals.add(literal)
         return holds(self, literal, parts, values)
 
-    monkeypatch.setattr(Graph, "holds", noting)
+    monkeypatch.setattr(SetGraph, "holds", noting)
     return literals
 
 

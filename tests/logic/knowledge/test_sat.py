@@ -60,7 +60,7 @@ def test_conflicts_are_taken_off_the_clock_and_limits_do_not_outlive_a_question(
     clock = Clock(Budget(conflicts=20))
     with pytest.raises(RanOutError):
         solver.solve([], clock)
-    assert clock.ran_out
+    assert clock.has_run_out
     with pytest.raises(RanOutError):
         solver.solve([], clock)
     assert not solver.solve([])

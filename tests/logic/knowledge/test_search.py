@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from provenn.logic import statement
 from provenn.logic.knowledge.budget import Budget, Clock, RanOutError
-from provenn.logic.knowledge.formulas import Formula, formula
-from provenn.logic.knowledge.graph import EVERYTHING, Graph
+from provenn.logic.knowledge.formulas import Formula, build_formula
+from provenn.logic.knowledge.graph import EVERYTHING, SetGraph
 from provenn.logic.knowledge.reasoner import Reasoner
-from provenn.logic.knowledge.search import Claims, Search, justified, split
+from provenn.logic.knowledge.search import Claims, WorldSearch, select_justified, split_formulas
 from tests.logic.knowledge.all_worlds import AllWorlds
 from tests.strategies import statements
 
@@ -23,12 +23,12 @@ class Stage:
     """A search over the labels alone."""
 
     def __init__(self, *, open_universe: bool) -> None:
-        self.graph = Graph()
+        self.graph = SetGraph()
         self.literals = {label: self.graph.part(EVERYTHING) for label in LABELS}
-        self.search = Search(Reasoner(self.graph), (), (), open_universe)
+        self.search = WorldSearch(Reasoner(self.graph), (), (), open_universe)
 
     def formula(self, said) -> Formula:
-        return formula(said, lambda term: self.graph.run(term.postfix, self.literals))
+        return build_formula(said, lambda term: self.graph.run(term.postfix, self.literals))
 
     def world(self, claims: Claims) -> int:
         """The number of the world of the objects found for claims."""
@@ -44,7 +44,7 @@ class Stage:
 def test_claims_are_found_exactly_if_a_world_bears_out_the_formulas(said, open_universe):
     stage = Stage(open_universe=open_universe)
     allowed = WORLDS.allowed(said, open_universe=open_universe)
-    claims = stage.search.claims([stage.formula(one) for one in said])
+    claims = stage.search.find_claims([stage.formula(one) for one in said])
     assert (claims is not None) == allowed.any()
     if claims is not None:
         assert allowed[stage.world(claims)]
@@ -65,8 +65,8 @@ def test_the_formulas_that_are_blamed_cannot_all_be_true(said, open_universe):
 @given(statements(LABELS, parts=4), several, st.booleans())
 def test_choices_among_the_facts_are_part_of_every_search(question, facts, open_universe):
     stage = Stage(open_universe=open_universe)
-    search = Search(stage.search.reasoner, (), [stage.formula(fact) for fact in facts], open_universe)
-    claims = search.claims([stage.formula(question)])
+    search = WorldSearch(stage.search.reasoner, (), [stage.formula(fact) for fact in facts], open_universe)
+    claims = search.find_claims([stage.formula(question)])
     allowed = WORLDS.allowed([question, *facts], open_universe=open_universe)
     assert (claims is not None) == allowed.any()
     if claims is not None:
@@ -78,9 +78,9 @@ def test_choices_among_the_facts_are_part_of_every_search(question, facts, open_
 def test_justified_claims_are_enough_and_no_more_than_were_given(said):
     stage = Stage(open_universe=False)
     formulas = [stage.formula(one) for one in said]
-    claims = stage.search.claims(formulas)
+    claims = stage.search.find_claims(formulas)
     if claims is not None:
-        fewer = justified(formulas, claims)
+        fewer = select_justified(formulas, claims)
         assert set(fewer.empty) <= set(claims.empty)
         assert set(fewer.inhabited) <= set(claims.inhabited)
         assert WORLDS.allowed(said, open_universe=False)[stage.world(fewer)]
@@ -89,11 +89,11 @@ def test_justified_claims_are_enough_and_no_more_than_were_given(said):
 def test_what_is_certain_is_parted_from_what_leaves_a_choice():
     stage = Stage(open_universe=True)
     one = stage.formula(statement("A <= B and nonempty(C) and (A == C or empty(B))"))
-    certain, choices = split([one])
+    certain, choices = split_formulas([one])
     assert (len(certain.empty), len(certain.inhabited), len(choices)) == (1, 1, 1)
 
 
 def test_a_search_may_run_out_of_time():
     stage = Stage(open_universe=True)
     with pytest.raises(RanOutError):
-        stage.search.claims([stage.formula(statement("A == B or B == C"))], Clock(Budget(seconds=0)))
+        stage.search.find_claims([stage.formula(statement("A == B or B == C"))], Clock(Budget(seconds=0)))

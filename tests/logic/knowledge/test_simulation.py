@@ -2,14 +2,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provenn.logic.knowledge.graph import EVERYTHING, PART, Graph
+from provenn.logic.knowledge.graph import EVERYTHING, PART, SetGraph
 from provenn.logic.knowledge.simulation import GROUND, Simulation
 from tests.logic.knowledge.test_graph import CHOICES, graphs
 
 some = settings(max_examples=40, deadline=None)
 
 
-def assert_possible(graph: Graph, simulation: Simulation) -> None:
+def assert_possible(graph: SetGraph, simulation: Simulation) -> None:
     """Every simulated object is one that can be: in a part only if in its whole, in a meet if in both."""
     everything = simulation.everything
     for node in range(1, len(graph)):
@@ -59,7 +59,7 @@ def test_the_first_object_is_in_no_part_and_the_second_in_all_it_can_be_in(spelt
 
 
 def test_a_simulation_stops_learning_when_it_knows_enough():
-    graph = Graph()
+    graph = SetGraph()
     part = graph.part(EVERYTHING) >> 1
     simulation = Simulation(graph)
     for _ in range(20):
@@ -68,7 +68,7 @@ def test_a_simulation_stops_learning_when_it_knows_enough():
 
 
 def test_deep_selections_hold_some_of_the_objects():
-    graph = Graph()
+    graph = SetGraph()
     deep = EVERYTHING
     for _ in range(30):
         deep = graph.part(deep)

@@ -27,7 +27,7 @@ from provenn.logic import (
     proper_subset,
     subset,
 )
-from provenn.logic.statements import Comparison
+from provenn.logic.statements import SetComparison
 from provenn.logic.terms import nothing, term
 from tests.logic.knowledge.all_worlds import AllWorlds
 from tests.strategies import statements, terms
@@ -72,7 +72,9 @@ def definitions(labels: str) -> st.SearchStrategy[Statement]:
     """What lineages consist of: a set that is, or lies in, or is apart from something made of others."""
     made = terms(labels, leaves=3)
     return st.one_of(
-        st.builds(Comparison, st.sampled_from(["==", "<=", "<", ">=", ">"]), st.sampled_from(labels).map(term), made),
+        st.builds(
+            SetComparison, st.sampled_from(["==", "<=", "<", ">=", ">"]), st.sampled_from(labels).map(term), made
+        ),
         st.builds(disjoint, st.sampled_from(labels), made),
     )
 

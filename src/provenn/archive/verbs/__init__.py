@@ -1,3 +1,3 @@
-"""What can be done with an archive, a module for each kind of thing; `provenn.archive.archive` has all of them."""
+"""The methods of an archive, a module for each subject; `provenn.archive.archive` combines them."""
 
 __all__: list[str] = []

@@ -1,26 +1,26 @@
-"""Calculators: registered, found, preferred."""
+"""Methods of an archive that register, find and prefer calculators."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from provenn.archive import calculators
+from provenn.archive import calculator_choice
 from provenn.archive.handle import Catalog
-from provenn.archive.verbs.held import Held
+from provenn.archive.verbs.part import ArchivePart
 from provenn.catalogs import Calculator
-from provenn.store.calculators import Registered
+from provenn.definitions.registered_calculators import Preference, RegisteredCalculator
 
 __all__ = ["Calculating"]
 
 
-class Calculating(Held):
-    """Calculators: registered, found, preferred."""
+class Calculating(ArchivePart):
+    """Methods of an archive that register, find and prefer calculators."""
 
     def calculator(
         self,
         name: str,
-        function: Callable[..., object] | None = None,
+        function: Callable[..., object] | str | None = None,
         *,
         sql: Mapping[str, str] | None = None,
         inputs: Sequence[str] = (),
@@ -36,57 +36,63 @@ class Calculating(Held):
         Parameters
         ----------
         name
-            A name for it.
+            The name of the calculator.
         function
-            A function of a module that can be imported, or one that stands in a notebook or a script, of which the
-            source is kept. It takes a batch with the inputs and returns one with the outputs.
+            A function of a module that can be imported, or a function from a notebook or a script, whose source is
+            kept. The function takes a batch with the inputs and returns a batch with the outputs. The text
+            ``"module:name"`` stands for a function of a module; the module is read, and not imported.
         sql
             Instead of a function: an expression for each output.
         inputs
-            The attributes it reads.
+            The attributes that the calculator reads.
         outputs
-            The attributes it provides, with their types.
+            The attributes that the calculator provides, with their types.
         parameters
-            Handed to the function by keyword; part of its identity.
+            Keyword arguments for the function; part of the calculator's identity.
         kind
             Whether batches are pandas DataFrames or Arrow tables.
         scope
             ``"row"`` if the result for a source depends on its inputs alone, ``"catalog"`` if on all sources.
         version
-            Part of its identity, besides the code.
+            Part of the calculator's identity, besides the code.
         units
-            What the outputs are in, as in ``{"dist": "pc"}``; part of its identity. Those of SQL follow from the
-            units of what it reads, where these are known; a unit that contradicts is refused where it is used.
+            The units of the outputs, as in ``{"dist": "pc"}``; part of the calculator's identity. The units of SQL
+            outputs follow from the units of the inputs, where known; a contradicting unit is refused at use.
         """
         options = {"parameters": parameters, "kind": kind, "scope": scope, "version": version, "units": units}
-        made = calculators.made(name, function, sql, inputs=inputs, outputs=outputs or {}, **options)
-        with self._database.writing() as writing:
-            calculators.register(writing, name, made)
-        return made
+        new_calculator = calculator_choice.make_calculator(
+            name, function, sql, inputs=inputs, outputs=outputs or {}, **options
+        )
+        self.context.write(calculator_choice.register_calculator, name, new_calculator)
+        return new_calculator
 
     def find_calculator(self, name: str) -> Calculator:
-        """Return the calculator that was registered last under a name, or else one that provides such an attribute.
+        """Return the calculator registered last under a name, or else the calculator that provides such an attribute.
 
         Raises
         ------
         CalculatorError
-            If there is none; or if several provide the attribute and none is preferred: it lists them.
+            If no calculator is found; or if several calculators provide the attribute and none is preferred: the
+            error lists them.
         """
-        with self._database.reading() as reading:
-            return calculators.find(reading, name)
+        return self.context.read(calculator_choice.find_calculator, name)
 
-    def calculators(self) -> Sequence[Registered]:
-        """Return the calculators, by name; of several that have one name, the one registered last."""
-        with self._database.reading() as reading:
-            return [one for _, one in sorted(calculators.latest(reading).items())]
+    def calculators(self) -> Sequence[RegisteredCalculator]:
+        """Return the calculators sorted by name; for a name registered several times, the latest calculator."""
+        known = self.context.read(calculator_choice.find_latest_calculators)
+        return [known[name] for name in sorted(known)]
 
     def attributes(self, population: str) -> list[str]:
-        """Return the names of what a target may ask for: attributes of a population, and what calculators provide."""
-        with self._database.reading() as reading:
-            return calculators.attribute_names(reading, population)
+        """Return the names that a target may request: attributes of a population, and outputs of calculators."""
+        return self.context.read(calculator_choice.list_attribute_names, population)
 
-    def prefer(self, attribute: str, calculator: Calculator | Catalog | str) -> None:
-        """Record what the name of an attribute means: what a calculator provides, or else what a catalog has."""
+    def prefer(self, attribute: str, calculator: Calculator | Catalog | str) -> Preference | None:
+        """Record the meaning of an attribute name: the output of a calculator, or else the attribute of a catalog.
+
+        Returns
+        -------
+        Preference or None
+            The previous meaning and its author, if the meaning has changed. The audit log keeps it.
+        """
         chosen = calculator.definition if isinstance(calculator, Catalog) else calculator
-        with self._database.writing() as writing:
-            calculators.prefer(writing, attribute, chosen)
+        return self.context.write(calculator_choice.prefer, attribute, chosen)

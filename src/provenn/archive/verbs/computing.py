@@ -1,32 +1,29 @@
-"""Data: asked for, computed, kept, checked, cleaned up."""
+"""Methods of an archive that request, compute, keep, check and clean up data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
-from provenn.archive import fragments
+from provenn.archive.catalog_computing import store_catalog
 from provenn.archive.handle import Catalog
-from provenn.archive.notices import Notice, notice_of_rest
-from provenn.archive.plans import in_names as plan_in_names
-from provenn.archive.runs import Ran
-from provenn.archive.runs import told as runs_told
-from provenn.archive.soundness import Soundness, checked
+from provenn.archive.notices import Notice
+from provenn.archive.references import find_digest
+from provenn.archive.repairing import Soundness, check_soundness
+from provenn.archive.run_history import Ran, list_runs
+from provenn.archive.stored_fragments import Stored, list_stored_fragments
 from provenn.archive.target import Target
-from provenn.archive.verbs.held import Held, digest_of
-from provenn.catalogs import Catalog as Definition
-from provenn.catalogs import KeepAttributes
-from provenn.store.checks import Progress as CheckProgress
-from provenn.store.garbage import Collected, collect_garbage
-from provenn.targets.plan import Plan
-from provenn.targets.planning import Missing, plan_catalog
-from provenn.targets.running import Keep
+from provenn.archive.verbs.part import ArchivePart
+from provenn.data.garbage_collection import CollectedGarbage, collect_garbage
+from provenn.people.audit_chain import AuditHead
+from provenn.soundness.problems import Progress as CheckProgress
+from provenn.targets.keeping import Keep
+from provenn.targets.planning import Missing
 
 __all__ = ["Computing"]
 
 
-class Computing(Held):
-    """Data: asked for, computed, kept, checked, cleaned up."""
+class Computing(ArchivePart):
+    """Methods of an archive that request, compute, keep, check and clean up data."""
 
     def target(
         self,
@@ -37,93 +34,85 @@ class Computing(Held):
         missing: Missing = "error",
         keep: Keep = "worthwhile",
     ) -> Target:
-        """Ask for attributes of sources: who provides them is found, what nobody has is created, little is computed.
+        """Request attributes of sources: the plan finds providers, creates missing attributes, and computes little.
 
         Parameters
         ----------
         sources
-            The catalog whose sources are meant.
+            The catalog of the sources.
         attributes
-            The names of the attributes; the key comes with them.
+            The names of the attributes; the key is always included.
         where
-            A criterion in SQL, on any attributes, that the sources fulfil.
+            A criterion in SQL, on any attributes, that the sources must fulfil.
         missing
-            What becomes of sources that are not proved to have an attribute: ``"error"``; ``"null"``, they have no
-            value of it; ``"drop"``, they are left out.
+            The treatment of sources not proved to have an attribute: ``"error"``; ``"null"``, the value is NULL;
+            ``"drop"``, the source is left out.
         keep
-            Which results are kept for the next who asks: ``"worthwhile"``, if a calculator in Python was called;
-            ``"always"``; ``"never"``.
+            The results to keep for later requests: ``"worthwhile"``, if a Python calculator was called; ``"always"``;
+            ``"never"``.
         """
-        return Target.of(self._itself, sources, attributes, where=where, missing=missing, keep=keep)
+        return Target.of(self, sources, attributes, where=where, missing=missing, keep=keep)
 
-    def _plan_catalog(self, one: Catalog) -> Plan:
-        return plan_in_names(self._plan(one.definition, one.name), self._database, one._keep, {})  # noqa: SLF001
+    def store(self, which: Catalog | str, *, attributes: Sequence[str] | None = None) -> Stored:
+        """Compute attributes of a catalog's sources, by default all, and keep them; kept attributes are reused."""
+        catalog = self.catalog(which)
+        return store_catalog(self.context, catalog.definition, catalog.name, attributes)
 
-    def _count(self, one: Catalog, *, check: bool) -> int:
-        def plan() -> Plan:
-            keys = self._plan(KeepAttributes.of(one.definition, ()), one.name)
-            return plan_in_names(keys, self._database, "never", {one.digest: one.name})
-
-        return self._workshop.count(plan, check=check)
-
-    def _plan(self, definition: Definition, what: str) -> Plan:
-        with self._database.reading() as reading:
-            return plan_catalog(reading, definition, what)
-
-    def store(self, which: Catalog | str, *, attributes: Sequence[str] | None = None) -> fragments.Stored:
-        """Compute attributes of a catalog's sources, by default all, and keep them. What is kept is not computed."""
-        one = self.catalog(which)
-        plan = partial(self._plan, what=one.name)
-        stored = fragments.store(self._workshop.pipeline(), one.definition, plan, attributes)
-        self._workshop.notices.tell(notice_of_rest(f"fragment #{stored.fragment.id} of {one.name}", stored.rests_on))
-        return stored
-
-    def fragments(self, which: Catalog | str | None = None, *, dropped: bool = False) -> Sequence[fragments.Stored]:
-        """Return what is stored for the sources of a catalog, or all; also what is not used any more, if asked for."""
+    def fragments(self, which: Catalog | str | None = None, *, dropped: bool = False) -> Sequence[Stored]:
+        """Return the stored fragments of a catalog's sources, or all fragments; `dropped` adds unusable fragments."""
         extent = None if which is None else self.catalog(which).definition.extent.digest
-        with self._database.reading() as reading:
-            return fragments.listed(reading, extent, dropped=dropped)
+        return self.context.read(list_stored_fragments, extent, dropped=dropped)
 
     def runs(self, which: Catalog | str | None = None, *, most: int = 100) -> Sequence[Ran]:
-        """Return what was run, the latest first: all, or for one catalog; what it took, what it reused and saved."""
+        """Return the runs of a catalog, or all runs, the latest first, with their costs, reuse and savings."""
         with self._database.reading() as reading:
-            return runs_told(reading, None if which is None else digest_of(reading, which), most)
+            return list_runs(reading, None if which is None else find_digest(reading, which), most)
 
     @property
     def last_run(self) -> Ran | None:
-        """The last run that was begun through this object: what it took, what it reused and saved."""
+        """The last run that began through this object, with its costs, reuse and savings."""
         number = self._workshop.latest_run
         if number is None:
             return None
-        with self._database.reading() as reading:
-            return next(iter(runs_told(reading, number=number)), None)
+        return next(iter(self.context.read(list_runs, number=number)), None)
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What there was to know of answers, in order: that they rest on declared facts, or that data contradict one.
+        """The notices about answers, in order: an answer rests on declared facts, or data contradict a declared fact.
 
-        Each was told once: as a `ProvennWarning`, or as `provenn.open` was told.
+        Each notice was announced once: as a `ProvennWarning`, or to the `notify` function of `provenn.open`.
         """
         return self._workshop.notices.all
 
-    def collect_garbage(self, *, limit: int | None = None, dry_run: bool = False) -> Collected:
-        """Delete data that nothing refers to and, above a limit in bytes, fragments: the least useful first."""
-        self._need_everything("deletes what is not used")
+    def collect_garbage(self, *, limit: int | None = None, dry_run: bool = False) -> CollectedGarbage:
+        """Delete unreferenced data and, above a limit in bytes, fragments: the least useful fragments first."""
+        self.context.require_full_view("deletes what is not used")
         return collect_garbage(self._database, self._workshop.folder, limit=limit, dry_run=dry_run)
 
-    def check(self, *, deep: bool = False, repair: bool = False, progress: CheckProgress | None = None) -> Soundness:
-        """Go through the whole archive: whether every definition, fact and fragment is what was written.
+    def check(
+        self,
+        *,
+        deep: bool = False,
+        repair: bool = False,
+        audit_head: str | None = None,
+        progress: CheckProgress | None = None,
+    ) -> Soundness:
+        """Check the whole archive: whether every definition, fact and fragment is unchanged since it was written.
 
         Parameters
         ----------
         deep
-            Whether to read every byte that is stored, and to go through every proof.
+            Whether to read every stored byte, and to check every proof.
         repair
-            Whether to mend what can be mended: what is looked up by is made anew, proofs that were changed are
-            forgotten, leftovers deleted, and damaged fragments computed anew, for which Spark is started. What only
-            a backup has is left alone, and told.
+            Whether to repair damage: lookup data are rebuilt, changed proofs are forgotten, leftovers are deleted,
+            and damaged fragments are computed again, for which Spark is started. Damage that only a backup can repair
+            is reported, and left alone.
+        audit_head
+            An earlier result of `audit_head`: check that the audit log still holds all entries of that time.
         progress
-            Called with what is looked at, how many of it were, and how many there are.
+            Called with the subject of the check, the number of checked items, and the number of all items.
         """
-        self._need_everything("checks it")
-        return checked(self._itself, self._database, self._workshop, deep=deep, repair=repair, told=progress)
+        if audit_head is not None:
+            AuditHead.read(audit_head)
+        self.context.require_full_view("checks it")
+        return check_soundness(self.context, deep=deep, repair=repair, audit_head=audit_head, progress=progress)

@@ -1,4 +1,4 @@
-"""Copies: portable files of definitions, and backups of all of it."""
+"""Methods of an archive that copy it: portable files of definitions, and complete backups."""
 
 from __future__ import annotations
 
@@ -7,68 +7,58 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-from provenn.archive import moving
+from provenn.archive import definition_files
+from provenn.archive.backups import back_up
 from provenn.archive.handle import Catalog
-from provenn.archive.implications import implied
-from provenn.archive.notices import notice_of_implications
-from provenn.archive.verbs.held import Held
-from provenn.archive.words import in_names
-from provenn.store import facts
-from provenn.store.copying import Copied
-from provenn.store.importing import Imported
+from provenn.archive.verbs.part import ArchivePart
+from provenn.transfer.copying import CopySummary
+from provenn.transfer.importing import ImportSummary
 
 __all__ = ["Copying"]
 
 
-class Copying(Held):
-    """Copies: portable files of definitions, and backups of all of it."""
+class Copying(ArchivePart):
+    """Methods of an archive that copy it: portable files of definitions, and complete backups."""
 
     def export_definitions(
         self, file: str | PathLike[str] | BinaryIO, which: Iterable[Catalog | str] | None = None
     ) -> dict[str, int]:
-        """Write a portable file of definitions, names, facts, calculators and preferences; of no data.
+        """Write a portable file of definitions, names, facts, calculators and preferences, without data.
 
         Parameters
         ----------
         file
-            Where to; a file that is there is not overwritten.
+            The file to write; an existing file is not overwritten.
         which
-            Catalogs: only they and their lineage are written, with their names and the facts about them alone.
+            The catalogs to write, with their lineage, their names and the facts about them; by default all.
 
         Returns
         -------
         dict
-            How many of each kind were written.
+            The number of written items of each kind.
         """
-        return moving.export_definitions(self._database, file, which)
+        return definition_files.export_definitions(self._database, file, which)
 
-    def import_definitions(self, file: str | PathLike[str] | BinaryIO, *, prefix: str = "") -> Imported:
-        """Take over what a portable file holds: all of it or, if anything in it is wrong, nothing.
+    def import_definitions(self, file: str | PathLike[str] | BinaryIO, *, prefix: str = "") -> ImportSummary:
+        """Import the contents of a portable file: all of them or, if any of them is wrong, nothing.
 
         Parameters
         ----------
         file
-            The file. Everything in it is checked, and nothing in it is executed.
+            The file. Its contents are checked, and never executed.
         prefix
-            Put before every name in it.
+            A prefix for every imported name.
 
         Raises
         ------
         FileError
-            If the file is something else, or was changed.
+            If the file is not a portable file, or was changed.
         CatalogNameError
-            If another catalog has one of its names here.
+            If another catalog of this archive has an imported name.
         ContradictionError
-            If its facts contradict what is known; it carries the minimal conflict.
+            If imported facts contradict known facts; the error carries the minimal conflict.
         """
-        with self._database.reading() as reading:
-            latest = facts.latest(reading)
-        came = moving.import_definitions(self._database, file, prefix)
-        with self._database.reading() as reading:
-            new = [one for one in facts.since(reading, latest) if one.origin == "declared"]
-            told = notice_of_implications("by what was imported", implied(reading, new), in_names(reading, new))
-        self._workshop.notices.tell(told)
-        return came
+        return definition_files.import_definitions(self.context, file, prefix)
 
     def backup(
         self,
@@ -76,26 +66,37 @@ class Copying(Held):
         *,
         data: bool = False,
         store: str | Path | None = None,
+        skip_damaged: bool = False,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Copied:
-        """Copy all metadata as they are at one moment, whatever others write meanwhile. The copy is an archive.
+    ) -> CopySummary:
+        """Copy all metadata in the state of one moment, even while others write. The copy is an archive.
+
+        Every byte of data is compared with its digest, in the archive and in the copy. Before, everything in the
+        database that is copied is checked as `check` does; every copied row is read again and compared.
 
         Parameters
         ----------
         place
-            A folder that is not there yet, or the address of a database that holds no archive, or an empty one.
+            A new or empty folder, or the address of a database without an archive.
         data
-            Whether to copy the fragments too. Otherwise the copy has none. Tables that were ingested from memory are
-            base data, and are always copied.
+            Whether to copy the fragments too. Otherwise the copy has no fragments. Tables that were ingested from
+            memory are base data, and are always copied.
         store
-            Where the data of the copy go; by default into its folder.
+            The place for the data of the copy; by default in its folder.
+        skip_damaged
+            Whether to leave out damaged data of the archive, and to copy damaged rows where possible; the result lists
+            both. Otherwise damage stops the whole copy.
         progress
-            Called with how many rows are copied, and how many there are.
+            Called with the number of copied rows, and the number of all rows.
 
         Raises
         ------
         ArchiveError
-            If something is there: nothing is overwritten.
+            If the place is occupied: nothing is overwritten.
+        CorruptArchiveError
+            If the database of the archive is damaged, and `skip_damaged` is False.
+        StoreError
+            If data of the archive are damaged, and `skip_damaged` is False.
         """
-        here = self._workshop.folder if data else self._workshop.folder_if_known
-        return moving.back_up(self._database, here, place, store, progress, data=data)
+        folder = self._workshop.folder if data else self._workshop.folder_if_known
+        return back_up(self._database, folder, place, store, progress, data=data, skip_damaged=skip_damaged)

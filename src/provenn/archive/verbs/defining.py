@@ -1,37 +1,28 @@
-"""New catalogs: on files, and from other catalogs."""
+"""Methods of an archive that define catalogs: on files, and from other catalogs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any
 
-from provenn.archive import definitions
+from provenn.archive import new_catalogs
+from provenn.archive.concatenations import Order, concatenate_catalogs
 from provenn.archive.handle import Catalog
-from provenn.archive.verbs.held import Held
-from provenn.catalogs import Base, Files
+from provenn.archive.new_catalogs import SupportsArrow
+from provenn.archive.verbs.part import ArchivePart
 from provenn.catalogs import Catalog as Definition
-from provenn.catalogs.fingerprints import Trust
-from provenn.errors import BaseFilesError
-from provenn.store import bases, catalog_store, names, populations, verifications
+from provenn.files.fingerprints import Trust
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
     from astropy.table import Table
 
-__all__ = ["Defining", "SupportsArrow"]
+__all__ = ["Defining"]
 
 
-class SupportsArrow(Protocol):
-    """A table that Arrow can take over: one of its own, of polars, of DuckDB."""
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return its rows as Arrow hands them over."""
-
-
-class Defining(Held):
-    """New catalogs: on files, and from other catalogs."""
+class Defining(ArchivePart):
+    """Methods of an archive that define catalogs: on files, and from other catalogs."""
 
     def ingest(
         self,
@@ -48,115 +39,72 @@ class Defining(Held):
         verify: bool = False,
         trust: Trust | None = None,
     ) -> Catalog:
-        """Define a catalog on files, or on a table in memory, which is kept.
+        """Define a catalog on files, or on a table in memory, which the archive then stores.
 
-        A catalog is what its files hold: all their bytes are read now, and read again when they may have changed. Of
-        objects in a store, what the store vouches for suffices.
+        The contents of the files define the catalog: all bytes are read now, and read again when the files may have
+        changed. For objects in an object store, the ETag and version of the store suffice.
 
         Parameters
         ----------
         name
-            A name for it.
+            A name for the catalog.
         path
             A file, a folder, or a pattern such as ``survey/*.parquet``; or, with ``format="table"``, the name of a
-            table of Spark's catalog, for which Spark is started. A folder in HATS is read by what it says of itself.
+            table of Spark's catalog, for which Spark is started. A folder in HATS is read by its own metadata.
             Or a table of astropy, pandas or Arrow: it is written into the archive's store, once.
         key
-            The columns that identify a source. None if no column does: then a source is a row of a file, known by what
-            the file holds and the place of the row in it. A file that is corrected has other sources.
+            The columns that identify a source. None if no column does: then a source is a row of a file, identified by
+            the contents of the file and the position of the row. A corrected file has other sources.
         population
-            What one row is: star, galaxy, visit.
+            The kind of object in a row: star, galaxy, visit.
         format
-            Spark's name of the format, if the names of the files do not tell.
+            Spark's name of the format, if the file names do not show it.
         schema
-            The type of each column, where the files do not say.
+            The type of each column, where the files do not define it.
         options
             Spark's options to read the files.
         null
-            What stands for NULL in files of text, besides nothing at all: ``"null"``, ``"NA"``.
+            The text for NULL in text files, besides the empty text: ``"null"``, ``"NA"``.
         rebuild
-            What to do if the name is on an earlier version of the files: True moves it here and defines anew, on
+            What to do if the name is on an earlier version of the files: True moves the name and defines again, on
             these files, every named catalog that is made from the earlier version; False moves this name alone. By
-            default that is an error which says what would be rebuilt.
+            default an error lists the catalogs to rebuild.
         verify
-            Whether to read all keys now and make sure that none is NULL or occurs twice. Otherwise that is done when
+            Whether to read all keys now and check that none is NULL or occurs twice. Otherwise keys are checked when
             data are first computed from them.
         trust
-            What tells whether files are the same. By default all bytes, or the ETag and version that an object store
-            gives. ``"content"``: all bytes, of objects in stores as well. ``"metadata"``: size and footer of Parquet,
-            size, time and both ends of other files, without reading the rest. Not every change shows in these, so that
-            every answer that rests on such files says so.
+            The evidence that files are unchanged. By default all bytes, or the ETag and version of an object store.
+            ``"content"``: all bytes, also of objects in stores. ``"metadata"``: size and footer of Parquet, size, time
+            and both ends of other files, without reading the rest. Metadata do not show every change, so every answer
+            that rests on such files carries a caveat.
         """
-        if trust not in (None, *get_args(Trust)):
-            raise BaseFilesError(f"files cannot be trusted by {trust!r}", hint='trust="content" or trust="metadata"')
-        if not isinstance(path, str | PathLike):
-            table = _taken(path, key, format, schema, options, null, trust)
-            with self._workshop.keeping(table) as files:
-                return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify, trust=trust)
-        if format == "table":
-            files = self._workshop.table(str(path), trust)
-        else:
-            files = self._workshop.files(path, format=format, schema=schema, options=options, null=null, trust=trust)
-        return self._ingested(name, files, key, population, rebuild=rebuild, verify=verify, trust=trust)
-
-    def _ingested(
-        self,
-        name: str,
-        files: Files,
-        key: str | Sequence[str] | None,
-        population: str,
-        *,
-        rebuild: bool | None,
-        verify: bool,
-        trust: Trust | None,
-    ) -> Catalog:
-        with self._database.reading() as reading:
-            known = populations.population(reading, population)
-        base = Base.of(files, key=key, population=known or population)
-        self._workshop.check_first_keys(base)
-        if trust is None:
-            base = self._workshop.old_base(base, name) or base
-        rows = self._workshop.key_rows(base) if verify else None
-        with self._database.writing() as writing:
-            earlier = names.find(writing, name)
-            if earlier is not None and earlier != base.digest:
-                definitions.replace_base(writing, name, earlier, base, rebuild=rebuild)
-            else:
-                if not catalog_store.add(writing, base):
-                    bases.seen_again(writing, base)
-                names.assign(writing, name, base.digest)
-            if rows is not None:
-                verifications.record(writing, base.digest, rows)
-        return self._handle(base)
+        base = new_catalogs.ingest_base(
+            self.context,
+            name,
+            path,
+            key=key,
+            population=population,
+            format=format,
+            schema=schema,
+            options=options,
+            null=null,
+            rebuild=rebuild,
+            verify=verify,
+            trust=trust,
+        )
+        return Catalog(self, base)
 
     def define(self, definition: Definition, name: str | None = None) -> Catalog:
-        """Add a definition, and put a new name on it. One that is there already is the same catalog."""
-        with self._database.writing() as writing:
-            catalog_store.add(writing, definition)
-            if name is not None:
-                names.assign(writing, name, definition.digest)
-        return self._handle(definition)
+        """Add a definition, and put a new name on it; a definition that exists already is the same catalog.
+
+        A catalog keeps the wording of its first definition. If the new wording differs, a notice is issued.
+        """
+        new_catalogs.define_catalog(self.context, definition, name)
+        return Catalog(self, definition)
 
     def concatenate(
-        self, members: Sequence[Catalog | str], *, order: definitions.Order | None = None, name: str | None = None
+        self, members: Sequence[Catalog | str], *, order: Order | None = None, name: str | None = None
     ) -> Catalog:
-        """Bring together the sources of several catalogs; `Catalog.concat` says how."""
-        parts = [self.catalog(one).definition for one in members]
-        with self._database.reading() as reading:
-            made = definitions.concatenated(reading, parts, order)
-        return self.define(made, name)
-
-
-def _taken(table: object, key: str | Sequence[str] | None, *others: object) -> pa.Table:
-    """Return a table in memory as Arrow, if it can be the base of a catalog; nothing is written yet."""
-    if any(one is not None for one in others):
-        raise BaseFilesError(
-            "a table in memory has types of its own",
-            hint="leave out format=, schema=, options=, null= and trust=; use keep and rename",
-        )
-    from provenn.catalogs.in_memory import arrow_table, check_given_key  # noqa: PLC0415 - few tables come from memory
-
-    made = arrow_table(table)
-    if key is not None:
-        check_given_key(made, key)
-    return made
+        """Concatenate the sources of several catalogs; see `Catalog.concat`."""
+        parts = [self.catalog(member).definition for member in members]
+        return self.define(self.context.read(concatenate_catalogs, parts, order), name)

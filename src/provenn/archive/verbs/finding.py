@@ -1,73 +1,67 @@
-"""Finding catalogs, and saying what they are."""
+"""Methods of an archive that find and describe catalogs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from provenn.archive.description import Description, described
+from provenn.archive.description import Description, describe_catalog
 from provenn.archive.handle import Catalog
-from provenn.archive.lineage import Lineage, lineage_of
-from provenn.archive.neighbourhood import Direction, Neighbourhood, neighbourhood_of
-from provenn.archive.provenance import Provenance, provenance_of
-from provenn.archive.verbs.held import Held, digest_of
-from provenn.store import catalog_store, names, populations, search
-from provenn.store.catalog_store import Entry
-from provenn.store.search import Filter, Sort
+from provenn.archive.lineage_tree import Lineage, trace_lineage
+from provenn.archive.neighbourhood import Direction, Neighbourhood, find_neighbourhood
+from provenn.archive.provenance import Provenance, trace_provenance
+from provenn.archive.references import find_digest
+from provenn.archive.verbs.part import ArchivePart
+from provenn.definitions import catalog_names, catalog_store, populations, search
+from provenn.definitions.catalog_store import CatalogEntry
+from provenn.definitions.search import CatalogFilter, SortOrder
 
-__all__ = ["Finding"]
+__all__ = ["CatalogSearch"]
 
 
-class Finding(Held):
-    """Finding catalogs, and saying what they are."""
+class CatalogSearch(ArchivePart):
+    """Methods of an archive that find and describe catalogs."""
 
     def __len__(self) -> int:
-        """How many catalogs there are, named or not."""
-        with self._database.reading() as reading:
-            return catalog_store.count(reading)
+        """Return the number of catalogs, named or not."""
+        return self.context.read(catalog_store.count_catalogs)
 
     def describe(self, which: Catalog | str) -> Description:
-        """Return all there is to say of a catalog, in plain words."""
-        one = self.catalog(which)
-        with self._database.reading() as reading:
-            return described(reading, one.definition, {one.digest: which} if isinstance(which, str) else {})
+        """Return a description of a catalog in plain words."""
+        return self.context.read(describe_catalog, *self._resolve(which))
 
     def lineage(self, which: Catalog | str) -> Lineage:
-        """Return a catalog and all it is made from: a tree, as text."""
-        one = self.catalog(which)
-        with self._database.reading() as reading:
-            return lineage_of(reading, one.definition, {one.digest: which} if isinstance(which, str) else {})
+        """Return the lineage of a catalog: the catalog and all its ancestors, as a text tree."""
+        return self.context.read(trace_lineage, *self._resolve(which))
 
     def provenance(self, which: Catalog | str) -> Provenance:
-        """Return where a catalog comes from: files, calculators, and the facts about its lineage."""
-        one = self.catalog(which)
-        with self._database.reading() as reading:
-            return provenance_of(reading, one.definition, {one.digest: which} if isinstance(which, str) else {})
+        """Return the provenance of a catalog: files, calculators, and facts about the lineage."""
+        return self.context.read(trace_provenance, *self._resolve(which))
 
     def neighbourhood(
         self, which: Catalog | str, *, depth: int = 2, direction: Direction = "both", most: int = 60
     ) -> Neighbourhood:
-        """Return the catalogs around a catalog, as a picture: quick in an archive of any size.
+        """Return the catalogs around a catalog as a picture; this is quick in an archive of any size.
 
         Parameters
         ----------
         which
             The catalog.
         depth
-            How many steps to go.
+            The number of steps to follow.
         direction
-            ``"up"`` to what it is made from, ``"down"`` to what is made from it, or ``"both"``.
+            ``"up"`` to ancestors, ``"down"`` to descendants, or ``"both"``.
         most
-            How many catalogs to show; the nearest are, and it is told how many are not.
+            The largest number of catalogs to show; the nearest are shown, and the others are counted.
 
         Raises
         ------
         PictureError
-            If there is no such depth, direction or number.
+            If the depth, direction or number is invalid.
         """
-        with self._database.reading() as reading:
-            digest = digest_of(reading, which)
-            asked = {digest: which} if isinstance(which, str) and not digest.startswith(which) else {}
-            return neighbourhood_of(reading, digest, asked, depth=depth, direction=direction, most=most)
+        with self.context.database.reading() as reading:
+            digest = find_digest(reading, which)
+            user_names = {digest: which} if isinstance(which, str) and not digest.startswith(which) else {}
+            return find_neighbourhood(reading, digest, user_names, depth=depth, direction=direction, most=most)
 
     def search(
         self,
@@ -78,31 +72,30 @@ class Finding(Held):
         attribute: str | None = None,
         owner: str | None = None,
         named: bool = False,
-        sort: Sort = "newest",
+        sort: SortOrder = "newest",
         start: int = 0,
         most: int = 1000,
-    ) -> Sequence[Entry]:
-        """Return catalogs, by what they are called, how they are defined, what they have, and who defined them.
+    ) -> Sequence[CatalogEntry]:
+        """Return catalogs that match a text, class, population, attribute or owner.
 
         Parameters
         ----------
         text
-            What occurs in a name, or in the definition as it was written, in upper or lower case; or the beginning
-            of the digest, at least four digits.
+            Part of a name, or of the definition as it was written, in upper or lower case; or the beginning of the
+            digest, at least four digits.
         kind, population, owner
             Only catalogs of this class; of this population; defined first by this person.
         attribute
-            Only catalogs that have an attribute of this name, or whose name begins so, in upper or lower case.
+            Only catalogs with an attribute whose name equals or begins with this text, in upper or lower case.
         named
-            Only catalogs that have a name.
+            Only catalogs with a name.
         sort
-            ``"newest"`` first; ``"oldest"`` first; or by ``"name"``: those without one come last.
+            ``"newest"`` first; ``"oldest"`` first; or by ``"name"``: unnamed catalogs come last.
         start, most
-            How many to leave out, and how many to return.
+            The number of catalogs to skip, and the largest number to return.
         """
-        which = Filter(text, kind, population, attribute, owner, named)
-        with self._database.reading() as reading:
-            return search.search(reading, which, sort=sort, start=start, most=most)
+        which = CatalogFilter(text, kind, population, attribute, owner, named)
+        return self.context.read(search.search_catalogs, which, sort=sort, start=start, most=most)
 
     def matches(
         self,
@@ -114,28 +107,24 @@ class Finding(Held):
         owner: str | None = None,
         named: bool = False,
     ) -> int:
-        """Return how many catalogs `search` finds, on all pages together; the parameters are the same."""
-        with self._database.reading() as reading:
-            return search.matches(reading, Filter(text, kind, population, attribute, owner, named))
+        """Return the number of catalogs that `search` finds on all pages; the parameters are the same."""
+        which = CatalogFilter(text, kind, population, attribute, owner, named)
+        return self.context.read(search.count_matches, which)
 
     def populations(self) -> tuple[str, ...]:
-        """Return what a row can be, sorted."""
-        with self._database.reading() as reading:
-            return populations.population_names(reading)
+        """Return the names of all populations, sorted."""
+        return self.context.read(populations.list_population_names)
 
     def owners(self) -> tuple[str, ...]:
-        """Return who defined catalogs, sorted."""
-        with self._database.reading() as reading:
-            return search.owners(reading)
+        """Return the people who defined catalogs, sorted."""
+        return self.context.read(search.list_owners)
 
     def __getitem__(self, name: str) -> Catalog:
         return self.catalog(name)
 
     def __contains__(self, name: object) -> bool:
-        with self._database.reading() as reading:
-            return isinstance(name, str) and names.find(reading, name) is not None
+        return isinstance(name, str) and self.context.read(catalog_names.find_named_digest, name) is not None
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names, sorted."""
-        with self._database.reading() as reading:
-            return iter([one.name for one in names.listing(reading)])
+        return iter([entry.name for entry in self.context.read(catalog_names.list_names)])

@@ -1,92 +1,63 @@
-"""What is known of catalogs: how they relate, what is proved, what people declare."""
+"""Methods of an archive about knowledge: how catalogs relate, proofs, and declared facts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import fields, replace
 
-from provenn.archive import definitions, questions
+from provenn.archive import declaring, proved_answers
 from provenn.archive.comparison import Comparison
+from provenn.archive.concatenations import list_unproved_concatenations
 from provenn.archive.handle import Catalog
-from provenn.archive.implications import Declared, Implied, implied
-from provenn.archive.notices import notice_of_implications
+from provenn.archive.implications import Declared
 from provenn.archive.proof import Proof
 from provenn.archive.relation import Relation, Summary
-from provenn.archive.verbs.held import Held, asked_by, digest_of
-from provenn.archive.words import Vocabulary, as_statement, by_name, in_names, resolved
-from provenn.errors import ArchiveBusyError
+from provenn.archive.verbs.part import ArchivePart
+from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Knowledge, Statement
-from provenn.store import catalog_store, declarations, facts, proofs, search
-from provenn.store.facts import Fact
-from provenn.store.search import Filter
-from provenn.store.visibility import Visibility
-from provenn.targets.doubts import refuse_by_counts
+from provenn.people.visibility import Visibility
 
 __all__ = ["Knowing"]
 
 
-class Knowing(Held):
-    """What is known of catalogs: how they relate, what is proved, what people declare."""
+class Knowing(ArchivePart):
+    """Methods of an archive about knowledge: how catalogs relate, proofs, and declared facts."""
 
     def relate(self, left: Catalog | str, right: Catalog | str) -> Relation:
-        """Return how two catalogs relate, proved from their lineage and what was declared."""
-        with self._database.reading() as reading:
-            digests = digest_of(reading, left), digest_of(reading, right)
-            relation, found = questions.relate(reading, *digests, asked_by(digests, (left, right)))
-        self._keep(found)
-        return relation
+        """Return how two catalogs relate, proved from their lineage and declared facts."""
+        return proved_answers.ask_relation(self.context, left, right)
 
     def compare(self, *which: Catalog | str) -> Comparison:
-        """Return what is known of two or three catalogs together: what is possible, each region, each pair, and why.
+        """Return all knowledge about two or three catalogs together: possible worlds, regions, pairs, and reasons.
 
         Raises
         ------
         ComparisonError
-            If they are fewer, or more.
+            If there are fewer or more catalogs.
         PopulationError
-            If they are of different populations.
+            If the catalogs belong to different populations.
         """
-        with self._database.reading() as reading:
-            digests = [digest_of(reading, one) for one in which]
-            comparison, found = questions.compare(reading, digests, asked_by(digests, which))
-        self._keep(found)
-        return comparison
+        return proved_answers.ask_comparison(self.context, which)
 
     def relations(self, which: Catalog | str, others: Iterable[Catalog | str]) -> Sequence[tuple[Catalog, Summary]]:
-        """Return how a catalog relates to each of several others, as `relate` sums it up, without the reasons."""
-        asked = (which, *others)
-        with self._database.reading() as reading:
-            digests = [digest_of(reading, one) for one in asked]
-            found = questions.summaries(reading, digests[0], digests[1:], asked_by(digests, asked))
-        return [(self._handle(digest), found[digest]) for digest in digests[1:]]
+        """Return how a catalog relates to several other catalogs, summarized as by `relate`, without reasons."""
+        summaries = self.context.read(proved_answers.summarize_relations, (which, *others))
+        return [(Catalog(self, digest), summary) for digest, summary in summaries]
 
     def prove(
         self, question: str | Statement, *, given: Collection[str | Statement] = (), budget: float | None = None
     ) -> Proof:
-        """Return whether a statement about catalogs holds; names in it are those of catalogs.
+        """Return whether a statement about catalogs holds; names in the statement are names of catalogs.
 
         Parameters
         ----------
         question
             The statement.
         given
-            Facts to hold true besides, for this question only.
+            Additional facts, assumed for this question only.
         budget
-            Seconds after which to stop looking for a proof; then it is unknown.
+            The seconds after which the search for a proof stops; the verdict is then unknown.
         """
-        with self._database.reading() as reading:
-            (said, *supposed), asked = resolved(reading, [question, *given])
-            proof, found = questions.judge(reading, said, asked, supposed, budget)
-        self._keep(found)
-        return replace(proof, statement=as_statement(question))
-
-    def _keep(self, found: Collection[questions.Found]) -> None:
-        """Keep what was proved, where that is possible: the answer is as good without."""
-        if found and not self._database.read_only:
-            with suppress(ArchiveBusyError), self._database.writing() as writing:
-                for one in found:
-                    proofs.keep(writing, one.said, one.verdict, one.because)
+        return proved_answers.ask_proof(self.context, question, given, budget)
 
     def declare(
         self,
@@ -96,93 +67,74 @@ class Knowing(Held):
         visibility: Visibility = "public",
         project: str | None = None,
     ) -> Declared:
-        """Hold a statement about catalogs true from now on.
+        """Declare a statement about catalogs, which holds from now on.
 
-        What it newly implies for catalogs with names is told: a declaration that empties one, or makes two of them
-        equal, is allowed, and seldom meant. It is a `ProvennWarning`, too.
+        A declaration that newly empties a named catalog, or makes two named catalogs equal, is allowed, but seldom
+        intended: the result lists these implications, and a `ProvennWarning` is issued. A `ProvennWarning` is also
+        issued if the statement was declared before with another reason or visibility: the fact stays unchanged, and
+        the audit log keeps the new reason.
 
         Parameters
         ----------
         said
-            What holds.
+            The statement.
         reason
-            Why.
+            The reason for it.
         visibility
-            In whose proofs it is used: ``"private"``, in yours; ``"project"``, in those of the members of a project;
-            ``"public"``, in those of everybody who sees the catalogs.
+            The people whose proofs use the fact: ``"private"``, only you; ``"project"``, the members of a project;
+            ``"public"``, all people with access to the catalogs.
         project
             The project.
 
         Raises
         ------
         ContradictionError
-            If it contradicts what you can know, counts included. It carries the minimal conflict, and nothing is
-            declared.
+            If the statement contradicts facts or counts visible to you. The error carries the minimal conflict, and
+            nothing is declared.
         VisibilityError, ProjectError
-            If there is no such visibility, or no such project.
+            If the visibility or the project does not exist.
         """
-        with self._database.writing() as writing:
-            (plain,), asked = resolved(writing, [said])
-            latest = facts.latest(writing)
-            with questions.in_words(writing, asked):
-                fact = declarations.declare(writing, plain, reason, visibility=visibility, project=project)
-                refuse_by_counts(writing, fact)
-            new = implied(writing, [fact]) if fact.id > latest else Implied()
-            told = Vocabulary.of(writing, plain.labels, asked).told(fact)
-        values = {one.name: getattr(told, one.name) for one in fields(told)}
-        declared = Declared(**values, empties=new.empties, equates=new.equates, complete=new.complete)
-        self._workshop.notices.tell(notice_of_implications(f"by {declared.words}", new, [declared]))
-        return declared
+        return declaring.declare_statement(self.context, said, reason, visibility=visibility, project=project)
 
     def retract(self, number: int, *, reason: str = "") -> Fact:
-        """Take a fact back that you declared. Every proof that used it is forgotten; `unproved` lists what needs it."""
-        with self._database.writing() as writing:
-            return in_names(writing, [declarations.retract(writing, number, reason)])[0]
+        """Retract a fact that you declared; proofs that used it are forgotten. `unproved` lists affected catalogs."""
+        return self.context.write(declaring.retract_fact, number, reason)
 
     def facts(self, which: Catalog | str | None = None, *, retracted: bool = False) -> Sequence[Fact]:
-        """Return the facts declared or observed about a catalog, or all there are, with names in their statements."""
-        with self._database.reading() as reading:
-            if which is None:
-                return in_names(reading, facts.all_facts(reading, retracted=retracted))
-            return in_names(reading, facts.facts_about(reading, digest_of(reading, which), retracted=retracted))
+        """Return the facts about a catalog, or all facts, declared or observed, with names in their statements."""
+        return self.context.read(declaring.list_facts, which, retracted=retracted)
 
     def unproved(self) -> list[Catalog]:
-        """Return the concatenations that need their members to be disjoint, if that is not known any more."""
-        with self._database.reading() as reading:
-            which = Filter(kind="ConcatSources")
-            digests = [one.digest for one in search.search(reading, which, most=search.matches(reading, which))]
-            made = catalog_store.get_all(reading, digests) if digests else {}
-            return [self._handle(one) for one in definitions.disjointly_concatenated(reading, made.values())]
+        """Return the concatenations that need disjoint members, but whose members are not known disjoint any more."""
+        return [Catalog(self, definition) for definition in self.context.read(list_unproved_concatenations)]
 
     def same_sources(self, which: Catalog | str, *, by_construction: bool = False) -> list[Catalog]:
-        """Return the other catalogs that are proved to have the same sources.
+        """Return the other catalogs with provably the same sources.
 
         Parameters
         ----------
         which
             The catalog.
         by_construction
-            Only those of which it is seen without a proof: quick in an archive of any size.
+            Only catalogs with the same sources by construction, without a proof: quick in an archive of any size.
         """
         if not by_construction:
-            return self._found(which, Knowledge.equal_to)
-        with self._database.reading() as reading:
-            found = by_name(reading, catalog_store.same_extent(reading, digest_of(reading, which)))
-        return [self._handle(digest) for digest in found]
+            return self._look_up_related(which, Knowledge.equal_to)
+        return [Catalog(self, digest) for digest in self.context.read(proved_answers.find_same_extent, which)]
 
     def covering(self, which: Catalog | str) -> list[Catalog]:
-        """Return the other catalogs that are proved to have all its sources."""
-        return self._found(which, Knowledge.supersets_of)
+        """Return the other catalogs that provably contain all sources of a catalog."""
+        return self._look_up_related(which, Knowledge.supersets_of)
 
     def inside(self, which: Catalog | str) -> list[Catalog]:
-        """Return the other catalogs all of whose sources it is proved to have."""
-        return self._found(which, Knowledge.subsets_of)
+        """Return the other catalogs that provably lie inside a catalog."""
+        return self._look_up_related(which, Knowledge.subsets_of)
 
     def apart_from(self, which: Catalog | str) -> list[Catalog]:
-        """Return the other catalogs that are proved to share no source with it."""
-        return self._found(which, Knowledge.disjoint_from)
+        """Return the other catalogs that provably share no source with a catalog."""
+        return self._look_up_related(which, Knowledge.disjoint_from)
 
-    def _found(self, which: Catalog | str, relation: Callable[[Knowledge, str], list[str]]) -> list[Catalog]:
-        with self._database.reading() as reading:
-            found = by_name(reading, questions.look_up(reading, self._everything, digest_of(reading, which), relation))
-        return [self._handle(digest) for digest in found]
+    def _look_up_related(self, which: Catalog | str, relation: Callable[[Knowledge, str], list[str]]) -> list[Catalog]:
+        """Return the catalogs in a relation to a catalog, sorted by name."""
+        digests = proved_answers.find_related(self.context, which, relation)
+        return [Catalog(self, digest) for digest in digests]

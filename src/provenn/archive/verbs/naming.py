@@ -1,4 +1,4 @@
-"""Names: put on catalogs, moved, deleted, shown to some or to all."""
+"""Methods of an archive that assign, move, delete and share names."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from typing import Literal
 
 from provenn.archive.handle import Catalog
-from provenn.archive.verbs.held import Held, digest_of
-from provenn.catalogs import cone as lineage_cone
-from provenn.store import audit, catalog_store, names, settings
-from provenn.store.names import Change
-from provenn.store.visibility import Visibility, check_visibility
+from provenn.archive.name_changes import change_default_visibility, find_revealed_names, name_catalog
+from provenn.archive.references import find_names
+from provenn.archive.verbs.part import ArchivePart
+from provenn.definitions import catalog_names
+from provenn.definitions.catalog_names import NameChange
+from provenn.people.visibility import Visibility
 
 __all__ = ["Naming"]
 
 
-class Naming(Held):
-    """Names: put on catalogs, moved, deleted, shown to some or to all."""
+class Naming(ArchivePart):
+    """Methods of an archive that assign, move, delete and share names."""
 
     def name(
         self,
@@ -27,76 +28,61 @@ class Naming(Held):
         visibility: Visibility | None = None,
         project: str | None = None,
     ) -> Catalog:
-        """Put a name on a catalog; one that is on another catalog now is only moved if that is meant.
+        """Put a name on a catalog; a name of another catalog is moved only with `move=True`.
 
         Parameters
         ----------
         which
             The catalog.
         name
-            The name. All names of an archive are of one namespace: what somebody has privately is taken.
+            The name. All names of an archive share one namespace: private names of other people are taken, too.
         move
-            Whether it may be on another catalog now. Only its owner moves it.
+            Whether the name may be moved from another catalog. Only the owner of a name can move it.
         visibility
-            Who sees the name, and by it the catalog and all it is made from (`revealed` says what that shows):
-            ``"private"``, its owner; ``"project"``, the members of a project, too; ``"public"``, everybody. By
-            default a name that exists stays as it is, and a new one is as `default_visibility` says.
+            The people who see the name, and by it the catalog and its lineage (see `revealed`): ``"private"``, the
+            owner; ``"project"``, also the members of a project; ``"public"``, everybody. By default an existing name
+            keeps its visibility, and a new name gets `default_visibility`.
         project
             The project.
 
         Raises
         ------
         CatalogNameError
-            If the name is unfit, or taken.
+            If the name is invalid, or taken.
         NotYoursError
-            If it belongs to somebody else.
+            If the name belongs to another person.
         VisibilityError, ProjectError
-            If there is no such visibility, or no such project.
+            If the visibility or the project does not exist.
         """
-        one = self.catalog(which)
-        with self._database.writing() as writing:
-            if move and names.find(writing, name) is not None:
-                names.move(writing, name, one.digest)
-            names.assign(writing, name, one.digest, visibility, project)
-            catalog_store.confirm(writing, one.definition)
-        return one
+        catalog = self.catalog(which)
+        self.context.write(name_catalog, catalog.definition, name, move=move, visibility=visibility, project=project)
+        return catalog
 
     def revealed(self, which: Catalog | str) -> tuple[str, ...]:
         """Return your private names in the lineage of a catalog.
 
-        Who sees a name of the catalog sees how these are defined, as its lineage, though not what you call them.
+        People with access to the catalog see the definitions of these ancestors, though not your names for them.
         """
-        one = self.catalog(which)
-        with self._database.reading() as reading:
-            digests = [each.digest for each in lineage_cone(one.definition)]
-            return names.private_names(reading, self.who, digests)
+        return self.context.read(find_revealed_names, self.catalog(which).definition)
 
     @property
     def default_visibility(self) -> Visibility:
-        """Who sees a new name for which nobody says it: ``"public"``, everybody; or ``"private"``, its owner."""
-        with self._database.reading() as reading:
-            return names.default_visibility(reading)
+        """The visibility of new names: ``"public"``, for everybody; or ``"private"``, for the owner."""
+        return self.context.read(catalog_names.read_default_visibility)
 
     @default_visibility.setter
     def default_visibility(self, visibility: Literal["private", "public"]) -> None:
-        self._need_everything("decides who sees new names")
-        check_visibility(visibility, None)
-        with self._database.writing() as writing:
-            settings.change(writing, settings.VISIBILITY, visibility)
-            audit.record(writing, "default visibility", visibility)
+        self.context.require_full_view("decides who sees new names")
+        self.context.write(change_default_visibility, visibility)
 
     def names_of(self, which: Catalog | str) -> tuple[str, ...]:
         """Return the names of a catalog, sorted."""
-        with self._database.reading() as reading:
-            digest = digest_of(reading, which)
-            return names.names_of(reading, [digest]).get(digest, ())
+        return self.context.read(find_names, which)
 
     def delete_name(self, name: str) -> None:
-        """Delete a name. The catalog stays, and so does the history of the name."""
-        with self._database.writing() as writing:
-            names.remove(writing, name)
+        """Delete a name; the catalog and the history of the name stay."""
+        self.context.write(catalog_names.remove_name, name)
 
-    def log(self, name: str) -> Sequence[Change]:
-        """Return what happened to a name, the latest first."""
-        with self._database.reading() as reading:
-            return names.log(reading, name)
+    def log(self, name: str) -> Sequence[NameChange]:
+        """Return the changes of a name, the latest first."""
+        return self.context.read(catalog_names.read_name_history, name)

@@ -1,48 +1,77 @@
-"""People: the projects they share, and what they did."""
+"""Methods of an archive about people: projects, the audit log, and operations."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from provenn.archive.verbs.held import Held
-from provenn.store import audit, projects
-from provenn.store.audit import Done
-from provenn.store.projects import Project
+from provenn.archive.verbs.part import ArchivePart
+from provenn.database import operations
+from provenn.database.operations import CommittedTransaction
+from provenn.people import audit_log, projects
+from provenn.people.audit_log import AuditedAction
+from provenn.people.projects import Project
 
 __all__ = ["Sharing"]
 
 
-class Sharing(Held):
-    """People: the projects they share, and what they did."""
+class Sharing(ArchivePart):
+    """Methods of an archive about people: projects, the audit log, and operations."""
 
     def projects(self) -> Sequence[Project]:
-        """Return your projects, with their members; all there are, if you see everything."""
-        with self._database.reading() as reading:
-            return projects.listing(reading)
+        """Return your projects with their members; all projects, if you see the whole archive."""
+        return self.context.read(projects.list_projects)
 
     def new_project(self, name: str) -> None:
-        """Make a project, of which you are the owner and the first member."""
-        with self._database.writing() as writing:
-            projects.create(writing, name)
+        """Create a project; you are its owner and first member."""
+        self.context.write(projects.create_project, name)
 
     def add_member(self, project: str, who: str) -> None:
-        """Make somebody a member of a project of yours: then that person sees what the project sees."""
-        with self._database.writing() as writing:
-            projects.add(writing, project, who)
+        """Add a person to a project of yours: the person then sees everything shared with the project."""
+        self.context.write(projects.add_member, project, who)
 
     def remove_member(self, project: str, who: str) -> None:
-        """Make somebody a member of a project of yours no more."""
-        with self._database.writing() as writing:
-            projects.remove(writing, project, who)
+        """Remove a person from a project of yours."""
+        self.context.write(projects.remove_member, project, who)
 
-    def audit(self, *, most: int = 100, action: str | None = None) -> Sequence[Done]:
-        """Return who did what, when and from where, the latest first; only what is told so, if an action is given.
+    def audit(self, *, most: int = 100, action: str | None = None) -> Sequence[AuditedAction]:
+        """Return entries of the audit log (person, action, time, origin), the latest first; `action` selects entries.
+
+        Raises
+        ------
+        NotYoursError
+            If you do not see the whole archive.
+        """
+        self.context.require_full_view("reads the audit log")
+        return self.context.read(audit_log.find_recent_actions, most, action=action)
+
+    def audit_head(self) -> str | None:
+        """Return the newest entry of the audit log as ``NUMBER:DIGEST``, or None; keep it elsewhere for `check`.
+
+        Its digest covers all earlier entries, so a changed or removed entry is noticed.
 
         Raises
         ------
         NotYoursError
             If you do not see everything.
         """
-        self._need_everything("reads the audit log")
-        with self._database.reading() as reading:
-            return audit.recent(reading, most, action=action)
+        self.context.require_full_view("reads the audit log")
+        head = self.context.read(audit_log.read_audit_head)
+        return None if head is None else str(head)
+
+    def operation(self, number: str) -> CommittedTransaction | None:
+        """Return an operation with an unknown outcome, with its time and person; None if it was not committed.
+
+        The call waits until all current write transactions have ended. On SQLite no operation has an id.
+
+        Parameters
+        ----------
+        number
+            The id from the error.
+
+        Raises
+        ------
+        ArchiveError
+            If no operation has this id.
+        """
+        with self.context.database.writing() as writing:
+            return operations.find_operation(writing.connection, number)

@@ -1,4 +1,4 @@
-"""What every calculator is."""
+"""The abstract base class of all calculators."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Self
 
 from provenn.catalogs.catalog import Parameters
-from provenn.catalogs.digest import content_digest
+from provenn.digests import content_digest
 
 __all__ = ["Calculator"]
 
@@ -19,18 +19,18 @@ class Calculator(ABC):
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """The attributes it derives."""
+        """The names of the derived attributes."""
 
     @abstractmethod
     def definition(self) -> Parameters:
-        """All that it is: JSON, from which `calculator_from` makes it again."""
+        """Return the complete definition as JSON, for `calculator_from`."""
 
     @classmethod
     @abstractmethod
     def from_definition(cls, definition: Parameters) -> Self:
-        """Return the calculator of this definition."""
+        """Return the calculator with this definition."""
 
     @property
     def digest(self) -> str:
-        """The hash of its definition."""
+        """The hash of the definition."""
         return content_digest("calculator", self.definition())

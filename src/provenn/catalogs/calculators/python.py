@@ -1,7 +1,7 @@
 """Attributes defined by a Python function.
 
-Nothing is ever pickled: a function is its import path and the hash of its module's whole source, and the source is
-compared before the module is imported. A function of a notebook or of a script is its own source instead.
+Nothing is ever pickled: the identity of a function is its import path and the hash of the whole source of its module,
+and provenn compares the source before the import. The identity of a function from a notebook or script is the source.
 """
 
 from __future__ import annotations
@@ -10,30 +10,31 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib import import_module, reload
-from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Literal, Self, get_args
 
 from provenn.catalogs.calculators.calculator import Calculator
-from provenn.catalogs.calculators.captured import capture, hash_source, make_function
+from provenn.catalogs.calculators.captured import capture_source, hash_source, make_function
+from provenn.catalogs.calculators.plain_functions import check_path, find_plain_function
+from provenn.catalogs.calculators.sources import check_source, find_source, hash_module_source, locate_function
 from provenn.catalogs.catalog import Parameters
-from provenn.catalogs.digest import canonical_json, content_digest
 from provenn.catalogs.extent import Extent
 from provenn.catalogs.schema import Attribute, Schema, check_name
-from provenn.catalogs.type_names import known_type, type_named
-from provenn.criteria import Type
-from provenn.errors import CalculatorChangedError, CalculatorError
+from provenn.criteria import AttributeIdentity, Type
+from provenn.digests import canonical_json, content_digest
+from provenn.errors import CalculatorError
+from provenn.files.type_names import parse_spark_type, restore_type
+from provenn.gate.entrances import entrance
 
 __all__ = ["Kind", "PythonCalculator", "Scope"]
 
 Kind = Literal["pandas", "arrow"]
 Scope = Literal["row", "catalog"]
 
-_IMPORTED: dict[str, str] = {}  # the source of each module that was imported here, by name
-_GIVEN: set[str] = set()  # what was handed over in this process: import paths, and hashes of captured source
+_IMPORTED: dict[str, str] = {}  # the source hash of each module imported in this process, by name
+_GIVEN: set[str] = set()  # functions handed over in this process: import paths, and hashes of captured source
 
 _MAIN = "__main__"
 _MODULE_HINT = "define it with def, at the top level of a notebook or of a .py file that can be imported"
@@ -50,22 +51,22 @@ class PythonCalculator(Calculator):
     source
         The SHA-256 of the whole source of that module, or of the captured source.
     kind
-        What a batch is, in and out: a pandas data frame, or an Arrow table.
+        The type of a batch, in and out: a pandas data frame, or an Arrow table.
     inputs
-        The attributes it takes; the columns of a batch are called so.
+        The input attributes, also the names of the columns of a batch.
     outputs
-        The attributes it gives, and their types.
+        The output attributes, and their types.
     keywords
         Its keyword arguments, as canonical JSON.
     scope
         ``"row"``: the result for a source depends on its inputs alone. ``"catalog"``: it depends on all sources, as
         a mean or a rank does.
     version
-        Tells results apart that the source does not, such as those of another version of a library.
+        Distinguishes results of the same source, such as results with a different version of a library.
     units
-        What outputs are in, for those of which that is said.
+        The units of outputs, where stated.
     code
-        The captured source of a function that no module has; otherwise empty.
+        The captured source of a function outside modules; otherwise empty.
     """
 
     function: str
@@ -82,7 +83,7 @@ class PythonCalculator(Calculator):
     @classmethod
     def of(
         cls,
-        function: Callable[..., object],
+        function: Callable[..., object] | str,
         *,
         inputs: Sequence[str],
         outputs: Mapping[str, str],
@@ -92,23 +93,25 @@ class PythonCalculator(Calculator):
         version: str = "",
         units: Mapping[str, str] | None = None,
     ) -> Self:
-        """Take a function of a module that can be imported, or one of a notebook or script, with its source.
+        """Define a calculator by a function of an importable module, or of a notebook or script with its source.
+
+        The text ``module:name`` stands for a function of a module; the module is not imported.
 
         Raises
         ------
         CalculatorError
-            If another process could not find or make the function, or the rest has no meaning.
+            If a different process could not find or make the function, or an argument is not valid.
         AttributeConflictError
-            If the name of an input or output cannot be one.
+            If the name of an input or output is not valid.
         TypeNameError
-            If an output has a type that Spark does not have.
+            If an output has a type unknown to Spark.
         """
-        for word, given, known in (("kind", kind, get_args(Kind)), ("scope", scope, get_args(Scope))):
-            if given not in known:
-                raise CalculatorError(f"{word} is {' or '.join(known)}, not {given!r}")
+        for argument, value, allowed in (("kind", kind, get_args(Kind)), ("scope", scope, get_args(Scope))):
+            if value not in allowed:
+                raise CalculatorError(f"{argument} is {' or '.join(allowed)}, not {value!r}")
         names = tuple(map(check_name, [inputs] if isinstance(inputs, str) else inputs))
         if not names or not outputs:
-            raise CalculatorError("a calculator has inputs and outputs", hint='inputs=["g"], outputs={"z": "double"}')
+            raise CalculatorError("a calculator needs inputs and outputs", hint='inputs=["g"], outputs={"z": "double"}')
         if len(set(names)) < len(names):
             raise CalculatorError(f"an input is named twice in {', '.join(names)}")
         try:
@@ -116,84 +119,89 @@ class PythonCalculator(Calculator):
         except (TypeError, ValueError) as error:
             hint = "use finite numbers, strings, lists and mappings"
             raise CalculatorError(f"the parameters cannot be written as JSON: {error}", hint=hint) from error
-        types = tuple((check_name(name), known_type(text)) for name, text in outputs.items())
+        types = tuple((check_name(name), parse_spark_type(text)) for name, text in outputs.items())
         for name, unit in (units or {}).items():
             if name not in outputs or not isinstance(unit, str):
-                raise CalculatorError(f"units are given to outputs, as text, not {unit!r} to {name!r}")
-        path, source, code = _located(function)
+                raise CalculatorError(f"expected the unit of an output as text, got {unit!r} for {name!r}")
+        path, source, code = _locate_source(function)
         _GIVEN.add(source if code else path)
         measured = tuple(sorted((units or {}).items()))
         return cls(path, source, kind, names, types, keywords, scope, version, measured, code)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The attributes it derives."""
+        """The names of the derived attributes."""
         return tuple(name for name, _ in self.outputs)
 
     @property
     def given(self) -> bool:
-        """Whether the function itself was handed over in this process, so that whoever runs it has it already."""
+        """Whether the function was handed over in this process, so that the caller already has the function."""
         return (self.source if self.code else self.function) in _GIVEN
 
     @property
     def permit(self) -> str:
-        """What the user allows, so that the function may run: its module; or the very source that was captured."""
+        """The permit needed to run the function: its module; or the exact hash of the captured source."""
         return f"sha256:{self.source}" if self.code else self.function.partition(":")[0]
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Its keyword arguments."""
+        """The keyword arguments of the function."""
         return dict(json.loads(self.keywords))
 
     def attributes(self, schema: Schema, extent: Extent) -> list[Attribute]:
-        """Return the attributes that it derives, given those of a catalog and its sources.
+        """Return the derived attributes, from the schema and the extent of a catalog.
 
         Raises
         ------
         AttributeNotFoundError
-            If the catalog has not all inputs.
+            If the catalog lacks an input.
         """
-        defined = {"calculator": self.digest, "inputs": [schema[name].identity for name in self.inputs]}
+        definition = {"calculator": self.digest, "inputs": [schema[name].identity for name in self.inputs]}
         if self.scope == "catalog":
-            defined["extent"] = extent.digest
+            definition["extent"] = extent.digest
         units = dict(self.units)
         return [
-            Attribute(name, content_digest("attribute", {**defined, "output": name}), kind, True, units.get(name, ""))
+            Attribute(
+                name,
+                AttributeIdentity(content_digest("attribute", {**definition, "output": name})),
+                kind,
+                True,
+                units.get(name, ""),
+            )
             for name, kind in self.outputs
         ]
 
+    def check(self) -> Path | None:
+        """Check the code with `check_source`; return the file of the module, or None for captured source."""
+        return check_source(self.function, self.source, self.code)
+
+    @entrance("code of a calculator", "code", "digest")
     def load(self) -> Callable[..., object]:
-        """Import the function, if its module is still the same; or make it from the captured source.
+        """Import the function if its module is unchanged; or make the function from the captured source.
+
+        The module itself must define the function at its top level.
 
         Raises
         ------
         CalculatorChangedError
-            If the code has changed. None of it has been run then.
+            If the code has changed. None of the code has been run then.
         CalculatorError
-            If the module or the function is not found.
+            If the module is not found, or does not define the function. None of the code has been run then, either.
         """
-        module, _, name = self.function.partition(":")
-        if self.code:
-            if hash_source(self.code) != self.source:
-                raise CalculatorChangedError(f"the captured source of {name} is not what was registered")
-            return make_function(self.code, name)
-        file = _file(module)
+        module, name = check_path(self.function)
+        file = self.check()
         if file is None:
-            hint = f"make {module} importable here: install it, or add its folder to PYTHONPATH"
-            raise CalculatorError(f"the module of the calculator {self.function} is not found", hint=hint)
-        if _hash(file) != self.source:
-            raise CalculatorChangedError(
-                f"the code of the calculator {self.function} has changed since it was registered, in {file}",
-                hint="bring the code back; or register it again, and derive its attributes anew",
-            )
-        found = _inside(_imported(module, self.source), name)
-        if not isinstance(found, FunctionType) or (found.__module__, found.__qualname__) != (module, name):
-            raise CalculatorError(f"there is no function {name} in {file}")
-        return found
+            return make_function(self.code, name)
+        function = find_plain_function(_import_current(module, self.source), name)
+        if function is None:
+            raise CalculatorError(f"{name} in {file} is not the function that the file defines", hint=_MODULE_HINT)
+        return function
 
     def definition(self) -> Parameters:
-        """All that it is."""
-        units = {"units": dict(self.units)} if self.units else {}  # older calculators have none, and stay the same
+        """Return the complete definition as JSON."""
+        units = (
+            {"units": dict(self.units)} if self.units else {}
+        )  # older calculators have no units, and keep their digest
         code = {"code": self.code} if self.code else {}
         return {
             "kind": self.kind,
@@ -210,22 +218,29 @@ class PythonCalculator(Calculator):
 
     @classmethod
     def from_definition(cls, definition: Parameters) -> Self:
-        """Return the calculator of this definition. Its code is not run.
+        """Return the calculator with this definition. No code is run.
 
         Raises
         ------
         CalculatorError
-            If captured source is not the one whose hash is given.
+            If captured source does not have the stated hash, or the definition does not name a function at the top
+            level of a module.
         """
         code = definition.get("code", "")
         if not isinstance(code, str) or (code and hash_source(code) != definition["source"]):
-            raise CalculatorError("the captured source is not the one whose hash is given")
+            raise CalculatorError("the captured source does not match its hash")
+        module, _ = check_path(definition["function"])
+        if code and module != _MAIN:
+            raise CalculatorError(f"captured source belongs to {_MAIN} only")
+        for field, allowed in (("kind", get_args(Kind)), ("scope", get_args(Scope))):
+            if definition[field] not in allowed:
+                raise CalculatorError(f"{field} is {' or '.join(allowed)}, not {definition[field]!r}")
         return cls(
             definition["function"],
             definition["source"],
             definition["kind"],
             tuple(definition["inputs"]),
-            tuple((name, type_named(text)) for name, text in definition["outputs"]),
+            tuple((name, restore_type(text)) for name, text in definition["outputs"]),
             canonical_json(definition["parameters"]),
             definition["scope"],
             definition["version"],
@@ -234,65 +249,53 @@ class PythonCalculator(Calculator):
         )
 
 
-def _located(function: Callable[..., object]) -> tuple[str, str, str]:
-    """Return the path of a function, the hash of its source, and that source itself if no module has it."""
+def _locate_source(function: Callable[..., object] | str) -> tuple[str, str, str]:
+    """Return the path of a function, the hash of its source, and the captured source for a function outside modules."""
+    if isinstance(function, str):
+        return *locate_function(function), ""
     if not isinstance(function, FunctionType):
-        hint = "pass the function itself; what is fixed goes into parameters="
-        raise CalculatorError(f"a calculator is a Python function, not {function!r}", hint=hint)
+        hint = "pass the function itself; pass fixed values with parameters="
+        raise CalculatorError(f"expected a Python function as calculator, got {function!r}", hint=hint)
     name = function.__qualname__
     if "<lambda>" in name:
-        raise CalculatorError("a lambda cannot be found again by another process", hint=_MODULE_HINT)
+        raise CalculatorError("another process cannot find a lambda", hint=_MODULE_HINT)
     if "<locals>" in name:
         raise CalculatorError(f"{name} is local to another function", hint=_MODULE_HINT)
+    if "." in name:
+        raise CalculatorError(f"{name} is a method of a class", hint=_MODULE_HINT)
     module = sys.modules.get(function.__module__)
     if module is None:
-        raise CalculatorError(f"{name} belongs to no module that is imported", hint=_MODULE_HINT)
-    if _inside(module, name) is not function:
-        raise CalculatorError(f"{function.__module__}:{name} is another object than the one given", hint=_MODULE_HINT)
+        raise CalculatorError(f"{name} does not belong to an imported module", hint=_MODULE_HINT)
+    if find_plain_function(module, name) is not function:
+        raise CalculatorError(
+            f"{function.__module__}:{name} is a different object from the function passed", hint=_MODULE_HINT
+        )
     if function.__module__ != _MAIN:
-        return _imported_path(function.__module__, module, name)
+        return _locate_in_module(function.__module__, module, name)
     if module.__spec__ is not None:  # python -m package.module
-        return _imported_path(module.__spec__.name, module, name)
+        return _locate_in_module(module.__spec__.name, module, name)
     try:
-        code = capture(function)
+        code = capture_source(function)
     except CalculatorError:
         if getattr(module, "__file__", None) is None:
             raise
-        return _imported_path(Path(str(module.__file__)).stem, module, name)
+        return _locate_in_module(Path(str(module.__file__)).stem, module, name)
     return f"{_MAIN}:{name}", hash_source(code), code
 
 
-def _imported_path(path: str, module: ModuleType, name: str) -> tuple[str, str, str]:
-    """Return how every process imports a function of a module, if every process can."""
-    file = _file(path)
+def _locate_in_module(path: str, module: ModuleType, name: str) -> tuple[str, str, str]:
+    """Return the path and source hash of a function of a module, if every process can import the module."""
+    file = find_source(path)
     if file is None or not Path(str(module.__file__)).samefile(file):
         raise CalculatorError(f"{name} of {module.__name__} cannot be imported by another process", hint=_MODULE_HINT)
-    return f"{path}:{name}", _hash(file), ""
+    check_path(f"{path}:{name}")
+    return f"{path}:{name}", hash_module_source(file, name), ""
 
 
-def _inside(module: object, name: str) -> object:
-    for part in name.split("."):
-        module = getattr(module, part, None)
-    return module
-
-
-def _imported(module: str, source: str) -> ModuleType:
-    """Import a module; once more, if this process imported it when its source was another one."""
-    found = import_module(module)
+def _import_current(module: str, source: str) -> ModuleType:
+    """Import a module; import again if this process imported the module from different source."""
+    imported = import_module(module)
     if _IMPORTED.setdefault(module, source) != source:
-        found = reload(found)
+        imported = reload(imported)
         _IMPORTED[module] = source
-    return found
-
-
-def _file(module: str) -> Path | None:
-    """Return the Python source of a module, found without running it; its packages are imported."""
-    try:
-        spec = find_spec(module)
-    except (ImportError, ValueError):
-        return None
-    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
-
-
-def _hash(file: Path) -> str:
-    return sha256(file.read_bytes()).hexdigest()
+    return imported

@@ -1,57 +1,60 @@
-"""What `provenn doctor` looks at: small functions that look at one thing each, and tell what they found."""
+"""The checks of `provenn doctor`: small functions with one subject each."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from provenn.errors import ProvennError
+from provenn.hints import phrase_for_command
 
-__all__ = ["Check", "Finding", "Look", "State", "findings"]
+__all__ = ["CheckFunction", "CheckResult", "CheckState", "CompletedCheck", "run_checks"]
 
-State = Literal["ok", "warning", "wrong"]
-"""A warning is something to know about, with which provenn works."""
+CheckState = Literal["ok", "warning", "wrong"]
+"""With a warning, provenn works nevertheless."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What a look at something has found.
+class CheckResult:
+    """The result of a check.
 
     Parameters
     ----------
     state
-        Whether it is as it should be.
-    told
-        What was found.
+        Whether all is well.
+    message
+        What the check saw.
     hint
-        What to do about it.
+        How to correct it; may be empty.
     """
 
-    state: State
-    told: str
+    state: CheckState
+    message: str
     hint: str = ""
 
 
-Look = Callable[[], Finding]
+CheckFunction = Callable[[], CheckResult]
+"""A check: a function without parameters that returns its result."""
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """A finding, and what was looked at."""
+class CompletedCheck:
+    """The result of a check, with the subject of the check."""
 
-    what: str
-    finding: Finding
-
-
-def findings(looks: Iterable[tuple[str, Look]]) -> Iterator[Check]:
-    """Look at one thing after the other. What cannot be looked at is a finding, too, and stops nobody."""
-    for what, look in looks:
-        yield Check(what, _found(look))
+    subject: str
+    result: CheckResult
 
 
-def _found(look: Look) -> Finding:
+def run_checks(checks: Iterable[tuple[str, CheckFunction]]) -> Iterator[CompletedCheck]:
+    """Run the checks in turn, and yield each result; a check that fails yields a result, too."""
+    for subject, check in checks:
+        yield CompletedCheck(subject, _run_check(check))
+
+
+def _run_check(check: CheckFunction) -> CheckResult:
+    """Run a check, and return its result; an exception is a result with the state ``wrong``."""
     try:
-        return look()
+        return check()
     except ProvennError as error:
-        return Finding("wrong", error.message, error.hint)
-    except Exception as error:  # noqa: BLE001 - whatever it is, people want to know of the rest
-        return Finding("wrong", f"cannot be checked: {type(error).__name__}: {error}".rstrip(": "))
+        return CheckResult("wrong", error.message, phrase_for_command(error.hint))
+    except Exception as error:  # noqa: BLE001 - the other checks still run
+        return CheckResult("wrong", f"cannot be checked: {type(error).__name__}: {error}".rstrip(": "))

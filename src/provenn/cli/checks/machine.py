@@ -1,4 +1,4 @@
-"""The machine that provenn runs on: Python, packages, folders, terminal, time zone."""
+"""Checks of the machine: Python, packages, folders, terminal, time zone."""
 
 import locale
 import os
@@ -16,85 +16,96 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 import provenn
-from provenn.cli.checks import Finding
-from provenn.cli.checks.places import writable
+from provenn.cli.checks import CheckResult
+from provenn.cli.checks.places import check_writable
 
-__all__ = ["packages", "provenn_itself", "python", "temporary_folder", "terminal", "time_zone"]
-
-
-def python() -> Finding:
-    """Whether this Python is one that provenn supports."""
-    wanted = distribution("provenn").metadata["Requires-Python"]
-    told = f"{platform.python_version()}, {sys.executable}"
-    if SpecifierSet(wanted).contains(platform.python_version(), prereleases=True):
-        return Finding("ok", told)
-    return Finding("wrong", told, f"provenn needs Python {wanted}")
+__all__ = [
+    "check_packages",
+    "check_provenn_version",
+    "check_python",
+    "check_temporary_folder",
+    "check_terminal",
+    "check_time_zone",
+]
 
 
-def provenn_itself() -> Finding:
-    """Which version of provenn this is, and whether it is the one that is installed."""
+def check_python() -> CheckResult:
+    """Check that provenn supports this Python."""
+    supported = distribution("provenn").metadata["Requires-Python"]
+    message = f"{platform.python_version()}, {sys.executable}"
+    if SpecifierSet(supported).contains(platform.python_version(), prereleases=True):
+        return CheckResult("ok", message)
+    return CheckResult("wrong", message, f"provenn needs Python {supported}")
+
+
+def check_provenn_version() -> CheckResult:
+    """Check that the running version of provenn is the installed version."""
     installed = version("provenn")
-    told = f"{provenn.__version__}, {Path(provenn.__file__).parent}"
+    message = f"{provenn.__version__}, {Path(provenn.__file__).parent}"
     if installed == provenn.__version__:
-        return Finding("ok", told)
-    return Finding("warning", f"{told}; {installed} is installed", "pip install it again")
+        return CheckResult("ok", message)
+    return CheckResult("warning", f"{message}; {installed} is installed", "install it again with pip")
 
 
-def packages() -> Finding:
-    """Whether the packages that provenn needs are there, in versions that it is made for."""
-    needed = [Requirement(one) for one in requires("provenn") or ()]
-    needed = [one for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})]
-    there, wrong = [], []
-    for one in needed:
+def check_packages() -> CheckResult:
+    """Check that all required packages are installed, in supported versions."""
+    needed = [Requirement(text) for text in requires("provenn") or ()]
+    needed = [package for package in needed if package.marker is None or package.marker.evaluate({"extra": ""})]
+    present, problems = [], []
+    for package in needed:
         try:
-            found = version(one.name)
+            installed = version(package.name)
         except PackageNotFoundError:
-            wrong.append(f"{one.name} is missing")
+            problems.append(f"{package.name} is missing")
             continue
-        there.append(f"{one.name} {found}")
-        if not one.specifier.contains(found, prereleases=True):
-            wrong.append(f"{one.name} is {found}, and {one.specifier} is needed")
-        elif not _importable(one.name):
-            wrong.append(f"{one.name} {found} is installed, but its files are not there")
-    if wrong:
-        return Finding("wrong", "; ".join(wrong), "pip install --upgrade --force-reinstall provenn")
-    return Finding("ok", ", ".join(there))
+        present.append(f"{package.name} {installed}")
+        if not package.specifier.contains(installed, prereleases=True):
+            problems.append(f"{package.name} is {installed}, but {package.specifier} is needed")
+        elif not _is_importable(package.name):
+            problems.append(f"{package.name} {installed} is installed, but its files are missing")
+    if problems:
+        return CheckResult("wrong", "; ".join(problems), "pip install --upgrade --force-reinstall provenn")
+    return CheckResult("ok", ", ".join(present))
 
 
-def _importable(name: str) -> bool:
-    """Whether a module of an installed package can be found; it is not imported, as that may take long."""
+def _is_importable(name: str) -> bool:
+    """Return whether a module of an installed package can be located; importing it could take long."""
     files = distribution(name).files or []
-    tops = {one.parts[0].removesuffix(".py") for one in files if re.fullmatch(r"\w+(\.py|/__init__\.py)", str(one))}
-    return not tops or any(find_spec(one) is not None for one in tops)
+    modules = {
+        file.parts[0].removesuffix(".py") for file in files if re.fullmatch(r"\w+(\.py|/__init__\.py)", str(file))
+    }
+    return not modules or any(find_spec(module) is not None for module in modules)
 
 
-def temporary_folder() -> Finding:
-    """Whether the folder for temporary files can be used."""
-    return writable(Path(tempfile.gettempdir()))
+def check_temporary_folder() -> CheckResult:
+    """Check that the folder for temporary files is usable."""
+    return check_writable(Path(tempfile.gettempdir()))
 
 
-def terminal() -> Finding:
-    """Whether all characters can be shown."""
+def check_terminal() -> CheckResult:
+    """Check that the terminal can show all characters."""
     encoding = (sys.stdout.encoding or locale.getpreferredencoding(False)).lower()
     colour = (
-        "no colour, as NO_COLOR says" if os.environ.get("NO_COLOR") else f"TERM is {os.environ.get('TERM', 'not set')}"
+        "no colour, because NO_COLOR is set"
+        if os.environ.get("NO_COLOR")
+        else f"TERM is {os.environ.get('TERM', 'not set')}"
     )
     if re.sub(r"[^a-z0-9]", "", encoding) == "utf8" and sys.getfilesystemencoding() == "utf-8":
-        return Finding("ok", f"UTF-8; {colour}")
-    return Finding(
+        return CheckResult("ok", f"UTF-8; {colour}")
+    return CheckResult(
         "warning",
         f"{encoding}: characters such as ⊆ and ● are shown as ?; {colour}",
         "set LANG to a UTF-8 locale such as C.UTF-8, or PYTHONUTF8=1",
     )
 
 
-def time_zone() -> Finding:
-    """Whether the time zone of the environment is one. What provenn records, and what Spark computes, is in UTC."""
+def check_time_zone() -> CheckResult:
+    """Check that TZ, if set, names a time zone; provenn records, and Spark computes, in UTC."""
     zone = os.environ.get("TZ", "").removeprefix(":")
-    told = f"{tzname[0]} here; what is recorded and computed is in UTC"
-    if re.fullmatch(r"[A-Za-z_+-]+(/[A-Za-z_+-]+)+", zone):  # others are rules, such as CET-1CEST, or files
+    message = f"{tzname[0]} here; records and results use UTC"
+    if re.fullmatch(r"[A-Za-z_+-]+(/[A-Za-z_+-]+)+", zone):  # otherwise TZ is a rule, such as CET-1CEST, or a file
         try:
             ZoneInfo(zone)
         except ZoneInfoNotFoundError:
-            return Finding("warning", f"TZ is {zone}, which no time zone is called; {told}", "correct or unset TZ")
-    return Finding("ok", told)
+            return CheckResult("warning", f"TZ is {zone}, which is not a time zone; {message}", "correct or unset TZ")
+    return CheckResult("ok", message)

@@ -1,39 +1,39 @@
-"""Whether a folder can be written to, and has space left."""
+"""Check that a folder is writable, and has space left."""
 
 import shutil
 import tempfile
 from pathlib import Path
 
-from provenn.cli.checks import Finding
-from provenn.cli.sizes import size_text
-from provenn.store.folder import reaching
+from provenn.cli.checks import CheckResult
+from provenn.files.data_folder import explain_io_errors
+from provenn.sizes import format_size
 
-__all__ = ["LITTLE", "writable"]
+__all__ = ["LITTLE_SPACE", "check_writable"]
 
-LITTLE = 10**9
-"""Free bytes that are told as a warning."""
+LITTLE_SPACE = 10**9
+"""With fewer free bytes, the result is a warning."""
 
 
-def writable(folder: Path, told: str = "") -> Finding:
-    """Write a little into a folder, and see how much more it would take.
+def check_writable(folder: Path, remark: str = "") -> CheckResult:
+    """Write a small file into a folder, and check how much space is free.
 
     Parameters
     ----------
     folder
         The folder.
-    told
-        What else to tell of it.
+    remark
+        A remark on the folder, for the message; may be empty.
 
     Raises
     ------
     StoreError
-        If nothing can be written; says why, and what to do.
+        If nothing can be written; it gives the reason and a hint.
     """
-    with reaching(str(folder)), tempfile.NamedTemporaryFile(dir=folder, prefix=".provenn-doctor-") as file:
+    with explain_io_errors(str(folder)), tempfile.NamedTemporaryFile(dir=folder, prefix=".provenn-doctor-") as file:
         file.write(b"\0" * 4096)
         file.flush()
     free = shutil.disk_usage(folder).free
-    said = ", ".join(filter(None, (str(folder), told, f"{size_text(free)} free")))
-    if free < LITTLE:
-        return Finding("warning", said, "the disk is nearly full: free some space, or choose another place")
-    return Finding("ok", said)
+    message = ", ".join(filter(None, (str(folder), remark, f"{format_size(free)} free")))
+    if free < LITTLE_SPACE:
+        return CheckResult("warning", message, "the disk is nearly full: free some space, or choose another place")
+    return CheckResult("ok", message)

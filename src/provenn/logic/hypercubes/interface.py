@@ -1,4 +1,4 @@
-"""What every representation of a set of hypercubes can do."""
+"""The interface of all representations of a set of hypercubes."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol, Self
@@ -9,7 +9,7 @@ __all__ = ["Hypercubes"]
 class Hypercubes(Protocol):
     """A set of hypercubes over the same regions. Immutable.
 
-    A hypercube is an integer: bit i is set if and only if region i holds any object. Operands of binary operators
+    A hypercube is an integer: bit i is set if and only if region i holds any object. Both operands of a binary operator
     are over the same regions.
     """
 
@@ -28,30 +28,30 @@ class Hypercubes(Protocol):
     def __sub__(self, other: "Hypercubes", /) -> Self: ...
     def __xor__(self, other: "Hypercubes", /) -> Self: ...
 
-    def inhabited(self) -> int:
-        """The regions that at least one hypercube inhabits, as a mask."""
+    def find_inhabited(self) -> int:
+        """Return the mask of the regions inhabited by at least one hypercube."""
 
-    def meeting(self, mask: int, *, keep: bool = True) -> Self:
-        """The hypercubes that inhabit a region in `mask`; without `keep`, the others."""
+    def select_meeting(self, mask: int, *, keep: bool = True) -> Self:
+        """Return the hypercubes that inhabit a region in `mask`; without `keep`, all others."""
 
-    def carried(self, targets: Sequence[int | None], regions: int) -> "Hypercubes":
-        """The hypercubes with region i moved to region ``targets[i]``, of `regions`; to nowhere if that is None.
+    def move_regions(self, targets: Sequence[int | None], regions: int) -> "Hypercubes":
+        """Return the hypercubes with region i moved to region ``targets[i]``, of `regions`; None drops the region.
 
-        A target is inhabited if any of the regions moved to it is. This removes sets and reorders regions.
+        A target is inhabited if any region moved to the target is. This operation removes sets and reorders regions.
         """
 
-    def matching(self, targets: Sequence[int | None], others: "Hypercubes", *, keep: bool = True) -> Self:
-        """The hypercubes that, carried along `targets`, are among `others`; without `keep`, the remaining ones.
+    def select_matching(self, targets: Sequence[int | None], others: "Hypercubes", *, keep: bool = True) -> Self:
+        """Return the hypercubes whose image under `move_regions` is among `others`; without `keep`, all others.
 
-        A hypercube that inhabits a region whose target is None is not among them.
+        A hypercube does not match if it inhabits a region with the target None.
         """
 
-    def lifts(self, sizes: Sequence[int]) -> int:
-        """How many hypercubes `lifted` makes with fibres of these sizes: the sum of the products of ``2**size - 1``."""
+    def count_lifts(self, sizes: Sequence[int]) -> int:
+        """Return the number of lifts for fibres of these sizes: the sum of the products of ``2**size - 1``."""
 
-    def lifted(self, fibres: Sequence[Sequence[int]], regions: int) -> "Hypercubes":
-        """Every way to spread each inhabited region i over regions of ``fibres[i]``, at least one of them.
+    def lift_hypercubes(self, fibres: Sequence[Sequence[int]], regions: int) -> "Hypercubes":
+        """Return every way to spread each inhabited region i over regions of ``fibres[i]``, at least one per fibre.
 
-        The fibres share no region; there are `regions` in all. A hypercube that inhabits a region with an empty
-        fibre has no lift. This adds sets.
+        The fibres share no region; they have `regions` regions in all. A hypercube that inhabits a region with an empty
+        fibre has no lift. This operation adds sets.
         """

@@ -1,4 +1,4 @@
-"""Hypercubes that know which sets they speak of."""
+"""Hypercubes with the labels of their sets."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from dataclasses import dataclass
 from typing import Self
 
 from provenn.logic.hypercubes.interface import Hypercubes
-from provenn.logic.hypercubes.masks import mask, ones
-from provenn.logic.hypercubes.packed import WIDTH, Packed
-from provenn.logic.hypercubes.wide import Wide
+from provenn.logic.hypercubes.masks import build_mask, iterate_bits
+from provenn.logic.hypercubes.packed import WIDTH, PackedHypercubes
+from provenn.logic.hypercubes.wide import WideHypercubes
 
-__all__ = ["Labelled", "every", "made"]
-
-
-def made(regions: int, values: Iterable[int]) -> Hypercubes:
-    """Make hypercubes from integers, packed if they fit."""
-    return Packed.of(regions, values) if regions <= WIDTH else Wide.of(regions, values)
+__all__ = ["LabelledHypercubes", "build_all_hypercubes", "build_hypercubes"]
 
 
-def every(free: int, inhabited: int = 0) -> Hypercubes:
-    """Every hypercube over `free` regions, followed by `inhabited` regions that all of them inhabit."""
-    return (Packed if free + inhabited <= WIDTH else Wide).every(free, inhabited)
+def build_hypercubes(regions: int, values: Iterable[int]) -> Hypercubes:
+    """Return the hypercubes given as integers, packed if they fit."""
+    return PackedHypercubes.of(regions, values) if regions <= WIDTH else WideHypercubes.of(regions, values)
+
+
+def build_all_hypercubes(free: int, inhabited: int = 0) -> Hypercubes:
+    """Return every hypercube over `free` regions, followed by `inhabited` regions that are always inhabited."""
+    return (PackedHypercubes if free + inhabited <= WIDTH else WideHypercubes).build_all(free, inhabited)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Labelled:
-    """A set of hypercubes, and what their bits mean.
+class LabelledHypercubes:
+    """A set of hypercubes, and the meaning of their bits.
 
     Attributes
     ----------
     labels
-        The sets. What the paper calls Λ.
+        The sets; Λ in the paper.
     regions
-        For each bit of a hypercube, the region it stands for: a number whose bit i is set if and only if the region
-        lies inside set i. In any order; all inhabited by some hypercube. A region that is not here is empty in all.
+        For each bit of a hypercube, its region: a number whose bit i is set if and only if the region lies inside set
+        i. The order is free. Each region is inhabited by some hypercube; an unlisted region is empty in all hypercubes.
     hypercubes
-        What the paper calls H.
+        The hypercubes; H in the paper.
     """
 
     labels: tuple[str, ...]
@@ -44,49 +44,49 @@ class Labelled:
     hypercubes: Hypercubes
 
     @classmethod
-    def fitted(cls, labels: tuple[str, ...], regions: Sequence[int], hypercubes: Hypercubes) -> Self:
-        """Make it from hypercubes that need not inhabit all the regions."""
-        kept = list(ones(hypercubes.inhabited()))
+    def fit_regions(cls, labels: tuple[str, ...], regions: Sequence[int], hypercubes: Hypercubes) -> Self:
+        """Return labelled hypercubes from hypercubes that may leave some regions uninhabited in all of them."""
+        kept = list(iterate_bits(hypercubes.find_inhabited()))
         if len(kept) < len(regions):
             targets: list[int | None] = [None] * len(regions)
             for target, region in enumerate(kept):
                 targets[region] = target
-            hypercubes = hypercubes.carried(targets, len(kept))
-        if isinstance(hypercubes, Wide) and hypercubes.regions <= WIDTH:
-            hypercubes = made(hypercubes.regions, hypercubes)
+            hypercubes = hypercubes.move_regions(targets, len(kept))
+        if isinstance(hypercubes, WideHypercubes) and hypercubes.regions <= WIDTH:
+            hypercubes = build_hypercubes(hypercubes.regions, hypercubes)
         return cls(labels, tuple(regions[region] for region in kept), hypercubes)
 
     def __len__(self) -> int:
         return len(self.hypercubes)
 
     def equal_sets(self) -> list[list[str]]:
-        """The sets, those together that are equal in all hypercubes."""
+        """Return the labels in groups of sets that are equal in all hypercubes."""
         groups: dict[int, list[str]] = {}
         for place, label in enumerate(self.labels):
-            inside = mask(bit for bit, region in enumerate(self.regions) if region >> place & 1)
+            inside = build_mask(bit for bit, region in enumerate(self.regions) if region >> place & 1)
             groups.setdefault(inside, []).append(label)
         return list(groups.values())
 
-    def reduced(self, labels: Sequence[str]) -> list[int]:
-        """Each region as it is told apart by `labels` alone, all of which are known here."""
+    def reduce_regions(self, labels: Sequence[str]) -> list[int]:
+        """Return each region as a number over the sets `labels` alone."""
         places = [self.labels.index(label) for label in labels]
         return [sum((region >> place & 1) << bit for bit, place in enumerate(places)) for region in self.regions]
 
-    def matching(self, other: Labelled, *, keep: bool = True) -> Self:
-        """The hypercubes that, on the sets of `other`, are among its hypercubes; without `keep`, the remaining ones."""
+    def select_matching(self, other: LabelledHypercubes, *, keep: bool = True) -> Self:
+        """Return the hypercubes whose reduction to the sets of `other` is in `other`; without `keep`, all others."""
         places = {region: place for place, region in enumerate(other.regions)}
-        targets = [places.get(region) for region in self.reduced(other.labels)]
-        found = self.hypercubes.matching(targets, other.hypercubes, keep=keep)
-        return self.fitted(self.labels, self.regions, found)
+        targets = [places.get(region) for region in self.reduce_regions(other.labels)]
+        matches = self.hypercubes.select_matching(targets, other.hypercubes, keep=keep)
+        return self.fit_regions(self.labels, self.regions, matches)
 
     def on(self, labels: tuple[str, ...]) -> Self:
-        """The same hypercubes, reduced to some of the sets."""
-        reduced = self.reduced(labels)
+        """Return the hypercubes reduced to the given sets."""
+        reduced = self.reduce_regions(labels)
         places = {region: place for place, region in enumerate(dict.fromkeys(reduced))}
         targets = [places[region] for region in reduced]
-        return self.fitted(labels, tuple(places), self.hypercubes.carried(targets, len(places)))
+        return self.fit_regions(labels, tuple(places), self.hypercubes.move_regions(targets, len(places)))
 
     def over(self, regions: Sequence[int]) -> Hypercubes:
-        """The bare hypercubes over other regions, in their order, that include all of these."""
+        """Return the bare hypercubes over the given regions, which include all regions of these hypercubes."""
         places = {region: place for place, region in enumerate(regions)}
-        return self.hypercubes.carried([places[region] for region in self.regions], len(regions))
+        return self.hypercubes.move_regions([places[region] for region in self.regions], len(regions))

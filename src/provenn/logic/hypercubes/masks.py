@@ -1,14 +1,14 @@
-"""Masks of regions, as Python integers: what both representations compute before they touch a hypercube."""
+"""Masks of regions, as Python integers, for both representations of hypercubes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["choices", "mask", "nowhere", "ones", "shifts"]
+__all__ = ["build_mask", "group_by_shift", "iterate_bits", "list_choices", "mask_lost_regions"]
 
 
-def mask(regions: Iterable[int]) -> int:
-    """The mask of some regions.
+def build_mask(regions: Iterable[int]) -> int:
+    """Return the mask of regions.
 
-    >>> bin(mask([0, 3]))
+    >>> bin(build_mask([0, 3]))
     '0b1001'
     """
     bits = 0
@@ -17,10 +17,10 @@ def mask(regions: Iterable[int]) -> int:
     return bits
 
 
-def ones(bits: int) -> Iterator[int]:
-    """The regions in a mask, in ascending order.
+def iterate_bits(bits: int) -> Iterator[int]:
+    """Yield the regions in a mask, in ascending order.
 
-    >>> list(ones(0b1001))
+    >>> list(iterate_bits(0b1001))
     [0, 3]
     """
     while bits:
@@ -29,15 +29,15 @@ def ones(bits: int) -> Iterator[int]:
         bits ^= lowest
 
 
-def nowhere(targets: Sequence[int | None]) -> int:
-    """The mask of the regions that have no target."""
-    return mask(region for region, target in enumerate(targets) if target is None)
+def mask_lost_regions(targets: Sequence[int | None]) -> int:
+    """Return the mask of the regions without a target."""
+    return build_mask(region for region, target in enumerate(targets) if target is None)
 
 
-def shifts(targets: Sequence[int | None]) -> dict[int, int]:
-    """The mask of the regions that move to their targets by the same shift to the right, for every shift.
+def group_by_shift(targets: Sequence[int | None]) -> dict[int, int]:
+    """Return, for every shift to the right, the mask of the regions that reach their targets by this shift.
 
-    >>> shifts([0, 1, 0, 1])
+    >>> group_by_shift([0, 1, 0, 1])
     {0: 3, 2: 12}
     """
     masks: dict[int, int] = {}
@@ -47,10 +47,10 @@ def shifts(targets: Sequence[int | None]) -> dict[int, int]:
     return masks
 
 
-def choices(fibre: Sequence[int]) -> list[int]:
-    """The mask of every nonempty choice of regions from a fibre.
+def list_choices(fibre: Sequence[int]) -> list[int]:
+    """Return the mask of every nonempty choice of regions from a fibre.
 
-    >>> choices([0, 2])
+    >>> list_choices([0, 2])
     [1, 4, 5]
     """
     masks = [0]

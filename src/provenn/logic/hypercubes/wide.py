@@ -10,13 +10,13 @@ from operator import or_
 from typing import Self
 
 from provenn.logic.hypercubes.interface import Hypercubes
-from provenn.logic.hypercubes.masks import choices, nowhere, ones, shifts
+from provenn.logic.hypercubes.masks import group_by_shift, iterate_bits, list_choices, mask_lost_regions
 
-__all__ = ["Wide"]
+__all__ = ["WideHypercubes"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wide:
+class WideHypercubes:
     """A set of Python integers: plain, and not limited to 64 regions. `Hypercubes` documents the methods."""
 
     regions: int
@@ -24,12 +24,12 @@ class Wide:
 
     @classmethod
     def of(cls, regions: int, values: Iterable[int]) -> Self:
-        """Make it from integers."""
+        """Return the hypercubes given as integers."""
         return cls(regions, frozenset(values))
 
     @classmethod
-    def every(cls, free: int, inhabited: int = 0) -> Self:
-        """Every hypercube over `free` regions, followed by `inhabited` regions that all of them inhabit."""
+    def build_all(cls, free: int, inhabited: int = 0) -> Self:
+        """Return every hypercube over `free` regions, followed by `inhabited` regions that are always inhabited."""
         return cls.of(free + inhabited, range(((1 << inhabited) - 1) << free, 1 << (free + inhabited)))
 
     def __len__(self) -> int:
@@ -39,62 +39,62 @@ class Wide:
         return iter(sorted(self.values))
 
     def __and__(self, other: Hypercubes, /) -> Self:
-        return self._with(self.values & _values(other))
+        return self._replace_values(self.values & _get_values(other))
 
     def __or__(self, other: Hypercubes, /) -> Self:
-        return self._with(self.values | _values(other))
+        return self._replace_values(self.values | _get_values(other))
 
     def __sub__(self, other: Hypercubes, /) -> Self:
-        return self._with(self.values - _values(other))
+        return self._replace_values(self.values - _get_values(other))
 
     def __xor__(self, other: Hypercubes, /) -> Self:
-        return self._with(self.values ^ _values(other))
+        return self._replace_values(self.values ^ _get_values(other))
 
-    def inhabited(self) -> int:
-        """See `Hypercubes.inhabited`."""
+    def find_inhabited(self) -> int:
+        """See `Hypercubes.find_inhabited`."""
         return reduce(or_, self.values, 0)
 
-    def meeting(self, mask: int, *, keep: bool = True) -> Self:
-        """See `Hypercubes.meeting`."""
-        return self._with(value for value in self.values if bool(value & mask) is keep)
+    def select_meeting(self, mask: int, *, keep: bool = True) -> Self:
+        """See `Hypercubes.select_meeting`."""
+        return self._replace_values(value for value in self.values if bool(value & mask) is keep)
 
-    def carried(self, targets: Sequence[int | None], regions: int) -> Wide:
-        """See `Hypercubes.carried`."""
-        moves = shifts(targets)
-        return Wide.of(regions, (_carried(value, moves) for value in self.values))
+    def move_regions(self, targets: Sequence[int | None], regions: int) -> WideHypercubes:
+        """See `Hypercubes.move_regions`."""
+        moves = group_by_shift(targets)
+        return WideHypercubes.of(regions, (_move_bits(value, moves) for value in self.values))
 
-    def matching(self, targets: Sequence[int | None], others: Hypercubes, *, keep: bool = True) -> Self:
-        """See `Hypercubes.matching`."""
-        lost, moves, wanted = nowhere(targets), shifts(targets), _values(others)
-        return self._with(
-            value for value in self.values if (not value & lost and _carried(value, moves) in wanted) is keep
+    def select_matching(self, targets: Sequence[int | None], others: Hypercubes, *, keep: bool = True) -> Self:
+        """See `Hypercubes.select_matching`."""
+        lost, moves, other_values = mask_lost_regions(targets), group_by_shift(targets), _get_values(others)
+        return self._replace_values(
+            value for value in self.values if (not value & lost and _move_bits(value, moves) in other_values) is keep
         )
 
-    def lifts(self, sizes: Sequence[int]) -> int:
-        """See `Hypercubes.lifts`."""
-        ways = [(1 << size) - 1 for size in sizes]
-        return sum(prod(ways[region] for region in ones(value)) for value in self.values)
+    def count_lifts(self, sizes: Sequence[int]) -> int:
+        """See `Hypercubes.count_lifts`."""
+        choices_per_region = [(1 << size) - 1 for size in sizes]
+        return sum(prod(choices_per_region[region] for region in iterate_bits(value)) for value in self.values)
 
-    def lifted(self, fibres: Sequence[Sequence[int]], regions: int) -> Wide:
-        """See `Hypercubes.lifted`."""
-        spreads = [choices(fibre) for fibre in fibres]
+    def lift_hypercubes(self, fibres: Sequence[Sequence[int]], regions: int) -> WideHypercubes:
+        """See `Hypercubes.lift_hypercubes`."""
+        spreads = [list_choices(fibre) for fibre in fibres]
         result: set[int] = set()
         for value in self.values:
             lifts = [0]
-            for region in ones(value):
+            for region in iterate_bits(value):
                 lifts = [lift | spread for lift in lifts for spread in spreads[region]]
             result.update(lifts)
-        return Wide.of(regions, result)
+        return WideHypercubes.of(regions, result)
 
-    def _with(self, values: Iterable[int]) -> Self:
+    def _replace_values(self, values: Iterable[int]) -> Self:
         return self.of(self.regions, values)
 
 
-def _values(hypercubes: Hypercubes) -> frozenset[int]:
-    return hypercubes.values if isinstance(hypercubes, Wide) else frozenset(hypercubes)
+def _get_values(hypercubes: Hypercubes) -> frozenset[int]:
+    return hypercubes.values if isinstance(hypercubes, WideHypercubes) else frozenset(hypercubes)
 
 
-def _carried(value: int, moves: Mapping[int, int]) -> int:
+def _move_bits(value: int, moves: Mapping[int, int]) -> int:
     result = 0
     for shift, regions in moves.items():
         part = value & regions

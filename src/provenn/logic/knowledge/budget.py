@@ -1,4 +1,4 @@
-"""How much a question may cost. A used-up budget is an answer, never an exception to the asker."""
+"""The budget of a question. An exhausted budget is an answer, never an exception for the caller."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["Budget", "Clock", "RanOutError"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What one question may cost.
+    """The budget of a question.
 
     Parameters
     ----------
     seconds
-        Wall-clock time.
+        The wall-clock time.
     conflicts
-        Conflicts of the SAT solver: the same on every machine.
+        The conflicts of the SAT solver: the same on every machine.
     """
 
     seconds: float | None = None
@@ -30,7 +30,7 @@ class Budget:
         for name in ("seconds", "conflicts"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, Real) and float(value) >= 0):
-                raise ProvennError(f"a budget is a number of {name}, 0 or more, not {value!r}")
+                raise ProvennError(f"expected a budget of {name}, 0 or more, got {value!r}")
 
     def __str__(self) -> str:
         parts = []
@@ -42,7 +42,7 @@ class Budget:
 
 
 class Clock:
-    """A budget being spent."""
+    """A budget, and its remaining time and conflicts."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
@@ -51,19 +51,19 @@ class Clock:
 
     @property
     def seconds_left(self) -> float | None:
-        """The time that is left, at least a moment."""
+        """The remaining time, at least zero; None without a limit."""
         return None if self._end is None else max(self._end - monotonic(), 0.0)
 
     @property
-    def ran_out(self) -> bool:
-        """Whether nothing is left."""
+    def has_run_out(self) -> bool:
+        """Whether the time or the conflicts are used up."""
         return self.seconds_left == 0.0 or (self.conflicts_left is not None and self.conflicts_left <= 0)
 
     def spend(self, conflicts: int) -> None:
-        """Take off the conflicts that were needed."""
+        """Subtract used conflicts."""
         if self.conflicts_left is not None:
             self.conflicts_left -= conflicts
 
 
 class RanOutError(Exception):
-    """Raised inside the room when the clock ran out; `judge` turns it into the answer "unknown"."""
+    """The clock ran out; `judge` turns this internal error into the answer "unknown"."""

@@ -1,35 +1,37 @@
-"""The order of all sets at once: which are equal, and which are the direct supersets of which.
+"""Classify all sets at once: find the equal sets, and the direct supersets of each set.
 
-For every set an object is made up that is in it and in as little else as possible. The sets that contain this object
-are the only candidates for supersets, a handful for each set, and most of them follow from how the set is made. Only
-what is left goes to the reasoner.
+For every set, an object is invented that is in the set and in as few other sets as possible. Only the sets with this
+object are candidates for supersets, a handful for each set, and most candidates follow from the definition of the set.
+The reasoner decides the rest.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from provenn import display
-from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, Graph
+from provenn import deadline, display
+from provenn.batches import split_batches
+from provenn.logic.hypercubes.masks import iterate_bits
+from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, SetGraph
 from provenn.logic.knowledge.reasoner import Reasoner
 
-__all__ = ["Classification", "classify"]
+__all__ = ["Classification", "classify_literals"]
 
 _BLOCK: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """How sets are ordered by containment.
+    """The order of sets by containment.
 
     Attributes
     ----------
     classes
-        The sets that are equal, together; each class sorted, the classes sorted by their first label.
+        The groups of equal sets; each class is sorted, and the classes are sorted by their first label.
     parents
         For the first label of each class, the first labels of the classes directly above it.
     """
@@ -41,7 +43,7 @@ class Classification:
         return display.classification_html(self.classes, self.parents)
 
 
-def classify(
+def classify_literals(
     labels: Mapping[str, int], reasoner: Reasoner, apart: Callable[[int, int], bool], allowed: Sequence[int]
 ) -> Classification:
     """Classify labelled literals.
@@ -49,30 +51,34 @@ def classify(
     Parameters
     ----------
     labels
-        What to classify.
+        The literals to classify, by label.
     reasoner
-        Knows the constraints.
+        The reasoner with the constraints.
     apart
-        Decides whether two literals can be proved to have nothing in common.
+        A function that decides whether two literals are provably disjoint.
     allowed
-        Literals that every object is in, besides the constraints, in one of the ways that the facts leave open.
+        Literals of every object, besides the constraints, for a single resolution of the choices among the facts.
     """
     members: dict[int, list[str]] = {}
     for label, literal in labels.items():
         members.setdefault(literal, []).append(label)
-    above = _supersets(sorted(members), reasoner, apart, allowed)
-    names, representative = _classes(members, above)
+    above = _find_supersets(sorted(members), reasoner, apart, allowed)
+    names, representative = _name_classes(members, above)
     parents = {}
     for literal, name in names.items():
-        over = {representative[one] for one in above[literal]} - {literal}
-        parents[name] = tuple(sorted(names[one] for one in _direct(over, above, representative)))
+        deadline.check()
+        over = {representative[superset] for superset in above[literal]} - {literal}
+        parents[name] = tuple(sorted(names[parent] for parent in _find_direct(over, above, representative)))
     classes = sorted(
-        tuple(sorted(label for one in equal for label in members[one])) for equal in _grouped(representative).values()
+        tuple(sorted(label for literal in equal for label in members[literal]))
+        for equal in _group_by_representative(representative).values()
     )
     return Classification(tuple(classes), dict(sorted(parents.items())))
 
 
-def _classes(members: Mapping[int, list[str]], above: Mapping[int, set[int]]) -> tuple[dict[int, str], dict[int, int]]:
+def _name_classes(
+    members: Mapping[int, list[str]], above: Mapping[int, set[int]]
+) -> tuple[dict[int, str], dict[int, int]]:
     """Return the name of each class by its representative, and the representative of each literal."""
     representative: dict[int, int] = {}
     for literal, over in above.items():
@@ -81,150 +87,155 @@ def _classes(members: Mapping[int, list[str]], above: Mapping[int, set[int]]) ->
             for other in over:
                 if literal in above[other]:
                     representative[other] = literal
-    names = {one: min(min(members[other]) for other in equal) for one, equal in _grouped(representative).items()}
+    names = {
+        class_literal: min(min(members[member]) for member in equal)
+        for class_literal, equal in _group_by_representative(representative).items()
+    }
     return names, representative
 
 
-def _grouped(representative: Mapping[int, int]) -> dict[int, list[int]]:
+def _group_by_representative(representative: Mapping[int, int]) -> dict[int, list[int]]:
     groups: dict[int, list[int]] = {}
-    for literal, one in representative.items():
-        groups.setdefault(one, []).append(literal)
+    for literal, class_literal in representative.items():
+        groups.setdefault(class_literal, []).append(literal)
     return groups
 
 
-def _direct(over: set[int], above: Mapping[int, set[int]], representative: Mapping[int, int]) -> list[int]:
-    """Return those of the classes `over` one that are not over another of them."""
+def _find_direct(over: set[int], above: Mapping[int, set[int]], representative: Mapping[int, int]) -> list[int]:
+    """Return the classes in `over` that are not above another class in `over`."""
     direct: list[int] = []
     covered: set[int] = set()
-    # What has most above it lies lowest, so nothing that comes later can lie below it.
-    for one in sorted(over, key=lambda literal: -len(above[literal])):
-        if one not in covered:
-            direct.append(one)
-            covered.update(representative[other] for other in above[one])
+    # The class with the most supersets lies lowest, so no later class can lie below it.
+    for candidate in sorted(over, key=lambda literal: -len(above[literal])):
+        if candidate not in covered:
+            direct.append(candidate)
+            covered.update(representative[superset] for superset in above[candidate])
     return direct
 
 
 # -- supersets -------------------------------------------------------------------------------------------------------
 
 
-def _supersets(
+def _find_supersets(
     literals: Sequence[int], reasoner: Reasoner, apart: Callable[[int, int], bool], allowed: Sequence[int]
 ) -> dict[int, set[int]]:
-    """Return for each literal those of the others that contain it."""
+    """Return for each literal the literals that contain it."""
     graph = reasoner.graph
-    every = set(literals)
-    candidates = _candidates(literals, reasoner, allowed)
+    all_literals = set(literals)
+    candidates = _find_candidates(literals, reasoner, allowed)
     above: dict[int, set[int]] = {}
     for literal in literals:
+        deadline.check()
         if literal not in candidates and apart(literal, literal):
-            above[literal] = every - {literal}
+            above[literal] = all_literals - {literal}
             continue
-        known = _known_supersets(graph, literal, above, every)
+        known = _find_known_supersets(graph, literal, above, all_literals)
         known.discard(literal)
         for other in candidates.pop(literal, literals):
             if other in known or other == literal:
                 continue
-            if _follows(graph, other, literal, known) or apart(literal, other ^ 1):
+            if _follows_from_supersets(graph, other, literal, known) or apart(literal, other ^ 1):
                 known.add(other)
         above[literal] = known
     return above
 
 
-def _known_supersets(graph: Graph, literal: int, above: Mapping[int, set[int]], every: set[int]) -> set[int]:
-    """Return the supersets of a literal that follow from those of what it is made of."""
+def _find_known_supersets(
+    graph: SetGraph, literal: int, above: Mapping[int, set[int]], all_literals: set[int]
+) -> set[int]:
+    """Return the supersets of a literal that follow from the supersets of its operands."""
     node = literal >> 1
     if literal == EVERYTHING or (literal & 1 and graph.right[node] == PART):
         return set()
     if literal & 1:
-        one, other = graph.left[node] ^ 1, graph.right[node] ^ 1
-        if one in above and other in above:
-            return (above[one] | {one}) & (above[other] | {other})
+        left, right = graph.left[node] ^ 1, graph.right[node] ^ 1
+        if left in above and right in above:
+            return (above[left] | {left}) & (above[right] | {right})
         return set()
     known: set[int] = set()
     stack = [graph.left[node], graph.right[node]]
     while stack:
-        made_of = stack.pop()
-        if made_of in above:
-            known.add(made_of)
-            known |= above[made_of]
-        elif made_of > EVERYTHING and not made_of & 1:
-            stack += (graph.left[made_of >> 1], graph.right[made_of >> 1])
-    if EVERYTHING in every:
+        operand = stack.pop()
+        if operand in above:
+            known.add(operand)
+            known |= above[operand]
+        elif operand > EVERYTHING and not operand & 1:
+            stack += (graph.left[operand >> 1], graph.right[operand >> 1])
+    if EVERYTHING in all_literals:
         known.add(EVERYTHING)
     return known
 
 
-def _follows(graph: Graph, other: int, literal: int, known: set[int]) -> bool:
-    """Whether it follows from its known supersets that `other` contains a literal."""
+def _follows_from_supersets(graph: SetGraph, other: int, literal: int, known: set[int]) -> bool:
+    """Return whether the known supersets of a literal imply that `other` contains the literal."""
     node = other >> 1
     if other <= EVERYTHING or graph.right[node] == PART:
         return False
-    one, two = graph.left[node], graph.right[node]
+    left, right = graph.left[node], graph.right[node]
     if other & 1:
-        return one ^ 1 in known or two ^ 1 in known or literal in (one ^ 1, two ^ 1)
-    return (one in known or one == literal) and (two in known or two == literal)
+        return left ^ 1 in known or right ^ 1 in known or literal in (left ^ 1, right ^ 1)
+    return (left in known or left == literal) and (right in known or right == literal)
 
 
-def _candidates(literals: Sequence[int], reasoner: Reasoner, allowed: Sequence[int]) -> dict[int, Sequence[int]]:
-    """Return for each literal that can hold an object those that contain all objects made up for it."""
+def _find_candidates(literals: Sequence[int], reasoner: Reasoner, allowed: Sequence[int]) -> dict[int, Sequence[int]]:
+    """Return for each inhabitable literal the literals with all objects invented for it."""
     candidates: dict[int, Sequence[int]] = {}
-    waiting = {literal: reasoner.graph.made_up(literal) for literal in literals if literal != EMPTY}
+    waiting: dict[int, list[set[int]]] = {}
+    for literal in literals:
+        deadline.check()
+        if literal != EMPTY:
+            waiting[literal] = reasoner.graph.invent_objects(literal)
     while waiting:
         unfit: list[int] = []
         for copies in (1, 2):
-            alike = [(literal, objects) for literal, objects in waiting.items() if len(objects) == copies]
-            for start in range(0, len(alike), _BLOCK):
-                unfit += _meet_objects(alike[start : start + _BLOCK], literals, reasoner, allowed, candidates)
-        # Where an object made up is not in the set after all, or violates a constraint, the solver finds one.
+            same_copies = [(literal, objects) for literal, objects in waiting.items() if len(objects) == copies]
+            for batch in split_batches(same_copies, _BLOCK):
+                unfit += _find_containing(batch, literals, reasoner, allowed, candidates)
+        # If an invented object is not in the set, or violates a constraint, the solver finds an object.
         waiting = {}
         for literal in unfit:
-            found = reasoner.find([literal, *allowed])
-            if found is not None:
-                waiting[literal] = [found]
+            deadline.check()
+            witness = reasoner.find([literal, *allowed])
+            if witness is not None:
+                waiting[literal] = [witness]
     return candidates
 
 
-def _meet_objects(
+def _find_containing(
     objects: Sequence[tuple[int, list[set[int]]]],
     literals: Sequence[int],
     reasoner: Reasoner,
     allowed: Sequence[int],
     candidates: dict[int, Sequence[int]],
 ) -> list[int]:
-    """Find the literals that contain all objects of each; return the literals whose objects are unfit for them."""
+    """Find the literals with all objects of each literal; return the literals with unfit objects."""
     width, copies = len(objects), len(objects[0][1])
     mask = (1 << width) - 1
-    given: dict[int, int] = {}
-    for column, (_, copied) in enumerate(objects):
-        for copy, parts in enumerate(copied):
+    bits_by_part: dict[int, int] = {}
+    for column, (_, copies_of_object) in enumerate(objects):
+        for copy, parts in enumerate(copies_of_object):
             bit = 1 << column + copy * width
             for node in parts:
-                given[node] = given.get(node, 0) | bit
-    values = reasoner.graph.spread(given)
+                bits_by_part[node] = bits_by_part.get(node, 0) | bit
+    values = reasoner.graph.spread(bits_by_part)
 
     def value(literal: int) -> int:
-        one = every = ~values[literal >> 1] if literal & 1 else values[literal >> 1]
+        bits = common = ~values[literal >> 1] if literal & 1 else values[literal >> 1]
         for copy in range(1, copies):
-            every &= one >> copy * width
-        return every & mask
+            common &= bits >> copy * width
+        return common & mask
 
     valid = mask
     for constraint in chain(reasoner.constraints, allowed):
         valid &= value(constraint)
     fit = [bool((valid & value(literal)) >> column & 1) for column, (literal, _) in enumerate(objects)]
-    wanted = int("".join("01"[one] for one in reversed(fit)), 2)
+    wanted = int("".join("01"[is_fit] for is_fit in reversed(fit)), 2)
     containing: list[array[int]] = [array("q") for _ in objects]
     for other in literals:
-        for column in _bits(value(other) & wanted):
+        deadline.check()
+        for column in iterate_bits(value(other) & wanted):
             containing[column].append(other)
     candidates.update(
-        (literal, found) for (literal, _), found, one in zip(objects, containing, fit, strict=True) if one
+        (literal, supersets) for (literal, _), supersets, is_fit in zip(objects, containing, fit, strict=True) if is_fit
     )
     return [literal for column, (literal, _) in enumerate(objects) if not fit[column]]
-
-
-def _bits(value: int) -> Iterator[int]:
-    while value:
-        lowest = value & -value
-        yield lowest.bit_length() - 1
-        value ^= lowest

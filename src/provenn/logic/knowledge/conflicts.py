@@ -1,9 +1,9 @@
-"""Minimal conflicts: formulas that cannot all be true, none of which can be left out.
+"""Find minimal conflicts: formulas that cannot all be true, without a superfluous formula.
 
-A formula is necessary if some world makes all the others true. Such a world is found once and then *rotated*: where
-it violates just one other formula after the offending objects were put into, or out of, a single set, that other one
-is necessary too. So a chain of ten thousand facts takes one search, not ten thousand (Belov and Marques-Silva,
-"Accelerating MUS extraction with recursive model rotation", 2011).
+A formula is necessary if some world satisfies all other formulas. The search finds a world, which is then *rotated*:
+the offending objects are moved into, or out of, a single set; if the world then violates a single formula, this formula
+is necessary, too. So a chain of ten thousand facts takes a single search (Belov and Marques-Silva, "Accelerating MUS
+extraction with recursive model rotation", 2011).
 """
 
 from __future__ import annotations
@@ -12,140 +12,143 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
-from provenn.logic.knowledge.formulas import Formula, Inhabited, Some
-from provenn.logic.knowledge.graph import PART, Graph
-from provenn.logic.knowledge.search import Claims, Search
+from provenn.logic.hypercubes.masks import iterate_bits
+from provenn.logic.knowledge.formulas import Disjunction, Formula, Inhabited
+from provenn.logic.knowledge.graph import PART, SetGraph
+from provenn.logic.knowledge.search import Claims, WorldSearch
 
-__all__ = ["Case", "minimal_conflict"]
+__all__ = ["Case", "find_minimal_conflict"]
 
-# The number of the formula that holds in any case.
+# The number of the formula that always holds.
 _ALWAYS: Final = -1
 
-# How many sets of a violated formula a rotation tries, and of how many literals each may be a part: a set that matters
-# to many formulas hardly ever matters to one alone.
+# The most sets of a violated formula that a rotation tries, and the most literals made of such a set: moving objects
+# in a set that many formulas use hardly ever violates a single formula.
 _MOST_SETS: Final = 16
 _MOST_LITERALS: Final = 64
 
 
 class Case(NamedTuple):
-    """Formulas that may conflict, and one that holds in any case."""
+    """Formulas that may conflict, and a formula that always holds."""
 
     formulas: Sequence[Formula]
     always: Formula
 
 
-class _WayOut(NamedTuple):
-    """A case in which formulas do not conflict, and claims that make them true."""
+class _Resolution(NamedTuple):
+    """A case without a conflict, and claims that make its formulas true."""
 
     case: Case
     claims: Claims
 
 
-def minimal_conflict(search: Search, cases: Sequence[Case]) -> list[int] | None:
-    """Return the numbers of formulas that conflict in every case, no more than it takes.
+def find_minimal_conflict(search: WorldSearch, cases: Sequence[Case]) -> list[int] | None:
+    """Return the numbers of formulas that conflict in every case, without a superfluous formula.
 
     Parameters
     ----------
     search
         The search for worlds.
     cases
-        The same number of formulas each, numbered alike.
+        The cases, with the same number of formulas in the same order.
 
     Returns
     -------
     list or None
-        None if in some case all the formulas can be true.
+        The numbers, or None if all formulas can be true in some case.
     """
-    numbers = _conflict(search, cases, range(len(cases[0].formulas)) if cases else ())
-    if isinstance(numbers, _WayOut):
+    numbers = _find_conflict(search, cases, range(len(cases[0].formulas)) if cases else ())
+    if isinstance(numbers, _Resolution):
         return None
     needed: set[int] = set()
     while untried := [number for number in numbers if number not in needed]:
-        tried = untried[len(untried) // 2]  # in a chain that rotates one way only, half of the rest will follow
-        fewer = _conflict(search, cases, [number for number in numbers if number != tried])
+        tried = untried[
+            len(untried) // 2
+        ]  # in a chain that rotates in a single direction, half of the rest will follow
+        fewer = _find_conflict(search, cases, [number for number in numbers if number != tried])
         if isinstance(fewer, list):
             numbers = fewer
             continue
         case, claims = fewer
         formulas = {number: case.formulas[number] for number in numbers} | {_ALWAYS: case.always}
-        world = _World(search.reasoner.graph, formulas, search.objects(claims), fixed=int(search.open_universe))
-        needed |= world.necessary(tried, needed)
+        world = _ChangingWorld(search.reasoner.graph, formulas, search.objects(claims), fixed=int(search.open_universe))
+        needed |= world.find_necessary(tried, needed)
     return numbers
 
 
-def _conflict(search: Search, cases: Sequence[Case], numbers: Sequence[int]) -> list[int] | _WayOut:
-    """Return those of the formulas that are to blame for the conflict in every case, or a case without one."""
+def _find_conflict(search: WorldSearch, cases: Sequence[Case], numbers: Sequence[int]) -> list[int] | _Resolution:
+    """Return the formulas to blame for the conflict in every case, or a case without a conflict."""
     blamed: set[int] = set()
     for case in cases:
-        found = search.conflict([case.always, *(case.formulas[number] for number in numbers)])
-        if isinstance(found, Claims):
-            return _WayOut(case, found)
-        blamed.update(numbers[place - 1] for place in found if place)
+        result = search.conflict([case.always, *(case.formulas[number] for number in numbers)])
+        if isinstance(result, Claims):
+            return _Resolution(case, result)
+        blamed.update(numbers[place - 1] for place in result if place)
     return sorted(blamed)
 
 
-class _World:
-    """A world that is changed one set at a time.
+class _ChangingWorld:
+    """A world with operations that move objects into or out of a single set.
 
     Parameters
     ----------
     graph
-        The sets, each label a part of everything.
+        The sets; each label is a part of everything.
     formulas
-        What is said of it, numbered.
+        The formulas about the world, by number.
     objects
-        The part nodes each object is in.
+        The part nodes of each object.
     fixed
-        How many of the objects, counted from the first, stay as they are.
+        The number of objects, counted from the first, that stay unchanged.
     """
 
-    def __init__(self, graph: Graph, formulas: dict[int, Formula], objects: Sequence[set[int]], fixed: int) -> None:
+    def __init__(self, graph: SetGraph, formulas: dict[int, Formula], objects: Sequence[set[int]], fixed: int) -> None:
         self._graph = graph
         self._formulas = formulas
         self._objects = [set(parts) for parts in objects]
         self._fixed = (1 << fixed) - 1
-        self._speakers: dict[int, list[int]] = {}  # literal -> the formulas that speak of it
-        for number, said in formulas.items():
-            for literal in _literals(said):
+        self._speakers: dict[int, list[int]] = {}  # literal -> the formulas with this literal
+        for number, formula in formulas.items():
+            for literal in _iterate_literals(formula):
                 self._speakers.setdefault(literal, []).append(number)
-        self._parts = {literal: self._parts_of(literal) for literal in self._speakers}
-        self._made_of: dict[int, list[int]] = {}  # part -> the literals made of it
+        self._parts = {literal: self._find_parts(literal) for literal in self._speakers}
+        self._made_of: dict[int, list[int]] = {}  # part -> the literals made of this part
         for literal, parts in self._parts.items():
             for part in parts:
                 self._made_of.setdefault(part, []).append(literal)
-        given: dict[int, int] = {}
-        for place, one in enumerate(self._objects):
-            for part in one:
-                given[part] = given.get(part, 0) | 1 << place
-        values, every = graph.spread(given), (1 << len(self._objects)) - 1
-        self._inside = {  # literal -> the objects in it, as the bits of a number
-            literal: (values[literal >> 1] ^ -(literal & 1)) & every for literal in self._speakers
+        objects_by_part: dict[int, int] = {}
+        for place, parts_of_object in enumerate(self._objects):
+            for part in parts_of_object:
+                objects_by_part[part] = objects_by_part.get(part, 0) | 1 << place
+        values, all_objects = graph.spread(objects_by_part), (1 << len(self._objects)) - 1
+        self._inside = {  # literal -> the objects in this literal, as the bits of a number
+            literal: (values[literal >> 1] ^ -(literal & 1)) & all_objects for literal in self._speakers
         }
 
-    def necessary(self, violated: int, known: set[int]) -> set[int]:
-        """Return, given a first one, formulas that are the only one violated in some world, and those known to be."""
+    def find_necessary(self, violated: int, known: set[int]) -> set[int]:
+        """Return the known necessary formulas, and formulas that are the only violated formula in some world."""
         necessary = {violated, *known}
-        walk = [((0, 0), self._steps(violated))]
+        walk = [((0, 0), self._list_steps(violated))]
         while walk:
-            back, steps = walk[-1]
+            last_step, steps = walk[-1]
             for step in steps:
                 self._flip(*step)
-                broken = self._broken(step[1])
-                if len(broken) == 1 and not necessary.issuperset(broken):
-                    necessary.update(broken)
-                    walk.append((step, self._steps(broken[0])))
+                now_violated = self._find_violated(step[1])
+                if len(now_violated) == 1 and not necessary.issuperset(now_violated):
+                    necessary.update(now_violated)
+                    walk.append((step, self._list_steps(now_violated[0])))
                     break
                 self._flip(*step)
             else:
                 walk.pop()
-                self._flip(*back)
+                self._flip(*last_step)
         return necessary
 
-    def _steps(self, violated: int) -> Iterator[tuple[int, int]]:
-        """Objects (as bits) and a part, for each change that may mend a formula."""
+    def _list_steps(self, violated: int) -> Iterator[tuple[int, int]]:
+        """Return the changes that may satisfy a formula: each has objects (as bits) and a part."""
         steps = [
             (offending, part)
-            for literal in _literals(self._formulas[violated])
+            for literal in _iterate_literals(self._formulas[violated])
             if (offending := self._inside[literal] & ~self._fixed)
             for part in islice(self._parts[literal], _MOST_SETS)
             if len(self._made_of[part]) <= _MOST_LITERALS
@@ -153,9 +156,9 @@ class _World:
         return iter(steps)
 
     def _flip(self, places: int, part: int) -> None:
-        """Put objects that are in a part out of it, and those that are not into it."""
+        """Move objects into a part if they are outside, and out of the part if they are inside."""
         holds, inside, changed = self._graph.holds, self._inside, self._made_of.get(part, ())
-        for place in _bits(places):
+        for place in iterate_bits(places):
             parts = self._objects[place]
             parts ^= {part}
             values: dict[int, bool] = {}
@@ -163,32 +166,25 @@ class _World:
                 if holds(literal, parts, values) != bool(inside[literal] >> place & 1):
                     inside[literal] ^= 1 << place
 
-    def _broken(self, part: int) -> list[int]:
-        """Return the formulas that are violated, of those that a change of this part can matter to."""
+    def _find_violated(self, part: int) -> list[int]:
+        """Return the violated formulas among the formulas that a change of this part can affect."""
         touched = {number for literal in self._made_of[part] for number in self._speakers[literal]}
-        return [number for number in touched if not self._true(self._formulas[number])]
+        return [number for number in touched if not self._is_true(self._formulas[number])]
 
-    def _true(self, one: Formula) -> bool:
-        if isinstance(one, Inhabited):
-            return bool(self._inside[one.literal]) == one.holds
-        return (any if isinstance(one, Some) else all)(map(self._true, one.parts))
+    def _is_true(self, formula: Formula) -> bool:
+        if isinstance(formula, Inhabited):
+            return bool(self._inside[formula.literal]) == formula.holds
+        return (any if isinstance(formula, Disjunction) else all)(map(self._is_true, formula.parts))
 
-    def _parts_of(self, literal: int) -> list[int]:
+    def _find_parts(self, literal: int) -> list[int]:
         return [node for node in self._graph.cone([literal], set()) if self._graph.right[node] == PART]
 
 
-def _literals(one: Formula) -> Iterator[int]:
-    stack = [one]
+def _iterate_literals(formula: Formula) -> Iterator[int]:
+    stack = [formula]
     while stack:
-        one = stack.pop()
-        if isinstance(one, Inhabited):
-            yield one.literal
+        formula = stack.pop()
+        if isinstance(formula, Inhabited):
+            yield formula.literal
         else:
-            stack.extend(one.parts)
-
-
-def _bits(value: int) -> Iterator[int]:
-    while value:
-        lowest = value & -value
-        yield lowest.bit_length() - 1
-        value ^= lowest
+            stack.extend(formula.parts)

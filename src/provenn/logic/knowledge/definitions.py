@@ -1,54 +1,54 @@
-"""What a fact could define, and the order in which a batch of facts defines the most."""
+"""Find the definitions in facts, and the order in which a batch of facts defines the most labels."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
-from provenn.logic.statements import And, Comparison, Property, Statement
+from provenn.logic.statements import And, Property, SetComparison, Statement
 from provenn.logic.terms import Term, nothing
 
-__all__ = ["Definition", "definitions", "dependencies_first"]
+__all__ = ["LabelDefinition", "find_definitions", "order_by_dependencies"]
 
 
-class Definition(NamedTuple):
-    """A label as the same set as a source, or as some part of it."""
+class LabelDefinition(NamedTuple):
+    """A label as the same set as a source, or as some part of the source."""
 
     label: str
     source: Term
     whole: bool
 
 
-def definitions(fact: Statement) -> Iterator[Definition]:
-    """The ways in which all that a fact says of emptiness can be read as a definition of one label."""
+def find_definitions(fact: Statement) -> Iterator[LabelDefinition]:
+    """Yield the ways to read all claims of emptiness in a fact as a definition of a label."""
     match fact:
-        case Comparison("==", left, right):
+        case SetComparison("==", left, right):
             if left.label:
-                yield Definition(left.label, right, whole=True)
+                yield LabelDefinition(left.label, right, whole=True)
             if right.label:
-                yield Definition(right.label, left, whole=True)
-        case Comparison("<=" | "<", part, whole) | Comparison(">=" | ">", whole, part):
+                yield LabelDefinition(right.label, left, whole=True)
+        case SetComparison("<=" | "<", part, whole) | SetComparison(">=" | ">", whole, part):
             if part.label:
-                yield Definition(part.label, whole, whole=False)
+                yield LabelDefinition(part.label, whole, whole=False)
         case Property("empty", (only,)):
             if only.label:
-                yield Definition(only.label, nothing, whole=True)
-        case Property("disjoint", (one, other)):
-            if other.label:
-                yield Definition(other.label, ~one, whole=False)
-            if one.label:
-                yield Definition(one.label, ~other, whole=False)
+                yield LabelDefinition(only.label, nothing, whole=True)
+        case Property("disjoint", (left, right)):
+            if right.label:
+                yield LabelDefinition(right.label, ~left, whole=False)
+            if left.label:
+                yield LabelDefinition(left.label, ~right, whole=False)
 
 
-def dependencies_first(batch: Sequence[Statement], known: Container[str]) -> list[int]:
-    """Return the numbers of the facts, those that define a set before those that make use of it.
+def order_by_dependencies(batch: Sequence[Statement], known: Container[str]) -> list[int]:
+    """Return the numbers of the facts, with the definition of a set before its uses.
 
-    Each label is defined by the first fact that can; where definitions go round in a circle, it is cut.
+    Each label is defined by the first possible fact; a circle of definitions is cut.
     """
     definer: dict[str, tuple[int, tuple[str, ...]]] = {}
     for number, fact in enumerate(batch):
         for part in fact.parts if isinstance(fact, And) else (fact,):
-            for label, source, _ in definitions(part):
+            for label, source, _ in find_definitions(part):
                 if label not in known and label not in definer and label not in source.labels:
                     definer[label] = (number, source.labels)
                     break

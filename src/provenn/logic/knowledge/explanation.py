@@ -1,8 +1,8 @@
-"""Why something is so: a minimal set of the facts given, from which it follows.
+"""Explain a conclusion: find a minimal set of the given facts that implies it.
 
-A proof is a conflict between facts and the negation of what they prove, so proofs and conflicts are found alike. The
-facts that are relevant by their labels are laid out flat, every label a set of its own; `conflicts` finds there what
-is needed.
+A proof is a conflict between facts and the negation of their conclusion, so the same search finds proofs and conflicts.
+The facts relevant by their labels are laid out flat, with a separate set for every label; `conflicts` finds the
+necessary facts among them.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from provenn import display
-from provenn.logic.knowledge.conflicts import Case, minimal_conflict
+from provenn.logic.knowledge.conflicts import Case, find_minimal_conflict
 from provenn.logic.knowledge.facts import MENTIONED, FactBase
-from provenn.logic.knowledge.formulas import TRUE, All, Formula, Inhabited, Some, formula
-from provenn.logic.knowledge.graph import EVERYTHING, Graph
+from provenn.logic.knowledge.formulas import TRUE, Conjunction, Disjunction, Formula, Inhabited, build_formula
+from provenn.logic.knowledge.graph import EVERYTHING, SetGraph
 from provenn.logic.knowledge.reasoner import Reasoner
-from provenn.logic.knowledge.search import Search, split
+from provenn.logic.knowledge.search import WorldSearch, split_formulas
 from provenn.logic.statements import Statement
 from provenn.logic.terms import Term
 
-__all__ = ["Explanation", "explanation", "relevant_facts"]
+__all__ = ["Explanation", "find_explanation", "find_relevant_facts"]
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Facts from which a conclusion follows, none of which can be left out.
+    """Facts that imply a conclusion; no fact can be left out.
 
     Attributes
     ----------
     facts
-        The facts, in the order they were given.
+        The facts, in the order in which they were added.
     open_universe
-        Whether the proof needs that some object is outside all sets.
+        Whether the proof needs an object outside all sets.
     conclusion
-        What follows; None if the facts contradict each other.
+        The conclusion; None if the facts contradict each other.
     """
 
     facts: tuple[Statement, ...]
@@ -53,74 +53,79 @@ class Explanation:
         return "\n".join([f"{self.conclusion}, because", *lines])
 
     def _repr_html_(self) -> str:
-        said = None if self.conclusion is None else str(self.conclusion)
-        return display.explanation_html(said, [*map(str, self.facts)], open_universe=self.open_universe)
+        conclusion = None if self.conclusion is None else str(self.conclusion)
+        return display.explanation_html(conclusion, [*map(str, self.facts)], open_universe=self.open_universe)
 
 
-def explanation(
+def find_explanation(
     base: FactBase, about: Iterable[str], conclusion: Statement | None, *, open_universe: bool
 ) -> Explanation:
-    """Return why the facts imply the conclusion, or where there is none, why they contradict each other.
+    """Return why the facts imply the conclusion, or without a conclusion, why the facts contradict each other.
 
-    They must do so. Looked for first among the facts relevant to the labels `about`, then among all.
+    The caller has proved the implication or the contradiction. The search first uses the facts relevant to the labels
+    `about`, then all facts.
     """
-    for numbers in (relevant_facts(base, about), range(len(base.facts))):
-        reasoner, cases = _laid_out([base.facts[number] for number in numbers], conclusion)
+    for numbers in (find_relevant_facts(base, about), range(len(base.facts))):
+        reasoner, cases = _lay_out([base.facts[number] for number in numbers], conclusion)
         for is_open in (False, True) if open_universe else (False,):
-            found = minimal_conflict(Search(reasoner, (), (), open_universe=is_open), cases)
-            if found is not None:
-                return Explanation(tuple(base.facts[numbers[one]] for one in found), is_open, conclusion)
-    raise AssertionError(f"there is nothing to explain about {conclusion}")
+            conflict = find_minimal_conflict(WorldSearch(reasoner, (), (), open_universe=is_open), cases)
+            if conflict is not None:
+                return Explanation(tuple(base.facts[numbers[place]] for place in conflict), is_open, conclusion)
+    raise AssertionError(f"nothing explains {conclusion}")
 
 
-def _laid_out(facts: Sequence[Statement], conclusion: Statement | None) -> tuple[Reasoner, list[Case]]:
-    """Lay out facts side by side, over labels of which nothing else is known; and each way to deny the conclusion."""
-    graph = Graph()
+def _lay_out(facts: Sequence[Statement], conclusion: Statement | None) -> tuple[Reasoner, list[Case]]:
+    """Return a reasoner with the facts over independent labels, and a case for each way to deny the conclusion."""
+    graph = SetGraph()
     literals: dict[str, int] = {}
 
-    def literal(term: Term) -> int:
+    def find_literal(term: Term) -> int:
         for token in term.postfix:
             if isinstance(token, str) and token not in literals:
                 literals[token] = graph.part(EVERYTHING)
         return graph.run(term.postfix, literals)
 
-    formulas = [formula(fact, literal) for fact in facts]
+    formulas = [build_formula(fact, find_literal) for fact in facts]
     if conclusion is None:
         cases = [Case(formulas, TRUE)]
     else:
-        denied = formula(conclusion, literal, holds=False)
-        forbidding = _forbidding(formulas)
+        negation = build_formula(conclusion, find_literal, holds=False)
+        forbidding = _keep_prohibitions(formulas)
         cases = [
-            Case(forbidding if isinstance(one, Inhabited) and one.holds else formulas, one)
-            for one in (denied.parts if isinstance(denied, Some) else (denied,))
+            Case(forbidding if isinstance(denial, Inhabited) and denial.holds else formulas, denial)
+            for denial in (negation.parts if isinstance(negation, Disjunction) else (negation,))
         ]
-    return Reasoner(graph, largest_solver=sys.maxsize), cases  # every question will be about all of it
+    return Reasoner(graph, largest_solver=sys.maxsize), cases  # every question concerns the whole graph
 
 
-def _forbidding(formulas: Sequence[Formula]) -> Sequence[Formula]:
-    """Return what consistent formulas say against one more object: that sets are inhabited, if there is no choice, not.
+def _keep_prohibitions(formulas: Sequence[Formula]) -> Sequence[Formula]:
+    """Return the formulas that can exclude an additional object.
 
-    The world they allow, and the object, can stand side by side.
+    If the formulas leave no choice, claims of inhabited sets are dropped: a world of consistent formulas and the
+    additional object can coexist.
     """
-    certain, choices = split(formulas)
+    certain, choices = split_formulas(formulas)
     if choices or not certain.inhabited:
         return formulas
-    return [All(tuple(Inhabited(literal, holds=False) for literal in split([one])[0].empty)) for one in formulas]
+    return [
+        Conjunction(tuple(Inhabited(literal, holds=False) for literal in split_formulas([fact_formula])[0].empty))
+        for fact_formula in formulas
+    ]
 
 
-def relevant_facts(base: FactBase, about: Iterable[str]) -> list[int]:
-    """Return the facts that define the labels and what these are made of, and transitively all that constrain those.
+def find_relevant_facts(base: FactBase, about: Iterable[str]) -> list[int]:
+    """Return the facts that define the labels and their ancestors, and transitively all facts that constrain them.
 
-    A definition of something else out of these sets says nothing of them and is not among them.
+    A fact that only defines another set from these sets does not constrain them, and is left out.
     """
     definer = {label: base.definers[row] for row, label in enumerate(base.labels) if base.definers[row] != MENTIONED}
     loose = {number for record in (base.constraints, base.inhabited, base.choices) for _, number in record}
-    speakers: dict[str, list[int]] = {}  # label -> the loose facts that name it
+    speakers: dict[str, list[int]] = {}  # label -> the loose facts with this label
     for number in loose:
         for label in base.facts[number].labels:
             speakers.setdefault(label, []).append(number)
-    below: dict[str, list[str]] = {}  # label -> the labels defined by it, as far as loose facts reach
-    for label in _ancestors(base, definer, speakers, set()):
+    below: dict[str, list[str]] = {}  # label -> the labels defined by this label, as far as loose facts reach
+    for label in _collect_ancestors(base, definer, speakers, set()):
         if label in definer:
             for source in base.facts[definer[label]].labels:
                 below.setdefault(source, []).append(label)
@@ -129,7 +134,7 @@ def relevant_facts(base: FactBase, about: Iterable[str]) -> list[int]:
     facts: set[int] = set()
     fresh = list(about)
     while fresh:
-        added = _ancestors(base, definer, fresh, labels)
+        added = _collect_ancestors(base, definer, fresh, labels)
         facts.update(definer[label] for label in added if label in definer)
         fresh = []
         while added:
@@ -137,22 +142,22 @@ def relevant_facts(base: FactBase, about: Iterable[str]) -> list[int]:
             if label not in descendants:
                 descendants.add(label)
                 added.extend(below.get(label, ()))
-                found = [number for number in speakers.get(label, ()) if number not in facts]
-                facts.update(found)
-                fresh.extend(other for number in found for other in base.facts[number].labels)
+                new_facts = [number for number in speakers.get(label, ()) if number not in facts]
+                facts.update(new_facts)
+                fresh.extend(other for number in new_facts for other in base.facts[number].labels)
     return sorted(facts)
 
 
-def _ancestors(base: FactBase, definer: dict[str, int], labels: Iterable[str], known: set[str]) -> list[str]:
-    """Return the labels and those they are defined by, as far as not yet `known`, and make them known."""
-    found: list[str] = []
+def _collect_ancestors(base: FactBase, definer: dict[str, int], labels: Iterable[str], known: set[str]) -> list[str]:
+    """Return the labels and their ancestors by definition that are not yet `known`, and add them to `known`."""
+    new_labels: list[str] = []
     stack = list(labels)
     while stack:
         label = stack.pop()
         if label not in known:
             known.add(label)
-            found.append(label)
+            new_labels.append(label)
             number = definer.get(label)
             if number is not None:
                 stack.extend(base.facts[number].labels)
-    return found
+    return new_labels

@@ -1,8 +1,8 @@
-"""Facts, taken in: what a fact defines becomes a node of the graph, the rest constrains it.
+"""Take in facts: the definitions in facts become nodes of the graph, and the rest become constraints.
 
-A fact *defines* a set that nothing mentioned before: ``D == B & C`` makes D the literal of ``B & C`` and ``B <= A``
-makes B a part of A. Nothing else needs to be remembered of such a fact. Any other fact becomes constraints (literals
-that every object is in), inhabited literals, or, if it is a choice (``A <= B or nonempty(C)``), a formula.
+A fact *defines* a set without an earlier mention: ``D == B & C`` makes D the literal of ``B & C`` and ``B <= A`` makes
+B a part of A. Beyond the definition, such a fact needs no record. Any other fact becomes constraints (literals of every
+object), inhabited literals, or, if it is a choice (``A <= B or nonempty(C)``), a formula.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from provenn.logic.knowledge.definitions import definitions, dependencies_first
-from provenn.logic.knowledge.formulas import Formula, Inhabited, conjuncts, formula
-from provenn.logic.knowledge.graph import EVERYTHING, PART, Graph
+from provenn.logic.knowledge.definitions import find_definitions, order_by_dependencies
+from provenn.logic.knowledge.formulas import Formula, Inhabited, build_formula, iterate_conjuncts
+from provenn.logic.knowledge.graph import EVERYTHING, PART, SetGraph
 from provenn.logic.knowledge.lineage import Lineage, Operation
-from provenn.logic.statements import And, Comparison, Statement
+from provenn.logic.statements import And, SetComparison, Statement
 from provenn.logic.terms import Op, Term, term
 
 __all__ = ["MENTIONED", "FactBase", "FactList"]
@@ -26,11 +26,11 @@ __all__ = ["MENTIONED", "FactBase", "FactList"]
 MENTIONED = -1
 
 T = TypeVar("T")
-Noted = tuple[T, int]  # something, and the number of the fact that said it
+Recorded = tuple[T, int]  # a value, and the number of the fact that states it
 
 
 class FactList(Sequence[Statement]):
-    """The facts in the order they were given, in the batches they came in."""
+    """The facts in the order in which they were added, in batches."""
 
     __slots__ = ("_batches", "_length", "_starts")
 
@@ -40,7 +40,7 @@ class FactList(Sequence[Statement]):
         self._length = 0
 
     def extend(self, batch: Sequence[Statement]) -> None:
-        """Add a batch, without copying it."""
+        """Add a batch without a copy."""
         if batch:
             self._batches.append(batch)
             self._starts.append(self._length)
@@ -67,30 +67,30 @@ class FactList(Sequence[Statement]):
 
 
 class FactBase:
-    """All that is known: a graph of sets with labels, and what the facts say of it beyond definitions."""
+    """All facts: a graph of labelled sets, and the claims of the facts beyond definitions."""
 
     def __init__(self) -> None:
-        self.graph = Graph()
+        self.graph = SetGraph()
         self.facts = FactList()
         self.labels: dict[str, int] = {}
-        self.definers = array("q")  # for each label, in order, the number of the fact that defined it, or MENTIONED
-        self.constraints: list[Noted[int]] = []  # literals that every object is in
-        self.inhabited: list[Noted[int]] = []  # literals that some object is in
-        self.choices: list[Noted[Formula]] = []  # formulas that are neither
+        self.definers = array("q")  # for each label, in order, the number of its defining fact, or MENTIONED
+        self.constraints: list[Recorded[int]] = []  # literals of every object
+        self.inhabited: list[Recorded[int]] = []  # literals of some object
+        self.choices: list[Recorded[Formula]] = []  # formulas with a choice
         self._mentioned: set[str] = set()
 
-    def literal(self, one: Term) -> int:
-        """Return the literal of a term; a label that was never mentioned becomes a set of which nothing is known."""
+    def literal(self, operand: Term) -> int:
+        """Return the literal of a term; a new label becomes an unconstrained set."""
         labels = self.labels
-        for token in one.postfix:
+        for token in operand.postfix:
             if isinstance(token, str) and token not in labels:
                 self._mentioned.add(token)
                 labels[token] = self.graph.part(EVERYTHING)
                 self.definers.append(MENTIONED)
-        return self.graph.run(one.postfix, labels)
+        return self.graph.run(operand.postfix, labels)
 
     def mention(self, labels: Iterable[str]) -> None:
-        """Let there be sets of which nothing is known, as far as there are none yet."""
+        """Add an unconstrained set for each new label."""
         for label in labels:
             if label not in self.labels:
                 self.literal(term(label))
@@ -98,8 +98,8 @@ class FactBase:
     def take(self, batch: Sequence[Statement]) -> None:
         """Take in a batch of facts.
 
-        A batch need not be in order: where a fact comes to define a set that the batch mentioned earlier, the batch
-        is begun anew with definitions before uses. So a wrong order costs a little time, and never an answer.
+        A batch need not be in order: if a fact defines a set mentioned earlier in the batch, the batch is taken in
+        again with definitions before uses. So a wrong order costs a little time, and never an answer.
         """
         start = len(self.facts)
         self.facts.extend(batch)
@@ -109,28 +109,28 @@ class FactBase:
         self._mentioned.clear()
         records: tuple[MutableSequence[Any], ...] = (self.definers, self.constraints, self.inhabited, self.choices)
         size, lengths = self.graph.size(), [len(record) for record in records]
-        if not self._take(enumerate(batch, start), ordered=False):
+        if not self._take_facts(enumerate(batch, start), ordered=False):
             self.graph.cut_back(size)
             for record, length in zip(records, lengths, strict=True):
                 del record[length:]
             while len(self.labels) > lengths[0]:
                 self.labels.popitem()
-            order = dependencies_first(batch, self.labels)
-            self._take(((start + number, batch[number]) for number in order), ordered=True)
+            order = order_by_dependencies(batch, self.labels)
+            self._take_facts(((start + number, batch[number]) for number in order), ordered=True)
         if isinstance(batch, Lineage):
             self.mention(batch.labels)
 
-    def _take(self, numbered: Iterable[tuple[int, Statement]], *, ordered: bool) -> bool:
-        """Take facts one by one; tell whether all were taken (an unordered batch may have to be ordered first)."""
+    def _take_facts(self, numbered: Iterable[tuple[int, Statement]], *, ordered: bool) -> bool:
+        """Take in facts in their order; return False if an unordered batch must be ordered first."""
         labels, graph, definers = self.labels, self.graph, self.definers
         left, right = graph.left, graph.right
         for number, fact in numbered:
-            # The common definitions, of sets in terms of one or two labels that are known, without detours.
-            if type(fact) is Comparison and (fact.operator == "<=" or fact.operator == "=="):  # noqa: PLR1714 - faster
+            # A fast path for the common definitions, of sets in terms of one or two known labels.
+            if type(fact) is SetComparison and (fact.operator == "<=" or fact.operator == "=="):  # noqa: PLR1714 - faster
                 name = fact.left.postfix
                 source = fact.right.postfix
                 if len(name) == 1 and name[0] not in labels and type(name[0]) is str:
-                    literal = labels.get(source[0])  # type: ignore[arg-type] # an operator is just not found
+                    literal = labels.get(source[0])  # type: ignore[arg-type] # an operator is no key
                     if len(source) == 3 and literal is not None:
                         other = labels.get(source[1])  # type: ignore[arg-type]
                         operator = source[2]
@@ -159,23 +159,23 @@ class FactBase:
     def _take_any(self, fact: Statement, number: int, *, ordered: bool) -> bool:
         if isinstance(fact, And):
             return all(self._take_any(part, number, ordered=ordered) for part in fact.parts)
-        for label, source, whole in definitions(fact):
+        for label, source, whole in find_definitions(fact):
             if label not in self.labels and label not in source.postfix:
                 literal = self.literal(source)
                 self.labels[label] = literal if whole else self.graph.part(literal)
                 self.definers.append(number)
-                self._note(formula(fact, self.literal), number, inhabited_only=True)
+                self._record_formula(build_formula(fact, self.literal), number, inhabited_only=True)
                 return True
             if not ordered and label in self._mentioned and label not in source.postfix:
                 return False
-        self._note(formula(fact, self.literal), number)
+        self._record_formula(build_formula(fact, self.literal), number)
         return True
 
-    def _note(self, said: Formula, number: int, *, inhabited_only: bool = False) -> None:
-        """Note what a fact says; of one whose claims of emptiness were taken as a definition, only the others."""
-        parts = list(conjuncts(said))
+    def _record_formula(self, fact_formula: Formula, number: int, *, inhabited_only: bool = False) -> None:
+        """Record the claims of a fact; if its claims of emptiness became a definition, only its other claims."""
+        parts = list(iterate_conjuncts(fact_formula))
         if not all(isinstance(part, Inhabited) for part in parts):
-            self.choices.append((said, number))
+            self.choices.append((fact_formula, number))
             return
         for part in parts:
             if isinstance(part, Inhabited):
@@ -187,20 +187,22 @@ class FactBase:
     def _take_lineage(self, lineage: Lineage, start: int) -> None:
         graph = self.graph
         meet, part = graph.meet, graph.part
-        _, a_subset, the_same, in_common, together, without = map(int, Operation)  # an enum is slow to look up
+        _, a_subset, the_same, in_common, together, without = map(
+            int, Operation
+        )  # looking up members of an enum is slow
         literals: list[int] = []
         append = literals.append
-        for operation, one, other in lineage.rows():
+        for operation, left, right in lineage.rows():
             if operation == a_subset:
-                append(part(literals[one]))
+                append(part(literals[left]))
             elif operation == the_same:
-                append(literals[one])
+                append(literals[left])
             elif operation == in_common:
-                append(meet(literals[one], literals[other]))
+                append(meet(literals[left], literals[right]))
             elif operation == together:
-                append(meet(literals[one] ^ 1, literals[other] ^ 1) ^ 1)
+                append(meet(literals[left] ^ 1, literals[right] ^ 1) ^ 1)
             elif operation == without:
-                append(meet(literals[one], literals[other] ^ 1))
+                append(meet(literals[left], literals[right] ^ 1))
             else:
                 append(part(EVERYTHING))
         base = lineage.operations == Operation.BASE

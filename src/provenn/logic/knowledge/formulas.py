@@ -1,4 +1,4 @@
-"""Statements as Boolean formulas over claims of one kind: that a literal of the graph is inhabited, or is not."""
+"""Statements as Boolean formulas over a single kind of claim: a literal of the graph is inhabited, or is not."""
 
 from __future__ import annotations
 
@@ -6,92 +6,110 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from provenn.logic.knowledge.graph import EMPTY
-from provenn.logic.statements import And, Comparison, Not, Or, Property, Statement
+from provenn.logic.statements import And, Not, Or, Property, SetComparison, Statement
 from provenn.logic.terms import Op, Term, chain
 
-__all__ = ["FALSE", "TRUE", "All", "Formula", "Inhabited", "Some", "conjuncts", "formula", "negated"]
+__all__ = [
+    "FALSE",
+    "TRUE",
+    "Conjunction",
+    "Disjunction",
+    "Formula",
+    "Inhabited",
+    "build_formula",
+    "iterate_conjuncts",
+    "negate",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Inhabited:
-    """Whether some object is in a literal."""
+    """The claim that some object is in a literal, or that none is."""
 
     literal: int
     holds: bool
 
 
 @dataclass(frozen=True, slots=True)
-class All:
-    """All the parts hold. All of no parts is true."""
+class Conjunction:
+    """The conjunction of the parts. Without parts it is true."""
 
     parts: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
-    """At least one of the parts holds. Some of no parts is false."""
+class Disjunction:
+    """The disjunction of the parts. Without parts it is false."""
 
     parts: tuple[Formula, ...]
 
 
-Formula = Inhabited | All | Some
-TRUE = All(())
-FALSE = Some(())
+Formula = Inhabited | Conjunction | Disjunction
+TRUE = Conjunction(())
+FALSE = Disjunction(())
 
 
-def formula(said: Statement, literal: Callable[[Term], int], *, holds: bool = True) -> Formula:
+def build_formula(statement: Statement, find_literal: Callable[[Term], int], *, holds: bool = True) -> Formula:
     """Return the formula of a statement, or of its negation."""
-    match said:
+    match statement:
         case Not(part):
-            return formula(part, literal, holds=not holds)
+            return build_formula(part, find_literal, holds=not holds)
         case And(parts):
-            return _joined([formula(part, literal, holds=holds) for part in parts], conjunction=holds)
+            return _join_parts([build_formula(part, find_literal, holds=holds) for part in parts], conjunction=holds)
         case Or(parts):
-            return _joined([formula(part, literal, holds=holds) for part in parts], conjunction=not holds)
+            return _join_parts(
+                [build_formula(part, find_literal, holds=holds) for part in parts], conjunction=not holds
+            )
         case Property("disjoint", sets):
-            return _joined([_claim(literal(one), not holds) for one in _shared(sets)], conjunction=holds)
-        case Comparison() | Property():
-            claims = [_claim(literal(region), inhabited == holds) for region, inhabited in said.claims()]
-            return _joined(claims, conjunction=holds)
+            return _join_parts(
+                [_build_claim(find_literal(region), not holds) for region in _iterate_overlaps(sets)], conjunction=holds
+            )
+        case SetComparison() | Property():
+            claims = [
+                _build_claim(find_literal(region), inhabited == holds) for region, inhabited in statement.claims()
+            ]
+            return _join_parts(claims, conjunction=holds)
         case _:
-            raise TypeError(f"not a statement: {said!r}")
+            raise TypeError(f"not a statement: {statement!r}")
 
 
-def _shared(sets: Sequence[Term]) -> Iterator[Term]:
-    """Regions that are all empty if no two of the sets share an object: one for each set, not for each pair."""
+def _iterate_overlaps(sets: Sequence[Term]) -> Iterator[Term]:
+    """Yield regions that are all empty if no two sets share an object; their number is linear in the number of sets."""
     stack = [sets]
     while stack:
-        some = stack.pop()
-        if len(some) > 1:
-            half = len(some) // 2
-            yield chain(Op.OR, tuple(some[:half])) & chain(Op.OR, tuple(some[half:]))
-            stack += (some[half:], some[:half])
+        group = stack.pop()
+        if len(group) > 1:
+            half = len(group) // 2
+            yield chain(Op.OR, tuple(group[:half])) & chain(Op.OR, tuple(group[half:]))
+            stack += (group[half:], group[:half])
 
 
-def _claim(literal: int, holds: bool) -> Formula:
+def _build_claim(literal: int, holds: bool) -> Formula:
     if literal == EMPTY:
         return FALSE if holds else TRUE
     return Inhabited(literal, holds)
 
 
-def _joined(parts: list[Formula], *, conjunction: bool) -> Formula:
-    kind, absorbing = (All, FALSE) if conjunction else (Some, TRUE)
+def _join_parts(parts: list[Formula], *, conjunction: bool) -> Formula:
+    kind, absorbing = (Conjunction, FALSE) if conjunction else (Disjunction, TRUE)
     flat = [leaf for part in parts for leaf in (part.parts if isinstance(part, kind) else (part,))]
     if absorbing in flat:
         return absorbing
     return flat[0] if len(flat) == 1 else kind(tuple(flat))
 
 
-def negated(one: Formula) -> Formula:
-    """Return the formula that holds exactly when this one does not."""
-    if isinstance(one, Inhabited):
-        return Inhabited(one.literal, not one.holds)
-    return (Some if isinstance(one, All) else All)(tuple(negated(part) for part in one.parts))
+def negate(formula: Formula) -> Formula:
+    """Return the negation of a formula."""
+    if isinstance(formula, Inhabited):
+        return Inhabited(formula.literal, not formula.holds)
+    return (Disjunction if isinstance(formula, Conjunction) else Conjunction)(
+        tuple(negate(part) for part in formula.parts)
+    )
 
 
-def conjuncts(one: Formula) -> Iterator[Formula]:
-    """The formulas that must all hold for this one to hold."""
-    if isinstance(one, All):
-        yield from one.parts
+def iterate_conjuncts(formula: Formula) -> Iterator[Formula]:
+    """Yield the formulas whose conjunction is the given formula."""
+    if isinstance(formula, Conjunction):
+        yield from formula.parts
     else:
-        yield one
+        yield formula

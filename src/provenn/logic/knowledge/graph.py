@@ -1,14 +1,14 @@
-"""An and-inverter graph of sets, hashed so that sets that are equal by construction are the same literal.
+"""An and-inverter graph of sets, hashed so that sets equal by construction have the same literal.
 
-A set is a *literal*, ``2 * node + complemented``; 0 is the empty set and 1 is everything. There are two kinds of node:
+A set is a *literal*, ``2 * node + complemented``; 0 is the empty set and 1 is everything. A node has one of two kinds:
 
-- a *part* is some subset, nothing more is known, of the literal in `left`. A base set is a part of everything, a
-  selection a part of its parent. `right` is ``PART``.
+- a *part* is an arbitrary subset of the literal in `left`. A base set is a part of everything, a selection a part of
+  its parent. `right` is ``PART``.
 - a *meet* is the intersection of the literals in `left` and `right`.
 
-Nodes are numbered in the order of their making, so every loop over the graph in that order meets a node after all
-that it is made of. The rewriting follows Brummayer and Biere, "Local two-level and-inverter graph minimization
-without blowup" (2006), with the conjuncts of a literal searched a little deeper than two levels.
+Nodes are numbered in the order of their creation, so a loop over the graph in this order reaches a node after its
+operands. The rewriting follows Brummayer and Biere, "Local two-level and-inverter graph minimization without blowup"
+(2006), with the conjuncts of a literal searched a little deeper than two levels.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from typing import Final, NamedTuple
 
 from provenn.logic.terms import Op
 
-__all__ = ["EMPTY", "EVERYTHING", "PART", "Graph", "GraphSize"]
+__all__ = ["EMPTY", "EVERYTHING", "PART", "GraphSize", "SetGraph"]
 
 EMPTY: Final = 0
 EVERYTHING: Final = 1
 PART: Final = -1
 
-# How many conjuncts of a literal are looked at when a meet is made, and when a question is asked.
+# The most conjuncts of a literal that are examined when a meet is created, and when a question is answered.
 NEAR: Final = 12
 FAR: Final = 400
 
 
 class GraphSize(NamedTuple):
-    """How large a graph is, to cut it back to."""
+    """The size of a graph, as an argument of `cut_back`."""
 
     nodes: int
     meets: int
 
 
-class Graph:
-    """The sets, and how they are made of one another. It only grows, except by `cut_back`."""
+class SetGraph:
+    """The sets and their operands. The graph only grows, except by `cut_back`."""
 
     __slots__ = ("left", "right", "table")
 
@@ -49,7 +49,7 @@ class Graph:
     # -- making sets ---------------------------------------------------------------------------------------------
 
     def part(self, whole: int) -> int:
-        """Return a new literal: some subset of `whole`."""
+        """Return a new literal: an arbitrary subset of `whole`."""
         if whole == EMPTY:
             return EMPTY
         left = self.left
@@ -59,7 +59,7 @@ class Graph:
         return literal
 
     def meet(self, a: int, b: int) -> int:
-        """Return the literal of the intersection of two literals, a new one only if it cannot be simplified."""
+        """Return the literal of the intersection of two literals; simplification may avoid a new node."""
         while True:
             if a > b:
                 a, b = b, a
@@ -71,7 +71,7 @@ class Graph:
             known = self.table.get(key)
             if known is not None:
                 return known
-            simpler = self._simpler(a, b)
+            simpler = self._simplify_meet(a, b)
             if simpler is None:
                 literal = 2 * len(self.left)
                 self.left.append(a)
@@ -80,8 +80,8 @@ class Graph:
                 return literal
             a, b = simpler
 
-    def _simpler(self, a: int, b: int) -> tuple[int, int] | None:
-        """Return two literals with the same intersection and less to them, if a near look finds any."""
+    def _simplify_meet(self, a: int, b: int) -> tuple[int, int] | None:
+        """Return two simpler literals with the same intersection, or None if a shallow search finds none."""
         of_a = self.conjuncts(a, NEAR)
         if b in of_a:
             return a, EVERYTHING
@@ -92,15 +92,15 @@ class Graph:
             if conjunct ^ 1 in of_a:
                 return EMPTY, EMPTY
         if a & 1:
-            simpler = self._without_complement(a, b, of_b)
+            simpler = self._simplify_complement(a, b, of_b)
             if simpler is not None:
                 return simpler
         if b & 1:
-            return self._without_complement(b, a, of_a)
+            return self._simplify_complement(b, a, of_a)
         return None
 
-    def _without_complement(self, complement: int, other: int, conjuncts: set[int]) -> tuple[int, int] | None:
-        """Simplify the intersection of a complement with another literal, of which the conjuncts are given."""
+    def _simplify_complement(self, complement: int, other: int, conjuncts: set[int]) -> tuple[int, int] | None:
+        """Simplify the intersection of a complement with another literal, given the conjuncts of the latter."""
         inner = complement ^ 1
         for conjunct in self.conjuncts(inner, NEAR):
             if conjunct ^ 1 in conjuncts:
@@ -148,83 +148,84 @@ class Graph:
     # -- looking at sets -----------------------------------------------------------------------------------------
 
     def conjuncts(self, literal: int, limit: int) -> set[int]:
-        """Return literals that contain `literal`, by following meets and parts downwards; about `limit` of them."""
-        found = {literal}
+        """Return about `limit` literals that contain `literal`, by following meets and parts downwards."""
+        visited = {literal}
         if literal & 1:
-            return found
+            return visited
         left, right = self.left, self.right
         stack = [literal]
-        while stack and len(found) < limit:
+        while stack and len(visited) < limit:
             node = stack.pop() >> 1
-            one = left[node]
-            if one > EVERYTHING and one not in found:
-                found.add(one)
-                if not one & 1:
-                    stack.append(one)
-            two = right[node]
-            if two > EVERYTHING and two not in found:
-                found.add(two)
-                if not two & 1:
-                    stack.append(two)
-        return found
+            left_literal = left[node]
+            if left_literal > EVERYTHING and left_literal not in visited:
+                visited.add(left_literal)
+                if not left_literal & 1:
+                    stack.append(left_literal)
+            right_literal = right[node]
+            if right_literal > EVERYTHING and right_literal not in visited:
+                visited.add(right_literal)
+                if not right_literal & 1:
+                    stack.append(right_literal)
+        return visited
 
     def obviously_disjoint(self, a: int, b: int) -> bool:
-        """Whether following meets and parts far down shows that two literals have nothing in common."""
+        """Return whether following meets and parts far down shows that two literals are disjoint."""
         of_a = self.conjuncts(a, FAR)
         return any(conjunct ^ 1 in of_a for conjunct in self.conjuncts(b, FAR))
 
     def cone(self, literals: Iterable[int], known: set[int]) -> list[int]:
-        """Return the nodes that the literals are made of and that are not yet `known`, and make them known."""
+        """Return the nodes below the literals that are not yet `known`, and add them to `known`."""
         left, right = self.left, self.right
-        found: list[int] = []
+        new_nodes: list[int] = []
         stack = [literal >> 1 for literal in literals]
         while stack:
             node = stack.pop()
             if node and node not in known:
                 known.add(node)
-                found.append(node)
+                new_nodes.append(node)
                 stack.append(left[node] >> 1)
                 if right[node] != PART:
                     stack.append(right[node] >> 1)
-        return found
+        return new_nodes
 
-    def made_up(self, literal: int) -> list[set[int]]:
-        """Return objects that are likely in a literal, and in as little else as comes easily.
+    def invent_objects(self, literal: int) -> list[set[int]]:
+        """Return objects that are probably in a literal, and in few other sets.
 
-        Each is given by the part nodes it is in. There are two if it can be done in several ways, otherwise one.
+        Each object is a set of part nodes. If the construction has a choice, the function returns two objects,
+        otherwise one.
         """
-        first, choices = self._made_up(literal, 0)
-        return [first, self._made_up(literal, 1)[0]] if choices else [first]
+        first, choices = self._invent_object(literal, 0)
+        return [first, self._invent_object(literal, 1)[0]] if choices else [first]
 
-    def _made_up(self, literal: int, way: int) -> tuple[set[int], bool]:
-        """Return an object, and whether it could have been left out of something else the other way (0 or 1)."""
+    def _invent_object(self, literal: int, preference: int) -> tuple[set[int], bool]:
+        """Return an object, and whether the construction had a choice; `preference` (0 or 1) decides each choice."""
         left, right = self.left, self.right
         parts: set[int] = set()
-        met: set[int] = set()  # without it, sets made twice of another would be walked through time and again
+        visited: set[int] = set()  # avoids visiting shared operands again and again
         choices = False
         stack = [literal]
         while stack:
             wanted = stack.pop()
             node = wanted >> 1
-            one, two = left[node], right[node]
+            left_literal, right_literal = left[node], right[node]
             if not wanted & 1:
-                if two != PART:
-                    if node not in met:
-                        met.add(node)
-                        stack += (one, two)
+                if right_literal != PART:
+                    if node not in visited:
+                        visited.add(node)
+                        stack += (left_literal, right_literal)
                 elif node not in parts:
                     parts.add(node)
-                    if one > EVERYTHING:
-                        stack.append(one)
-            elif two != PART and node:
-                # One of the two must be left out: first one that is out by itself, the object being in nothing yet.
+                    if left_literal > EVERYTHING:
+                        stack.append(left_literal)
+            elif right_literal != PART and node:
+                # The object must be outside one operand: preferably a positive literal, as the object is in no set yet.
                 choices = True
-                second = (one & 1 > two & 1) ^ way
-                stack.append((two if second else one) ^ 1)
+                second = (left_literal & 1 > right_literal & 1) ^ preference
+                stack.append((right_literal if second else left_literal) ^ 1)
         return parts, choices
 
     def holds(self, literal: int, parts: set[int], values: dict[int, bool]) -> bool:
-        """Whether an object is in `literal`, given the part nodes it is in; `values` remembers what was found."""
+        """Return whether an object, a set of part nodes, is in `literal`; `values` caches results for nodes."""
         left, right = self.left, self.right
         stack = [literal >> 1]
         while stack:
@@ -236,7 +237,7 @@ class Graph:
                 stack.pop()
             else:
                 a, b = left[node], right[node]
-                missing = [one for one in (a >> 1, b >> 1) if one not in values]
+                missing = [operand for operand in (a >> 1, b >> 1) if operand not in values]
                 if missing:
                     stack.extend(missing)
                 else:
@@ -244,18 +245,19 @@ class Graph:
                     stack.pop()
         return values[literal >> 1] != bool(literal & 1)
 
-    def spread(self, given: Mapping[int, int]) -> list[int]:
-        """Return the objects in each node (as bits), given those that are to be in each part, if they are in its whole.
+    def spread(self, bits_by_part: Mapping[int, int]) -> list[int]:
+        """Return the objects in each node (as bits), given the objects of each part.
 
-        A value may be negative; its bits beyond those given have no meaning.
+        An object outside the whole of a part is dropped from the part. A value may be negative; its bits beyond the
+        given bits have no meaning.
         """
         left, right = self.left, self.right
         values = [0]
-        append, of = values.append, given.get
+        append, get_bits = values.append, bits_by_part.get
         for node in range(1, len(left)):
             a, b = left[node], right[node]
             if b == PART:
-                value = of(node, 0)
+                value = get_bits(node, 0)
                 append(value and value & (~values[a >> 1] if a & 1 else values[a >> 1]))
             else:
                 append((~values[a >> 1] if a & 1 else values[a >> 1]) & (~values[b >> 1] if b & 1 else values[b >> 1]))
@@ -267,11 +269,11 @@ class Graph:
         return len(self.left)
 
     def size(self) -> GraphSize:
-        """Return how large the graph is now."""
+        """Return the current size of the graph."""
         return GraphSize(len(self.left), len(self.table))
 
     def cut_back(self, size: GraphSize) -> None:
-        """Forget all that was made since the graph had that size."""
+        """Remove all nodes created since the graph had the given size."""
         del self.left[size.nodes :]
         del self.right[size.nodes :]
         while len(self.table) > size.meets:

@@ -1,4 +1,4 @@
-"""The bulk way in: a lineage given as arrays, for those who have a million sets and would not make as many objects."""
+"""Lineages as arrays: the fast input for millions of sets, without an object per set."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ __all__ = ["Lineage", "Operation"]
 
 
 class Operation(IntEnum):
-    """How a set of a lineage is made."""
+    """The operation that makes a set of a lineage."""
 
     BASE = 0
-    """It is not made of others."""
+    """A set that is not made of other sets."""
     SUBSET = 1
     """Some subset of `left`."""
     EQUAL = 2
-    """The same as `left`."""
+    """The same set as `left`."""
     INTERSECTION = 3
-    """`left` and `right` in common."""
+    """The intersection of `left` and `right`."""
     UNION = 4
-    """`left` and `right` together."""
+    """The union of `left` and `right`."""
     DIFFERENCE = 5
     """`left` without `right`."""
 
 
-_MADE_OF_TWO: dict[Operation, Callable[[str, str, str], Statement]] = {
+_BINARY_STATEMENTS: dict[Operation, Callable[[str, str, str], Statement]] = {
     Operation.INTERSECTION: intersection,
     Operation.UNION: union,
     Operation.DIFFERENCE: difference,
@@ -41,16 +41,16 @@ _MADE_OF_TWO: dict[Operation, Callable[[str, str, str], Statement]] = {
 
 
 class Lineage(Sequence[Statement]):
-    """A lineage in arrays; as a sequence, the facts it states, made only when they are looked at.
+    """A lineage in arrays; as a sequence, its facts, built only when they are accessed.
 
     Parameters
     ----------
     labels
-        The names of the sets, each once.
+        The names of the sets, without repeats.
     operations
-        One `Operation` for each set.
+        The `Operation` of each set.
     left, right
-        The rows of the sets it is made of, each before its own row; not read where the operation has none.
+        The rows of the operands, before the row of the set; ignored if the operation has no such operand.
 
     Examples
     --------
@@ -62,13 +62,13 @@ class Lineage(Sequence[Statement]):
 
     def __init__(self, labels: Sequence[str], operations: ArrayLike, left: ArrayLike, right: ArrayLike) -> None:
         self.labels = labels
-        self.operations = _whole_numbers("operations", operations)
-        self.left = _whole_numbers("left", left)
-        self.right = _whole_numbers("right", right)
-        self._check()
+        self.operations = _read_whole_numbers("operations", operations)
+        self.left = _read_whole_numbers("left", left)
+        self.right = _read_whole_numbers("right", right)
+        self._check_arrays()
         self._rows = np.flatnonzero(self.operations != Operation.BASE)
 
-    def _check(self) -> None:
+    def _check_arrays(self) -> None:
         size = len(self.labels)
         for name in ("operations", "left", "right"):
             shape = getattr(self, name).shape
@@ -78,16 +78,18 @@ class Lineage(Sequence[Statement]):
             for label in self.labels:
                 check_label(label)
         if len(set(self.labels)) != size:
-            raise LabelError("a label of the lineage is there twice")
+            raise LabelError("a label of the lineage occurs twice")
         unknown = (self.operations < Operation.BASE) | (self.operations > Operation.DIFFERENCE)
         if unknown.any():
-            raise LabelError(f"{self.labels[int(unknown.argmax())]!r} is made by no operation there is")
+            raise LabelError(f"{self.labels[int(unknown.argmax())]!r} has an unknown operation")
         rows = np.arange(size)
         for name, least in (("left", Operation.SUBSET), ("right", Operation.INTERSECTION)):
-            made_of = getattr(self, name)
-            wrong = (self.operations >= least) & ((made_of < 0) | (made_of >= rows))
+            operands = getattr(self, name)
+            wrong = (self.operations >= least) & ((operands < 0) | (operands >= rows))
             if wrong.any():
-                raise LabelError(f"{self.labels[int(wrong.argmax())]!r} is made of a set that does not come before it")
+                raise LabelError(
+                    f"{self.labels[int(wrong.argmax())]!r} is made from a set that does not come before it"
+                )
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -98,29 +100,29 @@ class Lineage(Sequence[Statement]):
     def __getitem__(self, index: slice) -> Sequence[Statement]: ...
     def __getitem__(self, index: int | slice) -> Statement | Sequence[Statement]:
         if isinstance(index, slice):
-            return [self._statement(row) for row in self._rows[index].tolist()]
-        return self._statement(int(self._rows[index]))
+            return [self._build_statement(row) for row in self._rows[index].tolist()]
+        return self._build_statement(int(self._rows[index]))
 
-    def _statement(self, row: int) -> Statement:
+    def _build_statement(self, row: int) -> Statement:
         label, left = self.labels[row], self.labels[int(self.left[row])]
         operation = Operation(int(self.operations[row]))
         if operation is Operation.SUBSET:
             return subset(label, left)
         if operation is Operation.EQUAL:
             return equal(label, left)
-        return _MADE_OF_TWO[operation](label, left, self.labels[int(self.right[row])])
+        return _BINARY_STATEMENTS[operation](label, left, self.labels[int(self.right[row])])
 
     def rows(self) -> Iterator[tuple[int, int, int]]:
-        """The operation, left and right of every row."""
+        """Yield the operation, left and right of every row."""
         return zip(self.operations.tolist(), self.left.tolist(), self.right.tolist(), strict=True)
 
 
-def _whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
+def _read_whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
     try:
-        given = np.asarray(values)
+        array = np.asarray(values)
         with np.errstate(invalid="ignore"):
-            whole = given.astype(np.int64, copy=False)
-        exact = bool((whole == given).all())
+            whole = array.astype(np.int64, copy=False)
+        exact = bool((whole == array).all())
     except (TypeError, ValueError, OverflowError):
         exact = False
     if not exact:

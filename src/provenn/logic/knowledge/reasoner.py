@@ -1,8 +1,8 @@
-"""Whether some object can be in all of several sets at once, given the constraints: every question comes down to this.
+"""Decide whether some object can be in several sets at once, given the constraints: every question reduces to this.
 
-Looked for first among the simulated objects, then by following the graph, then by the SAT solver, on the cone of the
-question alone. Constraints join the solver only when an object that it found violates them: an object is in no base
-set that it need not be in, so most constraints never matter to a question.
+The search starts among the simulated objects, then follows the graph, then asks the SAT solver about the cone of the
+question alone. A constraint is added to the solver only if an object found by the solver violates the constraint: an
+object is in no base set without need, so most constraints never matter to a question.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, product
 from typing import Final
 
+from provenn import deadline
 from provenn.logic.knowledge.budget import Clock
-from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, Graph
+from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, SetGraph
 from provenn.logic.knowledge.sat import Solver
 from provenn.logic.knowledge.simulation import GROUND, Simulation
 
 __all__ = ["Reasoner"]
 
 _LEARN_AT: Final = 64
-_MADE_UP: Final = 16  # of how many literals an object is made up before the solver is asked
+_MADE_UP: Final = 16  # the most literals for which an object is invented before the solver is asked
 
 
 class Reasoner:
-    """Answers whether objects are possible, and finds them.
+    """Decides whether objects are possible, and finds objects.
 
     Parameters
     ----------
     graph
         The sets.
     largest_solver
-        How many nodes the solver may know before it begins anew, so that questions about little stay quick.
+        The most nodes of a solver before a new solver replaces it, so that questions about few sets stay fast.
     """
 
-    def __init__(self, graph: Graph, largest_solver: int = 1_000) -> None:
+    def __init__(self, graph: SetGraph, largest_solver: int = 1_000) -> None:
         self.graph = graph
         self._largest_solver = largest_solver
         self.simulation = Simulation(graph)
@@ -42,10 +43,10 @@ class Reasoner:
         self.core: list[int] = []
         self._valid = 0
         self._valid_for = -1
-        self._watching: dict[int, list[int]] = {}  # part -> constraints that an object in it may violate
-        self._off_ground: list[int] = []  # constraints that an object in nothing violates
+        self._watching: dict[int, list[int]] = {}  # part -> constraints that an object in this part may violate
+        self._off_ground: list[int] = []  # constraints that an object in no set violates
         self._impossible: set[tuple[int, ...]] = set()
-        self._found: list[set[int]] = []
+        self._found_objects: list[set[int]] = []
         self._solver = _new_solver()
         self._encoded: set[int] = set()
         self._imposed: set[int] = set()
@@ -53,46 +54,47 @@ class Reasoner:
     # -- constraints: literals that every object is in -----------------------------------------------------------
 
     def constrain(self, literal: int) -> None:
-        """Let every object be in `literal`."""
+        """Add the constraint that every object is in `literal`."""
         if literal == EVERYTHING:
             return
         self.constraints.append(literal)
         if not self.on_ground(literal):
             self._off_ground.append(literal)
             return
-        for node in self._watched(literal):
+        for node in self._find_watched_parts(literal):
             self._watching.setdefault(node, []).append(literal)
 
-    def _watched(self, constraint: int) -> set[int]:
-        """Return parts of which an object must be in at least one to violate the constraint.
+    def _find_watched_parts(self, constraint: int) -> set[int]:
+        """Return parts such that every object violating the constraint is in at least one of them.
 
-        Of an intersection, that is found in one of the two: the one that was made later, which holds less.
+        For an intersection, the parts of a single operand suffice: the operand created later, because it holds fewer
+        objects.
         """
         left, right = self.graph.left, self.graph.right
         parts: set[int] = set()
-        seen: set[int] = set()
+        visited: set[int] = set()
         stack = [constraint ^ 1]
         while stack:
             literal = stack.pop()
             node = literal >> 1
             if right[node] == PART:
                 parts.add(node)
-            elif node not in seen:
-                seen.add(node)
-                one, two = left[node], right[node]
+            elif node not in visited:
+                visited.add(node)
+                left_literal, right_literal = left[node], right[node]
                 if literal & 1:
-                    stack += (one ^ 1, two ^ 1)
+                    stack += (left_literal ^ 1, right_literal ^ 1)
                 else:
-                    stack.append(one if self.on_ground(two) else two)
+                    stack.append(left_literal if self.on_ground(right_literal) else right_literal)
         return parts
 
     def on_ground(self, literal: int) -> bool:
-        """Whether the object that is in no base set is in `literal`."""
+        """Return whether the object outside all base sets is in `literal`."""
         self.simulation.refresh()
         return bool(self.simulation.value(literal) & GROUND)
 
     def first_on_ground(self, literals: Iterable[tuple[str, int]]) -> str | None:
-        """Return the first name of a literal that the object in no base set is in, or None."""
+        """Return the first name whose literal has the object outside all base sets, or None."""
         self.simulation.refresh()
         values = self.simulation.values
         return next((name for name, literal in literals if (values[literal >> 1] ^ literal) & GROUND), None)
@@ -100,50 +102,55 @@ class Reasoner:
     # -- questions -----------------------------------------------------------------------------------------------
 
     def possible(self, *literals: int, clock: Clock | None = None) -> bool:
-        """Whether some object can be in all the literals."""
+        """Return whether some object can be in all the literals."""
         simulation = self.simulation
         values = simulation.values
         if len(values) != len(self.graph.left):
             simulation.refresh()
-        seen = self._valid if self._valid_for == len(self.constraints) else self._revalidate()
+        witnesses = self._valid if self._valid_for == len(self.constraints) else self._revalidate()
         for literal in literals:
             value = values[literal >> 1]
-            seen &= ~value if literal & 1 else value
-        if seen:
+            witnesses &= ~value if literal & 1 else value
+        if witnesses:
             return True
-        return self._possible_after_all(literals, clock)
+        return self._is_possible_beyond_simulation(literals, clock)
 
     def _revalidate(self) -> int:
-        """Recompute which simulated objects satisfy all constraints."""
+        """Recompute the simulated objects that satisfy all constraints."""
         valid = self.simulation.everything
         for literal in self.constraints:
             valid &= self.simulation.value(literal)
         self._valid, self._valid_for = valid, len(self.constraints)
         return valid
 
-    def _possible_after_all(self, literals: Sequence[int], clock: Clock | None) -> bool:
+    def _is_possible_beyond_simulation(self, literals: Sequence[int], clock: Clock | None) -> bool:
+        deadline.check()
         key = tuple(sorted(set(literals)))
         if EMPTY in key or key in self._impossible:
             return False
         if len(key) <= 2 and self.graph.obviously_disjoint(key[0], key[-1]):
             self._impossible.add(key)
             return False
-        return (len(key) <= _MADE_UP and self._made_up(key)) or self.find(key, clock) is not None
+        return (len(key) <= _MADE_UP and self._can_invent(key)) or self.find(key, clock) is not None
 
-    def _made_up(self, literals: Sequence[int]) -> bool:
-        """Whether an object put together from what each literal needs is in all of them."""
+    def _can_invent(self, literals: Sequence[int]) -> bool:
+        """Return whether an object invented from the needs of each literal is in all literals."""
         graph = self.graph
-        ways = [graph.made_up(literal) for literal in literals]
-        for chosen in product(*ways) if len(literals) <= 2 else ([way[0] for way in ways], [way[-1] for way in ways]):
+        inventions = [graph.invent_objects(literal) for literal in literals]
+        for chosen in (
+            product(*inventions)
+            if len(literals) <= 2
+            else ([objects[0] for objects in inventions], [objects[-1] for objects in inventions])
+        ):
             parts = set().union(*chosen)
             values: dict[int, bool] = {}
             wanted = chain(literals, (graph.left[node] for node in parts))
-            if all(graph.holds(literal, parts, values) for literal in wanted) and not self._violated(parts):
+            if all(graph.holds(literal, parts, values) for literal in wanted) and not self._find_violated(parts):
                 return True
         return False
 
     def find(self, literals: Iterable[int], clock: Clock | None = None) -> set[int] | None:
-        """Return the part nodes of some object that is in all the literals, or None (and see `core`)."""
+        """Return the part nodes of an object in all the literals, or None (then see `core`)."""
         wanted = [literal for literal in literals if literal != EVERYTHING]
         if EMPTY in wanted:
             self.core = [EMPTY]
@@ -161,13 +168,13 @@ class Reasoner:
                 return None
             right = self.graph.right
             parts = {node for node in solver.true_variables() if right[node] == PART}
-            violated = self._violated(parts)
+            violated = self._find_violated(parts)
             if not violated:
                 self._remember(parts)
                 return parts
             self._impose(violated)
 
-    def _violated(self, parts: set[int]) -> list[int]:
+    def _find_violated(self, parts: set[int]) -> list[int]:
         values: dict[int, bool] = {}
         candidates = dict.fromkeys(self._off_ground)
         for node in parts:
@@ -175,23 +182,23 @@ class Reasoner:
         return [literal for literal in candidates if not self.graph.holds(literal, parts, values)]
 
     def _impose(self, violated: Sequence[int]) -> None:
-        """Let the solver know of constraints, and of about as many as it knows already that may be violated next.
+        """Add violated constraints to the solver, and about as many again that may be violated next.
 
-        So a long chain of constraints takes a few rounds, and what is far from the question still stays out.
+        So a long chain of constraints takes a few rounds, and constraints far from the question stay out.
         """
-        most = 2 * (len(self._imposed) + len(violated))
+        most_constraints = 2 * (len(self._imposed) + len(violated))
         waiting = deque(violated)
         while waiting:
             literal = waiting.popleft()
             if literal not in self._imposed:
                 self._imposed.add(literal)
-                made_of = self._encode([literal])
+                new_nodes = self._encode([literal])
                 self._solver.add([[literal]])
-                if len(self._imposed) < most:
-                    waiting.extend(chain.from_iterable(self._watching.get(node, ()) for node in made_of))
+                if len(self._imposed) < most_constraints:
+                    waiting.extend(chain.from_iterable(self._watching.get(node, ()) for node in new_nodes))
 
     def _encode(self, literals: Sequence[int]) -> list[int]:
-        """Let the solver know what literals are made of; return the nodes that it did not know."""
+        """Add the cone of literals to the solver; return the nodes that are new to the solver."""
         left, right = self.graph.left, self.graph.right
         clauses: list[tuple[int, ...]] = []
         nodes = self.graph.cone(literals, self._encoded)
@@ -206,10 +213,10 @@ class Reasoner:
         return nodes
 
     def _remember(self, parts: set[int]) -> None:
-        self._found.append(parts)
-        if len(self._found) >= max(_LEARN_AT, len(self.graph) >> 10):
-            self.simulation.learn(self._found)
-            self._found.clear()
+        self._found_objects.append(parts)
+        if len(self._found_objects) >= max(_LEARN_AT, len(self.graph) >> 10):
+            self.simulation.learn(self._found_objects)
+            self._found_objects.clear()
             self._valid_for = -1
 
 

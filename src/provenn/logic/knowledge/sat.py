@@ -1,7 +1,7 @@
-"""The one place that talks to the SAT solver (python-sat).
+"""The only module that calls the SAT solver (python-sat).
 
-Clauses and assumptions are literals of the callers, ``2 * variable + complemented``; the solver's own numbering stays
-in here, dense whatever the callers' is.
+Clauses and assumptions are literals of the callers, ``2 * variable + complemented``. The solver's own numbering stays
+in this module; it is dense for any numbering of the callers.
 """
 
 from __future__ import annotations
@@ -13,74 +13,86 @@ from weakref import finalize
 
 from pysat.solvers import Minisat22
 
-from provenn.logic.knowledge.budget import Clock, RanOutError
+from provenn import deadline
+from provenn.logic.knowledge.budget import Budget, Clock, RanOutError
 
 __all__ = ["Solver"]
 
-_MOST_CONFLICTS: Final = 2**31 - 1  # that python-sat can count to
+_MOST_CONFLICTS: Final = 2**31 - 1  # the limit of python-sat
+_SLICE: Final = 500  # conflicts between two checks of the deadline: well under a second of searching
 
 
 class Solver:
-    """Clauses, asked again and again under assumptions. A failed question hands back its reasons."""
+    """A set of clauses, solved repeatedly under assumptions. An unsatisfiable question returns its reasons."""
 
     __slots__ = ("__weakref__", "_numbers", "_solver", "_variables")
 
     def __init__(self) -> None:
         self._solver = Minisat22()
-        finalize(self, self._solver.delete)  # python-sat's own destructor fails when the interpreter is leaving
+        finalize(self, self._solver.delete)  # python-sat's own destructor fails when the interpreter exits
         self._numbers: dict[int, int] = {}
         self._variables: list[int] = [0]
 
     def add(self, clauses: Iterable[Iterable[int]]) -> None:
         """Add clauses."""
         self._solver.append_formula(
-            [[self._signed(literal) for literal in clause] for clause in clauses], no_return=True
+            [[self._number_literal(literal) for literal in clause] for clause in clauses], no_return=True
         )
 
     def solve(self, assumptions: Iterable[int], clock: Clock | None = None) -> bool:
-        """Whether all clauses and assumptions can hold at once: then see `true_variables`, otherwise `core`.
+        """Return whether all clauses and assumptions can hold at once: then see `true_variables`, otherwise `core`.
 
         Raises
         ------
         RanOutError
             When the clock ran out first.
+        DeadlineError
+            When the deadline of the work passed first.
         """
-        signed = [self._signed(literal) for literal in assumptions]
+        numbers = [self._number_literal(literal) for literal in assumptions]
+        if clock is None and not deadline.is_set():
+            return bool(self._solver.solve(assumptions=numbers))
         if clock is None:
-            return bool(self._solver.solve(assumptions=signed))
-        answer = None if clock.ran_out else self._solve_within(signed, clock)
-        if answer is None:
-            raise RanOutError
-        return answer
+            clock = Clock(Budget())
+        while not clock.has_run_out:
+            deadline.check()
+            answer = self._solve_within(numbers, clock)
+            if answer is not None:
+                return answer
+        raise RanOutError
 
-    def _solve_within(self, signed: list[int], clock: Clock) -> bool | None:
+    def _solve_within(self, numbers: list[int], clock: Clock) -> bool | None:
+        """Return the answer, or None if the clock ran out or a slice of the search is over."""
         solver = self._solver
-        if clock.conflicts_left is not None:
-            solver.conf_budget(min(clock.conflicts_left, _MOST_CONFLICTS))
+        conflicts = clock.conflicts_left
+        if deadline.is_set():
+            conflicts = _SLICE if conflicts is None else min(conflicts, _SLICE)
+        if conflicts is not None:
+            solver.conf_budget(min(conflicts, _MOST_CONFLICTS))
         timer = None
         if clock.seconds_left is not None:
             timer = Timer(min(clock.seconds_left, TIMEOUT_MAX), solver.interrupt)
             timer.start()
         before = solver.accum_stats()["conflicts"]
         try:
-            answer: bool | None = solver.solve_limited(assumptions=signed, expect_interrupt=timer is not None)
+            answer: bool | None = solver.solve_limited(assumptions=numbers, expect_interrupt=timer is not None)
         finally:
             if timer is not None:
                 timer.cancel()
                 timer.join()
                 solver.clear_interrupt()
-            if clock.conflicts_left is not None:
+            if conflicts is not None:
                 solver.conf_budget(-1)
         clock.spend(solver.accum_stats()["conflicts"] - before)
         return answer
 
     def true_variables(self) -> set[int]:
-        """Return the variables that are true in the solution that was found."""
+        """Return the true variables of the last solution."""
         variables = self._variables
         return {variables[number] for number in self._solver.get_model() if number > 0}
 
     def core(self) -> list[int]:
-        """Return the assumptions that together made the last question impossible."""
+        """Return the assumptions that together made the last question unsatisfiable."""
         variables = self._variables
         return [2 * variables[abs(number)] + (number < 0) for number in self._solver.get_core() or ()]
 
@@ -88,7 +100,7 @@ class Solver:
         """Free the solver's memory."""
         self._solver.delete()
 
-    def _signed(self, literal: int) -> int:
+    def _number_literal(self, literal: int) -> int:
         variable = literal >> 1
         number = self._numbers.get(variable)
         if number is None:

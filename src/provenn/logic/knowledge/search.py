@@ -1,9 +1,9 @@
-"""The search for a possible world in which the facts hold and a formula too; finding none is a proof.
+"""Search a possible world that satisfies the facts and a formula; finding none is a proof.
 
-A world is a collection of objects. What is claimed to be empty forbids every object a literal, and what is claimed to
-be inhabited asks for one object each; since objects do not disturb one another, each is looked for on its own. Where
-formulas leave a choice between claims, a SAT solver proposes one and the objects that turn out to be impossible are
-handed back to it as a reason against (as in "lazy" SMT: Sebastiani, "Lazy satisfiability modulo theories", 2007).
+A world is a collection of objects. A claim of emptiness forbids a literal to every object, and a claim of inhabitation
+requires an object. Since objects are independent of each other, each object is searched separately. Where formulas
+leave a choice between claims, a SAT solver proposes claims, and impossible objects are returned to the solver as a
+reason against the proposal (as in "lazy" SMT: Sebastiani, "Lazy satisfiability modulo theories", 2007).
 """
 
 from __future__ import annotations
@@ -12,36 +12,37 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
+from provenn import deadline
 from provenn.logic.knowledge.budget import Clock
-from provenn.logic.knowledge.formulas import Formula, Inhabited, Some, conjuncts
+from provenn.logic.knowledge.formulas import Disjunction, Formula, Inhabited, iterate_conjuncts
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.sat import Solver
 
-__all__ = ["Claims", "Search", "justified", "split"]
+__all__ = ["Claims", "WorldSearch", "select_justified", "split_formulas"]
 
 
 @dataclass(slots=True)
 class Claims:
-    """Literals that are claimed to be empty, and literals that are claimed to be inhabited."""
+    """Literals claimed to be empty, and literals claimed to be inhabited."""
 
     empty: list[int] = field(default_factory=list)
     inhabited: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """The search among the worlds that the facts allow.
+class WorldSearch:
+    """The search among the worlds allowed by the facts.
 
     Parameters
     ----------
     reasoner
-        Knows which objects the constraints allow.
+        The reasoner with the constraints on objects.
     inhabited
-        The literals that the facts claim to be inhabited.
+        The literals claimed to be inhabited by the facts.
     choices
-        The formulas among the facts.
+        The formulas with choices among the facts.
     open_universe
-        Whether some object is in no set at all.
+        Whether some object is in no set.
     """
 
     reasoner: Reasoner
@@ -49,26 +50,27 @@ class Search:
     choices: Sequence[Formula]
     open_universe: bool
 
-    def claims(self, wanted: Sequence[Formula], clock: Clock | None = None) -> Claims | None:
-        """Return claims that make the formulas true and that some world with the facts bears out, or None."""
-        certain, choices = split([*wanted, *self.choices])
+    def find_claims(self, wanted: Sequence[Formula], clock: Clock | None = None) -> Claims | None:
+        """Return claims that make the formulas true in some world with the facts, or None if no world exists."""
+        certain, choices = split_formulas([*wanted, *self.choices])
         if not choices:
-            return certain if self.refused(certain, clock) is None else None
-        found = self.conflict([*wanted, *self.choices], clock)
-        return found if isinstance(found, Claims) else None
+            return certain if self.find_refusal(certain, clock) is None else None
+        result = self.conflict([*wanted, *self.choices], clock)
+        return result if isinstance(result, Claims) else None
 
     def conflict(self, formulas: Sequence[Formula], clock: Clock | None = None) -> list[int] | Claims:
-        """Return the numbers of formulas that cannot all be true, or if they can, claims that make them so."""
+        """Return the numbers of formulas that cannot all be true, or if they can, claims that make them true."""
         with _Proposals(formulas) as proposals:
-            while (proposed := proposals.next(clock)) is not None:
-                reason = self.refused(proposed, clock)
+            while (proposal := proposals.next(clock)) is not None:
+                deadline.check()
+                reason = self.find_refusal(proposal, clock)
                 if reason is None:
-                    return proposed
+                    return proposal
                 proposals.exclude(reason)
-            return proposals.blamed()
+            return proposals.list_blamed()
 
-    def refused(self, claims: Claims, clock: Clock | None = None) -> Claims | None:
-        """Return None if a world with the facts bears out the claims, otherwise claims of these that none does."""
+    def find_refusal(self, claims: Claims, clock: Clock | None = None) -> Claims | None:
+        """Return a subset of the claims that no world with the facts satisfies, or None if a world satisfies all."""
         reasoner = self.reasoner
         forbidden = [literal ^ 1 for literal in claims.empty]
         if self.open_universe:
@@ -77,37 +79,37 @@ class Search:
                     return Claims(empty=[literal])
         for literal in claims.inhabited:
             if not reasoner.possible(literal, *forbidden, clock=clock):
-                core = self._core(literal, forbidden, clock)
-                return Claims([one ^ 1 for one in core if one != literal], [literal])
+                core = self._find_core(literal, forbidden, clock)
+                return Claims([core_literal ^ 1 for core_literal in core if core_literal != literal], [literal])
         if forbidden:
             for literal in self.inhabited:
                 if not reasoner.possible(literal, *forbidden, clock=clock):
-                    core = self._core(literal, forbidden, clock)
-                    return Claims([one ^ 1 for one in core if one != literal])
+                    core = self._find_core(literal, forbidden, clock)
+                    return Claims([core_literal ^ 1 for core_literal in core if core_literal != literal])
         return None
 
-    def _core(self, literal: int, forbidden: list[int], clock: Clock | None) -> list[int]:
-        found = self.reasoner.find([literal, *forbidden], clock)
-        return [literal, *forbidden] if found is not None else self.reasoner.core
+    def _find_core(self, literal: int, forbidden: list[int], clock: Clock | None) -> list[int]:
+        parts = self.reasoner.find([literal, *forbidden], clock)
+        return [literal, *forbidden] if parts is not None else self.reasoner.core
 
     def objects(self, claims: Claims) -> list[set[int]]:
-        """Return the objects of a world that bears out the claims, each by the part nodes it is in."""
+        """Return the objects of a world that satisfies the claims, each as a set of part nodes."""
         forbidden = [literal ^ 1 for literal in claims.empty]
         objects: list[set[int]] = [set()] if self.open_universe else []
         for literal in dict.fromkeys([*claims.inhabited, *self.inhabited]):
             if not any(self.reasoner.graph.holds(literal, parts, {}) for parts in objects):
-                found = self.reasoner.find([literal, *forbidden])
-                if found is not None:
-                    objects.append(found)
+                new_object = self.reasoner.find([literal, *forbidden])
+                if new_object is not None:
+                    objects.append(new_object)
         return objects
 
 
-def split(formulas: Iterable[Formula]) -> tuple[Claims, list[Formula]]:
-    """Part the formulas into claims that must hold and formulas that leave a choice."""
+def split_formulas(formulas: Iterable[Formula]) -> tuple[Claims, list[Formula]]:
+    """Split formulas into claims that must hold and formulas that leave a choice."""
     certain = Claims()
     choices: list[Formula] = []
-    for one in formulas:
-        for part in conjuncts(one):
+    for formula in formulas:
+        for part in iterate_conjuncts(formula):
             if not isinstance(part, Inhabited):
                 choices.append(part)
             elif part.holds:
@@ -117,42 +119,42 @@ def split(formulas: Iterable[Formula]) -> tuple[Claims, list[Formula]]:
     return certain, choices
 
 
-def justified(formulas: Iterable[Formula], given: Claims) -> Claims:
-    """Return those of the given claims that are enough to make formulas true which all of them make true."""
-    inhabited, empty = set(given.inhabited), set(given.empty)
+def select_justified(formulas: Iterable[Formula], claims: Claims) -> Claims:
+    """Return enough of the claims to make the formulas true; all claims together make the formulas true."""
+    inhabited, empty = set(claims.inhabited), set(claims.empty)
 
-    def true(one: Formula) -> bool:
-        if isinstance(one, Inhabited):
-            return one.literal in (inhabited if one.holds else empty)
-        return (any if isinstance(one, Some) else all)(map(true, one.parts))
+    def is_true(formula: Formula) -> bool:
+        if isinstance(formula, Inhabited):
+            return formula.literal in (inhabited if formula.holds else empty)
+        return (any if isinstance(formula, Disjunction) else all)(map(is_true, formula.parts))
 
     needed: dict[Inhabited, None] = {}
     stack = list(formulas)
     while stack:
-        one = stack.pop()
-        if isinstance(one, Inhabited):
-            needed[one] = None
-        elif isinstance(one, Some):
-            stack.append(next(filter(true, one.parts)))
+        formula = stack.pop()
+        if isinstance(formula, Inhabited):
+            needed[formula] = None
+        elif isinstance(formula, Disjunction):
+            stack.append(next(filter(is_true, formula.parts)))
         else:
-            stack.extend(one.parts)
-    claims, _ = split(needed)
-    return claims
+            stack.extend(formula.parts)
+    justified, _ = split_formulas(needed)
+    return justified
 
 
 class _Proposals:
-    """Choices of claims that satisfy formulas: models of the formulas with one variable for each literal claimed.
+    """Choices of claims that satisfy formulas: models of the formulas with a variable for each claimed literal.
 
-    The variable says that the literal is empty. A solver makes variables false where it can, and that is well here:
-    what is inhabited does not stand in the way of anything else.
+    A true variable claims that the literal is empty. A solver makes variables false where it can, and this suits the
+    search: an inhabited literal excludes no other claim.
     """
 
     def __init__(self, formulas: Sequence[Formula]) -> None:
         self._solver = Solver()
-        self._claimed: dict[int, int] = {}  # graph literal -> variable
+        self._variables: dict[int, int] = {}  # graph literal -> variable
         self._count = 0
         self._formulas = formulas
-        self._names = [self._encode(one) for one in formulas]
+        self._formula_literals = [self._encode(formula) for formula in formulas]
 
     def __enter__(self) -> Self:
         return self
@@ -161,43 +163,43 @@ class _Proposals:
         self._solver.close()
 
     def next(self, clock: Clock | None) -> Claims | None:
-        """Return the next proposal, no more than it takes; or None when all were excluded, and see `blamed`."""
-        if not self._solver.solve(self._names, clock):
+        """Return the next proposal with only necessary claims, or None if all are excluded (then see `list_blamed`)."""
+        if not self._solver.solve(self._formula_literals, clock):
             return None
-        true = self._solver.true_variables()
-        proposed = Claims()
-        for literal, variable in self._claimed.items():
-            (proposed.empty if variable in true else proposed.inhabited).append(literal)
-        return justified(self._formulas, proposed)
+        true_variables = self._solver.true_variables()
+        proposal = Claims()
+        for literal, variable in self._variables.items():
+            (proposal.empty if variable in true_variables else proposal.inhabited).append(literal)
+        return select_justified(self._formulas, proposal)
 
     def exclude(self, reason: Claims) -> None:
-        """Propose nothing again that contains these claims."""
-        against = [self._claim(literal, holds=True) for literal in reason.empty]
-        against += [self._claim(literal, holds=False) for literal in reason.inhabited]
+        """Exclude all proposals that contain these claims."""
+        against = [self._encode_claim(literal, holds=True) for literal in reason.empty]
+        against += [self._encode_claim(literal, holds=False) for literal in reason.inhabited]
         self._solver.add([against])
 
-    def blamed(self) -> list[int]:
-        """Return the numbers of formulas because of which there is no proposal."""
+    def list_blamed(self) -> list[int]:
+        """Return the numbers of the formulas that exclude every proposal."""
         core = set(self._solver.core())
-        return [number for number, name in enumerate(self._names) if name in core]
+        return [number for number, literal in enumerate(self._formula_literals) if literal in core]
 
-    def _variable(self) -> int:
+    def _add_variable(self) -> int:
         self._count += 1
         return self._count
 
-    def _claim(self, literal: int, *, holds: bool) -> int:
-        if literal not in self._claimed:
-            self._claimed[literal] = self._variable()
-        return 2 * self._claimed[literal] + holds
+    def _encode_claim(self, literal: int, *, holds: bool) -> int:
+        if literal not in self._variables:
+            self._variables[literal] = self._add_variable()
+        return 2 * self._variables[literal] + holds
 
-    def _encode(self, one: Formula) -> int:
+    def _encode(self, formula: Formula) -> int:
         """Return a solver literal that implies the formula."""
-        if isinstance(one, Inhabited):
-            return self._claim(one.literal, holds=one.holds)
-        name = 2 * self._variable()
-        parts = [self._encode(part) for part in one.parts]
-        if isinstance(one, Some):
-            self._solver.add([[name ^ 1, *parts]])
+        if isinstance(formula, Inhabited):
+            return self._encode_claim(formula.literal, holds=formula.holds)
+        formula_literal = 2 * self._add_variable()
+        parts = [self._encode(part) for part in formula.parts]
+        if isinstance(formula, Disjunction):
+            self._solver.add([[formula_literal ^ 1, *parts]])
         else:
-            self._solver.add([name ^ 1, part] for part in parts)
-        return name
+            self._solver.add([formula_literal ^ 1, part] for part in parts)
+        return formula_literal

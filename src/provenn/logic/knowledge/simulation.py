@@ -1,7 +1,7 @@
-"""Random objects, many at once: bit j of a node's value says whether object j is in the set.
+"""Simulate many random objects at once: bit j of a node's value is set if object j is in the set.
 
-A value is one Python integer of as many bits as there are objects. Measured against NumPy words that was as fast
-and needs no sorting of the graph by level: nodes come in an order in which each follows what it is made of.
+A value is a Python integer with a bit per object. In measurements this was as fast as NumPy words, and needs no sorting
+of the graph by level: nodes come in an order in which each node follows its operands.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Final
 
 import numpy as np
 
-from provenn.logic.knowledge.graph import PART, Graph
+from provenn.logic.knowledge.graph import PART, SetGraph
 
 __all__ = ["GROUND", "Simulation"]
 
-# Object 0 is in no base set at all and object 1 in every part there can be; the others are in a part of what they
-# are in with a probability that grows from one quarter of the objects to the next: 1/2, 3/4, 7/8, 15/16. So deep
-# selections hold some of them too.
+# Object 0 is in no base set at all and object 1 in every possible part. An object in a set is in a part of the set with
+# a probability that grows from one quarter of the objects to the next: 1/2, 3/4, 7/8, 15/16. So deep selections hold
+# some objects, too.
 GROUND: Final = 1
 _BYTES: Final = 32
 _MOST_BITS: Final = 8192
@@ -25,11 +25,11 @@ _SEED: Final = 20121
 
 
 class Simulation:
-    """The values of all nodes of a graph in the random objects, and in the objects that `learn` adds."""
+    """The values of all nodes of a graph for the random objects, and for the objects added by `learn`."""
 
     __slots__ = ("_graph", "_random", "_width", "values")
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: SetGraph) -> None:
         self._graph = graph
         self._random = np.random.default_rng(_SEED)
         self._width = 8 * _BYTES
@@ -46,48 +46,51 @@ class Simulation:
         return ~value if literal & 1 else value
 
     def refresh(self) -> None:
-        """Give values to the nodes that are new."""
+        """Compute the values of new nodes."""
         values, left, right = self.values, self._graph.left, self._graph.right
         start = len(values)
         if start == len(left):
             return
-        chances = self._chances(len(left) - start)
+        random_bits = self._draw_parts(len(left) - start)
         position = 0
         for node in range(start, len(left)):
             a, b = left[node], right[node]
             value = ~values[a >> 1] if a & 1 else values[a >> 1]
             if b == PART:
-                value &= int.from_bytes(chances[position : position + _BYTES], "little")
+                value &= int.from_bytes(random_bits[position : position + _BYTES], "little")
                 position += _BYTES
             else:
                 value &= ~values[b >> 1] if b & 1 else values[b >> 1]
             values.append(value)
 
     def learn(self, objects: Collection[Collection[int]]) -> None:
-        """Add objects, each given by the part nodes it is in. A simulation that has learned enough adds no more."""
+        """Add objects, given by their part nodes, unless the simulation already has too many objects."""
         self.refresh()
         if self._width + len(objects) > _MOST_BITS:
             return
-        given: dict[int, int] = {}
+        bits_by_part: dict[int, int] = {}
         for bit, parts in enumerate(objects):
             for node in parts:
-                given[node] = given.get(node, 0) | 1 << bit
+                bits_by_part[node] = bits_by_part.get(node, 0) | 1 << bit
         left, right, shift = self._graph.left, self._graph.right, self._width
-        added = [0]
+        new_values = [0]
         for node in range(1, len(left)):
             b = right[node]
             if b == PART:
-                added.append(given.get(node, 0))
+                new_values.append(bits_by_part.get(node, 0))
             else:
                 a = left[node]
-                value = ~added[a >> 1] if a & 1 else added[a >> 1]
-                added.append(value & (~added[b >> 1] if b & 1 else added[b >> 1]))
-        # A value may be negative (its bits beyond the width are meaningless), so it is cut before it is widened.
-        everything, new = self.everything, (1 << len(objects)) - 1
-        self.values = [old & everything | (more & new) << shift for old, more in zip(self.values, added, strict=True)]
+                value = ~new_values[a >> 1] if a & 1 else new_values[a >> 1]
+                new_values.append(value & (~new_values[b >> 1] if b & 1 else new_values[b >> 1]))
+        # A value may be negative (its bits beyond the width are meaningless), so it is cut before it is extended.
+        everything, new_bits = self.everything, (1 << len(objects)) - 1
+        self.values = [
+            old_value & everything | (new_value & new_bits) << shift
+            for old_value, new_value in zip(self.values, new_values, strict=True)
+        ]
         self._width += len(objects)
 
-    def _chances(self, parts: int) -> bytes:
+    def _draw_parts(self, parts: int) -> bytes:
         words = self._random.integers(0, 2**64, size=(parts, 4), dtype=np.uint64)
         for quarter in range(1, 4):
             words[:, quarter:] |= self._random.integers(0, 2**64, size=(parts, 4 - quarter), dtype=np.uint64)

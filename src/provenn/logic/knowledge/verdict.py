@@ -1,4 +1,4 @@
-"""What can be said of a statement: it holds, it fails, or that is unknown."""
+"""The verdict on a statement: it holds, it fails, or it is unknown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Verdict(str):
     reason: str
 
     def __new__(cls, answer: str, reason: str) -> Self:
-        """Make a verdict."""
+        """Return a verdict with a reason."""
         verdict = super().__new__(cls, answer)
         verdict.reason = reason
         return verdict

@@ -1,4 +1,4 @@
-"""Arrow's types, by Spark's names."""
+"""Arrow's types by the names of Spark's types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from provenn.criteria import Type
 
-__all__ = ["arrow_type", "element_type"]
+__all__ = ["find_arrow_type", "find_element_type"]
 
 _TYPES = {
     "boolean": pa.bool_(),
@@ -26,17 +26,17 @@ _TYPES = {
 }
 
 
-def element_type(kind: str) -> str | None:
-    """Return what an array is made of, or None if a type is no array.
+def find_element_type(kind: str) -> str | None:
+    """Return the type of the elements of an array, or None if a type is not an array.
 
-    >>> element_type("array<array<int>>"), element_type("int")
+    >>> find_element_type("array<array<int>>"), find_element_type("int")
     ('array<int>', None)
     """
     return kind[len("array<") : -1] if kind.startswith("array<") else None
 
 
-def arrow_type(kind: Type | str) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return Arrow's type for one that columns of converted files have."""
+def find_arrow_type(kind: Type | str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return Arrow's type for a type of a column of converted files."""
     name = str(kind)
-    inner = element_type(name)
-    return pa.list_(arrow_type(inner)) if inner else _TYPES[name]
+    inner = find_element_type(name)
+    return pa.list_(find_arrow_type(inner)) if inner else _TYPES[name]

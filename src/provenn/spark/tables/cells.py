@@ -1,4 +1,4 @@
-"""Arrow columns as the bytes of FITS tables and VOTables: both store numbers with the highest byte first."""
+"""Arrow columns as the bytes of FITS tables and VOTables, which both store the highest byte of a number first."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["Bytes", "cells", "numbers", "type_name"]
+__all__ = ["Bytes", "encode_numbers", "name_type", "view_bytes"]
 
 Bytes = NDArray[np.uint8]
 
 _COMPLEX = {"complex float": ">c8", "complex double": ">c16"}
 
 
-def type_name(kind: Any) -> str:  # noqa: ANN401 - pyarrow has no types
-    """Return the name of a type; a pair of numbers that is one complex number is called so.
+def name_type(kind: Any) -> str:  # noqa: ANN401 - pyarrow has no types
+    """Return the name of a type; a struct of two numbers that stands for a complex number is named complex.
 
-    >>> type_name(pa.int16()), type_name(pa.struct([("re", pa.float32()), ("im", pa.float32())]))
+    >>> name_type(pa.int16()), name_type(pa.struct([("re", pa.float32()), ("im", pa.float32())]))
     ('int16', 'complex float')
     """
     if pa.types.is_struct(kind) and [field.name for field in kind] == ["re", "im"] and kind[0].type == kind[1].type:
@@ -27,14 +27,14 @@ def type_name(kind: Any) -> str:  # noqa: ANN401 - pyarrow has no types
     return str(kind)
 
 
-def numbers(values: Any, null: int) -> NDArray[Any]:  # noqa: ANN401 - pyarrow has no types
-    """Return numbers or logicals as they are stored; `null` stands for a whole number that is NULL."""
+def encode_numbers(values: Any, null: int) -> NDArray[Any]:  # noqa: ANN401 - pyarrow has no types
+    """Return numbers or logicals as they are stored; `null` stands for whole numbers that are NULL."""
     kind = values.type
-    if type_name(kind) in _COMPLEX:
+    if name_type(kind) in _COMPLEX:
         real, imaginary = (
-            pc.struct_field(values, one).fill_null(np.nan).to_numpy(zero_copy_only=False) for one in ("re", "im")
+            pc.struct_field(values, name).fill_null(np.nan).to_numpy(zero_copy_only=False) for name in ("re", "im")
         )
-        pairs = (real + 1j * imaginary).astype(_COMPLEX[type_name(kind)])
+        pairs = (real + 1j * imaginary).astype(_COMPLEX[name_type(kind)])
         pairs.imag = imaginary  # the sum loses infinities
         pairs.real = real
         pairs[values.is_null().to_numpy(zero_copy_only=False)] = complex(np.nan, np.nan)
@@ -47,6 +47,6 @@ def numbers(values: Any, null: int) -> NDArray[Any]:  # noqa: ANN401 - pyarrow h
     return plain.astype(plain.dtype.newbyteorder(">"))  # type: ignore[no-any-return]
 
 
-def cells(values: NDArray[Any]) -> Bytes:
-    """Return the bytes of values, a row of them for each."""
+def view_bytes(values: NDArray[Any]) -> Bytes:
+    """Return the bytes of values, as one row of bytes for each value."""
     return np.ascontiguousarray(values).view(np.uint8).reshape(len(values), values.dtype.itemsize)

@@ -1,61 +1,61 @@
-"""Cards in the header of a FITS table: what is said of the table as a whole, and which catalog it is."""
+"""Cards in the header of a FITS table: the metadata and the catalog of the table."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from provenn.catalogs.file_notes import FileNotes
-from provenn.catalogs.fits_columns import PROVENN, STRUCTURE
+from provenn.files.export_notes import FileNotes
+from provenn.files.fits_columns import PROVENN, STRUCTURE
 
-__all__ = ["add_cards", "ascii_text"]
+__all__ = ["add_cards", "replace_non_ascii"]
 
 _LONGEST, _LINES = 32 * 1024, 200
-"""How many characters the origin has in JSON, and how many lines in words."""
+"""The most characters of the origin as JSON, and the most lines of the origin in words."""
 
 _KEYWORD = re.compile(r"[A-Z0-9_-]{1,8}")
-_NOT_OURS = re.compile(r"DATE|CHECKSUM|DATASUM|EXTVER|EXTLEVEL|INHERIT|ORIGIN")
-"""Keywords about the file that was read, which do not hold for the one that is written."""
+_FILE_KEYWORDS = re.compile(r"DATE|CHECKSUM|DATASUM|EXTVER|EXTLEVEL|INHERIT|ORIGIN")
+"""Keywords that describe the file that was read, and not the file that is written."""
 
 
-def ascii_text(text: str) -> str:
-    """Return a text in the characters that FITS has.
+def replace_non_ascii(text: str) -> str:
+    """Return a text with a question mark for each character that FITS lacks.
 
-    >>> ascii_text("5 µm")
+    >>> replace_non_ascii("5 µm")
     '5 ?m'
     """
-    return "".join(one if " " <= one <= "~" else "?" for one in text)
+    return "".join(character if " " <= character <= "~" else "?" for character in text)
 
 
 def add_cards(header: Any, notes: FileNotes) -> None:  # noqa: ANN401 - astropy has no types
-    """Add to a header what a file says of itself."""
+    """Add the notes of a file to a header."""
     for keyword, value in notes.metadata.items():
         _add_keyword(header, keyword, value)
     if not notes.version:
         return
-    header["PRVVERS"] = (ascii_text(notes.version), "version of provenn that wrote this")
+    header["PRVVERS"] = (replace_non_ascii(notes.version), "version of provenn that wrote this")
     if notes.digest:
         header["PRVDIGST"] = notes.digest
-        header["PRVNAME"] = ascii_text(notes.name)
+        header["PRVNAME"] = replace_non_ascii(notes.name)
     header["PRVJSON"] = notes.text(_LONGEST)
     for number, line in enumerate(notes.lines()):
         if number == _LINES:
             header["HISTORY"] = f"{PROVENN}and more: see PRVJSON"
             break
-        header["HISTORY"] = f"{PROVENN}{ascii_text(line)[:1000]}"
+        header["HISTORY"] = f"{PROVENN}{replace_non_ascii(line)[:1000]}"
 
 
 def _add_keyword(header: Any, keyword: str, value: Any) -> None:  # noqa: ANN401 - astropy has no types; JSON
     if keyword in ("HISTORY", "COMMENT", "comments"):
         for line in value if isinstance(value, list) else [value]:
-            header["COMMENT" if keyword == "comments" else keyword] = ascii_text(str(line))[:1000]
+            header["COMMENT" if keyword == "comments" else keyword] = replace_non_ascii(str(line))[:1000]
         return
     name = keyword.upper()
-    if name in header or not _KEYWORD.fullmatch(name) or _NOT_OURS.fullmatch(name) or STRUCTURE.fullmatch(name):
+    if name in header or not _KEYWORD.fullmatch(name) or _FILE_KEYWORDS.fullmatch(name) or STRUCTURE.fullmatch(name):
         return
     if isinstance(value, dict) and set(value) == {"value", "unit"}:
-        header[name] = (ascii_text(str(value["value"])), f"[{ascii_text(str(value['unit']))}]")
+        header[name] = (replace_non_ascii(str(value["value"])), f"[{replace_non_ascii(str(value['unit']))}]")
     elif isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < 2**63):
         header[name] = value
     elif isinstance(value, str):
-        header[name] = ascii_text(value)
+        header[name] = replace_non_ascii(value)

@@ -1,7 +1,7 @@
-"""Columns of Parquet files that lie otherwise than a base has them, brought into shape while Spark reads.
+"""Columns that Parquet files store in another form than a base has, rebuilt while Spark reads them.
 
-That costs no copy of the data. But Spark cannot push criteria on such columns down to the files, because what it would
-compare there is not yet the value.
+Rebuilding copies no data. But Spark cannot push criteria on these columns down to the files, because the stored values
+are not yet the values of the column.
 """
 
 from __future__ import annotations
@@ -9,39 +9,39 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as sql
 
-from provenn.catalogs.file_columns import Column as FileColumn
-from provenn.catalogs.parquet_columns import StoredColumn
-from provenn.catalogs.type_names import type_named
 from provenn.criteria import Type
-from provenn.spark.columns import quoted, said
+from provenn.files.columns import FileColumn
+from provenn.files.parquet_columns import StoredColumn
+from provenn.files.type_names import restore_type
+from provenn.spark.columns import build_metadata, quote_name
 
-__all__ = ["laid_out", "stored_type"]
+__all__ = ["find_stored_type", "rebuild_column"]
 
 
-def stored_type(stored: StoredColumn, kind: Type) -> Type:
-    """Return the type in which Spark reads a stored column that will be of a type."""
+def find_stored_type(stored: StoredColumn, kind: Type) -> Type:
+    """Return the type in which Spark reads a stored column, for a column of type `kind`."""
     if stored.nanoseconds:
-        return type_named("bigint")
-    return type_named("binary") if stored.text else kind
+        return restore_type("bigint")
+    return restore_type("binary") if stored.text else kind
 
 
-def laid_out(one: FileColumn, stored: StoredColumn) -> Column:
-    """Return a column as a base has it, of the columns that are stored."""
-    value = quoted(stored.name)
-    if stored.nanoseconds:  # cut to microseconds; towards the past also before 1970
+def rebuild_column(file_column: FileColumn, stored: StoredColumn) -> Column:
+    """Return a column of a base, rebuilt from its stored column and mask."""
+    value = quote_name(stored.name)
+    if stored.nanoseconds:  # rounded down to microseconds, also before 1970
         value = f"timestamp_micros({value} div 1000 - IF({value} % 1000 < 0, 1, 0))"
     if stored.text:
-        value = f"validate_utf8(CAST({value} AS string))"  # an error for bytes that are no text
+        value = f"validate_utf8(CAST({value} AS string))"  # bytes that are no text are an error
     if stored.mask:
-        value = _masked(value, quoted(stored.mask), nested=stored.nested)
-    made = sql.expr(value)
+        value = _apply_mask(value, quote_name(stored.mask), nested=stored.nested)
+    column = sql.expr(value)
     if stored.nanoseconds:
-        made = made.cast(str(one.type))
-    return made.alias(one.name, metadata=said(one))
+        column = column.cast(str(file_column.type))
+    return column.alias(file_column.name, metadata=build_metadata(file_column))
 
 
-def _masked(value: str, mask: str, *, nested: bool) -> str:
-    """Return a value that is NULL where its mask is true; an array of which everything is masked is NULL itself."""
+def _apply_mask(value: str, mask: str, *, nested: bool) -> str:
+    """Return SQL for a value with NULL instead of masked elements; a completely masked array is NULL."""
     if not nested:
         return f"IF({mask}, NULL, {value})"
     everything = f"size({mask}) > 0 AND forall({mask}, hidden -> hidden)"

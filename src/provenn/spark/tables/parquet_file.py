@@ -1,4 +1,4 @@
-"""One Parquet file from many."""
+"""Writing part files into one Parquet file."""
 
 from __future__ import annotations
 
@@ -8,48 +8,49 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from provenn.catalogs.digest import canonical_json
-from provenn.catalogs.file_notes import NO_NOTES, FileNotes
-from provenn.catalogs.parquet_columns import TABLE_KEY
 from provenn.catalogs.schema import Attribute
-from provenn.spark.columns import said
-from provenn.spark.tables.parts import Parts
+from provenn.digests import canonical_json
+from provenn.files.export_notes import NO_NOTES, FileNotes
+from provenn.files.parquet_columns import TABLE_KEY
+from provenn.spark.columns import build_metadata
+from provenn.spark.tables.parts import PartFiles
 
 __all__ = ["ORIGIN_KEY", "write_parquet"]
 
 ORIGIN_KEY = "provenn.origin"
-"""Where in the footer it stands which catalog a file holds and what that is made from, as JSON."""
+"""The key of the footer for the catalog of a file and its origin, as JSON."""
 
 _LONGEST = 1 << 20
 
 _ROWS, _BYTES = 1 << 20, 1 << 27
-"""How large a row group becomes; as much is in memory at a time."""
+"""The size of a row group; this much is in memory at a time."""
 
 
-def write_parquet(parts: Parts, attributes: Sequence[Attribute], stream: Any, notes: FileNotes = NO_NOTES) -> int:  # noqa: ANN401 - pyarrow has no types
-    """Write the rows of parts into a stream. Return how many.
+def write_parquet(parts: PartFiles, attributes: Sequence[Attribute], stream: Any, notes: FileNotes = NO_NOTES) -> int:  # noqa: ANN401 - pyarrow has no types
+    """Write the rows of part files into a stream as Parquet, and return the number of rows.
 
-    What is said of attributes is metadata of the fields; of the table as a whole, and of its origin, of the file.
+    Units and descriptions of attributes are metadata of the fields. The metadata of the table, and its origin, are
+    metadata of the file.
     """
     schema = pa.schema(
         [
             pa.field(
-                one.name,
+                attribute.name,
                 field.type,
-                one.nullable,
-                said(one) or None,
+                attribute.nullable,
+                build_metadata(attribute) or None,
             )
-            for one, field in zip(attributes, parts.schema, strict=True)
+            for attribute, field in zip(attributes, parts.schema, strict=True)
         ],
         {ORIGIN_KEY: notes.text(_LONGEST), TABLE_KEY: canonical_json(notes.metadata)} if notes.version else None,
     )
     rows = 0
     waiting: list[Any] = []
-    with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
-        for batch in parts.batches():
+    with parquet.ParquetWriter(stream, schema, compression="zstd", write_page_checksum=True) as writer:
+        for batch in parts.read_batches():
             waiting.append(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
             rows += len(batch)
-            if sum(map(len, waiting)) >= _ROWS or sum(one.nbytes for one in waiting) >= _BYTES:
+            if sum(map(len, waiting)) >= _ROWS or sum(waiting_batch.nbytes for waiting_batch in waiting) >= _BYTES:
                 writer.write_table(pa.Table.from_batches(waiting), row_group_size=_ROWS)
                 waiting = []
         if waiting:

@@ -1,4 +1,4 @@
-"""Part files that Spark wrote, read again piece by piece, to be made into one file."""
+"""Part files that Spark wrote, read piece by piece to be merged into one file."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-__all__ = ["Parts", "Seen", "list_depth"]
+__all__ = ["ColumnStatistics", "PartFiles", "measure_list_depth"]
 
 _ROWS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """Parquet files with the same columns; together, in this order, a table.
+class PartFiles:
+    """Parquet files with the same columns, which form a table in this order.
 
     Parameters
     ----------
     filesystem
-        Where they are.
+        The file system of the files.
     paths
-        Their paths there.
+        The paths of the files.
     schema
-        Their columns; nothing else of it counts.
+        The columns of the files; metadata of the schema are ignored.
     """
 
     filesystem: Any
@@ -35,46 +35,48 @@ class Parts:
 
     @property
     def rows(self) -> int:
-        """How many rows there are in all."""
+        """The number of rows of all files."""
         return sum(parquet.read_metadata(path, filesystem=self.filesystem).num_rows for path in self.paths)
 
-    def batches(self) -> Iterator[Any]:
-        """Yield the rows, some thousands at a time."""
+    def read_batches(self) -> Iterator[Any]:
+        """Yield the rows in batches of some thousands."""
         for path in self.paths:
-            with parquet.ParquetFile(path, filesystem=self.filesystem, pre_buffer=False) as file:
+            with parquet.ParquetFile(
+                path, filesystem=self.filesystem, pre_buffer=False, page_checksum_verification=True
+            ) as file:
                 yield from file.iter_batches(_ROWS)
 
-    def seen(self) -> dict[str, Seen]:
-        """Read all once, and return what was seen of each column: for formats that must know it beforehand."""
-        found = {name: Seen() for name in self.schema.names}
-        for batch in self.batches():
+    def collect_statistics(self) -> dict[str, ColumnStatistics]:
+        """Read all rows once, and return statistics of each column, which some formats need before the first row."""
+        statistics = {name: ColumnStatistics() for name in self.schema.names}
+        for batch in self.read_batches():
             for name, values in zip(batch.schema.names, batch.columns, strict=True):
-                found[name].look(values)
-        return found
+                statistics[name].update(values)
+        return statistics
 
 
 @dataclass(slots=True)
-class Seen:
-    """What was seen of the values of a column.
+class ColumnStatistics:
+    """Statistics of the values of a column.
 
     Parameters
     ----------
     nulls
-        Whether one was NULL.
+        Whether a value is NULL.
     inner_nulls
-        Whether an element of an array was NULL.
+        Whether an element of an array is NULL.
     gaps
-        Whether an array in an array was NULL.
+        Whether an array in an array is NULL.
     lengths
-        The shortest and the longest array, and the same of those in it.
+        The least and the greatest length of arrays, then of the arrays in them, and so on.
     total
-        How many values there are in all arrays.
+        The number of values in all arrays.
     extremes
         The least and the greatest whole number.
     width
-        How many bytes the longest text has.
+        The number of bytes of the longest text.
     ascii
-        Whether all texts have only characters that can be printed in ASCII.
+        Whether all texts consist of printable ASCII characters.
     """
 
     nulls: bool = False
@@ -86,40 +88,42 @@ class Seen:
     width: int = 0
     ascii: bool = True
 
-    def look(self, values: Any) -> None:  # noqa: ANN401 - pyarrow has no types
-        """Look at some more."""
+    def update(self, values: Any) -> None:  # noqa: ANN401 - pyarrow has no types
+        """Add values to the statistics."""
         self.nulls |= values.null_count > 0
         kind = values_type = values.type
         lengths = list(self.lengths)
-        for depth in range(list_depth(kind)):
+        for depth in range(measure_list_depth(kind)):
             self.gaps |= depth > 0 and values.null_count > 0
-            found = _wider(lengths[depth] if depth < len(lengths) else None, pc.min_max(pc.list_value_length(values)))
-            if found is not None:
-                lengths[depth:] = [found, *lengths[depth + 1 :]]
+            length = lengths[depth] if depth < len(lengths) else None
+            length = _widen_range(length, pc.min_max(pc.list_value_length(values)))
+            if length is not None:
+                lengths[depth:] = [length, *lengths[depth + 1 :]]
             values = pc.list_flatten(values)
             kind = values.type
         if kind != values_type:
             self.lengths, self.total = tuple(lengths), self.total + len(values)
             self.inner_nulls |= values.null_count > 0
         if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
-            self.extremes = _wider(self.extremes, pc.min_max(values))
+            self.extremes = _widen_range(self.extremes, pc.min_max(values))
         elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
             self.width = max(self.width, pc.max(pc.binary_length(values)).as_py() or 0)
             odd = pc.match_substring_regex(values, "[^\x20-\x7e]")
             self.ascii &= not pc.any(odd, min_count=0).as_py()
 
 
-def list_depth(kind: Any) -> int:  # noqa: ANN401 - pyarrow has no types
-    """Return how many arrays are in one another.
+def measure_list_depth(kind: Any) -> int:  # noqa: ANN401 - pyarrow has no types
+    """Return how many levels of arrays a type has.
 
-    >>> list_depth(pa.int8()), list_depth(pa.list_(pa.list_(pa.int8())))
+    >>> measure_list_depth(pa.int8()), measure_list_depth(pa.list_(pa.list_(pa.int8())))
     (0, 2)
     """
-    return 1 + list_depth(kind.value_type) if pa.types.is_list(kind) else 0
+    return 1 + measure_list_depth(kind.value_type) if pa.types.is_list(kind) else 0
 
 
-def _wider(known: tuple[Any, Any] | None, more: Any) -> tuple[Any, Any] | None:  # noqa: ANN401 - pyarrow has no types
-    least, most = more["min"].as_py(), more["max"].as_py()
+def _widen_range(known: tuple[Any, Any] | None, added: Any) -> tuple[Any, Any] | None:  # noqa: ANN401 - pyarrow has no types
+    """Return a range that also contains the minimum and maximum of added values; None if there are no values."""
+    least, most = added["min"].as_py(), added["max"].as_py()
     if least is None:
         return known
     return (least, most) if known is None else (min(known[0], least), max(known[1], most))

@@ -1,4 +1,4 @@
-"""Elements of a VOTable above its table: what is said of it as a whole, and which catalog it is."""
+"""Elements of a VOTable above its table: the metadata and the catalog of the table."""
 
 from __future__ import annotations
 
@@ -9,93 +9,99 @@ from json import dumps
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from provenn.catalogs.file_notes import FileNotes
 from provenn.catalogs.schema import Attribute
-from provenn.catalogs.table_metadata import written_frame
 from provenn.errors import DefinitionError
-from provenn.sky.positions import positions
+from provenn.files.export_notes import FileNotes
+from provenn.files.table_metadata import build_frame_elements
+from provenn.sky.positions import find_position_attributes
 
-__all__ = ["VOTableHead", "printable", "votable_head"]
+__all__ = ["VOTableHead", "build_votable_head", "replace_unprintable"]
 
 _LONGEST = 1 << 20
 _SYSTEM, _CLOCK = "system", "clock"
-_NOT_OURS = ("QUERY_STATUS", "QUERY", "DESCRIPTION", "EXTNAME")
-"""What is said of the answer of a service that was read, or of the table as it was."""
-_SAID = {
+_FILE_KEYWORDS = ("QUERY_STATUS", "QUERY", "DESCRIPTION", "EXTNAME")
+"""Keywords that describe the answer of a service, or the table that was read, and not the table that is written."""
+_FRAME_ATTRIBUTES = {
     **{"RADESYS": "system", "EQUINOX": "equinox", "EPOCH": "epoch"},  # noqa: PIE800 - by kind
     **{"TIMESYS": "timescale", "TREFPOS": "refposition"},  # noqa: PIE800 - by kind
     **dict.fromkeys(("MJDREF", "MJDREFI", "MJDREFF", "JDREF", "JDREFI", "JDREFF"), "timeorigin"),
 }
-"""Which attribute of the elements for frames says what a keyword does."""
+"""The attribute of the elements COOSYS and TIMESYS that has the meaning of a keyword."""
 
 
 @dataclass(frozen=True, slots=True)
 class VOTableHead:
-    """What stands above the table.
+    """The elements above the table.
 
     Parameters
     ----------
     elements
-        The elements, in the order that the standard has.
+        The elements, in the order of the standard.
     references
-        To which of them fields refer, by the name of the attribute.
+        The ID of the element to which a field refers, by the name of the attribute.
     """
 
     elements: str
     references: dict[str, str]
 
 
-def printable(text: str) -> str:
-    """Return a text without characters that XML cannot have."""
-    return "".join(one if one.isprintable() else " " for one in text)
+def replace_unprintable(text: str) -> str:
+    """Return a text with blanks for characters that XML does not allow."""
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
-def votable_head(notes: FileNotes, attributes: Sequence[Attribute]) -> VOTableHead:
-    """Return what stands above a table: what the file says of itself.
+def build_votable_head(notes: FileNotes, attributes: Sequence[Attribute]) -> VOTableHead:
+    """Return the elements above a table, made from the notes of a file.
 
-    A frame for positions is told by an element of its own only if the table has positions, and likewise for times:
-    what no field refers to would be about nothing. Otherwise its keywords are kept as they are.
+    The frame of positions becomes an element only if the table has positions, because no field would refer to it
+    otherwise; the same holds for times. Otherwise the keywords of the frame are kept unchanged.
     """
-    placed, timed = _positions(attributes), _times(attributes)
-    coordinates, clock = written_frame(notes.metadata)
-    coordinates, clock = coordinates if placed else {}, clock if timed else {}
-    described = f"<DESCRIPTION>{escape(printable(notes.words))}</DESCRIPTION>\n" if notes.words else ""
-    infos = _infos(notes, {*coordinates, *clock})
-    elements = [described, *(f"<INFO name={quoteattr(name)} value={quoteattr(value)}/>\n" for name, value in infos)]
+    positioned, timed = _find_positions(attributes), _find_times(attributes)
+    coordinates, clock = build_frame_elements(notes.metadata)
+    coordinates, clock = coordinates if positioned else {}, clock if timed else {}
+    description = f"<DESCRIPTION>{escape(replace_unprintable(notes.words))}</DESCRIPTION>\n" if notes.words else ""
+    infos = _list_infos(notes, {*coordinates, *clock})
+    elements = [description, *(f"<INFO name={quoteattr(name)} value={quoteattr(value)}/>\n" for name, value in infos)]
     references: dict[str, str] = {}
-    for tag, name, given, fields in (("COOSYS", _SYSTEM, coordinates, placed), ("TIMESYS", _CLOCK, clock, timed)):
-        if given:
-            elements.append(f"<{tag} ID={quoteattr(name)} {_written(given)}/>\n")
+    for tag, name, frame, fields in (("COOSYS", _SYSTEM, coordinates, positioned), ("TIMESYS", _CLOCK, clock, timed)):
+        if frame:
+            elements.append(f"<{tag} ID={quoteattr(name)} {_format_attributes(frame)}/>\n")
             references |= dict.fromkeys(fields, name)
     return VOTableHead("".join(elements), references)
 
 
-def _positions(attributes: Sequence[Attribute]) -> list[str]:
-    found = [one.name for one in attributes if one.ucd.startswith("pos.eq.")]
+def _find_positions(attributes: Sequence[Attribute]) -> list[str]:
+    names = [attribute.name for attribute in attributes if attribute.ucd.startswith("pos.eq.")]
     with suppress(DefinitionError):
-        found += [one.name for one in positions({one.name: one for one in attributes})]
-    return list(dict.fromkeys(found))
+        by_name = {attribute.name: attribute for attribute in attributes}
+        names += [coordinate.name for coordinate in find_position_attributes(by_name)]
+    return list(dict.fromkeys(names))
 
 
-def _times(attributes: Sequence[Attribute]) -> list[str]:
-    return [one.name for one in attributes if one.ucd.startswith("time.") or one.type.name.startswith("timestamp")]
+def _find_times(attributes: Sequence[Attribute]) -> list[str]:
+    return [
+        attribute.name
+        for attribute in attributes
+        if attribute.ucd.startswith("time.") or attribute.type.name.startswith("timestamp")
+    ]
 
 
-def _infos(notes: FileNotes, said: set[str]) -> Iterator[tuple[str, str]]:
+def _list_infos(notes: FileNotes, frame_attributes: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names and values of INFO elements, without keywords that frame attributes express already."""
     if notes.version:
         yield "provenn", notes.version
         if notes.digest:
             yield "provenn_digest", notes.digest
-            yield "provenn_name", printable(notes.name)
+            yield "provenn_name", replace_unprintable(notes.name)
         yield "provenn_origin", notes.text(_LONGEST)
     for keyword, value in notes.metadata.items():
-        if keyword not in _NOT_OURS and _SAID.get(keyword.upper()) not in said:
-            yield printable(keyword), printable(_text(value))
+        if keyword not in _FILE_KEYWORDS and _FRAME_ATTRIBUTES.get(keyword.upper()) not in frame_attributes:
+            yield replace_unprintable(keyword), replace_unprintable(_format_value(value))
 
 
-def _text(value: Any) -> str:  # noqa: ANN401 - JSON
+def _format_value(value: Any) -> str:  # noqa: ANN401 - JSON
     return value if isinstance(value, str) else dumps(value, ensure_ascii=False)
 
 
-def _written(given: dict[str, str]) -> str:
-    return " ".join(f"{key}={quoteattr(printable(text))}" for key, text in given.items())
+def _format_attributes(attributes: dict[str, str]) -> str:
+    return " ".join(f"{key}={quoteattr(replace_unprintable(text))}" for key, text in attributes.items())

@@ -1,4 +1,4 @@
-"""A VOTable (1.4), written as its rows come, in the form BINARY2: every value can be NULL, and all are exact."""
+"""Writing a VOTable (1.4) batch by batch in the form BINARY2, in which every value is exact and can be NULL."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from provenn.catalogs.file_notes import NO_NOTES, FileNotes
 from provenn.catalogs.schema import Attribute
 from provenn.errors import FormatError
-from provenn.spark.tables.cells import Bytes, cells, numbers, type_name
-from provenn.spark.tables.parts import Parts, Seen, list_depth
-from provenn.spark.tables.votable_elements import printable, votable_head
+from provenn.files.export_notes import NO_NOTES, FileNotes
+from provenn.spark.tables.cells import Bytes, encode_numbers, name_type, view_bytes
+from provenn.spark.tables.parts import ColumnStatistics, PartFiles, measure_list_depth
+from provenn.spark.tables.votable_elements import build_votable_head, replace_unprintable
 
 __all__ = ["write_votable"]
 
@@ -38,17 +38,17 @@ _LINE = 3 << 14
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """How a column is written.
+class _VOTableForm:
+    """The form in which a column is written.
 
     Parameters
     ----------
     datatype
         VOTable's type.
     size
-        How long arrays are, those in others first; the last may be ``*``, for any length. Empty for single values.
+        The lengths of arrays, the innermost first; the last may be ``*``, for any length. Empty for single values.
     null
-        The whole number that stands for an element of an array that is NULL.
+        The whole number that stands for NULL in arrays.
     """
 
     datatype: str
@@ -56,87 +56,88 @@ class _Column:
     null: int | None = None
 
 
-def write_votable(parts: Parts, attributes: Sequence[Attribute], stream: Any, notes: FileNotes = NO_NOTES) -> int:  # noqa: ANN401 - pyarrow has no types
-    """Write the rows of parts into a stream, as a VOTable. Return how many.
+def write_votable(parts: PartFiles, attributes: Sequence[Attribute], stream: Any, notes: FileNotes = NO_NOTES) -> int:  # noqa: ANN401 - pyarrow has no types
+    """Write the rows of part files into a stream as a VOTable, and return the number of rows.
 
     Raises
     ------
     FormatError
-        If a VOTable cannot hold them.
+        If a VOTable cannot hold the rows.
     """
-    seen = parts.seen()
-    columns = [_column(field, seen[field.name]) for field in parts.schema]
+    statistics = parts.collect_statistics()
+    columns = [_choose_form(field, statistics[field.name]) for field in parts.schema]
     rows = parts.rows
-    stream.write(_head(columns, attributes, rows, notes).encode())
+    stream.write(_format_head(columns, attributes, rows, notes).encode())
     rest = b""
-    for batch in parts.batches():
-        stored = rest + _rows(columns, batch)
-        whole = len(stored) // _LINE * _LINE
+    for batch in parts.read_batches():
+        encoded = rest + _encode_rows(columns, batch)
+        whole = len(encoded) // _LINE * _LINE
         for place in range(0, whole, _LINE):
-            stream.write(b64encode(stored[place : place + _LINE]) + b"\n")
-        rest = stored[whole:]
+            stream.write(b64encode(encoded[place : place + _LINE]) + b"\n")
+        rest = encoded[whole:]
     stream.write(b64encode(rest) + b"\n</STREAM></BINARY2></DATA></TABLE></RESOURCE></VOTABLE>\n")
     return rows
 
 
-def _column(field: Any, seen: Seen) -> _Column:  # noqa: ANN401 - pyarrow has no types
-    kind, depth = field.type, list_depth(field.type)
+def _choose_form(field: Any, statistics: ColumnStatistics) -> _VOTableForm:  # noqa: ANN401 - pyarrow has no types
+    kind, depth = field.type, measure_list_depth(field.type)
     if pa.types.is_string(kind):
-        return _Column("char" if seen.ascii else "unicodeChar", "*")
+        return _VOTableForm("char" if statistics.ascii else "unicodeChar", "*")
     for _ in range(depth):
         kind = kind.value_type
-    datatype = _TYPES.get(type_name(kind))
-    if pa.types.is_decimal(kind) and kind.scale == 0 and min(seen.extremes or (0,)) >= -(2**63):
-        datatype = "long" if max(seen.extremes or (0,)) < 2**63 else None
+    datatype = _TYPES.get(name_type(kind))
+    if pa.types.is_decimal(kind) and kind.scale == 0 and min(statistics.extremes or (0,)) >= -(2**63):
+        datatype = "long" if max(statistics.extremes or (0,)) < 2**63 else None
     if datatype is None:
-        what = f"arrays of {kind}" if depth else str(kind)
+        type_text = f"arrays of {kind}" if depth else str(kind)
         raise FormatError(
-            f"a VOTable cannot hold the column {field.name}, {what}",
+            f"a VOTable cannot hold the column {field.name}, {type_text}",
             hint=f"write Parquet; or derive it in another type, such as CAST({field.name} AS string)",
         )
-    size = _size(field.name, seen, depth) if depth else ""
-    null = _unused(field.name, seen, datatype) if seen.inner_nulls and datatype in _BITS else None
-    return _Column(datatype, size, null)
+    size = _format_size(field.name, statistics, depth) if depth else ""
+    null = _find_unused(field.name, statistics, datatype) if statistics.inner_nulls and datatype in _BITS else None
+    return _VOTableForm(datatype, size, null)
 
 
-def _size(name: str, seen: Seen, depth: int) -> str:
-    """Return how long arrays are, as VOTable has it."""
-    varies = any(shortest != longest or not longest for shortest, longest in seen.lengths)
-    if depth > 1 and seen.lengths and (seen.gaps or varies):
-        # How to count arrays of arrays is understood in two ways: astropy counts the outer ones, STILTS all values.
+def _format_size(name: str, statistics: ColumnStatistics, depth: int) -> str:
+    """Return the lengths of arrays in the notation of VOTable."""
+    varies = any(shortest != longest or not longest for shortest, longest in statistics.lengths)
+    if depth > 1 and statistics.lengths and (statistics.gaps or varies):
+        # Readers count arrays of arrays in two ways: astropy counts the outer arrays, STILTS counts all values.
         raise FormatError(
-            f"in a VOTable arrays of arrays have one length; those of {name} have not, or one is NULL or empty",
+            f"in a VOTable arrays of arrays must have one length; those of {name} differ, or one is NULL or empty",
             hint="write Parquet",
         )
     if depth > 1:
-        return "x".join([str(longest) for _, longest in reversed(seen.lengths)] or ["1"] * depth)
-    longest = seen.lengths[0][1] if seen.lengths else 0
-    return "*" if varies or longest < 2 else str(longest)  # an array of one value is taken for the value
+        return "x".join([str(longest) for _, longest in reversed(statistics.lengths)] or ["1"] * depth)
+    longest = statistics.lengths[0][1] if statistics.lengths else 0
+    return "*" if varies or longest < 2 else str(longest)  # readers take an array of one value for the value
 
 
-def _unused(name: str, seen: Seen, datatype: str) -> int:
-    """Return a whole number that does not occur, to stand for NULL in arrays."""
-    least, most = map(int, seen.extremes or (0, 0))
+def _find_unused(name: str, statistics: ColumnStatistics, datatype: str) -> int:
+    """Return a whole number that does not occur, which stands for NULL in arrays."""
+    least, most = map(int, statistics.extremes or (0, 0))
     bound = 1 << (_BITS[datatype] - 1)
     if least > -bound:
         return -bound
     if most < bound - 1:
         return bound - 1
-    raise FormatError(f"in a VOTable no number is left to stand for NULL in the column {name}", hint="write Parquet")
+    raise FormatError(f"the column {name} uses every number, so VOTable has none left for NULL", hint="write Parquet")
 
 
-def _head(columns: Sequence[_Column], attributes: Sequence[Attribute], rows: int, notes: FileNotes) -> str:
-    head = votable_head(notes, attributes)
+def _format_head(columns: Sequence[_VOTableForm], attributes: Sequence[Attribute], rows: int, notes: FileNotes) -> str:
+    head = build_votable_head(notes, attributes)
     fields = []
-    for column, one in zip(columns, attributes, strict=True):
-        given = {"name": one.name, "datatype": column.datatype, "arraysize": column.size}
-        given |= {"unit": one.unit, "ucd": one.ucd}
-        given["ref"] = head.references.get(one.name, "")
-        given["xtype"] = "timestamp" if one.type.name.startswith("timestamp") else ""
-        said = " ".join(f"{key}={quoteattr(printable(text))}" for key, text in given.items() if text)
-        inside = f"<DESCRIPTION>{escape(printable(one.description))}</DESCRIPTION>" if one.description else ""
+    for column, attribute in zip(columns, attributes, strict=True):
+        properties = {"name": attribute.name, "datatype": column.datatype, "arraysize": column.size}
+        properties |= {"unit": attribute.unit, "ucd": attribute.ucd}
+        properties["ref"] = head.references.get(attribute.name, "")
+        properties["xtype"] = "timestamp" if attribute.type.name.startswith("timestamp") else ""
+        text = " ".join(f"{key}={quoteattr(replace_unprintable(value))}" for key, value in properties.items() if value)
+        description = escape(replace_unprintable(attribute.description))
+        inside = f"<DESCRIPTION>{description}</DESCRIPTION>" if attribute.description else ""
         inside += f'<VALUES null="{column.null}"/>' if column.null is not None else ""
-        fields.append(f"<FIELD {said}>{inside}</FIELD>\n")
+        fields.append(f"<FIELD {text}>{inside}</FIELD>\n")
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n'
         '<VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3"><RESOURCE type="results">\n'
@@ -145,63 +146,63 @@ def _head(columns: Sequence[_Column], attributes: Sequence[Attribute], rows: int
     )
 
 
-def _rows(columns: Sequence[_Column], batch: Any) -> bytes:  # noqa: ANN401 - pyarrow has no types
-    """Return the bytes of rows: a bit for each value that is NULL, then the values, one row after the other."""
+def _encode_rows(columns: Sequence[_VOTableForm], batch: Any) -> bytes:  # noqa: ANN401 - pyarrow has no types
+    """Return the bytes of rows one after the other: in each row a bit for each NULL value, then the values."""
     nulls = np.array([values.is_null().to_numpy(zero_copy_only=False) for values in batch.columns], bool).T
     flags = np.packbits(nulls.reshape(len(batch), len(columns)), axis=1)
     pieces = [(flags.ravel(), np.full(len(batch), flags.shape[1]))]
-    pieces += [_stored(one, values) for one, values in zip(columns, batch.columns, strict=True)]
+    pieces += [_encode_column(column, values) for column, values in zip(columns, batch.columns, strict=True)]
     lengths = np.stack([length for _, length in pieces], axis=1)
     ends = np.cumsum(lengths.ravel()).reshape(lengths.shape)
-    stored = np.empty(ends[-1, -1] if len(batch) else 0, np.uint8)
+    encoded = np.empty(ends[-1, -1] if len(batch) else 0, np.uint8)
     for place, (data, length) in enumerate(pieces):
         start = ends[:, place] - length
         shift = start - (np.cumsum(length) - length)
-        stored[np.repeat(shift, length) + np.arange(len(data))] = data
-    return stored.tobytes()
+        encoded[np.repeat(shift, length) + np.arange(len(data))] = data
+    return encoded.tobytes()
 
 
-def _stored(column: _Column, values: Any) -> tuple[Bytes, Any]:  # noqa: ANN401 - pyarrow has no types
-    """Return the bytes of the values of a column, and how many there are for each row."""
+def _encode_column(column: _VOTableForm, values: Any) -> tuple[Bytes, Any]:  # noqa: ANN401 - pyarrow has no types
+    """Return the bytes of the values of a column, and the number of bytes in each row."""
     if column.datatype in ("char", "unicodeChar"):
         coding = "ascii" if column.datatype == "char" else "utf-16-be"
-        texts = [(one or "").encode(coding) for one in values.to_pylist()]
-        counts = np.array([len(one) for one in texts], np.int64)
+        texts = [(text or "").encode(coding) for text in values.to_pylist()]
+        counts = np.array([len(text) for text in texts], np.int64)
         units = counts // 2 if column.datatype == "unicodeChar" else counts
-        return _counted(units, np.frombuffer(b"".join(texts), np.uint8), counts)
+        return _prefix_counts(units, np.frombuffer(b"".join(texts), np.uint8), counts)
     if not column.size:
-        data = cells(_numbers(column, values))
+        data = view_bytes(_encode_numbers(column, values))
         return data.ravel(), np.full(len(values), data.shape[1])
     leaves = values
     while pa.types.is_list(leaves.type):
         leaves = pc.list_flatten(leaves)
-    data = cells(_numbers(column, leaves))
-    filler = cells(_numbers(column, pa.nulls(1, leaves.type))).ravel()
+    data = view_bytes(_encode_numbers(column, leaves))
+    filler = view_bytes(_encode_numbers(column, pa.nulls(1, leaves.type))).ravel()
     *within, outer = column.size.split("x")
     inner = prod(map(int, within))
     if outer != "*":
         rows = np.tile(filler, (len(values), inner * int(outer)))
-        there = values.is_valid().to_numpy(zero_copy_only=False)
-        rows[there] = data.reshape(there.sum(), rows.shape[1])
+        present = values.is_valid().to_numpy(zero_copy_only=False)
+        rows[present] = data.reshape(present.sum(), rows.shape[1])
         return rows.ravel(), np.full(len(values), rows.shape[1])
     counts = pc.list_value_length(values).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    return _counted(counts, data.ravel(), counts * inner * len(filler))
+    return _prefix_counts(counts, data.ravel(), counts * inner * len(filler))
 
 
-def _numbers(column: _Column, values: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+def _encode_numbers(column: _VOTableForm, values: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.int64())
-    if values.type == pa.int8():  # VOTable has none with a sign
+    if values.type == pa.int8():  # VOTable has no bytes with a sign
         values = values.cast(pa.int16())
-    return numbers(values, ord("?") if pa.types.is_boolean(values.type) else column.null or 0)
+    return encode_numbers(values, ord("?") if pa.types.is_boolean(values.type) else column.null or 0)
 
 
-def _counted(units: Any, data: Bytes, sizes: Any) -> tuple[Bytes, Any]:  # noqa: ANN401 - arrays of whole numbers
-    """Put before the bytes of each row how many values they are."""
-    heads = units.astype(">i4").view(np.uint8)
-    stored = np.empty(len(heads) + len(data), np.uint8)
+def _prefix_counts(units: Any, data: Bytes, sizes: Any) -> tuple[Bytes, Any]:  # noqa: ANN401 - arrays of whole numbers
+    """Return the bytes of rows, with the number of values before the bytes of each row."""
+    prefixes = units.astype(">i4").view(np.uint8)
+    encoded = np.empty(len(prefixes) + len(data), np.uint8)
     starts = np.cumsum(sizes + 4) - (sizes + 4)
-    stored[(starts[:, None] + np.arange(4)).ravel()] = heads
+    encoded[(starts[:, None] + np.arange(4)).ravel()] = prefixes
     shift = starts + 4 - (np.cumsum(sizes) - sizes)
-    stored[np.repeat(shift, sizes) + np.arange(len(data))] = data
-    return stored, sizes + 4
+    encoded[np.repeat(shift, sizes) + np.arange(len(data))] = data
+    return encoded, sizes + 4

@@ -1,6 +1,6 @@
 """The rows of a VOTable as Arrow.
 
-NULL is what the table says; of single numbers also NaN, and of texts the empty one, which say the same.
+NULL is a value that the table marks as NULL; for single numbers also NaN, and for texts the empty text.
 """
 
 from __future__ import annotations
@@ -13,102 +13,112 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
-from provenn.catalogs.file_columns import Column
-from provenn.catalogs.votable_scan import check_votable
 from provenn.errors import BaseFilesError
-from provenn.spark.tables.arrow_types import arrow_type
-from provenn.spark.tables.votable_fits import votable_fits_batches
+from provenn.files.columns import FileColumn
+from provenn.files.votable_scan import check_votable
+from provenn.spark.tables.arrow_types import find_arrow_type
+from provenn.spark.tables.votable_fits import read_votable_fits_batches
 
-__all__ = ["votable_batches"]
+__all__ = ["read_votable_batches"]
 
-_OLD = re.compile(rb"""(<(?:[\w.-]+:)?VOTABLE\b[^>]*?\sversion\s*=\s*["'])1\.[0-2](["'])""")
+_OLD_VERSION = re.compile(rb"""(<(?:[\w.-]+:)?VOTABLE\b[^>]*?\sversion\s*=\s*["'])1\.[0-2](["'])""")
 
 
-def votable_batches(file: IO[bytes], columns: Sequence[Column], name: str, wanted: str) -> Iterator[Any]:
-    """Yield the rows of a table: all at once, for they are one piece of XML, unless they are a FITS file within it.
+def read_votable_batches(
+    file: IO[bytes], columns: Sequence[FileColumn], name: str, wanted: str, packed: int = 0
+) -> Iterator[Any]:
+    """Yield the rows of a table: all at once, as a piece of XML; or in batches, from an embedded FITS file.
 
     Parameters
     ----------
     file
         The file.
     columns
-        What it holds.
+        The columns of the table.
     name
-        What to call it in errors.
+        The name of the file in errors.
     wanted
         The number of the table, or its ID or name.
+    packed
+        The size of the file on disk, compressed or not.
 
     Raises
     ------
     BaseFilesError
-        If it cannot be read.
+        If the table cannot be read.
+    ExpansionError
+        If the table claims more data than a file of this size may hold.
     """
     from astropy.io import votable  # noqa: PLC0415 - it takes a while to import
     from astropy.io.votable.exceptions import E02, W46, W51  # noqa: PLC0415
 
-    table = check_votable(file, name, wanted)  # before astropy, which would follow links
+    table = check_votable(file, name, wanted, packed)  # before astropy, which would follow links
     file.seek(0)
-    if table.data == "FITS":  # which astropy reads only where a link leads to it
-        yield from votable_fits_batches(file, columns, name, table.number)
+    if table.data == "FITS":  # astropy reads FITS data only behind a link
+        yield from read_votable_fits_batches(file, columns, name, table.number, packed)
         return
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of standards that were broken a little
-            for lost in (W46, W51, E02):  # a text is cut off, a number cut down, an array cut off or filled up
-                warnings.filterwarnings("error", category=lost)
-            parsed = votable.parse(_Emptiable(file), table_number=table.number, verify="warn")
-        found = next(one for one in parsed.iter_tables() if not one.is_empty())
-    except (ValueError, KeyError, TypeError, OSError, IndexError, W46, W51) as error:
+            warnings.simplefilter("ignore")  # of small deviations from the standard
+            for loss in (W46, W51, E02):  # a text is cut off, a number cut down, an array cut off or filled up
+                warnings.filterwarnings("error", category=loss)
+            parsed = votable.parse(_NullableVOTable(file), table_number=table.number, verify="warn")
+        element = next(candidate for candidate in parsed.iter_tables() if not candidate.is_empty())
+    except (ValueError, KeyError, TypeError, OSError, IndexError, MemoryError, W46, W51) as error:
         raise BaseFilesError(f"{name} cannot be read as VOTable: {error}") from error
-    rows = found.array
+    rows = element.array
     fields = rows.dtype.names or ()
     arrays = [
-        _values(np.ma.getdata(rows[field]), np.ma.getmaskarray(rows[field]), str(one.type))
-        for field, one in zip(fields, columns, strict=True)
+        _convert_values(np.ma.getdata(rows[field]), np.ma.getmaskarray(rows[field]), str(column.type))
+        for field, column in zip(fields, columns, strict=True)
     ]
-    yield pa.table(arrays, [one.name for one in columns])
+    yield pa.table(arrays, [column.name for column in columns])
 
 
-def _values(values: Any, mask: Any, kind: str) -> Any:  # noqa: ANN401 - NumPy arrays of anything
-    wanted = arrow_type(kind)
+def _convert_values(values: Any, mask: Any, kind: str) -> Any:  # noqa: ANN401 - NumPy arrays of anything
+    wanted = find_arrow_type(kind)
     if not kind.startswith("array<"):
         values, mask = values.reshape(len(values)), mask.reshape(len(values))  # an array of one value is the value
     if kind == "string":
-        return pa.array([_plain(one, kind) or None for one in values], wanted)
+        return pa.array([_convert_cell(cell, kind) or None for cell in values], wanted)
     if kind.startswith(("array<", "struct<")) or values.dtype.kind == "O":
-        whole = (
+        hidden = (
             mask.reshape(len(values), -1).all(axis=1) if len(values) and mask[0].size else np.zeros(len(values), bool)
         )
         cells = values if values.dtype.kind == "O" else np.ma.array(values, mask=mask)
-        listed = [None if gone else _plain(one, kind) for one, gone in zip(cells, whole, strict=True)]
-        return pa.array(listed, wanted)
+        converted = [
+            None if is_hidden else _convert_cell(cell, kind) for cell, is_hidden in zip(cells, hidden, strict=True)
+        ]
+        return pa.array(converted, wanted)
     if values.dtype.kind == "f":
         mask = mask | np.isnan(values)
     return pa.array(np.ascontiguousarray(values).astype(values.dtype.newbyteorder("=")), mask=mask).cast(wanted)
 
 
-def _plain(one: Any, kind: str) -> Any:  # noqa: ANN401 - a cell of anything
-    if isinstance(one, str | bytes):
-        return one.decode("latin-1") if isinstance(one, bytes) else one
+def _convert_cell(cell: Any, kind: str) -> Any:  # noqa: ANN401 - a cell of anything
+    if isinstance(cell, str | bytes):
+        return cell.decode("latin-1") if isinstance(cell, bytes) else cell
     if kind.startswith("struct<"):
-        return {"re": float(np.real(one)), "im": float(np.imag(one))}
+        return {"re": float(np.real(cell)), "im": float(np.imag(cell))}
     if kind.startswith("array<"):
         inner = kind[len("array<") : -1]
         return [
-            None if np.all(hidden) and not _has_nan(each) else _plain(np.ma.array(each, mask=hidden), inner)
-            for each, hidden in zip(np.ma.getdata(one), np.ma.getmaskarray(one), strict=True)
+            None
+            if np.all(hidden) and not _has_nan(element)
+            else _convert_cell(np.ma.array(element, mask=hidden), inner)
+            for element, hidden in zip(np.ma.getdata(cell), np.ma.getmaskarray(cell), strict=True)
         ]
-    one = np.ma.getdata(one)
-    return one.item() if hasattr(one, "item") else one
+    cell = np.ma.getdata(cell)
+    return cell.item() if hasattr(cell, "item") else cell
 
 
-def _has_nan(one: Any) -> bool:  # noqa: ANN401 - a part of an array
-    """Tell whether a part of an array that is masked holds NaN, which astropy masks, and which stays NaN in arrays."""
-    return np.asarray(one).dtype.kind == "f" and bool(np.isnan(one).any())
+def _has_nan(part: Any) -> bool:  # noqa: ANN401 - a part of an array
+    """Return whether a masked part of an array holds NaN, which astropy masks, and which stays NaN in arrays."""
+    return np.asarray(part).dtype.kind == "f" and bool(np.isnan(part).any())
 
 
-class _Emptiable:
-    """A VOTable in which an empty cell is NULL, as version 1.3 says; in older ones astropy takes 0 for it.
+class _NullableVOTable:
+    """A VOTable whose empty cells are NULL, as in version 1.3; for older versions astropy would read 0.
 
     Parameters
     ----------
@@ -121,7 +131,7 @@ class _Emptiable:
         self._begun = False
 
     def read(self, size: int = -1) -> bytes:
-        """Read some bytes."""
+        """Return up to `size` bytes, with version 1.3 instead of an older version."""
         block = self._file.read(size)
         begun, self._begun = self._begun, True
-        return block if begun else _OLD.sub(rb"\g<1>1.3\g<2>", block, count=1)
+        return block if begun else _OLD_VERSION.sub(rb"\g<1>1.3\g<2>", block, count=1)

@@ -1,4 +1,4 @@
-"""The rules by which plans are rewritten, one a module, in the order in which they are tried."""
+"""The rules for rewriting plans, each in a separate module, in order of application."""
 
 from provenn.targets.rules.disjoint_members import disjoint_members
 from provenn.targets.rules.empty_branches import empty_branches

@@ -1,4 +1,4 @@
-"""Members of a union that share no source need not be compared with one another."""
+"""Rule: do not compare members of a union that share no source."""
 
 from __future__ import annotations
 
@@ -7,64 +7,89 @@ from itertools import combinations
 
 from provenn.catalogs import Extent
 from provenn.catalogs.extent import union
-from provenn.targets.gathering import calls_more, gathered, places
-from provenn.targets.pruning import pruned
+from provenn.criteria import AttributeIdentity
+from provenn.targets.gathering import find_places, gather_rows, needs_more_calls
+from provenn.targets.pruning import prune_step
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Calculate, Concat, Exclude, Step, walk
+from provenn.targets.steps import Calculate, Concat, Exclude, PlanStep, walk_steps
 
 __all__ = ["disjoint_members"]
 
 
-def disjoint_members(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | None:
-    """See that members share no source; or let each one give only the sources that no earlier one gives."""
+def disjoint_members(step: PlanStep, needed: frozenset[AttributeIdentity], scene: Scene) -> Rewrite | None:
+    """Prove members disjoint, or reduce each member to the sources outside all earlier members.
+
+    Examples
+    --------
+    >>> from provenn.catalogs import verbs
+    >>> from provenn.targets.rules.examples import BRIGHT, STARS, show_rewrite
+    >>> show_rewrite(disjoint_members, verbs.concat(BRIGHT, verbs.select(STARS, "vmag > 9")))
+    concat(select(stars), select(stars))
+    -> disjoint concat(select(stars), select(stars))
+    >>> show_rewrite(disjoint_members, verbs.concat(BRIGHT, verbs.select(STARS, "plx > 9")))
+    concat(select(stars), select(stars))
+    -> disjoint concat(select(stars), select(stars))
+    """
     if not isinstance(step, Concat):
         return None
-    if step.disjoint:
-        return _flat(step)
-    pairs = [scene.apart(one.extent, other.extent) for one, other in combinations(step.members, 2)]
-    if all(map(scene.holds, pairs)):
+    if step.is_disjoint:
+        return _flatten_unions(step)
+    pairs = [scene.state_disjoint(member.extent, other.extent) for member, other in combinations(step.members, 2)]
+    if all(map(scene.is_proved, pairs)):
         apart = Concat(step.members, step.columns, True, step.sources)
         return Rewrite(apart, "no two members share a source", tuple(pairs))
     members = [step.members[0]]
-    for at, (one, read) in enumerate(zip(step.members, step.reads(needed), strict=True)):
-        if at > 0:
-            rest = _told_by_rows(scene, one, union(each.extent for each in step.members[:at]), read)
+    for position, (member, read) in enumerate(zip(step.members, step.reads(needed), strict=True)):
+        if position > 0:
+            rest = _subtract_by_rows(scene, member, union(earlier.extent for earlier in step.members[:position]), read)
             if rest is None and not _calculates(step):
                 return None
-            members.append(_told_by_keys(scene, one, step.members[:at]) if rest is None else rest)
+            members.append(_subtract_by_keys(scene, member, step.members[:position]) if rest is None else rest)
     apart = Concat(tuple(members), step.columns, True, step.sources)
     return Rewrite(apart, "each member gives only the sources that no earlier one gives")
 
 
-def _told_by_rows(scene: Scene, one: Step, before: Extent, read: frozenset[str]) -> Step | None:
-    """Return the sources of a member that are not in a set, if rows tell it, and no more is calculated for that."""
-    ways = (gathered(scene, place, one.extent - before, read) for place in places(one))
-    return next((made for made in ways if made is not None and not calls_more(scene, made, one)), None)
+def _subtract_by_rows(
+    scene: Scene, member: PlanStep, before: Extent, read: frozenset[AttributeIdentity]
+) -> PlanStep | None:
+    """Return the member without a set, decided on rows and without further calculations; None if impossible."""
+    candidates = (gather_rows(scene, place, member.extent - before, read) for place in find_places(member))
+    return next(
+        (
+            candidate
+            for candidate in candidates
+            if candidate is not None and not needs_more_calls(scene, candidate, member)
+        ),
+        None,
+    )
 
 
-def _told_by_keys(scene: Scene, one: Step, earlier: Iterable[Step]) -> Step:
-    """Return the sources of a member that no earlier one gives. What is calculated for it is calculated for these."""
+def _subtract_by_keys(scene: Scene, member: PlanStep, earlier: Iterable[PlanStep]) -> PlanStep:
+    """Return the member without the sources of earlier members, by key.
+
+    Calculators of the member are then called for the remaining sources only.
+    """
     for other in earlier:
-        if not scene.holds(scene.apart(one.extent, other.extent)):
-            one = Exclude(one, pruned(other, frozenset()))
-    return one
+        if not scene.is_proved(scene.state_disjoint(member.extent, other.extent)):
+            member = Exclude(member, prune_step(other, frozenset()))
+    return member
 
 
 def _calculates(step: Concat) -> bool:
-    return any(isinstance(one, Calculate) for one in walk(*step.members[1:]))
+    return any(isinstance(ancestor, Calculate) for ancestor in walk_steps(*step.members[1:]))
 
 
-def _flat(step: Concat) -> Rewrite | None:
-    """Put the members of a union in a union beside the others."""
-    for at, one in enumerate(step.members):
-        if isinstance(one, Concat) and one.disjoint:
-            inner = {each.identity: given for each, given in one.columns}
+def _flatten_unions(step: Concat) -> Rewrite | None:
+    """Put the members of an inner union beside the other members."""
+    for position, member in enumerate(step.members):
+        if isinstance(member, Concat) and member.is_disjoint:
+            inner = {attribute.identity: identities for attribute, identities in member.columns}
             columns = tuple(
-                (each, (*given[:at], *inner[given[at]], *given[at + 1 :]))
-                for each, given in step.columns
-                if given[at] in inner
+                (attribute, (*identities[:position], *inner[identities[position]], *identities[position + 1 :]))
+                for attribute, identities in step.columns
+                if identities[position] in inner
             )
-            members = (*step.members[:at], *one.members, *step.members[at + 1 :])
+            members = (*step.members[:position], *member.members, *step.members[position + 1 :])
             return Rewrite(Concat(members, columns, True, step.sources), "a union of unions is one union")
     return None

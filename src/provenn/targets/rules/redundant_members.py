@@ -1,46 +1,67 @@
-"""Members of intersections, differences and unions that change nothing are dropped."""
+"""Rule: drop members of intersections, differences and unions that change nothing."""
 
 from __future__ import annotations
 
 from provenn.catalogs.extent import union
+from provenn.criteria import AttributeIdentity
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Concat, Exclude, Restrict, Step
+from provenn.targets.steps import Concat, Exclude, PlanStep, Restrict
 
 __all__ = ["redundant_members"]
 
 
-def redundant_members(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | None:
-    """Drop what an intersection, a difference or a union does without."""
+def redundant_members(step: PlanStep, needed: frozenset[AttributeIdentity], scene: Scene) -> Rewrite | None:
+    """Drop the redundant member of an intersection, a difference or a union.
+
+    Examples
+    --------
+    >>> from provenn.catalogs import verbs
+    >>> from provenn.logic import subset
+    >>> from provenn.targets.rules.examples import BRIGHT, STARS, TYCHO, show_rewrite
+    >>> show_rewrite(redundant_members, verbs.restrict(BRIGHT, STARS))
+    restrict(select(stars), stars)
+    -> select(stars)
+    >>> show_rewrite(redundant_members, verbs.restrict(STARS, TYCHO), subset(STARS.digest, TYCHO.digest))
+    restrict(stars, tycho)
+    -> stars
+    """
     match step:
-        case Restrict(input=one, other=other) if scene.lies_in(one.extent, other.extent):
-            said = scene.inside(one.extent, other.extent)
-            return Rewrite(one, "all its sources are in the other one too", (said,))
-        case Exclude(input=one, other=other):
-            said = scene.apart(one.extent, other.extent)
-            if scene.holds(said):
-                return Rewrite(one, "none of its sources is in the other one", (said,))
-        case Concat(members=(one,)) if all(given == (each.identity,) for each, given in step.columns):
-            return Rewrite(one, "it is the only member")
+        case Restrict(input=input_step, other=other) if scene.lies_in(input_step.extent, other.extent):
+            statement = scene.state_inside(input_step.extent, other.extent)
+            return Rewrite(input_step, "the other catalog has all these sources", (statement,))
+        case Exclude(input=input_step, other=other):
+            statement = scene.state_disjoint(input_step.extent, other.extent)
+            if scene.is_proved(statement):
+                return Rewrite(input_step, "the other catalog has none of these sources", (statement,))
+        case Concat(members=(member,)) if all(
+            identities == (attribute.identity,) for attribute, identities in step.columns
+        ):
+            return Rewrite(member, "it is the only member")
         case Concat():
-            return _smaller_union(step, needed, scene)
+            return _shrink_union(step, needed, scene)
     return None
 
 
-def _smaller_union(step: Concat, needed: frozenset[str], scene: Scene) -> Rewrite | None:
-    """Drop a member whose sources others give with the same values: earlier ones, or any, if all give the same."""
-    columns = [given for one, given in step.columns if one.identity in needed]
-    for place in reversed(range(len(step.members))):
-        alike = all(len(set(given)) == 1 for given in columns)
-        others = [at for at in range(len(step.members)) if at != place and (alike or at < place)]
+def _shrink_union(step: Concat, needed: frozenset[AttributeIdentity], scene: Scene) -> Rewrite | None:
+    """Drop a member if further members give all sources of the member with the same values.
+
+    Earlier members always qualify; later members only if all members give the same values.
+    """
+    columns = [identities for attribute, identities in step.columns if attribute.identity in needed]
+    for position in reversed(range(len(step.members))):
+        is_uniform = all(len(set(identities)) == 1 for identities in columns)
+        others = [index for index in range(len(step.members)) if index != position and (is_uniform or index < position)]
         if not others:
             continue
-        rest = union(step.members[at].extent for at in others)
-        if scene.lies_in(step.members[place].extent, rest):
-            kept = [at for at in range(len(step.members)) if at != place]
-            narrowed = tuple((one, tuple(given[at] for at in kept)) for one, given in step.columns)
-            members = tuple(step.members[at] for at in kept)
-            smaller = Concat(members, narrowed, step.disjoint or len(members) == 1, step.sources)
-            said = scene.inside(step.members[place].extent, rest)
-            return Rewrite(smaller, "the other members give all its sources", (said,))
+        rest = union(step.members[index].extent for index in others)
+        if scene.lies_in(step.members[position].extent, rest):
+            kept = [index for index in range(len(step.members)) if index != position]
+            narrowed = tuple(
+                (attribute, tuple(identities[index] for index in kept)) for attribute, identities in step.columns
+            )
+            members = tuple(step.members[index] for index in kept)
+            smaller = Concat(members, narrowed, step.is_disjoint or len(members) == 1, step.sources)
+            statement = scene.state_inside(step.members[position].extent, rest)
+            return Rewrite(smaller, "the other members provide all its sources", (statement,))
     return None

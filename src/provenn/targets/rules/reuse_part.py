@@ -1,76 +1,101 @@
-"""Fragments that hold some of the sources leave only the others to compute."""
+"""Rule: read stored sources from fragments, and compute only the other sources."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from provenn.catalogs import Extent
-from provenn.targets.costs import burden
-from provenn.targets.gathering import gathered, places, reused
-from provenn.targets.pruning import pruned
+from provenn.criteria import AttributeIdentity
+from provenn.targets.costs import compute_burden
+from provenn.targets.gathering import find_places, find_reused_fragments, gather_rows
+from provenn.targets.pruning import prune_step
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Calculate, Combine, Concat, Exclude, Step, is_key, walk
-from provenn.targets.supplies import joint_supply, size_of, supplies
+from provenn.targets.steps import Calculate, Combine, Concat, Exclude, PlanStep, is_key, walk_steps
+from provenn.targets.supplies import count_stored_rows, find_supplies, join_supplies
 
 __all__ = ["reuse_part"]
 
 
-def reuse_part(step: Step, needed: frozenset[str], scene: Scene) -> Rewrite | None:
-    """Take what fragments hold from them, and calculate the rest: exactly the sources that lack a needed output.
+def reuse_part(step: PlanStep, needed: frozenset[AttributeIdentity], scene: Scene) -> Rewrite | None:
+    """Read stored outputs from fragments, and calculate exactly the sources without a needed stored output.
 
-    One call gives all outputs of a calculator, so that a source is calculated if and only if one of the outputs that
-    are needed is not stored for it.
+    A single call gives all outputs of a calculator, so a source is calculated if and only if a needed output is not
+    stored.
+
+    Examples
+    --------
+    >>> from provenn.targets.rules.examples import BRIGHT, STARS, calculate, show_rewrite, store
+    >>> show_rewrite(reuse_part, calculate(STARS), stored=[store(calculate(BRIGHT))])
+    calculate(stars)
+    -> disjoint concat(fragment #1, calculate(select(stars)))
     """
-    if not isinstance(step, Calculate) or step.whole:
+    if not isinstance(step, Calculate) or step.is_catalog_wide:
         return None
-    outputs = needed & {one.identity for one in step.outputs}
-    for supply in _supplies(step, outputs, scene):
+    outputs = needed & {output.identity for output in step.outputs}
+    for supply in _iterate_supplies(step, outputs, scene):
         both, rest = step.extent & supply.extent, step.extent - supply.extent
         if scene.is_empty(both) or scene.is_empty(rest):
             continue
-        held = _held(step, both, needed, scene, supply)
-        remainder = _remainder(step, rest, needed, scene, supply)
-        attributes = [one for identity, one in step.attributes.items() if is_key(identity) or identity in needed]
-        said = scene.same(step.extent, both | rest)
-        return Rewrite(Concat.of([held, remainder], attributes, step.extent), _because(supply), (said,))
+        stored_part = _build_stored_part(step, both, needed, scene, supply)
+        remainder = _build_remainder(step, rest, needed, scene, supply)
+        attributes = [
+            attribute for identity, attribute in step.attributes.items() if is_key(identity) or identity in needed
+        ]
+        statement = scene.state_equal(step.extent, both | rest)
+        return Rewrite(
+            Concat.of([stored_part, remainder], attributes, step.extent), _explain_reuse(supply), (statement,)
+        )
     return None
 
 
-def _supplies(step: Calculate, outputs: frozenset[str], scene: Scene) -> Iterator[Step]:
-    """Yield steps that read all of some outputs from fragments: from one, or else each output from its own."""
-    found = supplies(scene, outputs, step)
-    yield from (supply for supply in found if outputs <= supply.attributes.keys())
-    if len(outputs) > 1 and all(any(one in supply.attributes for supply in found) for one in outputs):
-        several = [joint_supply(scene, step.extent, identity, step) for identity in sorted(outputs)]
-        held = [supply for supply in several if supply is not None]
-        if len(held) == len(outputs):
-            yield Combine(tuple(held))
+def _iterate_supplies(step: Calculate, outputs: frozenset[AttributeIdentity], scene: Scene) -> Iterator[PlanStep]:
+    """Yield steps with all outputs from fragments: from a single fragment, or else each output separately."""
+    candidates = find_supplies(scene, outputs, step)
+    yield from (supply for supply in candidates if outputs <= supply.attributes.keys())
+    if len(outputs) > 1 and all(any(identity in supply.attributes for supply in candidates) for identity in outputs):
+        joined = [join_supplies(scene, step.extent, identity, step) for identity in sorted(outputs)]
+        available = [supply for supply in joined if supply is not None]
+        if len(available) == len(outputs):
+            yield Combine(tuple(available))
 
 
-def _held(step: Calculate, both: Extent, needed: frozenset[str], scene: Scene, supply: Step) -> Step:
-    alone = gathered(scene, supply, both, needed)
-    return pruned(Combine((supply, step)), needed) if alone is None else alone
+def _build_stored_part(
+    step: Calculate, both: Extent, needed: frozenset[AttributeIdentity], scene: Scene, supply: PlanStep
+) -> PlanStep:
+    """Return the sources inside a supply: from the supply's rows alone, or else joined with the step."""
+    alone = gather_rows(scene, supply, both, needed)
+    return prune_step(Combine((supply, step)), needed) if alone is None else alone
 
 
-def _remainder(step: Calculate, rest: Extent, needed: frozenset[str], scene: Scene, supply: Step) -> Step:
-    """Return the sources that a supply does not give: told by their rows if possible, or else by their keys.
+def _build_remainder(
+    step: Calculate, rest: Extent, needed: frozenset[AttributeIdentity], scene: Scene, supply: PlanStep
+) -> PlanStep:
+    """Return the sources outside a supply: decided on rows if possible, or else by key.
 
-    A row does not tell if something would have to be calculated first, of sources that the supply gives.
+    Rows cannot decide if a calculator would first have to be called for sources inside the supply.
     """
-    ways = (gathered(scene, place, rest, needed) for place in places(step))
-    found = [made for made in ways if made is not None and all(scene.lies_in(one, rest) for one in _calculated(made))]
-    if not found:
-        return step.on([Exclude(step.input, pruned(supply, frozenset()))])
-    return min(found, key=lambda one: burden(scene, one, needed))
+    gathered = (gather_rows(scene, place, rest, needed) for place in find_places(step))
+    candidates = [
+        candidate
+        for candidate in gathered
+        if candidate is not None and all(scene.lies_in(extent, rest) for extent in _find_calculated_extents(candidate))
+    ]
+    if not candidates:
+        return step.replace_inputs([Exclude(step.input, prune_step(supply, frozenset()))])
+    return min(candidates, key=lambda candidate: compute_burden(scene, candidate, needed))
 
 
-def _calculated(step: Step) -> Iterator[Extent]:
-    return (one.extent for one in walk(step) if isinstance(one, Calculate) and not one.whole)
+def _find_calculated_extents(step: PlanStep) -> Iterator[Extent]:
+    return (
+        calculation.extent
+        for calculation in walk_steps(step)
+        if isinstance(calculation, Calculate) and not calculation.is_catalog_wide
+    )
 
 
-def _because(supply: Step) -> str:
-    numbers = [f"#{number}" for number in sorted(reused(supply))]
+def _explain_reuse(supply: PlanStep) -> str:
+    numbers = [f"#{number}" for number in sorted(find_reused_fragments(supply))]
     if len(numbers) == 1:
-        return f"fragment {numbers[0]} holds some of these sources ({size_of(supply)} are stored)"
+        return f"fragment {numbers[0]} holds some of these sources ({count_stored_rows(supply)} are stored)"
     return f"fragments {', '.join(numbers[:-1])} and {numbers[-1]} hold some of these sources together"

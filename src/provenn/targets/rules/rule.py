@@ -1,35 +1,36 @@
-"""What a rule is: a way to give the same sources and values with less work, and why it may be taken."""
+"""The interface of a rule: replace a step by a cheaper step with the same sources and values, and give the reason."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from provenn.criteria import AttributeIdentity
 from provenn.logic import Statement
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Step
+from provenn.targets.steps import PlanStep
 
 __all__ = ["Rewrite", "Rule"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A step that takes the place of another one.
+    """A replacement for a step, with the reason.
 
     Parameters
     ----------
     step
-        The new one.
+        The new step.
     because
-        What it leans on, in words.
-    said
-        The statements that justify it, all of them proved.
+        The reason, in words.
+    statements
+        The proved statements that justify the replacement.
     """
 
-    step: Step
+    step: PlanStep
     because: str
-    said: tuple[Statement, ...] = ()
+    statements: tuple[Statement, ...] = ()
 
 
-Rule = Callable[[Step, frozenset[str], Scene], Rewrite | None]
-"""Given a step, the attributes that are needed of it, and what is known: a better step, or None."""
+Rule = Callable[[PlanStep, frozenset[AttributeIdentity], Scene], Rewrite | None]
+"""Takes a step, its needed attributes and the scene; returns a better step, or None."""

@@ -1,3 +1,3 @@
-"""The pages, a module each: what there is to show, as a value, and the routes that show it."""
+"""The pages, one module each: the content as a dataclass, the view that returns it, and the routes."""
 
 __all__: list[str] = []

@@ -1,23 +1,27 @@
-"""The audit log: who did what, when and from where. For those who look after the archive."""
+"""The audit page: the actions of all people with time and interface, for administrators."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from starlette.exceptions import HTTPException
 
-from provenn.web.accounts import current
-from provenn.web.rendering import Held, add_page
+from provenn.web.accounts import get_current_account
+from provenn.web.people import People
+from provenn.web.rendering import ServedArchive, add_page
 
 __all__ = ["router"]
 
 router = APIRouter()
 
+_SECONDS = 2.0
+"""Seconds to wait for recent actions that are not written yet."""
+
 
 @dataclass(frozen=True, slots=True)
-class Noted:
-    """Something that somebody did."""
+class AuditRow:
+    """An action of a person in the audit log."""
 
     number: int
     at: datetime
@@ -29,29 +33,35 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
-    """What was done, the latest first; all, or only what is told by one word."""
+class AuditPage:
+    """The actions in the audit log, the latest first; only actions named `action` unless it is empty."""
 
     action: str
     most: int
-    done: tuple[Noted, ...]
+    done: tuple[AuditRow, ...]
 
 
 def list_audit(
-    archive: Held,
+    archive: ServedArchive,
+    request: Request,
     *,
     action: Annotated[str, Query(max_length=100)] = "",
     most: Annotated[int, Query(ge=1, le=10_000)] = 200,
-) -> Audit:
+) -> AuditPage:
     """List who did what, when and from where. It needs the role admin."""
-    account = current()
+    account = get_current_account()
     if account is not None:
         if not account.may("admin"):
-            raise HTTPException(403, "this needs a token of the role admin")
+            raise HTTPException(403, "this needs a token with the role admin")
         archive = archive.as_seen_by(account.who, confined=False)
-    found = archive.audit(most=most, action=action or None)
-    done = (Noted(one.number, one.at, one.who, one.via, one.action, one.subject, one.detail) for one in found)
-    return Audit(action, most, tuple(done))
+    people: People = request.app.state.people
+    people.notes.flush(_SECONDS)
+    entries = archive.audit(most=most, action=action or None)
+    done = (
+        AuditRow(entry.number, entry.at, entry.who, entry.via, entry.action, entry.subject, entry.detail)
+        for entry in entries
+    )
+    return AuditPage(action, most, tuple(done))
 
 
 add_page(router, "/audit", list_audit, "audit.html")

@@ -1,4 +1,4 @@
-"""One catalog: what it is, what it has, what it is made from, and what is known of it."""
+"""The page of a catalog: definition, attributes, lineage, relations, fragments, facts and history."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -9,29 +9,31 @@ from fastapi import APIRouter
 from provenn.archive import Archive, Catalog, Stored
 from provenn.archive.neighbourhood import Direction
 from provenn.archive.relation import WORDS
-from provenn.catalogs import CrossMatch, MatchedSources
-from provenn.display.lineage import LineagePicture
-from provenn.store.facts import Fact
-from provenn.web.defining import Parameter, definers, parameters
-from provenn.web.pages.lineage import Depth, Which, picture
-from provenn.web.rendering import Held, add_page
+from provenn.catalogs.verbs import CLASSES
+from provenn.display.lineage_picture import LineagePicture
+from provenn.knowledge.stored_facts import Fact
+from provenn.web.defining import DefinitionParameter, find_definers, list_parameters
+from provenn.web.pages.lineage import CatalogReference, Depth, make_lineage_picture
+from provenn.web.rendering import ServedArchive, add_page
 
-__all__ = ["Linked", "linked", "router"]
+__all__ = ["CatalogLink", "make_catalog_link", "router"]
 
 router = APIRouter()
 
 _MOST = 20
-"""How many catalogs, changes and fragments a part of the page shows; it says how many there are."""
+"""Maximum number of catalogs and changes that a section shows beside their total number."""
 
 _DRAWN = 30
 
-_OF_SEVERAL_POPULATIONS = (CrossMatch.kind, MatchedSources.kind)
-"""The classes of catalogs that may be of another population than what they are made from."""
+_OF_SEVERAL_POPULATIONS = frozenset(
+    kind for kind, catalog_class in CLASSES.items() if catalog_class.profile.crosses_populations
+)
+"""The catalog classes that may have another population than their dependencies."""
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
-    """Another catalog."""
+class CatalogLink:
+    """The name and digest of a catalog, for a link to its page."""
 
     name: str
     digest: str
@@ -39,7 +41,7 @@ class Linked:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A catalog that this one is made from, or that is made from this one; and how this one relates to it, in words."""
+    """A dependency or a dependent of the shown catalog, and the relation of the shown catalog to it in words."""
 
     name: str
     digest: str
@@ -48,24 +50,24 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
-    """The first of some catalogs, and how many there are."""
+class FirstCatalogs:
+    """The first catalogs of a list, and the length of the list."""
 
-    catalogs: tuple[Linked, ...]
+    catalogs: tuple[CatalogLink, ...]
     total: int
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """The first of the catalogs that are made from this one, and how many there are."""
+class DerivedCatalogs:
+    """The first catalogs that depend on the shown catalog, and the number of all of them."""
 
     catalogs: tuple[Neighbour, ...]
     total: int
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """An attribute: `defined_by` is the catalog that defines it, there under the name `defined_as`."""
+class AttributeRow:
+    """An attribute; the catalog `defined_by` defines it under the name `defined_as`."""
 
     name: str
     type: str
@@ -74,13 +76,13 @@ class Column:
     description: str
     nullable: bool
     key: bool
-    defined_by: Linked
+    defined_by: CatalogLink
     defined_as: str
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """What is stored: a fragment. If it is not used any more, `unusable` says why."""
+class FragmentRow:
+    """A stored fragment; `unusable` is the reason if plans do not use the fragment any more."""
 
     number: int
     stored_for: str
@@ -96,8 +98,8 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A fact: what it says, who says so and why; and, if it was taken back, who did and why."""
+class FactRow:
+    """A fact with its author and reason, and with the author and reason of its retraction."""
 
     number: int
     statement: str
@@ -112,8 +114,8 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """That a name came to a catalog, or was deleted (then there is none)."""
+class NameMove:
+    """The assignment of a name to a catalog, or the deletion of the name (`catalog` is None)."""
 
     catalog: str | None
     at: datetime
@@ -121,44 +123,44 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
-    """The latest changes of a name, and how many there were."""
+class NameHistory:
+    """The latest changes of a name, and the number of all changes."""
 
     name: str
-    changes: tuple[Moved, ...]
+    changes: tuple[NameMove, ...]
     total: int
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A catalog.
+class CatalogPage:
+    """The content of the page of a catalog.
 
     Attributes
     ----------
     name, names, digest, kind
-        What it is called here; all its names, its digest, its class.
+        The name for the heading, all names, the digest, and the class of the catalog.
     what, parameters
-        Its definition: as a sentence, and what the user wrote.
+        The definition as a sentence, and the parameters written by the user.
     population, key, sources
-        What one row is, what identifies it, and which there are.
+        The population of the rows, the key of a row, and the set of sources in words.
     created_at, created_by
-        When it was defined first, and by whom.
+        The time and the author of the first definition.
     attributes
-        Its attributes, in the order of the columns.
+        The attributes in the order of the columns.
     made_from, made_from_it
-        The catalogs it is made from, and those that are made from it.
+        The dependencies, and the catalogs that depend on this catalog.
     lineage
-        The catalogs around it, as a picture shows them.
+        The neighbouring catalogs, as the picture shows them.
     same_sources
-        Catalogs that have the same sources by construction.
+        Catalogs with the same sources by construction.
     fragments
-        What is stored of its sources, and what was.
+        The fragments for these sources, dropped fragments included.
     says, facts
-        What its definition says of sets; the facts about it, also those that were taken back.
+        The statements of the definition about sets; the facts about the catalog, retracted facts included.
     warnings
-        What is not proved any more.
+        Conditions that are not proved any more, and assumptions taken on trust.
     history
-        What happened to its names.
+        The changes of each name.
     """
 
     name: str
@@ -166,131 +168,140 @@ class Shown:
     digest: str
     kind: str
     what: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[DefinitionParameter, ...]
     population: str
     key: tuple[str, ...]
     sources: str
     created_at: datetime
     created_by: str
-    attributes: tuple[Column, ...]
+    attributes: tuple[AttributeRow, ...]
     made_from: tuple[Neighbour, ...]
-    made_from_it: Made
+    made_from_it: DerivedCatalogs
     lineage: LineagePicture
     depth: int
     direction: str
-    same_sources: Some
-    fragments: tuple[Piece, ...]
+    same_sources: FirstCatalogs
+    fragments: tuple[FragmentRow, ...]
     says: tuple[str, ...]
-    facts: tuple[Told, ...]
+    facts: tuple[FactRow, ...]
     warnings: tuple[str, ...]
-    history: tuple[History, ...]
+    history: tuple[NameHistory, ...]
 
 
-def show_catalog(archive: Held, which: Which, *, depth: Depth = 2, direction: Direction = "both") -> Shown:
+def show_catalog(
+    archive: ServedArchive, which: CatalogReference, *, depth: Depth = 2, direction: Direction = "both"
+) -> CatalogPage:
     """Show a catalog: definition, attributes, lineage, neighbours, what is stored, facts, history of its names."""
-    one = archive.catalog(which)
-    asked = which if which in one.names else one  # one of several names may be meant, but not a digest
-    told = archive.describe(asked)
-    drawn = picture(archive, asked, depth, direction, _DRAWN)
-    above = [Linked(name, each.digest) for name, each in zip(told.made_from, one.definition.dependencies, strict=True)]
-    below = picture(archive, one, 1, "down", _MOST + 1)
+    catalog = archive.catalog(which)
+    reference = which if which in catalog.names else catalog  # keeps the requested name, but not a digest
+    description = archive.describe(reference)
+    lineage = make_lineage_picture(archive, reference, depth, direction, _DRAWN)
+    dependencies = [
+        CatalogLink(name, dependency.digest)
+        for name, dependency in zip(description.made_from, catalog.definition.dependencies, strict=True)
+    ]
+    below = make_lineage_picture(archive, catalog, 1, "down", _MOST + 1)
     (focus,) = (node for node in below.nodes if node.focus)
-    made = [Linked(node.name, node.id) for node in below.nodes if not node.focus]
-    strange = {each.digest for each in one.definition.dependencies if each.population != one.definition.population}
-    strange |= {
+    dependents = [CatalogLink(node.name, node.id) for node in below.nodes if not node.focus]
+    foreign: set[str] = {
+        dependency.digest
+        for dependency in catalog.definition.dependencies
+        if dependency.population != catalog.definition.population
+    }
+    foreign |= {
         node.id
         for node in below.nodes
-        if node.kind in _OF_SEVERAL_POPULATIONS and archive.catalog(node.id).population != one.population
+        if node.kind in _OF_SEVERAL_POPULATIONS and archive.catalog(node.id).population != catalog.population
     }
-    related = _related(archive, one, [*dict.fromkeys(above), *made], strange)
-    same = archive.same_sources(one, by_construction=True)
-    return Shown(
-        name=told.name,
-        names=told.names,
-        digest=told.digest,
-        kind=told.kind,
-        what=told.is_what,
-        parameters=parameters(one.definition),
-        population=told.population,
-        key=told.key,
-        sources=told.sources,
-        created_at=told.created_at,
-        created_by=told.created_by,
-        attributes=_columns(archive, one),
-        made_from=tuple(related[each.digest] for each in dict.fromkeys(above)),
-        made_from_it=Made(tuple(related[each.digest] for each in made), len(made) + focus.below),
-        lineage=drawn,
+    related = _find_relations(archive, catalog, [*dict.fromkeys(dependencies), *dependents], foreign)
+    same = archive.same_sources(catalog, by_construction=True)
+    return CatalogPage(
+        name=description.name,
+        names=description.names,
+        digest=description.digest,
+        kind=description.kind,
+        what=description.is_what,
+        parameters=list_parameters(catalog.definition),
+        population=description.population,
+        key=description.key,
+        sources=description.sources,
+        created_at=description.created_at,
+        created_by=description.created_by,
+        attributes=_list_attributes(archive, catalog),
+        made_from=tuple(related[link.digest] for link in dict.fromkeys(dependencies)),
+        made_from_it=DerivedCatalogs(tuple(related[link.digest] for link in dependents), len(dependents) + focus.below),
+        lineage=lineage,
         depth=depth,
         direction=direction,
-        same_sources=Some(tuple(map(linked, same[:_MOST])), len(same)),
-        fragments=tuple(_piece(each) for each in archive.fragments(one, dropped=True)),
-        says=tuple(map(str, told.says)),
-        facts=tuple(_told(each) for each in archive.facts(one, retracted=True)),
-        warnings=tuple(f"the members of {name} are not known to be disjoint any more" for name in told.unproved)
-        + tuple(f"taken on trust: {line}" for line in told.caveats),
-        history=tuple(_history(archive, name) for name in told.names),
+        same_sources=FirstCatalogs(tuple(map(make_catalog_link, same[:_MOST])), len(same)),
+        fragments=tuple(_make_fragment_row(stored) for stored in archive.fragments(catalog, dropped=True)),
+        says=tuple(map(str, description.says)),
+        facts=tuple(_make_fact_row(fact) for fact in archive.facts(catalog, retracted=True)),
+        warnings=tuple(f"the members of {name} are no longer known to be disjoint" for name in description.unproved)
+        + tuple(f"taken on trust: {line}" for line in description.caveats),
+        history=tuple(_read_history(archive, name) for name in description.names),
     )
 
 
-def _related(
-    archive: Archive, one: Catalog, others: Sequence[Linked], strange: Collection[str]
+def _find_relations(
+    archive: Archive, catalog: Catalog, others: Sequence[CatalogLink], foreign: Collection[str]
 ) -> dict[str, Neighbour]:
-    """Return how a catalog relates to others, by the digest of the other; some are of another population."""
-    names = {each.digest: each.name for each in others}
-    found = {
+    """Return the relations of a catalog to other catalogs by digest; `foreign` are digests of other populations."""
+    names = {link.digest: link.name for link in others}
+    neighbours = {
         other.digest: Neighbour(names[other.digest], other.digest, summary, WORDS[summary])
-        for other, summary in archive.relations(one, [digest for digest in names if digest not in strange])
+        for other, summary in archive.relations(catalog, [digest for digest in names if digest not in foreign])
     }
-    words = "is of another population than"
-    return found | {digest: Neighbour(names[digest], digest, "", words) for digest in names if digest in strange}
+    words = "has another population than"
+    return neighbours | {digest: Neighbour(names[digest], digest, "", words) for digest in names if digest in foreign}
 
 
-def _columns(archive: Archive, one: Catalog) -> tuple[Column, ...]:
-    where = definers(one.definition)
-    attributes = one.schema.attributes
-    key = {each.name for each in one.schema.key}
-    used = {where[each.identity][0] for each in attributes}
-    links = {definer.digest: linked(Catalog(archive, definer)) for definer in used}
+def _list_attributes(archive: Archive, catalog: Catalog) -> tuple[AttributeRow, ...]:
+    definers = find_definers(catalog.definition)
+    attributes = catalog.schema.attributes
+    key = {attribute.name for attribute in catalog.schema.key}
+    used = {definers[attribute.identity][0] for attribute in attributes}
+    links = {definer.digest: make_catalog_link(Catalog(archive, definer)) for definer in used}
     return tuple(
-        Column(
-            name=each.name,
-            type=str(each.type),
-            unit=each.unit,
-            ucd=each.ucd,
-            description=each.description,
-            nullable=each.nullable,
-            key=each.name in key,
-            defined_by=links[where[each.identity][0].digest],
-            defined_as=where[each.identity][1],
+        AttributeRow(
+            name=attribute.name,
+            type=str(attribute.type),
+            unit=attribute.unit,
+            ucd=attribute.ucd,
+            description=attribute.description,
+            nullable=attribute.nullable,
+            key=attribute.name in key,
+            defined_by=links[definers[attribute.identity][0].digest],
+            defined_as=definers[attribute.identity][1],
         )
-        for each in attributes
+        for attribute in attributes
     )
 
 
-def linked(one: Catalog) -> Linked:
-    """Return what a page needs to lead to a catalog."""
-    return Linked(one.name, one.digest)
+def make_catalog_link(catalog: Catalog) -> CatalogLink:
+    """Return the name and digest of a catalog, for a link to its page."""
+    return CatalogLink(catalog.name, catalog.digest)
 
 
-def _piece(stored: Stored) -> Piece:
-    one = stored.fragment
-    return Piece(
-        number=one.id,
+def _make_fragment_row(stored: Stored) -> FragmentRow:
+    fragment = stored.fragment
+    return FragmentRow(
+        number=fragment.id,
         stored_for=stored.name,
         attributes=stored.attributes,
-        rows=one.rows,
-        size=one.size,
-        seconds=one.seconds,
-        stored_at=one.stored_at,
-        stored_by=one.stored_by,
-        uses=one.uses,
-        used_at=one.used_at,
+        rows=fragment.rows,
+        size=fragment.size,
+        seconds=fragment.seconds,
+        stored_at=fragment.stored_at,
+        stored_by=fragment.stored_by,
+        uses=fragment.uses,
+        used_at=fragment.used_at,
         unusable=stored.unusable,
     )
 
 
-def _told(fact: Fact) -> Told:
-    return Told(
+def _make_fact_row(fact: Fact) -> FactRow:
+    return FactRow(
         number=fact.id,
         statement=str(fact.statement),
         origin=fact.origin,
@@ -304,9 +315,11 @@ def _told(fact: Fact) -> Told:
     )
 
 
-def _history(archive: Archive, name: str) -> History:
+def _read_history(archive: Archive, name: str) -> NameHistory:
     changes = archive.log(name)
-    return History(name, tuple(Moved(one.catalog, one.at, one.by) for one in changes[:_MOST]), len(changes))
+    return NameHistory(
+        name, tuple(NameMove(change.catalog, change.at, change.by) for change in changes[:_MOST]), len(changes)
+    )
 
 
 add_page(router, "/catalogs/{which}", show_catalog, "catalog.html")

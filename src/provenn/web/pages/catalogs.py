@@ -1,4 +1,4 @@
-"""The catalogs of an archive: searched, sorted, a page at a time."""
+"""The page that lists the catalogs of an archive, with search, sorting and pagination."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
-from provenn.web.rendering import Held, add_page
+from provenn.web.rendering import ServedArchive, add_page
 
 __all__ = ["router"]
 
@@ -18,8 +18,8 @@ _FURTHEST = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A catalog, as a list shows it."""
+class ListedCatalog:
+    """A catalog in the list."""
 
     name: str
     names: tuple[str, ...]
@@ -32,8 +32,8 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """What was asked for."""
+class CatalogQuery:
+    """The search parameters of the request."""
 
     text: str
     attribute: str
@@ -44,25 +44,25 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogs:
+class CatalogsPage:
     """A page of a list of catalogs.
 
     Attributes
     ----------
     search
-        What was asked for.
+        The search parameters of the request.
     catalogs
-        Those on this page.
+        The catalogs on this page.
     total
-        How many there are on all pages.
+        The number of catalogs on all pages.
     page, pages
-        Which page it is, from 1, and how many there are.
+        The number of this page, from 1, and the number of pages.
     populations, owners
-        What can be chosen from.
+        The populations and owners to choose from.
     """
 
-    search: Search
-    catalogs: tuple[Listed, ...]
+    search: CatalogQuery
+    catalogs: tuple[ListedCatalog, ...]
     total: int
     page: int
     pages: int
@@ -71,7 +71,7 @@ class Catalogs:
 
 
 def list_catalogs(
-    archive: Held,
+    archive: ServedArchive,
     *,
     text: Text = "",
     attribute: Text = "",
@@ -80,30 +80,30 @@ def list_catalogs(
     sort: Literal["newest", "oldest", "name"] = "newest",
     unnamed: bool = False,
     page: Annotated[int, Query(ge=1, le=_FURTHEST)] = 1,
-) -> Catalogs:
+) -> CatalogsPage:
     """List catalogs: with a text in the name or the definition, an attribute, of a population, of an owner."""
-    asked: dict[str, Any] = {
+    filters: dict[str, Any] = {
         "attribute": attribute or None,
         "population": population or None,
         "owner": owner or None,
         "named": not unnamed,
     }
-    total = archive.matches(text, **asked)
-    found = archive.search(text, **asked, sort=sort, start=(page - 1) * _PER_PAGE, most=_PER_PAGE)
-    return Catalogs(
-        Search(text, attribute, population, owner, sort, unnamed),
+    total = archive.matches(text, **filters)
+    matches = archive.search(text, **filters, sort=sort, start=(page - 1) * _PER_PAGE, most=_PER_PAGE)
+    return CatalogsPage(
+        CatalogQuery(text, attribute, population, owner, sort, unnamed),
         tuple(
-            Listed(
-                next(iter(one.names), one.digest[:12]),
-                one.names,
-                one.digest,
-                one.kind,
-                one.population,
-                one.attributes,
-                one.created_at,
-                one.created_by,
+            ListedCatalog(
+                next(iter(match.names), match.digest[:12]),
+                match.names,
+                match.digest,
+                match.kind,
+                match.population,
+                match.attributes,
+                match.created_at,
+                match.created_by,
             )
-            for one in found
+            for match in matches
         ),
         total,
         page,

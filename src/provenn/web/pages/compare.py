@@ -1,4 +1,4 @@
-"""Two or three catalogs compared, and any statement about catalogs: what is proved, and what is possible."""
+"""The page that compares two or three catalogs, and proves or refutes a statement about catalogs."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -11,22 +11,23 @@ from provenn.archive import Archive
 from provenn.display import relationship_html, venn_states_svg, world_svg
 from provenn.display.venn import RegionState
 from provenn.errors import ProvennError
-from provenn.web.asking import Problem, add_form, problem_of
-from provenn.web.rendering import Held
-from provenn.web.saying import Because, Said, because, said
+from provenn.web.asking import FormProblem, add_form, make_problem
+from provenn.web.pages.catalog import CatalogLink
+from provenn.web.rendering import ServedArchive
+from provenn.web.saying import LinkedStatement, ProofReason, split_reasons, split_statement
 
-__all__ = ["SUGGESTED", "Linked", "router", "suggested"]
+__all__ = ["SUGGESTED", "router", "suggest_names"]
 
 router = APIRouter()
 
 SUGGESTED = 200
-"""How many names a field suggests."""
+"""Maximum number of catalogs with names that a field suggests."""
 
 _BUDGET = 3.0
-"""Seconds in which a proof must be found."""
+"""Time limit in seconds for a proof."""
 
 _DRAWN = 16
-"""How many hypercubes are drawn."""
+"""Maximum number of drawn hypercubes."""
 
 _SAYS: Final = {"holds": "proved", "fails": "refuted", "unknown": "unknown"}
 
@@ -34,16 +35,8 @@ Name = Annotated[str, Query(max_length=500)]
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
-    """A catalog."""
-
-    name: str
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """A region of the Venn diagram: in words, and whether it is empty, inhabited or unknown; and that in words."""
+class VennRegion:
+    """A region of the Venn diagram: the region in words, its state, and the state in words."""
 
     words: str
     state: RegionState
@@ -51,87 +44,87 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """How two catalogs relate, the facts that prove it, and what is taken on trust of base files."""
+class ComparedPair:
+    """The relation of two catalogs, the facts that prove it, and the assumptions about base files."""
 
     words: str
     summary: str
-    reasons: tuple[Because, ...]
+    reasons: tuple[ProofReason, ...]
     caveats: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """What is known of two or three catalogs.
+class ComparedCatalogs:
+    """The comparison of two or three catalogs.
 
     Attributes
     ----------
     catalogs
         The catalogs.
     regions
-        What is known of each region; the last catalog changes fastest, outside before inside.
+        The state of each region; the last catalog changes fastest, outside before inside.
     kind, hypercubes
-        What kind of relationship it is, and how many hypercubes are possible.
+        The kind of the relationship, and the number of possible hypercubes.
     cells
-        The first of these, each as whether each region holds anything.
+        The first hypercubes, each as one boolean per region: whether the region is inhabited.
     pairs
-        How each pair relates.
+        The relation of each pair.
     """
 
-    catalogs: tuple[Linked, ...]
-    regions: tuple[Region, ...]
+    catalogs: tuple[CatalogLink, ...]
+    regions: tuple[VennRegion, ...]
     kind: str
     hypercubes: int
     cells: tuple[tuple[bool, ...], ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ComparedPair, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """Whether a statement holds.
+class ProofAnswer:
+    """The answer to the question whether a statement holds.
 
     Attributes
     ----------
     statement
-        What was asked.
+        The statement of the request.
     verdict
-        Whether it is ``proved``, ``refuted`` (its opposite is proved), or ``unknown``.
+        ``proved``, ``refuted`` (the opposite is proved), or ``unknown``.
     ran_out
-        Whether it is unknown because the time ran out.
+        Whether the verdict is unknown because the time ran out.
     reasons
-        The facts that prove it, or its opposite.
+        The facts that prove the statement or its opposite.
     sets, world
-        If it is unknown: the sets in it, and the regions in which something is, in a possible world in which it is
-        false, each as the sets it lies in.
+        The sets of the statement; and, for an unknown verdict, the inhabited regions of a possible world in which the
+        statement is false, each region as the sets that contain it.
     caveats
-        What is taken on trust of base files, a sentence each.
+        The assumptions about base files, one sentence each.
     """
 
-    statement: Said
+    statement: LinkedStatement
     verdict: str
     ran_out: bool
-    reasons: tuple[Because, ...]
+    reasons: tuple[ProofReason, ...]
     sets: tuple[str, ...]
     world: tuple[tuple[str, ...], ...] | None
     caveats: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparing:
-    """What was asked, and the answers.
+class ComparePage:
+    """The request and the answers of the page.
 
     Attributes
     ----------
     a, b, c
-        The catalogs to compare, as they were named.
+        The names of the catalogs to compare, as written by the user.
     ask
         The statement.
     suggested
         Names of catalogs to choose from.
     compared, answer
-        The answers; None if there is nothing to answer.
+        The answers; None without a valid request.
     problem
-        What is wrong with what was asked.
+        The error in the input.
     """
 
     a: str
@@ -139,86 +132,91 @@ class Comparing:
     c: str
     ask: str
     suggested: tuple[str, ...]
-    compared: Compared | None
-    answer: Answer | None
-    problem: Problem | None
+    compared: ComparedCatalogs | None
+    answer: ProofAnswer | None
+    problem: FormProblem | None
 
 
 def compare_catalogs(
-    archive: Held,
+    archive: ServedArchive,
     *,
     a: Name = "",
     b: Name = "",
     c: Name = "",
     ask: Annotated[str, Query(max_length=2000)] = "",
-) -> Comparing:
+) -> ComparePage:
     """Compare two or three catalogs; prove a statement about catalogs."""
-    which = [one for one in (a, b, c) if one.strip()]
+    names = [name for name in (a, b, c) if name.strip()]
     compared, answer, problems = None, None, []
-    if len(which) > 1:
+    if len(names) > 1:
         try:
-            compared = _compared(archive, which)
+            compared = _compare(archive, names)
         except ProvennError as error:
-            problems.append(problem_of("catalogs", error))
+            problems.append(make_problem("catalogs", error))
     if ask.strip():
         try:
-            answer = _answer(archive, ask)
+            answer = _prove(archive, ask)
         except ProvennError as error:
-            problems.append(problem_of("ask", error))
-    return Comparing(a, b, c, ask, suggested(archive), compared, answer, next(iter(problems), None))
+            problems.append(make_problem("ask", error))
+    return ComparePage(a, b, c, ask, suggest_names(archive), compared, answer, next(iter(problems), None))
 
 
-def suggested(archive: Archive) -> tuple[str, ...]:
-    """Return some names of catalogs, those of the newest first."""
-    return tuple(name for one in archive.search(named=True, most=SUGGESTED) for name in one.names)
+def suggest_names(archive: Archive) -> tuple[str, ...]:
+    """Return names of the newest catalogs, the newest first."""
+    return tuple(name for match in archive.search(named=True, most=SUGGESTED) for name in match.names)
 
 
-def _compared(archive: Archive, which: list[str]) -> Compared:
-    found = archive.compare(*which)
-    return Compared(
-        tuple(Linked(name, digest) for name, digest in zip(found.names, found.digests, strict=True)),
-        tuple(Region(one.words, one.state, one.says) for one in found.regions),
-        str(found.hypercubes.kind),
-        len(found.hypercubes),
-        tuple(tuple(map(bool, one.ravel())) for one in islice(found.hypercubes.arrays(), _DRAWN)),
-        tuple(Pair(one.words, one.summary, because(one.reasons), one.caveats) for one in found.relations),
+def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
+    comparison = archive.compare(*names)
+    return ComparedCatalogs(
+        tuple(CatalogLink(name, digest) for name, digest in zip(comparison.names, comparison.digests, strict=True)),
+        tuple(VennRegion(region.words, region.state, region.says) for region in comparison.regions),
+        str(comparison.hypercubes.kind),
+        len(comparison.hypercubes),
+        tuple(tuple(map(bool, cube.ravel())) for cube in islice(comparison.hypercubes.arrays(), _DRAWN)),
+        tuple(
+            ComparedPair(relation.words, relation.summary, split_reasons(relation.reasons), relation.caveats)
+            for relation in comparison.relations
+        ),
     )
 
 
-def _answer(archive: Archive, ask: str) -> Answer:
-    found = archive.prove(ask, budget=_BUDGET)
-    sets = found.statement.labels
-    digests = {name: one.digest for name, one in zip(sets, archive.catalogs(sets), strict=True)}
-    regions = None if found.world is None else sorted((sorted(one) for one in found.world.regions), key=_size)
-    return Answer(
-        said(found.statement, digests),
-        _SAYS[found.verdict],
-        found.verdict == "unknown" and found.world is None,
-        because(found.reasons),
+def _prove(archive: Archive, ask: str) -> ProofAnswer:
+    proof = archive.prove(ask, budget=_BUDGET)
+    sets = proof.statement.labels
+    digests = {name: catalog.digest for name, catalog in zip(sets, archive.catalogs(sets), strict=True)}
+    regions = (
+        None if proof.world is None else sorted((sorted(region) for region in proof.world.regions), key=_order_region)
+    )
+    return ProofAnswer(
+        split_statement(proof.statement, digests),
+        _SAYS[proof.verdict],
+        proof.verdict == "unknown" and proof.world is None,
+        split_reasons(proof.reasons),
         sets,
         None if regions is None else tuple(map(tuple, regions)),
-        found.caveats,
+        proof.caveats,
     )
 
 
-def _size(region: list[str]) -> tuple[int, list[str]]:
+def _order_region(region: list[str]) -> tuple[int, list[str]]:
     return len(region), region
 
 
-def _drawn(found: Comparing) -> dict[str, str]:
+def _draw_pictures(page: ComparePage) -> dict[str, str]:
     pictures = {}
-    if found.compared is not None:
-        names = [one.name for one in found.compared.catalogs]
+    if page.compared is not None:
+        names = [catalog.name for catalog in page.compared.catalogs]
         shape = (2,) * len(names)
-        cubes = [np.array(one, np.bool_).reshape(shape) for one in found.compared.cells]
-        total = found.compared.hypercubes
-        pictures["venn"] = venn_states_svg(names, [one.state for one in found.compared.regions], inline=True)
-        pictures["cubes"] = relationship_html(names, cubes, kind=found.compared.kind, total=total)
-    if found.answer is not None and found.answer.world is not None:
-        regions = [frozenset(one) for one in found.answer.world]
-        title = f"A possible world in which {found.answer.statement.text} is false"
-        pictures["world"] = world_svg(found.answer.sets, regions, title=title, inline=True)
+        cubes = [np.array(cells, np.bool_).reshape(shape) for cells in page.compared.cells]
+        total = page.compared.hypercubes
+        pictures["venn"] = venn_states_svg(names, [region.state for region in page.compared.regions], inline=True)
+        pictures["cubes"] = relationship_html(names, cubes, kind=page.compared.kind, total=total)
+    if page.answer is not None and page.answer.world is not None:
+        regions = [frozenset(region) for region in page.answer.world]
+        title = f"A possible world in which {page.answer.statement.text} is false"
+        pictures["world"] = world_svg(page.answer.sets, regions, title=title, inline=True)
     return pictures
 
 
-add_form(router, "/compare", compare_catalogs, "compare.html", _drawn)
+add_form(router, "/compare", compare_catalogs, "compare.html", _draw_pictures)

@@ -1,5 +1,6 @@
-"""What is known that no definition states: declared by people, or learned from data; and what contradicted it."""
+"""The page of facts beyond definitions: declared by people or observed in data, with contradicted facts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
@@ -7,12 +8,14 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from provenn.archive import Archive
+from provenn.archive.concatenations import NEEDING_PROOF
 from provenn.errors import ProvennError
-from provenn.store.facts import Fact
-from provenn.web.asking import Problem, add_form, problem_of
-from provenn.web.pages.compare import Linked, suggested
-from provenn.web.rendering import Held
-from provenn.web.saying import Said, said
+from provenn.knowledge.stored_facts import Fact
+from provenn.web.asking import FormProblem, add_form, make_problem
+from provenn.web.pages.catalog import CatalogLink
+from provenn.web.pages.compare import suggest_names
+from provenn.web.rendering import ServedArchive
+from provenn.web.saying import LinkedStatement, split_statement
 
 __all__ = ["router"]
 
@@ -23,31 +26,29 @@ State = Literal["held", "retracted", "suspended", "any"]
 
 _PER_PAGE = 50
 _QUICK = 200
-"""How many concatenations are looked through without asking."""
-
-_SUSPENDED = "suspended: "
+"""Maximum number of concatenations that are checked without a request by the user."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ListedFact:
     """A fact.
 
     Attributes
     ----------
     number, statement
-        Its number, and what it says.
+        The number and the statement of the fact.
     origin, reason
-        Whether it was declared or observed, and why it is held true.
+        The origin (declared or observed), and the reason to hold the fact true.
     by, at
-        Who said so, and when.
+        The author and the time of the declaration.
     state
-        Whether it is held true, was retracted, or is suspended: data contradict it.
+        Held true, retracted, or suspended because data contradict the fact.
     ended_by, ended_at, ended_because
-        Who took it back, when and why; None and empty if it is held true.
+        The author, time and reason of the retraction; None and empty for a fact held true.
     """
 
     number: int
-    statement: Said
+    statement: LinkedStatement
     origin: str
     reason: str
     by: str
@@ -59,8 +60,8 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
-    """How many facts there are: declared and observed ones that are held true, retracted and suspended ones."""
+class FactCounts:
+    """The numbers of facts: declared and observed facts held true, retracted facts, and suspended facts."""
 
     declared: int
     observed: int
@@ -69,106 +70,106 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
-    """A page of what is known.
+class KnowledgePage:
+    """A page of the list of facts.
 
     Attributes
     ----------
     catalog, origin, state
-        What was asked for: facts about a catalog, of an origin, in a state.
+        The request: facts about a catalog, of an origin, in a state.
     suggested
         Names of catalogs to choose from.
     numbers
-        How many facts there are, of any origin and in any state.
+        The numbers of facts of any origin and in any state.
     facts, total, page, pages
-        The facts on this page, how many there are on all pages, which page it is, from 1, and how many there are.
+        The facts on this page, the number of facts on all pages, the number of this page (from 1) and of pages.
     concatenations
-        How many concatenations the archive has.
+        The number of concatenations in the archive.
     unproved
-        Those that need their members to be disjoint, if that is not known any more; None if they were not looked for.
+        The concatenations whose members must be disjoint but are not proved so any more; None without a check.
     problem
-        What is wrong with what was asked.
+        The error in the input.
     """
 
     catalog: str
     origin: Origin
     state: State
     suggested: tuple[str, ...]
-    numbers: Numbers
-    facts: tuple[Known, ...]
+    numbers: FactCounts
+    facts: tuple[ListedFact, ...]
     total: int
     page: int
     pages: int
     concatenations: int
-    unproved: tuple[Linked, ...] | None
-    problem: Problem | None
+    unproved: tuple[CatalogLink, ...] | None
+    problem: FormProblem | None
 
 
 def list_facts(
-    archive: Held,
+    archive: ServedArchive,
     *,
     catalog: Annotated[str, Query(max_length=500)] = "",
     origin: Origin = "any",
     state: State = "any",
     page: Annotated[int, Query(ge=1, le=10_000_000)] = 1,
-    unproved: Annotated[bool, Query(description="Look for unproved concatenations, however many there are")] = False,
-) -> Knowledge:
+    unproved: Annotated[bool, Query(description="Search all catalogs for unproved concatenations")] = False,
+) -> KnowledgePage:
     """List facts: about a catalog, declared or observed, held true or not any more."""
-    every: list[Fact] = []
+    all_facts: list[Fact] = []
     problem = None
     try:
-        every = list(archive.facts(catalog if catalog.strip() else None, retracted=True))[::-1]
+        all_facts = list(archive.facts(catalog if catalog.strip() else None, retracted=True))[::-1]
     except ProvennError as error:
-        problem = problem_of("catalog", error)
-    found = [one for one in every if origin in ("any", one.origin) and state in ("any", _state(one))]
-    shown = found[(page - 1) * _PER_PAGE : page * _PER_PAGE]
-    labels = list(dict.fromkeys(label for one in shown for label in one.statement.labels))
-    digests = {name: one.digest for name, one in zip(labels, archive.catalogs(labels), strict=True)}
-    concatenations = archive.matches(kind="ConcatSources")
-    return Knowledge(
+        problem = make_problem("catalog", error)
+    matching = [fact for fact in all_facts if origin in ("any", fact.origin) and state in ("any", _find_state(fact))]
+    shown = matching[(page - 1) * _PER_PAGE : page * _PER_PAGE]
+    labels = list(dict.fromkeys(label for fact in shown for label in fact.statement.labels))
+    digests = {name: labelled.digest for name, labelled in zip(labels, archive.catalogs(labels), strict=True)}
+    concatenations = sum(archive.matches(kind=kind) for kind in NEEDING_PROOF)
+    return KnowledgePage(
         catalog,
         origin,
         state,
-        suggested(archive),
-        _numbers(every),
-        tuple(_known(one, digests) for one in shown),
-        len(found),
+        suggest_names(archive),
+        _count_facts(all_facts),
+        tuple(_make_listed_fact(fact, digests) for fact in shown),
+        len(matching),
         page,
-        max(1, -(-len(found) // _PER_PAGE)),
+        max(1, -(-len(matching) // _PER_PAGE)),
         concatenations,
-        _unproved(archive) if unproved or concatenations <= _QUICK else None,
+        _list_unproved(archive) if unproved or concatenations <= _QUICK else None,
         problem,
     )
 
 
-def _state(fact: Fact) -> Literal["held", "retracted", "suspended"]:
+def _find_state(fact: Fact) -> Literal["held", "retracted", "suspended"]:
     if fact.holds:
         return "held"
-    return "suspended" if (fact.retracted_reason or "").startswith(_SUSPENDED) else "retracted"
+    return "suspended" if fact.suspended else "retracted"
 
 
-def _numbers(facts: list[Fact]) -> Numbers:
-    kinds = [one.origin if one.holds else _state(one) for one in facts]
-    return Numbers(*(kinds.count(kind) for kind in ("declared", "observed", "retracted", "suspended")))
+def _count_facts(facts: list[Fact]) -> FactCounts:
+    kinds = [fact.origin if fact.holds else _find_state(fact) for fact in facts]
+    return FactCounts(*(kinds.count(kind) for kind in ("declared", "observed", "retracted", "suspended")))
 
 
-def _known(fact: Fact, digests: dict[str, str]) -> Known:
-    return Known(
+def _make_listed_fact(fact: Fact, digests: Mapping[str, str]) -> ListedFact:
+    return ListedFact(
         fact.id,
-        said(fact.statement, digests),
+        split_statement(fact.statement, digests),
         fact.origin,
         fact.reason,
         fact.declared_by,
         fact.declared_at,
-        _state(fact),
+        _find_state(fact),
         fact.retracted_by,
         fact.retracted_at,
-        (fact.retracted_reason or "").removeprefix(_SUSPENDED),
+        fact.ended_because,
     )
 
 
-def _unproved(archive: Archive) -> tuple[Linked, ...]:
-    return tuple(Linked(one.name, one.digest) for one in archive.unproved())
+def _list_unproved(archive: Archive) -> tuple[CatalogLink, ...]:
+    return tuple(CatalogLink(catalog.name, catalog.digest) for catalog in archive.unproved())
 
 
 add_form(router, "/knowledge", list_facts, "knowledge.html")

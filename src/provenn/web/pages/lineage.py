@@ -1,4 +1,4 @@
-"""The lineage around a catalog, large: what it is made from and what is made from it, to walk through."""
+"""The page with the large picture of the lineage around a catalog."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -7,30 +7,31 @@ from fastapi import APIRouter, Path, Query, Response
 
 from provenn.archive import Archive, Catalog
 from provenn.archive.neighbourhood import Direction
-from provenn.display.lineage import LineagePicture, lineage_svg
-from provenn.web.rendering import Held, add_page, catalog_url
+from provenn.display.lineage_picture import LineagePicture, lineage_svg
+from provenn.web.policy import picture_policy
+from provenn.web.rendering import ServedArchive, add_page, make_catalog_url
 
-__all__ = ["Depth", "Which", "picture", "router"]
+__all__ = ["CatalogReference", "Depth", "make_lineage_picture", "router"]
 
 router = APIRouter()
 
-Which = Annotated[str, Path(max_length=500, description="a name, a digest, or the beginning of one")]
-"""The catalog that a page is about."""
+CatalogReference = Annotated[str, Path(max_length=500, description="a name, a digest, or the beginning of a digest")]
+"""The catalog in the path of a page."""
 
-Depth = Annotated[int, Query(ge=1, le=20, description="how many steps to go")]
+Depth = Annotated[int, Query(ge=1, le=20, description="how many steps to follow")]
 Most = Annotated[int, Query(ge=1, le=300, description="how many catalogs to show")]
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """The lineage around a catalog.
+class LineagePage:
+    """The content of the lineage page of a catalog.
 
     Attributes
     ----------
     name, digest
         The catalog.
     depth, direction, most
-        What was asked for: how many steps, where to, how many catalogs at most.
+        The request: the number of steps, the direction, and the maximum number of catalogs.
     lineage
         The catalogs, as the picture shows them.
     """
@@ -43,20 +44,24 @@ class Around:
     lineage: LineagePicture
 
 
-def picture(archive: Archive, which: Catalog | str, depth: int, direction: Direction, most: int) -> LineagePicture:
-    """Return the lineage around a catalog; what is in it leads to the pages of catalogs."""
-    found = archive.neighbourhood(which, depth=depth, direction=direction, most=most).picture
-    return replace(found, nodes=tuple(replace(one, link=catalog_url(one.name, one.id)) for one in found.nodes))
+def make_lineage_picture(
+    archive: Archive, which: Catalog | str, depth: int, direction: Direction, most: int
+) -> LineagePicture:
+    """Return the lineage around a catalog, with links to the pages of its catalogs."""
+    picture = archive.neighbourhood(which, depth=depth, direction=direction, most=most).picture
+    return replace(
+        picture, nodes=tuple(replace(node, link=make_catalog_url(node.name, node.id)) for node in picture.nodes)
+    )
 
 
 def show_lineage(
-    archive: Held, which: Which, *, depth: Depth = 4, direction: Direction = "both", most: Most = 60
-) -> Around:
+    archive: ServedArchive, which: CatalogReference, *, depth: Depth = 4, direction: Direction = "both", most: Most = 60
+) -> LineagePage:
     """Show the lineage around a catalog: the catalogs it is made from and those that are made from it."""
-    asked = which if which in archive else archive.catalog(which)  # a digest is nothing to call it by
-    drawn = picture(archive, asked, depth, direction, most)
-    (focus,) = (one for one in drawn.nodes if one.focus)
-    return Around(focus.name, focus.id, depth, direction, most, drawn)
+    reference = which if which in archive else archive.catalog(which)  # a digest is not shown as a name
+    picture = make_lineage_picture(archive, reference, depth, direction, most)
+    (focus,) = (node for node in picture.nodes if node.focus)
+    return LineagePage(focus.name, focus.id, depth, direction, most, picture)
 
 
 add_page(router, "/catalogs/{which}/lineage", show_lineage, "lineage.html")
@@ -64,8 +69,9 @@ add_page(router, "/catalogs/{which}/lineage", show_lineage, "lineage.html")
 
 @router.get("/catalogs/{which}/lineage.svg", include_in_schema=False)
 def draw_lineage(
-    archive: Held, which: Which, *, depth: Depth = 4, direction: Direction = "both", most: Most = 60
+    archive: ServedArchive, which: CatalogReference, *, depth: Depth = 4, direction: Direction = "both", most: Most = 60
 ) -> Response:
-    """Draw the same as a file, which has no links: it is to be shown anywhere."""
-    drawn = archive.neighbourhood(which, depth=depth, direction=direction, most=most).picture
-    return Response(lineage_svg(drawn), media_type="image/svg+xml")
+    """Draw the lineage as an SVG file without links, for use outside the server."""
+    picture = archive.neighbourhood(which, depth=depth, direction=direction, most=most).picture
+    svg = lineage_svg(picture)
+    return Response(svg, media_type="image/svg+xml", headers={"Content-Security-Policy": picture_policy(svg)})

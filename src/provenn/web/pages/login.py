@@ -1,12 +1,14 @@
-"""Logging in with a token, and out."""
+"""The pages for login with a token and for logout."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from provenn.gate.entrances import entrance
 from provenn.web.accounts import Accounts
-from provenn.web.entering import COOKIE, address_of, too_often
+from provenn.web.entering import COOKIE, make_too_often_answer
+from provenn.web.proxies import find_address
 from provenn.web.rendering import render
 
 __all__ = ["router"]
@@ -18,28 +20,29 @@ Address = Annotated[str, Query(max_length=4000)]
 
 
 @router.get("/login", response_class=HTMLResponse)
-def ask(next: Address = _START) -> HTMLResponse:  # noqa: A002 - what it is called in the address
+def ask_for_token(next: Address = _START) -> HTMLResponse:  # noqa: A002 - the name in the address
     """Ask for a token."""
     return render("login.html", {"next": next, "problem": ""})
 
 
 @router.post("/login")
+@entrance("token of a stranger", "length", "digest")
 def log_in(
     request: Request,
     token: Annotated[str, Form(max_length=500)],
     next: Annotated[str, Form(max_length=4000)] = _START,  # noqa: A002 - as above
 ) -> Response:
-    """Begin a session, and go where one wanted to go."""
+    """Begin a session, and redirect to the page requested before the login."""
     accounts: Accounts = request.app.state.accounts
-    begun = accounts.log_in(token, address_of(request))
-    if begun is None:
-        if not accounts.refused(address_of(request)):
-            return too_often(request.scope)
-        problem = "This token is not known here, or not good any more."
+    session = accounts.log_in(token, find_address(request))
+    if session is None:
+        if not accounts.record_refusal(find_address(request)):
+            return make_too_often_answer(request.scope)
+        problem = "This token is unknown or no longer valid."
         return render("login.html", {"next": next, "problem": problem}, 401)
-    answer = RedirectResponse(_own(next), 303)
+    answer = RedirectResponse(_restrict_to_own_pages(next), 303)
     secure = request.url.scheme == "https"
-    answer.set_cookie(COOKIE, begun[0], httponly=True, samesite="strict", secure=secure, path="/")
+    answer.set_cookie(COOKIE, session[0], httponly=True, samesite="strict", secure=secure, path="/")
     return answer
 
 
@@ -53,11 +56,13 @@ def log_out(request: Request) -> RedirectResponse:
     return answer
 
 
-def _own(address: str) -> str:
-    r"""Return an address if it is one of ours, and no way to another site.
+def _restrict_to_own_pages(address: str) -> str:
+    r"""Return an address of this server unchanged; replace every other address by the start page.
 
-    >>> _own("/catalogs/a?b=c"), _own("//evil.example"), _own("/\\evil.example"), _own("https://evil.example")
-    ('/catalogs/a?b=c', '/catalogs', '/catalogs', '/catalogs')
+    >>> _restrict_to_own_pages("/catalogs/a?b=c"), _restrict_to_own_pages("//evil.example")
+    ('/catalogs/a?b=c', '/catalogs')
+    >>> _restrict_to_own_pages("/\\evil.example"), _restrict_to_own_pages("https://evil.example")
+    ('/catalogs', '/catalogs')
     """
-    ours = address.startswith("/") and not address.startswith(("//", "/login", "/logout"))
-    return address if ours and address.isprintable() and "\\" not in address else _START
+    is_own = address.startswith("/") and not address.startswith(("//", "/login", "/logout"))
+    return address if is_own and address.isprintable() and "\\" not in address else _START

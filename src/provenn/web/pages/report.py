@@ -1,13 +1,13 @@
-"""The report on a catalog, to be kept."""
+"""The download of the report on a catalog."""
 
 from urllib.parse import quote
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from provenn.web.pages.lineage import Which
-from provenn.web.rendering import Held
-from provenn.web.report import report_html, reported
+from provenn.web.pages.lineage import CatalogReference
+from provenn.web.rendering import ServedArchive
+from provenn.web.standalone_report import make_report, render_report
 
 __all__ = ["router"]
 
@@ -18,13 +18,13 @@ router = APIRouter()
     "/catalogs/{which}/report",
     response_class=HTMLResponse,
     summary="A report on a catalog, in one HTML file.",
-    responses={"4XX": {"description": "What is wrong with the request, as a page", "content": {"text/html": {}}}},
+    responses={"4XX": {"description": "The error in the request, as a page", "content": {"text/html": {}}}},
 )
-def report(archive: Held, which: Which) -> HTMLResponse:
+def report(archive: ServedArchive, which: CatalogReference) -> HTMLResponse:
     """Give the report on a catalog as a file."""
-    made = reported(archive, which)
-    name = quote(f"{made.told.name}.html", safe="")
+    content = make_report(archive, which)
+    name = quote(f"{content.description.name}.html", safe="")
     return HTMLResponse(
-        report_html(made),
+        render_report(content),
         headers={"Content-Disposition": f"attachment; filename=\"report.html\"; filename*=UTF-8''{name}"},
     )

@@ -1,15 +1,15 @@
-"""What was run: by whom, how long it took, what it reused, and what that saved."""
+"""The page of runs: their people, durations, reused fragments and saved time."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from provenn.archive.runs import Ran
+from provenn.archive.run_history import Ran
 from provenn.errors import ProvennError
-from provenn.web.asking import Problem, add_form, problem_of
-from provenn.web.pages.compare import suggested
-from provenn.web.rendering import Held
+from provenn.web.asking import FormProblem, add_form, make_problem
+from provenn.web.pages.compare import suggest_names
+from provenn.web.rendering import ServedArchive
 
 __all__ = ["router"]
 
@@ -17,21 +17,21 @@ router = APIRouter()
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class RunsPage:
     """The latest runs.
 
     Attributes
     ----------
     catalog, most
-        What was asked for: runs of a catalog, and how many.
+        The request: the catalog of the runs, and the maximum number of runs.
     suggested
         Names of catalogs to choose from.
     runs
         The runs, the latest first.
     seconds, saved
-        How many seconds all of these took, and about how many more they would have taken without what was reused.
+        The total seconds of the listed runs, and the approximate seconds saved by reuse.
     problem
-        What is wrong with what was asked.
+        The error in the input.
     """
 
     catalog: str
@@ -40,25 +40,25 @@ class Runs:
     runs: tuple[Ran, ...]
     seconds: float
     saved: float
-    problem: Problem | None
+    problem: FormProblem | None
 
 
 def list_runs(
-    archive: Held,
+    archive: ServedArchive,
     *,
     catalog: Annotated[str, Query(max_length=500)] = "",
     most: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> Runs:
+) -> RunsPage:
     """List the latest runs, of the archive or of a catalog."""
-    found: tuple[Ran, ...] = ()
+    runs: tuple[Ran, ...] = ()
     problem = None
     try:
-        found = tuple(archive.runs(catalog if catalog.strip() else None, most=most))
+        runs = tuple(archive.runs(catalog if catalog.strip() else None, most=most))
     except ProvennError as error:
-        problem = problem_of("catalog", error)
-    seconds = sum(one.seconds or 0.0 for one in found)
-    return Runs(
-        catalog, most, suggested(archive), found, seconds, sum((one.saved or 0.0 for one in found), 0.0), problem
+        problem = make_problem("catalog", error)
+    seconds = sum(run.seconds or 0.0 for run in runs)
+    return RunsPage(
+        catalog, most, suggest_names(archive), runs, seconds, sum((run.saved or 0.0 for run in runs), 0.0), problem
     )
 
 

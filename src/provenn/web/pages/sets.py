@@ -1,4 +1,4 @@
-"""The catalogs proved to have the same sources as one, to lie inside it, to cover it, or to be apart from it."""
+"""The page of catalogs proved to equal, lie inside, cover, or be disjoint from a catalog."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Query
 
 from provenn.archive import Archive, Catalog
-from provenn.web.pages.catalog import Linked, linked
-from provenn.web.pages.lineage import Which
-from provenn.web.rendering import Held, add_page
+from provenn.web.pages.catalog import CatalogLink, make_catalog_link
+from provenn.web.pages.lineage import CatalogReference
+from provenn.web.rendering import ServedArchive, add_page
 
 __all__ = ["router"]
 
@@ -25,49 +25,49 @@ _LOOK_UPS: Final[Mapping[Kind, tuple[str, Callable[[Archive, Catalog], list[Cata
 }
 
 _QUICK = 2_000
-"""How many catalogs are looked through without asking."""
+"""Maximum number of catalogs that are examined without a request by the user."""
 
 _FEW, _PER_PAGE = 20, 100
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
-    """The catalogs that stand in a relation to one.
+class RelatedCatalogs:
+    """The catalogs with a given relation to the catalog of the page.
 
     Attributes
     ----------
     kind, words
-        The relation, and how to say it: these catalogs *lie inside* it.
+        The relation, and its verb for a sentence: these catalogs *lie inside* it.
     catalogs
-        Those on this page, by name; none if they were not looked for.
+        The catalogs on this page, by name; empty without a search.
     total
-        How many there are; None if they were not looked for.
+        The number of catalogs on all pages; None without a search.
     page, pages
-        Which page it is, from 1, and how many there are.
+        The number of this page, from 1, and the number of pages.
     """
 
     kind: Kind
     words: str
-    catalogs: tuple[Linked, ...]
+    catalogs: tuple[CatalogLink, ...]
     total: int | None
     page: int
     pages: int
 
 
 @dataclass(frozen=True, slots=True)
-class Sets:
-    """What is proved of a catalog and all others of its population.
+class SetsPage:
+    """The proved relations of a catalog to all other catalogs of its population.
 
     Attributes
     ----------
     name, digest, population
         The catalog.
     looked_through
-        How many catalogs are to be looked through.
+        The number of catalogs to examine.
     looked
-        Whether they were: many are only looked through if that is asked for.
+        Whether the catalogs were examined: many catalogs are only examined on request.
     relations
-        What was found.
+        The catalogs by relation.
     """
 
     name: str
@@ -75,37 +75,37 @@ class Sets:
     population: str
     looked_through: int
     looked: bool
-    relations: tuple[Related, ...]
+    relations: tuple[RelatedCatalogs, ...]
 
 
 def show_sets(
-    archive: Held,
-    which: Which,
+    archive: ServedArchive,
+    which: CatalogReference,
     *,
-    relation: Annotated[Kind | None, Query(description="only this relation, all of it")] = None,
-    look: Annotated[bool, Query(description="whether to look through however many catalogs there are")] = False,
+    relation: Annotated[Kind | None, Query(description="only this relation, completely")] = None,
+    look: Annotated[bool, Query(description="search all catalogs, however many")] = False,
     page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
-) -> Sets:
+) -> SetsPage:
     """Show the catalogs that are proved to have the same sources, fewer, more, or none of them."""
-    one = archive.catalog(which)
-    population = one.population
+    catalog = archive.catalog(which)
+    population = catalog.population
     total = archive.matches(population=population)
     looked = look or total <= _QUICK
     chosen = tuple(_LOOK_UPS) if relation is None else (relation,)
     size = _FEW if relation is None else _PER_PAGE
-    found = tuple(
-        _related(kind, _LOOK_UPS[kind][1](archive, one) if looked else None, page if relation else 1, size)
+    relations = tuple(
+        _make_related(kind, _LOOK_UPS[kind][1](archive, catalog) if looked else None, page if relation else 1, size)
         for kind in chosen
     )
-    return Sets(one.name, one.digest, population, total, looked, found)
+    return SetsPage(catalog.name, catalog.digest, population, total, looked, relations)
 
 
-def _related(kind: Kind, found: list[Catalog] | None, page: int, size: int) -> Related:
+def _make_related(kind: Kind, catalogs: list[Catalog] | None, page: int, size: int) -> RelatedCatalogs:
     words = _LOOK_UPS[kind][0]
-    if found is None:
-        return Related(kind, words, (), None, 1, 1)
-    listed = tuple(map(linked, found[(page - 1) * size : page * size]))
-    return Related(kind, words, listed, len(found), page, max(1, -(-len(found) // size)))
+    if catalogs is None:
+        return RelatedCatalogs(kind, words, (), None, 1, 1)
+    links = tuple(map(make_catalog_link, catalogs[(page - 1) * size : page * size]))
+    return RelatedCatalogs(kind, words, links, len(catalogs), page, max(1, -(-len(catalogs) // size)))
 
 
 add_page(router, "/catalogs/{which}/sets", show_sets, "sets.html")

@@ -1,4 +1,4 @@
-"""A target: sources and attributes are picked, the plan is seen, and a job computes it."""
+"""The page of a target: the user picks sources and attributes, sees the plan, and starts a job."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -11,35 +11,36 @@ from provenn.catalogs import PythonCalculator
 from provenn.criteria import split_commas
 from provenn.display import world_svg
 from provenn.display.plan import PlanNode, PlanPicture, plan_svg, plan_text
-from provenn.display.rows import Rows
+from provenn.display.row_counts import Rows
 from provenn.errors import NotCoveredError, ProvennError
+from provenn.gate.entrances import entrance
+from provenn.targets.keeping import Keep
 from provenn.targets.plan import Plan
 from provenn.targets.planning import Missing
-from provenn.targets.running import Keep
-from provenn.targets.telling import picture
-from provenn.web.asking import Problem, add_form, problem_of
-from provenn.web.jobs import Asked, Format
-from provenn.web.pages.compare import Linked, suggested
-from provenn.web.pages.jobs import HeldJobs
-from provenn.web.rendering import Held
+from provenn.web.asking import FormProblem, add_form, make_problem
+from provenn.web.jobs import Format, JobRequest
+from provenn.web.pages.catalog import CatalogLink
+from provenn.web.pages.compare import suggest_names
+from provenn.web.pages.jobs import ServedJobs
+from provenn.web.rendering import ServedArchive
 
 __all__ = ["router"]
 
 router = APIRouter()
 
 _OFFERED = 60
-"""How many attributes have a box to tick; others are typed."""
+"""Maximum number of attributes with a checkbox; the user types further attributes."""
 
 _SUGGESTED = 1000
 _DRAWN = 2
-"""How many catalogs that have an attribute are drawn beside one that has not."""
+"""Maximum number of catalogs with the attribute that are drawn beside the catalog without it."""
 
 Word = Annotated[str, Query(max_length=500)]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What was asked for, as it was written."""
+class TargetRequest:
+    """The request for a target, as written by the user."""
 
     sources: str
     attributes: tuple[str, ...]
@@ -49,8 +50,8 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """Why a rule could be applied: in words, as statements, and the facts that prove them."""
+class PlanReason:
+    """The justification of a rule: in words, as statements, and with the facts that prove the statements."""
 
     rule: str
     because: str
@@ -59,36 +60,35 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """A heading, and lines below it."""
+class PlanNote:
+    """A note on a plan: a heading and lines."""
 
     heading: str
     lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """How a target is answered.
+class TargetPlan:
+    """The plan of a target.
 
     Attributes
     ----------
     what
-        What it gives.
+        The result in words.
     attributes
-        Its attributes, the key included.
+        The attributes of the result, the key included.
     rows
-        How many sources there are, as far as that is known.
+        The number of sources, as far as known.
     rests_on
         The declared facts on which the answer rests, in words.
     before, after
-        The steps as everything is defined, and those that are executed.
+        The steps as defined, and the steps to execute.
     reused, calculated, created
-        The numbers of the fragments that are read; the calculators in Python that are called; how many catalogs were
-        not defined yet.
+        The numbers of the fragments to read; the Python calculators to call; the number of newly defined catalogs.
     notes
-        How each attribute is had, what is proved, created, kept and chosen.
+        The origin of each attribute, and the proofs, new catalogs, kept results and choices of the plan.
     reasons
-        Why the steps that are executed give what was asked for.
+        The justification that the steps to execute give the requested result.
     """
 
     what: str
@@ -100,152 +100,158 @@ class Planned:
     reused: tuple[int, ...]
     calculated: tuple[str, ...]
     created: int
-    notes: tuple[Note, ...]
-    reasons: tuple[Reason, ...]
+    notes: tuple[PlanNote, ...]
+    reasons: tuple[PlanReason, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Possible:
-    """A possible world: some sets, and the regions in which something is, each as the sets it lies in."""
+class PossibleWorld:
+    """A possible world: some sets, and the inhabited regions, each as the sets that contain it."""
 
     sets: tuple[str, ...]
     regions: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Targeting:
-    """What was asked for, what could be, and how it is answered.
+class TargetPage:
+    """The request, the choices and the plan of the page.
 
     Attributes
     ----------
     wanted
-        What was asked for.
+        The request.
     suggested
         Names of catalogs to choose sources from.
     source
-        The catalog whose sources are meant, once it is known.
+        The catalog of the sources; None without a valid choice.
     offered, others
-        Attributes to choose from: first those of the catalog itself; and names of more.
+        Attributes with a checkbox, the attributes of the catalog itself first; and the names of further attributes.
     plan
-        The plan; None if there is nothing to plan yet.
+        The plan; None without a valid request.
     problem
-        What is wrong with what was asked.
+        The error in the input.
     world
-        If some sources may not have an attribute: a possible world in which that is so.
+        A possible world in which some sources lack an attribute, if that is the problem.
     """
 
-    wanted: Wanted
+    wanted: TargetRequest
     suggested: tuple[str, ...]
-    source: Linked | None
+    source: CatalogLink | None
     offered: tuple[str, ...]
     others: tuple[str, ...]
-    plan: Planned | None
-    problem: Problem | None
-    world: Possible | None = None
+    plan: TargetPlan | None
+    problem: FormProblem | None
+    world: PossibleWorld | None = None
 
 
 def plan_target(
-    archive: Held,
+    archive: ServedArchive,
     *,
     sources: Word = "",
     attributes: Annotated[list[Word] | None, Query(max_length=200)] = None,
     more: Annotated[
         str,
-        Query(max_length=2000, description="More attributes, with commas between them, as in: vmag, DR1.z AS z_dr1"),
+        Query(max_length=2000, description="More attributes, separated by commas, for example vmag, DR1.z AS z_dr1"),
     ] = "",
     where: Annotated[str, Query(max_length=2000)] = "",
     missing: Missing = "error",
     keep: Keep = "worthwhile",
-) -> Targeting:
+) -> TargetPage:
     """Plan how attributes of sources would be computed. Nothing is computed for it."""
     names = tuple(dict.fromkeys(name for name in (*(attributes or ()), *split_commas(more)) if name))
-    wanted = Wanted(sources, names, where, missing, keep)
+    wanted = TargetRequest(sources, names, where, missing, keep)
     source, plan, problem, world = None, None, None, None
     offered: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     field = "sources"
     try:
         if sources.strip():
-            source, offered, others = _choice(archive, sources, names)
+            source, offered, others = _list_choices(archive, sources, names)
             field = "attributes"
         if source is not None and names:
             target = archive.target(sources, names, where=where or None, missing=missing, keep=keep)
-            plan = _planned(target)
+            plan = _plan_target(target)
     except ProvennError as error:
-        problem = problem_of(field, error)
+        problem = make_problem(field, error)
         if isinstance(error, NotCoveredError) and source is not None:
-            world = _possible(archive, source, error)
-    return Targeting(wanted, suggested(archive), source, offered, others, plan, problem, world)
+            world = _reduce_world(archive, source, error)
+    return TargetPage(wanted, suggest_names(archive), source, offered, others, plan, problem, world)
 
 
-def _choice(archive: Archive, sources: str, asked: tuple[str, ...]) -> tuple[Linked, tuple[str, ...], tuple[str, ...]]:
-    """Return the catalog of the sources, the attributes to tick, and others."""
+def _list_choices(
+    archive: Archive, sources: str, requested: tuple[str, ...]
+) -> tuple[CatalogLink, tuple[str, ...], tuple[str, ...]]:
+    """Return the catalog of the sources, the attributes with a checkbox, and further attributes."""
     catalog = archive.catalog(sources)
-    key = {one.name for one in catalog.schema.key}
+    key = {attribute.name for attribute in catalog.schema.key}
     own = [name for name in catalog.schema.names if name not in key]
     known = archive.attributes(catalog.definition.population.name)
-    every = [name for name in dict.fromkeys((*own, *known)) if name not in key]
-    first = every[:_OFFERED]
-    offered = tuple(dict.fromkeys((*first, *(name for name in asked if name in set(every)))))
-    return Linked(sources, catalog.digest), offered, tuple(every[_OFFERED : _OFFERED + _SUGGESTED])
+    all_names = [name for name in dict.fromkeys((*own, *known)) if name not in key]
+    first = all_names[:_OFFERED]
+    offered = tuple(dict.fromkeys((*first, *(name for name in requested if name in set(all_names)))))
+    return CatalogLink(sources, catalog.digest), offered, tuple(all_names[_OFFERED : _OFFERED + _SUGGESTED])
 
 
-def _possible(archive: Archive, source: Linked, error: NotCoveredError) -> Possible | None:
-    """Return a world in which some sources lack an attribute, reduced to these sources and catalogs that have it."""
+def _reduce_world(archive: Archive, source: CatalogLink, error: NotCoveredError) -> PossibleWorld | None:
+    """Return the world of an error, reduced to the sources and some catalogs with the missing attribute."""
     if error.world is None:
         return None
     names = {source.digest: source.name}
-    for one in archive.search(attribute=error.attribute, named=True, most=_SUGGESTED):
-        if len(names) <= _DRAWN and error.attribute in archive.catalog(one.digest).schema.names:
-            names.setdefault(one.digest, one.names[0])
-    regions = {tuple(name for digest, name in names.items() if digest in one) for one in error.world.regions}
-    return Possible(tuple(names.values()), tuple(sorted(regions)))
+    for match in archive.search(attribute=error.attribute, named=True, most=_SUGGESTED):
+        if len(names) <= _DRAWN and error.attribute in archive.catalog(match.digest).schema.names:
+            names.setdefault(match.digest, match.names[0])
+    regions = {tuple(name for digest, name in names.items() if digest in region) for region in error.world.regions}
+    return PossibleWorld(tuple(names.values()), tuple(sorted(regions)))
 
 
-def _planned(target: Target) -> Planned:
+def _plan_target(target: Target) -> TargetPlan:
     plan = target.plan()
-    told = picture(plan)
-    return Planned(
-        told.title,
-        tuple(one.name for one in plan.columns),
+    plan_picture = plan.picture
+    return TargetPlan(
+        plan_picture.title,
+        tuple(column.name for column in plan.columns),
         plan.rows,
         tuple(fact.words for fact in plan.rests_on),
-        told.before,
-        told.after,
-        tuple(one.id for one in plan.fragments),
-        _calculated(plan),
+        plan_picture.before,
+        plan_picture.after,
+        tuple(fragment.id for fragment in plan.fragments),
+        _list_calculators(plan),
         len(plan.created),
-        tuple(Note(heading, lines) for heading, lines in told.notes),
+        tuple(PlanNote(heading, lines) for heading, lines in plan_picture.notes),
         tuple(
-            Reason(one.rule, one.because, tuple(map(str, one.statements)), one.proof)
-            for one in plan.reasons
-            if one.statements
+            PlanReason(reason.rule, reason.because, tuple(map(str, reason.statements)), reason.proof)
+            for reason in plan.reasons
+            if reason.statements
         ),
     )
 
 
-def _calculated(plan: Plan) -> tuple[str, ...]:
-    found = (one.calculator for one in plan.calculations)
-    return tuple(dict.fromkeys(one.function for one in found if isinstance(one, PythonCalculator)))
+def _list_calculators(plan: Plan) -> tuple[str, ...]:
+    calculators = (calculation.calculator for calculation in plan.calculations)
+    functions = (calculator.function for calculator in calculators if isinstance(calculator, PythonCalculator))
+    return tuple(dict.fromkeys(functions))
 
 
-def _drawn(found: Targeting) -> dict[str, str]:
-    plan, world = found.plan, found.world
+def _draw_pictures(page: TargetPage) -> dict[str, str]:
+    plan, world = page.plan, page.world
     if world is not None:
         title = "A possible world in which some sources do not have it"
-        return {"picture": world_svg(world.sets, [frozenset(one) for one in world.regions], title=title, inline=True)}
+        return {
+            "picture": world_svg(world.sets, [frozenset(region) for region in world.regions], title=title, inline=True)
+        }
     if plan is None:
         return {}
-    drawn = PlanPicture(plan.what, plan.before, plan.after)
-    return {"picture": plan_svg(drawn, inline=True), "text": plan_text(drawn, 120)}
+    plan_picture = PlanPicture(plan.what, plan.before, plan.after)
+    return {"picture": plan_svg(plan_picture, inline=True), "text": plan_text(plan_picture, 120)}
 
 
-add_form(router, "/target", plan_target, "target.html", _drawn)
+add_form(router, "/target", plan_target, "target.html", _draw_pictures)
 
 
 @router.post("/target/run", include_in_schema=False)
+@entrance("form for a job", "length", "types", "criteria")
 def run_target(
-    jobs: HeldJobs,
+    jobs: ServedJobs,
     *,
     sources: Annotated[str, Form(min_length=1, max_length=500)],
     attributes: Annotated[list[str], Form(min_length=1, max_length=200)],
@@ -255,5 +261,5 @@ def run_target(
     format: Annotated[Format, Form()] = "parquet",  # noqa: A002 - Spark's word for it
 ) -> RedirectResponse:
     """Have a target computed, and go to its job."""
-    job = jobs.start(Asked(sources, tuple(attributes), where or None, missing, keep, format))
+    job = jobs.start(JobRequest(sources, tuple(attributes), where or None, missing, keep, format))
     return RedirectResponse(f"/jobs/{job.id}", 303)

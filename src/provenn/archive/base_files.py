@@ -1,0 +1,95 @@
+"""The files of base catalogs: inspecting, reading, checking and keeping them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from provenn.archive.old_bases import find_old_base
+from provenn.archive.reading_progress import show_reading_progress
+from provenn.archive.spark_place import SparkPlace
+from provenn.catalogs import Base, Files
+from provenn.catalogs.key_values import check_first_keys
+from provenn.catalogs.roots import check_roots
+from provenn.data.changed_files import check_base, read_contents
+from provenn.data.file_memory import FileMemory
+from provenn.data.given_tables import locate_table
+from provenn.files.file_set import GIVEN, TABLE
+from provenn.files.fingerprints import Trust
+from provenn.targets.recovering import compute_despite_damage
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["BaseFilesPlace"]
+
+
+class BaseFilesPlace(SparkPlace):
+    """Reads the files of base catalogs for an archive, with Spark only where Spark alone can."""
+
+    def inspect_files(self, location: str | PathLike[str], **options: Any) -> Files:  # noqa: ANN401 - those of Files.at
+        """Inspect files as the base of a catalog; `options` are the options of `Files.at`."""
+        with show_reading_progress(f"reading {fspath(location)}", self._progress) as progress:
+            return Files.at(location, **options, memory=FileMemory(self.database), progress=progress)
+
+    def inspect_table(self, name: str, trust: Trust | None = None) -> Files:
+        """Inspect a table of Spark's catalog as the base of a catalog."""
+        from provenn.spark.tables.catalog_tables import inspect_table  # noqa: PLC0415 - see above
+
+        return inspect_table(self.pipeline().engine, name, trust, FileMemory(self.database))
+
+    def find_old_base(self, base: Base, name: str) -> Base | None:
+        """Return the base catalog of an older archive for the files of a new base, or None; see `find_old_base`."""
+        return find_old_base(
+            self.database, self._folder, base, name, in_old_terms=self._in_old_terms, read=self.read_contents
+        )
+
+    def _in_old_terms(self, files: Files) -> Files:
+        """Return files with the fingerprints that an older archive would record."""
+        if files.format == TABLE:
+            from provenn.spark.tables.catalog_tables import compute_old_fingerprints  # noqa: PLC0415 - see above
+
+            return files.in_old_terms(compute_old_fingerprints(self.pipeline().engine, files.location))
+        if files.format == GIVEN:
+            return files.in_old_terms(dict(locate_table(self.folder, files).in_old_terms().fingerprints))
+        return files.in_old_terms()
+
+    def read_contents(self, base: Base) -> Base:
+        """Return a base catalog known by all its bytes; an old base catalog is read and recorded now."""
+        if base.files.format == TABLE:
+            from provenn.spark.base_checks import ensure_contents  # noqa: PLC0415 - see above
+
+            return ensure_contents(self.pipeline().engine, self.database, self.folder, base)
+        with show_reading_progress(f"reading {base.files.location}", self._progress) as progress:
+            return read_contents(self.database, self._folder, base, progress)
+
+    def check_first_keys(self, base: Base) -> None:
+        """Check, without Spark, that the first keys of a base catalog identify sources; see `check_first_keys`."""
+        check_first_keys(base, locate_table(self.folder, base.files) if base.files.format == GIVEN else base.files)
+
+    def check_bases(self, bases: Iterable[Base]) -> None:
+        """Check that the files or tables of base catalogs are unchanged; only tables of Spark's catalog start Spark.
+
+        Raises
+        ------
+        FilesMissingError, FilesChangedError
+            If they are missing or changed.
+        """
+        for base in bases:
+            if base.files.format == TABLE:
+                self.pipeline().check((base,))
+                continue
+            check_roots((base,), self._roots)
+            check_base(self.database, self._folder, base)
+
+    def keep_table(self, table: pa.Table) -> AbstractContextManager[Files]:
+        """Keep an in-memory table in the store, as the base of a catalog that the body of the context defines."""
+        from provenn.data.given_tables import keep_table  # noqa: PLC0415 - few tables come from memory
+
+        return keep_table(self.database, self.folder, table)
+
+    def count_key_rows(self, base: Base) -> int:
+        """Check that the key of a base catalog identifies its sources; return the number of sources."""
+        return compute_despite_damage(self.database, self.folder_if_known, lambda: self.pipeline().count_key_rows(base))

@@ -1,0 +1,62 @@
+"""Concatenations of catalogs, which may need a proof that their members are disjoint."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+from provenn.archive.questions import is_proved
+from provenn.catalogs import Catalog, differing_attributes, verbs
+from provenn.database.transactions import Reading
+from provenn.definitions import catalog_store, search
+from provenn.definitions.search import CatalogFilter
+from provenn.logic import disjoint
+
+__all__ = [
+    "NEEDING_PROOF",
+    "Order",
+    "concatenate_catalogs",
+    "find_unproved_concatenations",
+    "list_unproved_concatenations",
+]
+
+NEEDING_PROOF = tuple(kind for kind, catalog_class in verbs.CLASSES.items() if catalog_class.profile.needs_proof)
+"""The classes of catalogs whose definition may rest on a proof about the dependencies."""
+
+Order = Literal["first"]
+"""The rule that chooses the member whose values count for a source of several members."""
+
+
+def concatenate_catalogs(reading: Reading, members: Sequence[Catalog], order: Order | None) -> Catalog:
+    """Return the concatenation of catalogs of the archive.
+
+    Members that define attributes differently must be proved disjoint, unless an order is given.
+    """
+    if order is None and len(members) > 1 and differing_attributes(*members) and _are_disjoint(reading, members):
+        return verbs.concat(*members, overlap="disjoint")
+    return verbs.concat(*members, overlap=order)
+
+
+def find_unproved_concatenations(reading: Reading, catalogs: Collection[Catalog]) -> list[Catalog]:
+    """Return the concatenations that need disjoint members, but whose members are not proved disjoint."""
+    return [
+        catalog
+        for catalog in catalogs
+        if (statement := catalog.required_statement()) is not None and not is_proved(reading, statement)
+    ]
+
+
+def _are_disjoint(reading: Reading, members: Sequence[Catalog]) -> bool:
+    """Whether members are proved to share no source."""
+    return is_proved(reading, disjoint(*(member.digest for member in members)))
+
+
+def list_unproved_concatenations(reading: Reading) -> list[Catalog]:
+    """Return all concatenations of the archive that need disjoint members, but are not known to have them."""
+    digests = [
+        entry.digest
+        for which in [CatalogFilter(kind=kind) for kind in NEEDING_PROOF]
+        for entry in search.search_catalogs(reading, which, most=search.count_matches(reading, which))
+    ]
+    concatenations = catalog_store.get_catalogs(reading, digests) if digests else {}
+    return find_unproved_concatenations(reading, concatenations.values())

@@ -1,0 +1,54 @@
+"""Declaring and retracting facts about catalogs, with notices about what a declaration implies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+from provenn.archive import questions
+from provenn.archive.context import Context
+from provenn.archive.implications import Declared, Implied, find_implications
+from provenn.archive.notices import make_implication_notices, make_repetition_notices
+from provenn.archive.references import CatalogReference, find_digest
+from provenn.database.transactions import Reading, Writing
+from provenn.knowledge import declarations, stored_facts
+from provenn.knowledge.stored_facts import Fact
+from provenn.logic import Statement
+from provenn.people.visibility import Visibility
+from provenn.targets.doubts import refuse_by_counts
+from provenn.words.vocabulary import Vocabulary, name_facts, resolve_statements
+
+__all__ = ["declare_statement", "list_facts", "retract_fact"]
+
+
+def declare_statement(
+    context: Context, statement: str | Statement, reason: str, *, visibility: Visibility, project: str | None
+) -> Declared:
+    """Declare a statement about catalogs; see `Archive.declare`."""
+    with context.database.writing() as writing:
+        (plain,), user_names = resolve_statements(writing, [statement])
+        latest = stored_facts.find_latest_number(writing)
+        with questions.translate_contradictions(writing, user_names):
+            fact = declarations.declare_fact(writing, plain, reason, visibility=visibility, project=project)
+            refuse_by_counts(writing, fact)
+        repeated = fact.id <= latest
+        new = Implied() if repeated else find_implications(writing, [fact])
+        translated = Vocabulary.of(writing, fact.catalogs, user_names).translate_fact(fact)
+    values = {field.name: getattr(translated, field.name) for field in fields(translated)}
+    declared = Declared(**values, empties=new.empties, equates=new.equates, complete=new.complete, repeated=repeated)
+    if repeated:
+        context.workshop.notices.tell(make_repetition_notices(declared, reason, visibility))
+    context.workshop.notices.tell(make_implication_notices(f"by {declared.words}", new, [declared]))
+    return declared
+
+
+def retract_fact(writing: Writing, number: int, reason: str) -> Fact:
+    """Retract a fact, and return it with names in its statement."""
+    return name_facts(writing, [declarations.retract_fact(writing, number, reason)])[0]
+
+
+def list_facts(reading: Reading, which: CatalogReference | None, *, retracted: bool) -> Sequence[Fact]:
+    """Return the facts about a catalog, or all facts, with names in their statements."""
+    if which is None:
+        return name_facts(reading, stored_facts.find_all_facts(reading, retracted=retracted))
+    return name_facts(reading, stored_facts.find_facts_about(reading, find_digest(reading, which), retracted=retracted))

@@ -1,0 +1,131 @@
+"""Adding catalogs to an archive: on files, on tables in memory, or from other catalogs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Protocol, get_args
+
+from provenn.archive import rebuilding
+from provenn.archive.context import Context
+from provenn.archive.notices import make_wording_notice
+from provenn.catalogs import Base, Files
+from provenn.catalogs import Catalog as Definition
+from provenn.data.given_tables import locate_table
+from provenn.database.transactions import Writing
+from provenn.definitions import base_locations, catalog_names, catalog_store, populations, wordings
+from provenn.errors import BaseFilesError
+from provenn.files.file_set import GIVEN
+from provenn.files.fingerprints import Trust
+from provenn.hints import Hint
+from provenn.knowledge import verified_keys
+from provenn.words.vocabulary import SHORT
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from astropy.table import Table
+
+__all__ = ["SupportsArrow", "define_catalog", "ingest_base"]
+
+
+class SupportsArrow(Protocol):
+    """A table that exports its rows to Arrow: a table of Arrow, of polars, of DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the rows as an Arrow C stream."""
+
+
+def ingest_base(
+    context: Context,
+    name: str,
+    path: str | PathLike[str] | Table | pd.DataFrame | SupportsArrow,
+    *,
+    key: str | Sequence[str] | None,
+    population: str,
+    format: str | None = None,  # noqa: A002 - Spark's word for it
+    schema: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
+    null: str | None = None,
+    rebuild: bool | None = None,
+    verify: bool = False,
+    trust: Trust | None = None,
+) -> Base:
+    """Define a base catalog on files or on a table in memory, and put a name on it; see `Archive.ingest`."""
+    if trust not in (None, *get_args(Trust)):
+        hint = Hint('pass trust="content" or trust="metadata"', command="write --trust content or --trust metadata")
+        raise BaseFilesError(f"unknown way to trust files: {trust!r}", hint=hint)
+    workshop = context.workshop
+    if not isinstance(path, str | PathLike):
+        table = _convert_table(path, key, format, schema, options, null, trust)
+        with workshop.keep_table(table) as files:
+            return _ingest_files(context, name, files, key, population, rebuild=rebuild, verify=verify, trust=trust)
+    if format == "table":
+        files = workshop.inspect_table(str(path), trust)
+    else:
+        files = workshop.inspect_files(path, format=format, schema=schema, options=options, null=null, trust=trust)
+    return _ingest_files(context, name, files, key, population, rebuild=rebuild, verify=verify, trust=trust)
+
+
+def _ingest_files(
+    context: Context,
+    name: str,
+    files: Files,
+    key: str | Sequence[str] | None,
+    population: str,
+    *,
+    rebuild: bool | None,
+    verify: bool,
+    trust: Trust | None,
+) -> Base:
+    """Define a base catalog on inspected files, and put the name on it."""
+    workshop = context.workshop
+    known_population = context.read(populations.find_population, population)
+    base = Base.of(files, key=key, population=known_population or population)
+    workshop.check_first_keys(base)
+    if trust is None:
+        base = workshop.find_old_base(base, name) or base
+    rows = workshop.count_key_rows(base) if verify else None
+    context.write(_add_base, name, base, files, rows, rebuild=rebuild)
+    return base
+
+
+def _add_base(writing: Writing, name: str, base: Base, files: Files, rows: int | None, *, rebuild: bool | None) -> None:
+    """Add a base catalog on inspected files, put the name on it, and record the number of rows, if counted."""
+    if files.format == GIVEN and writing.folder is not None:
+        locate_table(writing.folder, files)  # a process that slept for long has lost its pin, and maybe the table
+    earlier = catalog_names.find_named_digest(writing, name)
+    if earlier is not None and earlier != base.digest:
+        rebuilding.replace_base(writing, name, earlier, base, rebuild=rebuild)
+    else:
+        if not catalog_store.add_catalogs(writing, base):
+            base_locations.record_current_location(writing, base)
+        catalog_names.assign_name(writing, name, base.digest)
+    if rows is not None:
+        verified_keys.record_verification(writing, base.digest, rows)
+
+
+def define_catalog(context: Context, definition: Definition, name: str | None = None) -> None:
+    """Add a definition, and put a new name on it; see `Archive.define`."""
+    with context.database.writing() as writing:
+        earlier = wordings.find_earlier_wording(writing, definition)
+        catalog_store.add_catalogs(writing, definition)
+        if name is not None:
+            catalog_names.assign_name(writing, name, definition.digest)
+    if earlier is not None:
+        context.workshop.notices.tell([make_wording_notice(name or definition.digest[:SHORT], earlier)])
+
+
+def _convert_table(table: object, key: str | Sequence[str] | None, *others: object) -> pa.Table:
+    """Return a table in memory as Arrow, if it can be the base of a catalog; write nothing yet."""
+    if any(option is not None for option in others):
+        raise BaseFilesError(
+            "a table in memory already has types",
+            hint="omit format=, schema=, options=, null= and trust=; use keep() and rename() on the catalog",
+        )
+    from provenn.files.in_memory import check_table_key, convert_to_arrow  # noqa: PLC0415 - few tables come from memory
+
+    arrow = convert_to_arrow(table)
+    if key is not None:
+        check_table_key(arrow, key)
+    return arrow

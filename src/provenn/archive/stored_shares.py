@@ -1,0 +1,19 @@
+"""How much of a catalog is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from provenn.catalogs import Catalog
+
+__all__ = ["measure_stored_share"]
+
+
+def measure_stored_share(catalog: Catalog, stored_identities: Mapping[str, frozenset[str]]) -> float:
+    """Return the share of a catalog's attributes that is stored, from 0 to 1; `stored_identities` is by extent.
+
+    The key, which every fragment has, counts only if the catalog has no other attribute.
+    """
+    key = {attribute.identity for attribute in catalog.schema.key}
+    attributes = {attribute.identity for attribute in catalog.schema.values()} - key or key
+    return len(attributes & stored_identities.get(catalog.extent.digest, frozenset())) / len(attributes)

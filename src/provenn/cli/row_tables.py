@@ -1,0 +1,75 @@
+"""Rows of data, as a table and as JSON."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from datetime import date, time, timedelta
+from decimal import Decimal
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from provenn.cli.output import write_text
+from provenn.sizes import format_size
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from provenn.spark.writing import WrittenFiles
+
+__all__ = ["rows_data", "write_file_summary", "write_rows", "written_file_data"]
+
+
+def write_rows(rows: pd.DataFrame) -> None:
+    """Write rows as a table."""
+    if rows.empty:
+        write_text(f"no sources; attributes: {', '.join(map(str, rows.columns))}")
+    else:
+        write_text(rows.to_string(index=False))
+
+
+def rows_data(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return rows as JSON data; NaN and infinity, which JSON lacks, become null, and times become ISO 8601.
+
+    Numbers keep every computed digit, except that a decimal with digits after the point becomes the nearest double.
+    Bytes are written in base64.
+    """
+    columns = [[_convert_value(value) for value in rows[name].tolist()] for name in rows.columns]
+    return {"columns": [str(name) for name in rows.columns], "rows": [list(row) for row in zip(*columns, strict=True)]}
+
+
+def _convert_value(value: Any) -> Any:  # noqa: ANN401 - any value of a table, and JSON
+    """Return a value of a table as JSON data."""
+    import pandas as pd  # noqa: PLC0415 - only where there are data
+
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if isfinite(value) else None
+        case dict():
+            return {str(key): _convert_value(member) for key, member in value.items()}
+        case list() | tuple():
+            return [_convert_value(member) for member in value]
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case bytes():
+            return b64encode(value).decode()
+    if value is pd.NA or value is pd.NaT:
+        return None
+    if isinstance(value, timedelta):
+        return pd.Timedelta(value).isoformat()
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return _convert_value(value.tolist()) if hasattr(value, "tolist") else str(value)
+
+
+def write_file_summary(file: WrittenFiles) -> None:
+    """Write the path and the size of a written file, and the reasons why its header lacks something."""
+    write_text(f"wrote {file.rows:,} sources to {file.path}, {format_size(file.size)}")
+    for reason in file.left_out:
+        write_text(f"left out of its header: {reason}")
+
+
+def written_file_data(file: WrittenFiles) -> dict[str, Any]:
+    """Return which file a command wrote as JSON data."""
+    return {"path": str(file.path), "rows": file.rows, "size": file.size, "left_out": list(file.left_out)}

@@ -1,0 +1,35 @@
+"""The settings of an archive, for example the location of the data."""
+
+from __future__ import annotations
+
+from sqlalchemy import delete, insert, select
+
+from provenn.database.tables import settings
+from provenn.database.transactions import Reading, Writing
+
+__all__ = ["STORE", "UNFINISHED", "VISIBILITY", "change_setting", "forget_setting", "read_setting"]
+
+STORE = "store"
+"""The key of the location of the data: a URI, or a path, which in a folder archive may be relative to its folder."""
+
+UNFINISHED = "unfinished"
+"""The key of the unfinished work on the archive at its last write, if there was any."""
+
+VISIBILITY = "visibility"
+"""The key of the default visibility of names: "private" or "public"."""
+
+
+def read_setting(reading: Reading, key: str) -> str | None:
+    """Return the value of a setting, or None."""
+    return reading.connection.scalar(select(settings.c.value).where(settings.c.key == key))
+
+
+def change_setting(writing: Writing, key: str, value: str) -> None:
+    """Set a setting, replacing an earlier value."""
+    forget_setting(writing, key)
+    writing.connection.execute(insert(settings), {"key": key, "value": value})
+
+
+def forget_setting(writing: Writing, key: str) -> bool:
+    """Remove a setting; return whether a value was set."""
+    return bool(writing.connection.execute(delete(settings).where(settings.c.key == key)).rowcount)

@@ -1,0 +1,321 @@
+"""Names: movable labels on catalogs, with their history. Deleting a name deletes no catalog.
+
+All names of an archive share a namespace: even private names are unique.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, NewType
+
+from sqlalchemy import delete, func, insert, or_, select, update
+
+from provenn.batches import split_batches
+from provenn.database import settings
+from provenn.database.tables import catalogs, name_history, names
+from provenn.database.transactions import Reading, Writing
+from provenn.digests import CatalogDigest, is_digest
+from provenn.errors import CatalogNameError, NotYoursError, UnknownCatalogError, did_you_mean
+from provenn.hints import Hint
+from provenn.people import audit_log, projects
+from provenn.people.visibility import Visibility, check_visibility, filter_visible, is_visible_name
+
+__all__ = [
+    "CatalogName",
+    "NameChange",
+    "NameRecord",
+    "assign_name",
+    "check_name",
+    "filter_owned_names",
+    "find_named_digest",
+    "find_names_by_digest",
+    "find_private_names",
+    "list_names",
+    "make_unknown_name_error",
+    "move_name",
+    "read_default_visibility",
+    "read_name_history",
+    "remove_name",
+]
+
+CatalogName = NewType("CatalogName", str)
+"""A name that a catalog may have; a text that a user types becomes one by `check_name`."""
+
+LONGEST = 200
+_NAMES = select(
+    names.c.name,
+    names.c.catalog,
+    names.c.changed_at,
+    names.c.changed_by,
+    names.c.owner,
+    names.c.visibility,
+    names.c.project,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NameRecord:
+    """A name with the digest of the catalog, the last change, the owner and the visibility."""
+
+    name: CatalogName
+    catalog: CatalogDigest
+    changed_at: datetime
+    changed_by: str
+    owner: str
+    visibility: Visibility
+    project: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NameChange:
+    """A change of a name: it was put on a catalog, shown to others, or, if `catalog` is None, deleted."""
+
+    name: CatalogName
+    catalog: CatalogDigest | None
+    at: datetime
+    by: str
+    visibility: Visibility = "public"
+    project: str | None = None
+
+
+def assign_name(
+    writing: Writing, name: str, digest: CatalogDigest, visibility: Visibility | None = None, project: str | None = None
+) -> None:
+    """Give a catalog a new name, or change the visibility of an existing name of the catalog.
+
+    Parameters
+    ----------
+    writing
+        The transaction.
+    name, digest
+        The name, and the digest of the catalog.
+    visibility, project
+        The visibility of the name. By default a new name gets the archive's default visibility, and an existing name
+        keeps its visibility.
+
+    Raises
+    ------
+    CatalogNameError
+        If the name is unfit, or belongs to another catalog.
+    UnknownCatalogError
+        If the archive does not hold the catalog, or the viewer does not see it.
+    NotYoursError
+        If the visibility is to change, and the name belongs to another person.
+    VisibilityError, ProjectError
+        If the visibility or the project does not exist.
+    """
+    checked_name = check_name(name)
+    if visibility is not None or project is not None:
+        check_visibility(visibility or "project", project)
+    if project is not None:
+        projects.require_project(writing, project)
+    existing = _find_name(writing, name)
+    if existing is None:
+        _require_catalog(writing, digest)
+        if writing.connection.scalar(select(names.c.name).where(names.c.name == name)) is not None:
+            raise CatalogNameError(f"the name {name} is taken", hint="choose another name")
+        if visibility is None and project is None:
+            new_visibility = read_default_visibility(writing)
+        else:
+            new_visibility = visibility or "project"
+        row = {"name": name, "owner": writing.who, "visibility": new_visibility, "project": project}
+        writing.connection.execute(insert(names), {**row, **_make_change_values(writing, digest)})
+        _record_change(writing, "name", checked_name, digest)
+    elif existing.catalog != digest:
+        raise CatalogNameError(
+            f"{name} already names the catalog {existing.catalog[:12]}",
+            hint=Hint("choose another name, or pass move=True", command="choose another name, or add --move"),
+        )
+    elif visibility is not None or project is not None:
+        _change_visibility(writing, existing, visibility or "project", project)
+
+
+def _change_visibility(writing: Writing, record: NameRecord, visibility: Visibility, project: str | None) -> None:
+    if (record.visibility, record.project) == (visibility, project):
+        return
+    _check_owner(writing, record)
+    values = {"visibility": visibility, "project": project, **_make_change_values(writing, record.catalog)}
+    writing.connection.execute(update(names).where(names.c.name == record.name).values(values))
+    _record_change(writing, "show name", record.name, record.catalog)
+
+
+def move_name(writing: Writing, name: str, digest: CatalogDigest) -> None:
+    """Move an existing name to another catalog.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If the viewer sees no such name, or no such catalog.
+    NotYoursError
+        If the name belongs to another person.
+    """
+    record = _require_name(writing, name)
+    if record.catalog != digest:
+        _require_catalog(writing, digest)
+        _check_owner(writing, record)
+        values = _make_change_values(writing, digest)
+        writing.connection.execute(update(names).where(names.c.name == name).values(values))
+        _record_change(writing, "move name", record.name, digest)
+
+
+def remove_name(writing: Writing, name: str) -> None:
+    """Delete a name, but keep the history and the catalog.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If the viewer sees no such name.
+    NotYoursError
+        If the name belongs to another person.
+    """
+    record = _require_name(writing, name)
+    _check_owner(writing, record)
+    _record_change(writing, "delete name", record.name, None)
+    writing.connection.execute(delete(names).where(names.c.name == name))
+
+
+def read_default_visibility(reading: Reading) -> Visibility:
+    """Return the default visibility of new names."""
+    return "private" if settings.read_setting(reading, settings.VISIBILITY) == "private" else "public"
+
+
+def find_named_digest(reading: Reading, name: str) -> CatalogDigest | None:
+    """Return the digest of the catalog with a name, or None if the name does not exist for the viewer."""
+    if not name.isprintable():
+        return None  # no name has such characters, and PostgreSQL would not accept them in a text
+    return reading.connection.scalar(select(names.c.catalog).where(names.c.name == name, is_visible_name(reading)))
+
+
+def find_names_by_digest(
+    reading: Reading, digests: Collection[CatalogDigest]
+) -> dict[CatalogDigest, tuple[CatalogName, ...]]:
+    """Return the names of catalogs, sorted, by digest; skip catalogs without a name."""
+    query = select(names.c.catalog, names.c.name).where(is_visible_name(reading)).order_by(names.c.name)
+    names_by_digest: dict[CatalogDigest, list[CatalogName]] = {}
+    for batch in split_batches(digests):
+        for digest, name in reading.connection.execute(query.where(names.c.catalog.in_(batch))):
+            names_by_digest.setdefault(digest, []).append(name)
+    return {digest: tuple(catalog_names) for digest, catalog_names in names_by_digest.items()}
+
+
+def list_names(reading: Reading) -> Sequence[NameRecord]:
+    """Return all names visible to the viewer, sorted."""
+    query = _NAMES.where(is_visible_name(reading)).order_by(names.c.name)
+    return [NameRecord(*row) for row in reading.connection.execute(query)]
+
+
+def filter_owned_names(reading: Reading, candidates: Collection[CatalogName]) -> frozenset[CatalogName]:
+    """Return the names movable by the viewer: the viewer's own names, or all names without a viewer."""
+    if reading.viewer is None:
+        return frozenset(candidates)
+    query = select(names.c.name).where(names.c.owner == reading.viewer)
+    queries = (query.where(names.c.name.in_(batch)) for batch in split_batches(candidates))
+    return frozenset(name for batch_query in queries for name in reading.connection.scalars(batch_query))
+
+
+def find_private_names(reading: Reading, owner: str, digests: Collection[CatalogDigest]) -> tuple[CatalogName, ...]:
+    """Return the private names of an owner for some catalogs, sorted."""
+    query = select(names.c.name).where(names.c.owner == owner, names.c.visibility == "private")
+    queries = (query.where(names.c.catalog.in_(batch)) for batch in split_batches(digests))
+    return tuple(sorted(name for batch_query in queries for name in reading.connection.scalars(batch_query)))
+
+
+def read_name_history(reading: Reading, name: str) -> Sequence[NameChange]:
+    """Return the changes of a name, the latest first; the name may have been deleted.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If the viewer sees no change of such a name.
+    """
+    history = name_history.c
+    columns = (history.name, history.catalog, history.at, history.by, history.visibility, history.project)
+    query = select(*columns).where(history.name == name, is_visible_name(reading, name_history))
+    query = query.order_by(history.id.desc())
+    changes = [NameChange(*row) for row in reading.connection.execute(query)]
+    if not changes:
+        raise make_unknown_name_error(reading, name)
+    return changes
+
+
+_LIST: Final = Hint(
+    "archive.search() lists catalogs with names",
+    command="`provenn ls` lists the names",
+    page="the page Catalogs lists the names",
+)
+
+
+def make_unknown_name_error(reading: Reading, name: str) -> UnknownCatalogError:
+    """Return the error for an unknown name, with a similar name as a hint."""
+    if not name.isprintable():
+        return UnknownCatalogError(f"no catalog is named {name!r}")
+    # Comparing with every name of a large archive takes seconds; a typo mostly keeps the length and one of the ends.
+    column = names.c.name
+    ends = or_(func.substr(column, 1, 1) == name[:1], func.substr(column, func.length(column)) == name[-1:])
+    similar = select(column).where(func.length(column).between(len(name) - 2, len(name) + 2), ends)
+    hint = did_you_mean(
+        name, reading.connection.scalars(similar.where(is_visible_name(reading)).order_by(column).limit(10_000))
+    )
+    return UnknownCatalogError(f"no catalog is named {name!r}", hint=hint or _LIST)
+
+
+def check_name(name: str) -> CatalogName:
+    """Return a text as the name of a catalog, if it can be one.
+
+    Raises
+    ------
+    CatalogNameError
+        If the text is unfit.
+    """
+    if not name.strip() or name != name.strip() or not name.isprintable() or len(name) > LONGEST:
+        raise CatalogNameError(
+            f"{name[:LONGEST]!r} cannot name a catalog",
+            hint=f"use up to {LONGEST} printable characters, without spaces at the ends",
+        )
+    if is_digest(name):
+        raise CatalogNameError(
+            f"{name} cannot name a catalog: it looks like a digest", hint="choose a name that is not hexadecimal"
+        )
+    return CatalogName(name)
+
+
+def _find_name(reading: Reading, name: str) -> NameRecord | None:
+    row = reading.connection.execute(_NAMES.where(names.c.name == name, is_visible_name(reading))).first()
+    return None if row is None else NameRecord(*row)
+
+
+def _require_name(reading: Reading, name: str) -> NameRecord:
+    record = _find_name(reading, name) if name.isprintable() else None
+    if record is None:
+        raise make_unknown_name_error(reading, name)
+    return record
+
+
+def _check_owner(writing: Writing, record: NameRecord) -> None:
+    if writing.viewer not in (None, record.owner):
+        raise NotYoursError(
+            f"the name {record.name} belongs to {record.owner}",
+            hint="only its owner can change it; choose another name",
+        )
+
+
+def _require_catalog(reading: Reading, digest: CatalogDigest) -> None:
+    stored = reading.connection.scalar(select(catalogs.c.digest).where(catalogs.c.digest == digest))
+    if stored is None or not filter_visible(reading, [digest]):
+        raise UnknownCatalogError(f"the archive holds no catalog {digest}", hint="add the catalog first")
+
+
+def _make_change_values(writing: Writing, digest: CatalogDigest) -> dict[str, object]:
+    return {"catalog": digest, "changed_at": writing.when, "changed_by": writing.who}
+
+
+def _record_change(writing: Writing, action: str, name: CatalogName, digest: CatalogDigest | None) -> None:
+    """Record a change of a name in the name history and in the audit log, with owner and visibility."""
+    columns = (names.c.owner, names.c.visibility, names.c.project)
+    owner, visibility, project = writing.connection.execute(select(*columns).where(names.c.name == name)).one()
+    row = {"name": name, "catalog": digest, "at": writing.when, "by": writing.who}
+    access = {"owner": owner, "visibility": visibility, "project": project}
+    writing.connection.execute(insert(name_history), {**row, **access})
+    audit_log.record_action(writing, action, name, f"{digest or ''} {visibility} {project or ''}".strip())

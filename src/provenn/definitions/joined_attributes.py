@@ -1,0 +1,37 @@
+"""Attributes joined by concatenations from the different definitions of their members."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy import select
+
+from provenn.batches import split_batches
+from provenn.catalogs.verbs import CLASSES
+from provenn.criteria import AttributeIdentity
+from provenn.database.tables import attributes, catalogs, dependencies
+from provenn.database.transactions import Reading
+
+__all__ = ["find_joined_attributes"]
+
+_JOINING = [kind for kind, catalog_class in CLASSES.items() if catalog_class.profile.joins_attributes]
+
+
+def find_joined_attributes(reading: Reading, identities: Collection[AttributeIdentity]) -> frozenset[AttributeIdentity]:
+    """Return the identities of attributes defined by concatenations below the definers of some attributes.
+
+    The result contains every attribute joined from any of the `identities`, and possibly more.
+    """
+    joined: set[AttributeIdentity] = set()
+    for batch in split_batches(identities):
+        below = select(attributes.c.catalog).where(attributes.c.identity.in_(batch)).cte("below", recursive=True)
+        further = select(dependencies.c.catalog).join(below, dependencies.c.dependency == below.c.catalog)
+        below = below.union(further)
+        query = (
+            select(attributes.c.identity)
+            .join(catalogs, catalogs.c.digest == attributes.c.catalog)
+            .join(below, below.c.catalog == attributes.c.catalog)
+            .where(catalogs.c.kind.in_(_JOINING))
+        )
+        joined.update(reading.connection.scalars(query.distinct()))
+    return frozenset(joined)

@@ -1,0 +1,157 @@
+"""Searching catalogs: filtered and sorted lists, a page at a time.
+
+A list is read from an index, in the order of the index. So a list of a large archive takes no longer than a walk
+through that index, whatever the conditions, and usually much less.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sqlalchemy import ColumnElement, func, or_, select
+
+from provenn.database.tables import catalogs, names
+from provenn.database.transactions import Reading
+from provenn.definitions import wordings
+from provenn.definitions.attributes import select_schemas_with_attribute
+from provenn.definitions.catalog_store import SHORTEST_DIGEST, CatalogEntry, read_entries, select_entries
+from provenn.people.visibility import is_visible_name, select_creations
+
+__all__ = ["CatalogFilter", "SortOrder", "count_matches", "list_owners", "search_catalogs"]
+
+SortOrder = Literal["newest", "oldest", "name"]
+"""The order of a list."""
+
+_BEGINNING = re.compile(rf"[0-9a-f]{{{SHORTEST_DIGEST},64}}")
+_MOST = 2**31  # more catalogs than there can be
+# Not the column itself: then databases would look up each matching catalog instead of walking the index.
+_DIGEST = catalogs.c.digest.concat("")
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogFilter:
+    """Conditions on catalogs; a catalog matches if it fulfils all of them.
+
+    Parameters
+    ----------
+    text
+        A text in a name, or in the definition as the user wrote it, ignoring case; or the beginning of the digest, with
+        at least `SHORTEST_DIGEST` digits.
+    kind, population, owner
+        The name of the class; the name of the population; the person that added the catalog.
+    attribute
+        The name of an attribute, or the beginning of the name, ignoring case.
+    named
+        Whether only catalogs with a name match.
+    """
+
+    text: str = ""
+    kind: str | None = None
+    population: str | None = None
+    attribute: str | None = None
+    owner: str | None = None
+    named: bool = False
+
+
+def search_catalogs(
+    reading: Reading, catalog_filter: CatalogFilter, *, sort: SortOrder = "newest", start: int = 0, most: int = 1000
+) -> Sequence[CatalogEntry]:
+    """Return a page of the catalogs matching a filter.
+
+    Parameters
+    ----------
+    reading
+        The transaction.
+    catalog_filter
+        The filter.
+    sort
+        The order: by time of addition; or by name, where unnamed catalogs come last, newest first.
+    start, most
+        The number of catalogs to skip, and the largest number to return.
+    """
+    start, most = _clamp(start), _clamp(most)
+    if not most or not _can_match(catalog_filter):
+        return []
+    query = select_entries(reading)
+    created_at = query.selected_columns.created_at
+    query = query.where(*_make_conditions(reading, catalog_filter, query.selected_columns.created_by))
+    newest = (created_at.desc(), catalogs.c.digest.desc())
+    if sort == "oldest":
+        return read_entries(reading, query.order_by(created_at, catalogs.c.digest).offset(start).limit(most))
+    if sort == "newest":
+        return read_entries(reading, query.order_by(*newest).offset(start).limit(most))
+    first_names = select(names.c.catalog, func.min(names.c.name).label("first")).where(is_visible_name(reading))
+    first = first_names.group_by(names.c.catalog).subquery()
+    with_name = query.join(first, first.c.catalog == catalogs.c.digest)
+    entries = read_entries(reading, with_name.order_by(first.c.first).offset(start).limit(most))
+    if len(entries) < most and not catalog_filter.named:
+        if entries or not start:
+            named_count = start + len(entries)
+        else:
+            named_count = count_matches(reading, replace(catalog_filter, named=True))
+        without_name = query.where(~_is_named(reading)).order_by(*newest)
+        unnamed = without_name.offset(max(0, start - named_count)).limit(most - len(entries))
+        entries += read_entries(reading, unnamed)
+    return entries
+
+
+def count_matches(reading: Reading, catalog_filter: CatalogFilter) -> int:
+    """Return the number of catalogs matching a filter."""
+    if not _can_match(catalog_filter):
+        return 0
+    entries = select_entries(reading)
+    query = entries.where(*_make_conditions(reading, catalog_filter, entries.selected_columns.created_by))
+    return reading.connection.execute(query.with_only_columns(func.count(), maintain_column_froms=True)).scalar_one()
+
+
+def list_owners(reading: Reading) -> tuple[str, ...]:
+    """Return the owners of catalogs: the people that added them, sorted."""
+    column = catalogs.c.created_by if reading.viewer is None else select_creations(reading.viewer).c.who
+    return tuple(sorted(reading.connection.scalars(select(column).distinct())))
+
+
+def _is_named(reading: Reading) -> ColumnElement[bool]:
+    return _DIGEST.in_(select(names.c.catalog).where(is_visible_name(reading)))
+
+
+def _make_conditions(
+    reading: Reading, catalog_filter: CatalogFilter, owner: ColumnElement[str]
+) -> Iterator[ColumnElement[bool]]:
+    if catalog_filter.text:
+        matching_names = select(names.c.catalog).where(names.c.name.icontains(catalog_filter.text, autoescape=True))
+        with_name = matching_names.where(is_visible_name(reading))
+        alternatives = [_DIGEST.in_(with_name), _DIGEST.in_(wordings.select_with_text(catalog_filter.text))]
+        beginning = catalog_filter.text.lower()
+        if _BEGINNING.fullmatch(beginning):
+            alternatives.append(catalogs.c.digest.between(beginning, beginning + "g"))  # after every hexadecimal digit
+        yield or_(*alternatives)
+    wanted = (
+        (catalogs.c.kind, catalog_filter.kind),
+        (catalogs.c.population, catalog_filter.population),
+        (owner, catalog_filter.owner),
+    )
+    yield from (column == value for column, value in wanted if value is not None)
+    if catalog_filter.attribute:
+        yield catalogs.c.schema.in_(select_schemas_with_attribute(catalog_filter.attribute))
+    if catalog_filter.named:
+        yield _is_named(reading)
+
+
+def _can_match(catalog_filter: CatalogFilter) -> bool:
+    """Whether a database can hold the texts of a filter; a database refuses even queries with other texts."""
+    texts = (
+        catalog_filter.text,
+        catalog_filter.kind,
+        catalog_filter.population,
+        catalog_filter.attribute,
+        catalog_filter.owner,
+    )
+    characters = (character for text in texts if text for character in text)
+    return not any(character == "\0" or "\ud800" <= character <= "\udfff" for character in characters)
+
+
+def _clamp(number: int) -> int:
+    return min(max(number, 0), _MOST)

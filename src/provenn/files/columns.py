@@ -1,0 +1,79 @@
+"""The columns of files, read without the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from provenn.criteria import Type
+from provenn.errors import BaseFilesError
+from provenn.files.type_names import parse_spark_type
+
+__all__ = ["FileColumn", "FileContents", "check_columns", "parse_schema"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileColumn:
+    """A column of files.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    type
+        Its type in Spark; a type without comparison in provenn is kept by name.
+    nullable
+        Whether a value can be missing.
+    unit, description, ucd
+        Metadata for people and tools; empty if unknown. A UCD is a word of the Virtual Observatory for what is
+        measured, such as ``pos.eq.ra;meta.main``.
+    """
+
+    name: str
+    type: Type
+    nullable: bool
+    unit: str = ""
+    description: str = ""
+    ucd: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileContents:
+    """The description of a file by the file itself.
+
+    Parameters
+    ----------
+    columns
+        Its columns.
+    rows
+        The number of rows; None if unknown without reading the data.
+    options
+        Additional options needed to read the file.
+    metadata
+        The metadata of the table as a whole, by keyword: JSON values.
+    """
+
+    columns: tuple[FileColumn, ...]
+    rows: int | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def check_columns(columns: Sequence[FileColumn], file: str) -> tuple[FileColumn, ...]:
+    """Return the columns if there are any and all names can be names of attributes."""
+    if not columns:
+        raise BaseFilesError(f"{file} has no columns")
+    seen: set[str] = set()
+    for name in (column.name for column in columns):
+        if not name.strip() or not name.isprintable():
+            raise BaseFilesError(f"{file} has a column named {name!r}", hint="rename it in the file")
+        if name in seen:
+            raise BaseFilesError(f"{file} has two columns {name}", hint="rename one in the file")
+        seen.add(name)
+    return tuple(columns)
+
+
+def parse_schema(schema: Mapping[str, str]) -> tuple[FileColumn, ...]:
+    """Return the columns declared by the user, for formats without column descriptions."""
+    return tuple(FileColumn(name, parse_spark_type(text), nullable=True) for name, text in schema.items())

@@ -1,0 +1,403 @@
+"""The files of a base catalog: their location, their columns, and whether they have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any, Self
+
+from provenn.digests import content_digest
+from provenn.errors import BaseFilesError
+from provenn.files.changes import (
+    compute_content_fingerprints,
+    compute_current_fingerprints,
+    explain_changed_files,
+    make_old_fingerprints,
+)
+from provenn.files.columns import FileColumn, check_columns
+from provenn.files.fingerprints import Basis, Caveat, Trust, find_basis, make_fingerprints
+from provenn.files.formats import read_file_contents, settle_format
+from provenn.files.hashing import HashMemory, ReadingProgress
+from provenn.files.hats import read_hats
+from provenn.files.listing import list_files, make_absolute
+from provenn.files.partition_columns import find_partition_columns
+from provenn.files.table_metadata import decode_metadata, encode_metadata
+from provenn.files.type_names import restore_type
+from provenn.gate.entrances import entrance
+from provenn.gate.formats import check_reading
+
+__all__ = ["EXTERNAL", "GIVEN", "TABLE", "Files"]
+
+EXTERNAL = "external"
+"""The format of a dataset outside the archive, known from imported lineage alone. Its data cannot be read."""
+
+GIVEN = "given"
+"""The format of a table ingested from memory; the archive keeps its data: see `provenn.data.given_tables`."""
+
+TABLE = "table"
+"""The format of a table of Spark's catalog. There are no files: `provenn.spark.tables` reads the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files read together as one table.
+
+    Parameters
+    ----------
+    format
+        Spark's name of the format.
+    options
+        Spark's options to read them, by lower-case name, sorted.
+    columns
+        The columns, partition columns last.
+    partitions
+        The columns with values from the names of folders, ``year=2026``.
+    digest
+        The hash of the fingerprints of all files; order and names of files do not matter.
+    location
+        The last known location: a file, a folder or a glob; a path or a URI.
+    fingerprints
+        The fingerprints of the files at that time, by path below the location.
+    row_count
+        The number of rows, if metadata say so.
+    contents
+        For files that an archive of format 0005 or older ingested: fingerprints made from all bytes, by the same paths,
+        once the files were read. From then on these fingerprints decide whether a file changed.
+    was_late
+        Whether files may have changed unnoticed after they were ingested and before `contents` was made.
+    row_key
+        For files without a key: the last two columns, which are not in the files, and hold the file and the position of
+        each row; see `provenn.files.row_keys`.
+    metadata
+        The metadata of the table as a whole, by keyword; each value in JSON.
+    """
+
+    format: str
+    options: tuple[tuple[str, str], ...]
+    columns: tuple[FileColumn, ...]
+    partitions: tuple[str, ...]
+    digest: str
+    location: str
+    fingerprints: tuple[tuple[str, str], ...] = field(repr=False)
+    row_count: int | None
+    contents: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    was_late: bool = False
+    row_key: tuple[str, ...] = ()
+    metadata: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def own_columns(self) -> tuple[FileColumn, ...]:
+        """The columns in the files, or in the names of their folders: without the row key."""
+        return self.columns[: len(self.columns) - len(self.row_key)]
+
+    @classmethod
+    @entrance("base files", "formats", "expansion")
+    def at(
+        cls,
+        location: str | PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - Spark's word
+        schema: Mapping[str, str] | None = None,
+        options: Mapping[str, Any] | None = None,
+        null: str | None = None,
+        trust: Trust | None = None,
+        memory: HashMemory | None = None,
+        progress: ReadingProgress | None = None,
+    ) -> Self:
+        """Inspect files: read all bytes for the fingerprints, and the columns from metadata or first lines.
+
+        Parameters
+        ----------
+        location
+            A file, a folder with all its content, or a glob; a path or a URI. For a folder in HATS, its parts.
+        format
+            Spark's name of the format. By default the suffixes decide.
+        schema
+            Types by column. For CSV, all other columns get the types seen in the first block. Formats with column
+            descriptions, such as Parquet, take no schema; any other format needs one.
+        options
+            Spark's options to read the files.
+        null
+            The text that stands for NULL in text files, besides the empty text.
+        trust
+            The basis of the fingerprints: by default all bytes, or ETag and version from an object store; "content"
+            reads all bytes from object stores, too; "metadata" reads sizes, times and footers alone.
+        memory, progress
+            As for `provenn.files.hashing.hash_files`.
+
+        Raises
+        ------
+        FilesMissingError
+            If there are no files.
+        BaseFilesError
+            If the files cannot be read, or do not fit together; or the format or an option is not allowed.
+        ExpansionError
+            If the files decompress to more than the allowed size.
+        TypeNameError
+            If the schema names a type that Spark does not have.
+        """
+        if format == TABLE:
+            raise BaseFilesError(f"{location} is a table of Spark", hint="ingest it into an archive")
+        if format == GIVEN:
+            raise BaseFilesError(f"the format of {location} is reserved", hint="ingest such tables from memory")
+        if format == EXTERNAL:
+            raise BaseFilesError(
+                f"the format of {location} is reserved for lineage",
+                hint="such datasets come only from imported lineage",
+            )
+        place = make_absolute(location)
+        hats = read_hats(place) if format in (None, "parquet") else None
+        place = hats.files if hats else place
+        listing = list_files(place)
+        file_format, read_options = settle_format(listing, format, options or {}, null)
+        check_reading(file_format, read_options, place)
+        prints_by_name = make_fingerprints(listing, file_format, trust, memory, progress)
+        # File names are no part of the identity, so nothing may depend on their order.
+        listing.sort(key=lambda file: prints_by_name[file.name])
+        contents = read_file_contents(listing, file_format, read_options, schema)
+        columns, row_count = contents.columns, contents.rows
+        if hats:
+            hats.check((file.name for file in listing), row_count)
+            columns = hats.describe_columns(columns)
+        partitions = [
+            partition
+            for partition in find_partition_columns(listing)
+            if partition.name not in {column.name for column in columns}
+        ]
+        return cls(
+            file_format,
+            tuple(sorted({**read_options, **contents.options}.items())),
+            check_columns([*columns, *partitions], place),
+            tuple(partition.name for partition in partitions),
+            _hash_fingerprints(prints_by_name),
+            place,
+            tuple(sorted(prints_by_name.items())),
+            row_count,
+            metadata=encode_metadata(contents.metadata),
+        )
+
+    @property
+    def table_metadata(self) -> dict[str, Any]:
+        """The metadata of the table as a whole, by keyword."""
+        return decode_metadata(self.metadata)
+
+    @classmethod
+    def elsewhere(cls, namespace: str, name: str, version: str, columns: Sequence[FileColumn]) -> Self:
+        """Return an external dataset, known from lineage alone. Equal arguments mean the same dataset.
+
+        Parameters
+        ----------
+        namespace, name, version
+            The namespace, name and version in the imported lineage; the version may be empty.
+        columns
+            The columns according to the imported lineage.
+        """
+        location = f"{namespace.rstrip('/')}/{name}" + (f"@{version[:12]}" if version else "")
+        digest = content_digest("external", [namespace, name, version])
+        return cls(EXTERNAL, (), check_columns(columns, location), (), digest, location, (), None)
+
+    @property
+    def basis(self) -> Basis | None:
+        """The basis of the fingerprints that decide whether a file changed; None without fingerprints."""
+        return find_basis(text for _, text in self.contents or self.fingerprints)
+
+    @property
+    def is_old(self) -> bool:
+        """Whether an archive of format 0005 or older ingested the files, with metadata as their identity."""
+        return find_basis(text for _, text in self.fingerprints) == "unverified"
+
+    @property
+    def caveat(self) -> Caveat | None:
+        """The assumption about the files behind every result based on them; None without an assumption."""
+        if self.was_late:
+            return "late"
+        return self.basis if self.basis in ("metadata", "unverified") else None
+
+    @property
+    def content(self) -> str:
+        """The digest of the content of the files; empty if only an older archive has read them.
+
+        Observations on the data, such as a unique key, belong to this digest.
+        """
+        if self.contents:
+            return _compute_digest(self.format, self.contents)
+        return "" if self.basis == "unverified" else self.digest
+
+    def check_allowed(self) -> None:
+        """Make sure that the owner of this account allows the format and the options.
+
+        A definition may come from anybody. So both the importer of a definition and the reader of the files call this
+        first.
+
+        Raises
+        ------
+        BaseFilesError
+            If the format or an option is not allowed.
+        """
+        check_reading(self.format, dict(self.options), self.location)
+
+    def check(self, memory: HashMemory | None = None, progress: ReadingProgress | None = None) -> None:
+        """Make sure that the files have not changed.
+
+        Only Spark can check a table of Spark's catalog, and only the archive's store a table ingested from memory.
+
+        Parameters
+        ----------
+        memory, progress
+            As for `provenn.files.hashing.hash_files`. Without a memory, all bytes are read again.
+
+        Raises
+        ------
+        FilesMissingError
+            If files are missing.
+        FilesChangedError
+            If files have changed, or there are additional files.
+        BaseFilesError
+            If the dataset is external.
+        """
+        self.check_allowed()
+        if self.format in (TABLE, GIVEN):
+            return
+        if self.format == EXTERNAL:
+            raise BaseFilesError(
+                f"only the lineage of {self.location} is known here, not its data",
+                hint="to compute with it, ingest its data as a catalog",
+            )
+        before = dict(self.contents or self.fingerprints)
+        expected = self.content or self.digest
+        now = self.compute_fingerprints(memory, progress)
+        if _hash_fingerprints(now) != expected and memory is not None:  # the memory may be wrong, the files are not
+            now = self.compute_fingerprints(None, progress)
+        if _hash_fingerprints(now) != expected:
+            raise explain_changed_files(self.location, before, now)
+
+    def compute_fingerprints(
+        self, memory: HashMemory | None = None, progress: ReadingProgress | None = None
+    ) -> dict[str, str]:
+        """Return the current fingerprints of the files by name, on the same basis as the stored fingerprints.
+
+        Raises
+        ------
+        FilesMissingError
+            If all files are gone.
+        """
+        return compute_current_fingerprints(self.location, self.format, self.basis, memory, progress)
+
+    def with_contents(self, memory: HashMemory | None = None, progress: ReadingProgress | None = None) -> Self:
+        """Return files ingested by an older archive, with fingerprints of all bytes from now on.
+
+        Raises
+        ------
+        FilesMissingError, FilesChangedError
+            If the files changed since ingestion, as far as the old fingerprints show.
+        """
+        self.check()
+        contents = compute_content_fingerprints(self.location, self.format, memory, progress)
+        self.check()  # so the bytes read belong to the ingested files, not to files changed meanwhile
+        return replace(self, contents=tuple(sorted(contents.items())))
+
+    def in_old_terms(self, prints: Mapping[str, str] | None = None) -> Self:
+        """Return the files as known to an archive of format 0005 or older, by these fingerprints if not None."""
+        fingerprints = tuple(
+            sorted((make_old_fingerprints(self.location, self.format) if prints is None else prints).items())
+        )
+        return replace(self, digest=_compute_digest(self.format, fingerprints), fingerprints=fingerprints)
+
+    def agrees(self) -> bool:
+        """Whether the digest is the digest of the fingerprints."""
+        return _compute_digest(self.format, self.fingerprints) == self.digest
+
+    def moved(self, location: str | PathLike[str], memory: HashMemory | None = None) -> Self:
+        """Return the same files at a new location.
+
+        Raises
+        ------
+        FilesMissingError, FilesChangedError
+            If the new location has no files, or different files.
+        """
+        if self.format == TABLE:
+            raise BaseFilesError(f"{self.location} is a table of Spark", hint="ingest it again under its new name")
+        if self.format == GIVEN:
+            raise BaseFilesError("the table was ingested from memory and lies in the archive's store")
+        if self.format == EXTERNAL:
+            self.check()
+        place = make_absolute(location)
+        hats = read_hats(place) if self.format == "parquet" else None
+        relocated = replace(self, location=hats.files if hats else place)
+        relocated.check(memory)
+        prints = relocated.compute_fingerprints(memory)
+        if not self.contents:
+            return replace(relocated, fingerprints=tuple(sorted(prints.items())))
+        return relocated.known_as(prints)
+
+    def known_as(self, contents: Mapping[str, str]) -> Self:
+        """Return files ingested by an older archive, under new file names.
+
+        `contents` holds the fingerprints of all bytes by new name. Files with equal fingerprints take over the old
+        fingerprint of a file with the same content.
+        """
+        old = dict(self.fingerprints)
+        waiting: dict[str, list[str]] = {}
+        for name, text in self.contents:
+            waiting.setdefault(text, []).append(old[name])
+        fingerprints = {name: waiting[text].pop() for name, text in contents.items()}
+        return replace(self, fingerprints=tuple(sorted(fingerprints.items())), contents=tuple(sorted(contents.items())))
+
+    def to_json(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the identity and the notes, as JSON."""
+        identity = {
+            "format": self.format,
+            "options": dict(self.options),
+            "columns": [[column.name, str(column.type), column.nullable] for column in self.columns],
+            "partitions": list(self.partitions),
+            "files": self.digest,
+        }
+        if self.row_key:
+            identity["row_key"] = list(self.row_key)
+        notes = {
+            "location": self.location,
+            "fingerprints": dict(self.fingerprints),
+            "row_count": self.row_count,
+            "units": {column.name: column.unit for column in self.columns if column.unit},
+            "descriptions": {column.name: column.description for column in self.columns if column.description},
+            "ucds": {column.name: column.ucd for column in self.columns if column.ucd},
+        }
+        if self.contents:
+            notes |= {"contents": dict(self.contents), "was_late": str(self.was_late).lower()}
+        if self.metadata:
+            notes["metadata"] = dict(self.metadata)
+        return identity, notes
+
+    @classmethod
+    def from_json(cls, identity: Mapping[str, Any], notes: Mapping[str, Any]) -> Self:
+        """Restore files from JSON."""
+        descriptions = (notes["units"], notes["descriptions"], notes.get("ucds", {}))  # older notes have no UCDs
+        files = cls(
+            identity["format"],
+            tuple(sorted(identity["options"].items())),
+            tuple(
+                FileColumn(name, restore_type(kind), nullable, *(texts.get(name, "") for texts in descriptions))
+                for name, kind, nullable in identity["columns"]
+            ),
+            tuple(identity["partitions"]),
+            identity["files"],
+            notes["location"],
+            tuple(sorted(notes["fingerprints"].items())),
+            notes["row_count"],
+            row_key=tuple(identity.get("row_key", ())),
+            metadata=tuple(sorted(notes.get("metadata", {}).items())),
+        )
+        contents = tuple(sorted(notes.get("contents", {}).items()))
+        if not contents or not files.is_old or not files.agrees():
+            return files  # if the digest identifies the content, ignore any `contents` in the notes
+        return replace(files, contents=contents, was_late=notes.get("was_late") == "true")
+
+
+def _compute_digest(format: str, prints: Sequence[tuple[str, str]]) -> str:  # noqa: A002 - Spark's word
+    """Return the digest of fingerprints; for a table of Spark's catalog, names are part of the digest."""
+    return content_digest("table", sorted(prints)) if format == TABLE else _hash_fingerprints(dict(prints))
+
+
+def _hash_fingerprints(prints: Mapping[str, str]) -> str:
+    return content_digest("files", sorted(prints.values()))

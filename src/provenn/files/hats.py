@@ -1,0 +1,197 @@
+"""Folders in HATS, the format of LSDB and other programs for large catalogs: Parquet in parts of the sky.
+
+::
+
+    hats.properties                                     kind and columns (older: properties, or catalog_info.json)
+    partition_info.csv                                  the list of parts
+    dataset/Norder=1/Dir=0/Npix=17.parquet              a part; or Npix=17/… with several files
+
+The names of folders give the place of a part on the sky. This is no attribute of sources.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from io import StringIO
+from typing import Any
+
+from provenn.errors import BaseFilesError
+from provenn.files.columns import FileColumn
+from provenn.gate.entrances import entrance
+from provenn.gate.expansion import read_header_bytes
+
+__all__ = ["Hats", "read_hats"]
+
+_PROPERTIES = ("hats.properties", "properties", "catalog_info.json")
+_COLLECTION = "collection.properties"
+_PARTITIONS = "partition_info.csv"
+_NO_SOURCES = ("margin", "association", "index", "map")
+_PART = re.compile(r"(?:.*/)?Norder=(\d+)/Dir=\d+/Npix=(\d+)(\.parquet|/.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Hats:
+    """A folder in HATS.
+
+    Parameters
+    ----------
+    folder
+        The path or URI of the folder.
+    files
+        The glob of its parts.
+    rows
+        The number of rows, if stated.
+    parts
+        The order and pixel of each part, if stated.
+    position
+        The columns of right ascension and declination, if stated.
+    """
+
+    folder: str
+    files: str
+    rows: int | None
+    parts: frozenset[tuple[int, int]] | None
+    position: tuple[str, str]
+
+    def check(self, names: Iterable[str], rows: int | None) -> None:
+        """Make sure that all parts and all rows exist.
+
+        Parameters
+        ----------
+        names
+            The paths of the files, below the folder of the data.
+        rows
+            The total number of rows of the files.
+
+        Raises
+        ------
+        BaseFilesError
+            If parts or rows are missing, or there are additional parts.
+        """
+        parts = {(int(match[1]), int(match[2])) for name in names if (match := _PART.fullmatch(name))}
+        missing = sorted((self.parts or frozenset()) - parts)
+        extra = sorted(parts - (parts if self.parts is None else self.parts))
+        if missing or extra:
+            order, pixel = (missing or extra)[0]
+            problem = (
+                f"{len(missing):,} of {len(self.parts or ()):,} parts are missing" if missing else "other columns exist"
+            )
+            raise BaseFilesError(
+                f"{self.folder} is not complete: {problem}, such as Norder={order}, Npix={pixel}", hint=_INCOMPLETE
+            )
+        if self.rows is not None and rows != self.rows:
+            raise BaseFilesError(
+                f"{self.folder} is not complete: it should have {self.rows:,} rows, and its parts have {rows:,}",
+                hint=_INCOMPLETE,
+            )
+
+    def describe_columns(self, columns: Sequence[FileColumn]) -> tuple[FileColumn, ...]:
+        """Return the columns, with UCDs added to the columns of the position."""
+        ucds = dict(zip(self.position, ("pos.eq.ra;meta.main", "pos.eq.dec;meta.main"), strict=True))
+        return tuple(column if column.ucd else replace(column, ucd=ucds.get(column.name, "")) for column in columns)
+
+
+_INCOMPLETE = "check that it was copied completely"
+
+
+@entrance("folder in HATS", "length", "types")
+def read_hats(location: str) -> Hats | None:
+    """Read the properties of a folder in HATS, or of a collection of these; None for any other location.
+
+    Raises
+    ------
+    BaseFilesError
+        If the rows of the folder are no sources: a margin, an index.
+    """
+    folder = location.rstrip("/")
+    collection = _read_first(folder, (_COLLECTION,))
+    if collection is not None:
+        primary = _parse_properties(collection[1]).get("hats_primary_table_url", "")
+        if not re.fullmatch(r"[^/:]+", primary) or primary in (".", ".."):
+            raise BaseFilesError(f"{location} does not name its main table", hint="name the table's folder")
+        folder = f"{folder}/{primary}"
+    properties_file = _read_first(folder, _PROPERTIES)
+    if properties_file is None:
+        return None
+    name, text = properties_file
+    properties = _parse_json_properties(text, folder) if name.endswith(".json") else _parse_properties(text)
+    kind = properties.get("dataproduct_type") or properties.get("catalog_type") or ""
+    if not kind:
+        return None
+    if kind in _NO_SOURCES:
+        raise BaseFilesError(
+            f"{location} is a HATS {kind}, which is not a catalog",
+            hint="ingest the catalog that it belongs to",
+        )
+    rows = properties.get("hats_nrows") or properties.get("total_rows")
+    inside = _find_data_folder(folder, "dataset")
+    return Hats(
+        folder,
+        f"{_escape_glob(inside)}/Norder=*/Dir=*/Npix=*",
+        int(rows) if rows and rows.isdigit() else None,
+        _read_parts(folder),
+        (
+            properties.get("hats_col_ra") or properties.get("ra_column") or "",
+            properties.get("hats_col_dec") or properties.get("dec_column") or "",
+        ),
+    )
+
+
+def _read_parts(folder: str) -> frozenset[tuple[int, int]] | None:
+    partitions_file = _read_first(folder, (_PARTITIONS,))
+    if partitions_file is None:
+        return None
+    try:
+        rows = list(csv.DictReader(StringIO(partitions_file[1])))
+        return frozenset((int(row["Norder"]), int(row["Npix"])) for row in rows)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BaseFilesError(f"{folder}/{_PARTITIONS} does not list the parts") from error
+
+
+def _parse_properties(text: str) -> dict[str, str]:
+    """Parse properties in the format of Java, as far as HATS uses the format."""
+    pairs = (line.partition("=") for line in text.splitlines() if not line.lstrip().startswith(("#", "!")))
+    return {key.strip(): value.strip() for key, equals, value in pairs if equals}
+
+
+def _parse_json_properties(text: str, folder: str) -> dict[str, str]:
+    try:
+        return {str(key): str(value) for key, value in dict(json.loads(text)).items() if value is not None}
+    except (TypeError, ValueError) as error:
+        raise BaseFilesError(f"{folder}/catalog_info.json cannot be read: {error}") from error
+
+
+def _escape_glob(folder: str) -> str:
+    """Return a path with glob characters escaped."""
+    return re.sub(r"([*?\[])", r"[\1]", folder)
+
+
+def _find_data_folder(folder: str, inside: str) -> str:
+    """Return the folder of the data; older versions have no separate data folder."""
+    filesystem, path = _open_filesystem(folder)
+    is_folder = filesystem.get_file_info(f"{path}/{inside}").type.name == "Directory"
+    return f"{folder}/{inside}" if is_folder else folder
+
+
+def _read_first(folder: str, names: Collection[str]) -> tuple[str, str] | None:
+    """Return the name and text of the first existing file among some names."""
+    try:
+        filesystem, path = _open_filesystem(folder)
+        for name in names:
+            if filesystem.get_file_info(f"{path}/{name}").is_file:
+                with filesystem.open_input_stream(f"{path}/{name}", compression=None) as opened:
+                    return name, read_header_bytes(opened, f"{folder}/{name}").decode("utf-8", "replace")
+    except (OSError, ValueError):  # the later listing of the files reports the error
+        return None
+    return None
+
+
+def _open_filesystem(folder: str) -> tuple[Any, str]:
+    from pyarrow import fs  # noqa: PLC0415 - it takes a while to import, and only files need it
+
+    filesystem, path = fs.FileSystem.from_uri(folder)
+    return filesystem, path.rstrip("/")

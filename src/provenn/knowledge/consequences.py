@@ -1,0 +1,134 @@
+"""The consequences of definitions and facts: `Knowledge` with the origin of each statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from provenn.catalogs.restoring import facts_of
+from provenn.criteria import Atom, order_facts, region_facts, without_cells
+from provenn.definitions.ancestors import StoredDefinition
+from provenn.digests import CatalogDigest
+from provenn.knowledge.stored_facts import Fact
+from provenn.logic import Knowledge, Statement, outside
+
+__all__ = ["CitedFact", "FactOrigin", "TracedKnowledge", "build_knowledge"]
+
+
+@dataclass(frozen=True, slots=True)
+class FactOrigin:
+    """The origin of a statement in proofs.
+
+    Parameters
+    ----------
+    kind
+        "definition" of a catalog; "criterion": follows from the order of values; "sky": follows from the positions of
+        regions; "declared" or "observed"; or "open universe": some object of the population is in none of its base
+        sets.
+    catalog
+        The digest of the catalog, for a definition.
+    fact
+        The number of the fact, if it was declared or observed.
+    """
+
+    kind: Literal["definition", "criterion", "sky", "declared", "observed", "open universe"]
+    catalog: CatalogDigest | None = None
+    fact: int | None = None
+
+
+CitedFact = tuple[Statement, FactOrigin]
+"""A statement that a proof uses, and its origin."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedKnowledge:
+    """Knowledge with the origin of each statement.
+
+    Parameters
+    ----------
+    knowledge
+        The knowledge, which decides what follows from its statements.
+    origins
+        The origin of each of ``knowledge.facts``, in their order.
+    facts
+        The declared and observed facts, as they were recorded.
+    """
+
+    knowledge: Knowledge
+    origins: tuple[FactOrigin, ...]
+    facts: tuple[Fact, ...] = ()
+
+    def without(self, *kinds: str) -> TracedKnowledge:
+        """Return the knowledge without the statements of some kinds of origin."""
+        kept = [
+            (statement, origin)
+            for statement, origin in zip(self.knowledge.facts, self.origins, strict=True)
+            if origin.kind not in kinds
+        ]
+        facts = tuple(fact for fact in self.facts if fact.origin not in kinds)
+        knowledge = Knowledge((statement for statement, _ in kept), open_universe=False)
+        return TracedKnowledge(knowledge, tuple(origin for _, origin in kept), facts)
+
+    def because(self, statement: Statement) -> tuple[CitedFact, ...]:
+        """Return a minimal set of facts entailing a statement, or no facts if the statement does not follow.
+
+        Definitions come first: they say what the catalogs are. A declared fact is cited only if the statement does not
+        follow without declared facts.
+        """
+        reasons = self._find_reasons(statement)
+        if any(origin.kind == "declared" for _, origin in reasons):
+            certain = self.without("declared")
+            if certain.knowledge.entails(statement):
+                return certain.because(statement)
+        return reasons
+
+    def _find_reasons(self, statement: Statement) -> tuple[CitedFact, ...]:
+        explanation = self.knowledge.explain(statement)
+        facts = () if explanation is None else explanation.facts
+        readable = without_cells(facts)
+        if readable != facts:
+            shorter = Knowledge(readable, open_universe=False).explain(statement)
+            facts = facts if shorter is None else shorter.facts
+        reasons = ((fact, self._find_origin(fact)) for fact in facts)
+        return tuple(sorted(reasons, key=lambda reason: reason[1].kind != "definition"))
+
+    def _find_origin(self, fact: Statement) -> FactOrigin:
+        known = self.knowledge.facts
+        return self.origins[known.index(fact)] if fact in known else FactOrigin("sky")
+
+
+def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fact] = ()) -> TracedKnowledge:
+    """Return the knowledge from definitions and facts, with the origin of each statement.
+
+    Parameters
+    ----------
+    definitions
+        Definitions, each after its dependencies, as `read_cone` and `read_closed_cone` return them.
+    facts
+        Declared and observed facts about the catalogs.
+    """
+    atoms: list[Atom] = []
+    from_definitions: list[CitedFact] = []
+    bases: dict[str, list[CatalogDigest]] = {}
+    for definition in definitions:
+        kind, digest = definition.kind, definition.digest
+        statements, new_atoms = facts_of(kind, digest, definition.dependencies, definition.parameters)
+        atoms += new_atoms
+        if statements:
+            origin = FactOrigin("definition", catalog=digest)
+            from_definitions += [(statement, origin) for statement in statements]
+        if definition.is_base_set:
+            bases.setdefault(definition.population, []).append(digest)
+    sourced = [(statement, FactOrigin("criterion")) for statement in order_facts(atoms)]
+    sourced += [(statement, FactOrigin("sky")) for statement in region_facts(atoms)]
+    sourced += from_definitions
+    recorded = tuple(facts)
+    sourced += [(fact.statement, FactOrigin(fact.origin, fact=fact.id)) for fact in recorded]
+    # The object outside all base sets may fulfil any criterion, so that this statement names no criteria.
+    sourced += [(outside(*digests), FactOrigin("open universe")) for digests in bases.values()]
+    return TracedKnowledge(
+        Knowledge((statement for statement, _ in sourced), open_universe=False),
+        tuple(origin for _, origin in sourced),
+        recorded,
+    )

@@ -1,0 +1,3 @@
+"""The people who use an archive: visibility, projects, tokens, quotas and the audit log."""
+
+__all__: list[str] = []

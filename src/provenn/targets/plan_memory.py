@@ -1,0 +1,48 @@
+"""The memory of a plan: the plan that was shown is the plan that runs, as long as the archive stays the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from threading import get_ident
+from typing import Generic, TypeVar
+
+from provenn.data.planning_state import read_planning_state
+from provenn.database.transactions import Database, Reading
+from provenn.targets.plan import Plan
+
+__all__ = ["PlanMemory"]
+
+P = TypeVar("P", bound=Plan)
+
+
+class PlanMemory(Generic[P]):
+    """Remembers the last plan of a request, with the state of the archive that planning read.
+
+    A plan answers the questions of one thread at a time. So the memory serves the thread that planned last, and any
+    other thread plans for itself.
+    """
+
+    __slots__ = ("_latest",)
+
+    def __init__(self) -> None:
+        self._latest: tuple[int, Hashable, P] | None = None
+
+    def recall(self, database: Database, make: Callable[[Reading], P]) -> P:
+        """Return the remembered plan; make it anew if the archive has changed since.
+
+        Parameters
+        ----------
+        database
+            The archive.
+        make
+            Makes the plan in a reading transaction.
+        """
+        with database.reading() as reading:
+            state = read_planning_state(reading)
+            if self._latest is not None:
+                thread, earlier_state, plan = self._latest
+                if thread == get_ident() and earlier_state == state:
+                    return plan
+            plan = make(reading)
+        self._latest = get_ident(), state, plan
+        return plan

@@ -1,0 +1,104 @@
+"""The input of planning: the literal steps of a request, and the knowledge that the archive has about them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from provenn.catalogs import Attribute, Base, Catalog, cone
+from provenn.criteria import AttributeIdentity
+from provenn.data import fragments
+from provenn.database.transactions import Reading
+from provenn.definitions import catalog_store
+from provenn.definitions.joined_attributes import find_joined_attributes
+from provenn.knowledge import counts, verified_keys
+from provenn.knowledge.stored_facts import get_fact
+from provenn.targets.known import collect_knowledge
+from provenn.targets.providers import ProvidedAttribute
+from provenn.targets.scene import Scene
+from provenn.targets.steps import FragmentScan, PlanStep, is_key, walk_steps
+
+__all__ = ["PlanningProblem", "build_scene"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningProblem:
+    """The input of planning: the first half of a `Plan`, and further catalogs to know about."""
+
+    what: str
+    catalog: Catalog | None
+    before: PlanStep
+    columns: tuple[Attribute, ...]
+    provided: tuple[ProvidedAttribute, ...]
+    created: tuple[Catalog, ...] = ()
+    others: tuple[Catalog, ...] = ()
+
+    @property
+    def needed(self) -> frozenset[AttributeIdentity]:
+        """The identities of the requested attributes, without the key."""
+        return frozenset(column.identity for column in self.columns if not is_key(column.identity))
+
+
+def build_scene(reading: Reading, problem: PlanningProblem) -> Scene:
+    """Return the knowledge about a planning problem and about possibly useful fragments."""
+    requested = [*([] if problem.catalog is None else [problem.catalog]), *problem.others]
+    lineage = cone(*requested)
+    useful = _find_useful_attributes(reading, problem.before, problem.needed, lineage)
+    stored = _find_fragments(reading, useful)
+    catalogs = (*lineage, *(scan.catalog for scan in stored))
+    known = collect_knowledge(reading, *catalogs)
+    known_facts = {known_fact.id for known_fact in known.facts}
+    further_facts = {number for scan in stored for number in scan.fragment.facts} - known_facts
+    known = replace(known, facts=(*known.facts, *(get_fact(reading, number) for number in sorted(further_facts))))
+    declared = {known_fact.id for known_fact in known.facts if known_fact.origin == "declared"}
+    undeclared = [scan for scan in stored if declared.isdisjoint(scan.fragment.facts)]
+    return Scene(
+        known,
+        catalogs,
+        tuple(stored),
+        _collect_row_counts(reading, catalogs, undeclared),
+        _explain_unread_fragments(reading, useful),
+    )
+
+
+def _find_useful_attributes(
+    reading: Reading, before: PlanStep, needed: frozenset[AttributeIdentity], lineage: Sequence[Catalog]
+) -> frozenset[AttributeIdentity]:
+    """Return the identities of attributes that are requested, or needed at any step."""
+    step_attributes = set[AttributeIdentity]().union(*(step.attributes for step in walk_steps(before)))
+    useful = needed | (step_attributes - _find_base_attributes(lineage))
+    return useful | find_joined_attributes(reading, [identity for identity in useful if not is_key(identity)])
+
+
+def _explain_unread_fragments(reading: Reading, wanted: Collection[AttributeIdentity]) -> tuple[str, ...]:
+    """Return sentences about fragments left unread because another platform computed them."""
+    identities = [identity for identity in wanted if not is_key(identity)]
+    unread = fragments.find_by_attributes(reading, identities, elsewhere=True)
+    platform = reading.platform().describe() if unread else None
+    return tuple(
+        f"fragment #{fragment.id} was computed on {fragment.platform}, but this is {platform}" for fragment in unread
+    )
+
+
+def _find_fragments(reading: Reading, wanted: Collection[AttributeIdentity]) -> list[FragmentScan]:
+    """Return the fragments that hold a useful attribute."""
+    candidates = fragments.find_by_attributes(reading, wanted)
+    catalogs = (
+        catalog_store.get_catalogs(reading, sorted({fragment.catalog for fragment in candidates})) if candidates else {}
+    )
+    return [FragmentScan(fragment, catalogs[fragment.catalog]) for fragment in candidates]
+
+
+def _find_base_attributes(lineage: Sequence[Catalog]) -> frozenset[AttributeIdentity]:
+    """Return the identities of the base catalogs' columns: stored copies help only if they are requested."""
+    return frozenset(
+        attribute.identity for base in lineage if isinstance(base, Base) for attribute in base.schema.attributes
+    )
+
+
+def _collect_row_counts(reading: Reading, catalogs: Sequence[Catalog], scans: Sequence[FragmentScan]) -> dict[str, int]:
+    """Return the number of sources by extent digest, from counts that need no declared fact."""
+    digests = [catalog.digest for catalog in catalogs]
+    counted = counts.find_counts(reading, digests) | verified_keys.find_verified_counts(reading, digests)
+    rows = {catalog.extent.digest: counted[catalog.digest] for catalog in catalogs if catalog.digest in counted}
+    return rows | {scan.extent.digest: scan.fragment.rows for scan in scans}

@@ -1,0 +1,168 @@
+"""Descriptions of steps in words: names instead of digests, criteria as people write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Protocol
+
+from provenn.catalogs import Catalog, Extent, cone
+from provenn.catalogs.sample_sources import parse_sample_rule
+from provenn.criteria import AttributeIdentity, abridged, plain_text
+from provenn.digests import is_digest
+from provenn.display.name_lists import join_names
+from provenn.knowledge.consequences import FactOrigin
+from provenn.targets.match_steps import Match, Matched
+from provenn.targets.scene import Scene, split_intersection
+from provenn.targets.steps import (
+    Attributes,
+    Calculate,
+    Combine,
+    Concat,
+    Derive,
+    Exclude,
+    Fill,
+    FragmentScan,
+    Nothing,
+    PlanStep,
+    Restrict,
+    Scan,
+    Select,
+    is_key,
+)
+
+__all__ = ["DIGESTS", "Digests", "Words", "describe_step"]
+
+
+class Words(Protocol):
+    """The vocabulary of the reader of a plan."""
+
+    def word(self, label: str, /) -> str:
+        """Return the name for a catalog digest or for the label of a criterion."""
+
+    def describe_origin(self, origin: FactOrigin, /) -> str:
+        """Return the origin of a fact, in words."""
+
+
+class Digests:
+    """A vocabulary without names: it shortens digests."""
+
+    def word(self, label: str, /) -> str:
+        """Return the beginning of a digest; the label of a criterion as it is."""
+        return label[:12] if is_digest(label) else label
+
+    def describe_origin(self, origin: FactOrigin, /) -> str:
+        """Return the kind of an origin, and the number of the fact, if any."""
+        return origin.kind if origin.fact is None else f"{origin.kind}, fact #{origin.fact}"
+
+
+DIGESTS = Digests()
+
+
+def describe_step(step: PlanStep, needed: frozenset[AttributeIdentity], scene: Scene, words: Words) -> str:
+    """Return the operation of a step, in words.
+
+    Parameters
+    ----------
+    step
+        The step.
+    needed
+        The needed attributes of the step.
+    scene
+        The knowledge for planning.
+    words
+        The vocabulary of the reader.
+    """
+    match step:
+        case Scan(base=base):
+            return f"read {_list_read_names(step, needed)} of {words.word(base.digest)}"
+        case FragmentScan(fragment=fragment, catalog=catalog):
+            stored = f"stored {fragment.stored_at:%Y-%m-%d} by {fragment.stored_by}"
+            names, sources = _list_read_names(step, needed), _name_sources(catalog, words)
+            return f"read {names} from fragment #{fragment.id}, {stored} for {sources}"
+        case Nothing():
+            return "no data are read"
+        case Select(condition=condition):
+            conditions = _ConditionWriter(scene, step.input.attributes, words.word)
+            return f"select {conditions.write_all(dict(split_intersection(condition)))}"
+        case Derive(attribute=attribute, expression=expression):
+            return f"derive {attribute.name} = {_write_expression(expression.canonical, step.input.attributes)}"
+        case Calculate(outputs=outputs, calculator=calculator):
+            return f"calculate {join_names([output.name for output in outputs])} by {calculator.function}"
+        case Restrict():
+            return f"keep the sources that the second input also has, by {_list_key_names(step)}"
+        case Exclude():
+            return f"leave out the sources that the second input has, by {_list_key_names(step)}"
+        case Match(catalog=catalog):
+            pairs = "all pairs" if catalog.matches == "all" else "for each source, the nearest of the second input"
+            return f"match on the sky within {catalog.radius:g} arcsec: {pairs}"
+        case Matched():
+            return f"keep the sources that occur in pairs, by {_list_key_names(step)}"
+        case Combine():
+            return f"join on {_list_key_names(step)}"
+        case Concat(is_disjoint=disjoint):
+            return "put together" if disjoint else f"concatenate, each {_list_key_names(step)} once"
+        case Fill(missing=missing):
+            return f"no value for {join_names([attribute.name for attribute in missing])}"
+    raise AssertionError(step.word)
+
+
+def _list_read_names(step: PlanStep, needed: frozenset[AttributeIdentity]) -> str:
+    """Return the names of the key and of the needed attributes."""
+    key = [attribute.name for identity, attribute in step.attributes.items() if is_key(identity)]
+    return join_names(key + sorted(step.attributes[identity].name for identity in needed if not is_key(identity)))
+
+
+def _name_sources(catalog: Catalog, words: Words) -> str:
+    """Return the name of a catalog's sources: from the catalog, or from an ancestor with the same sources."""
+    candidates = [catalog, *(candidate for candidate in cone(catalog) if candidate.extent == catalog.extent)]
+    words_used = [words.word(candidate.digest) for candidate in candidates]
+    names = (
+        word
+        for candidate, word in zip(candidates, words_used, strict=True)
+        if " " not in word and not candidate.digest.startswith(word)
+    )
+    return next(names, words_used[1])
+
+
+def _list_key_names(step: PlanStep) -> str:
+    return join_names([attribute.name for identity, attribute in step.attributes.items() if is_key(identity)])
+
+
+def _write_expression(text: str, attributes: Attributes) -> str:
+    return plain_text(text, {identity: attribute.name for identity, attribute in attributes.items()})
+
+
+class _ConditionWriter:
+    """Writes conditions: as a catalog's criterion where one matches, and otherwise by their parts."""
+
+    def __init__(self, scene: Scene, attributes: Attributes, word: Callable[[str], str]) -> None:
+        self.scene = scene
+        self.names = {identity: attribute.name for identity, attribute in attributes.items()}
+        self.word = word
+
+    def write_all(self, remaining: dict[str, Extent]) -> str:
+        """Return the text of the condition that a row is in all of some sets."""
+        texts = []
+        for extent, catalog in self.scene.selections:
+            own = split_intersection(extent)
+            if own.keys() <= remaining.keys():
+                texts.append(abridged(" ".join(catalog.text.split())))
+                remaining = {digest: part for digest, part in remaining.items() if digest not in own}
+        texts += sorted(self._write_condition(part) for part in remaining.values())
+        if len(texts) > 1:
+            texts = [f"({text})" if re.search(r"\bor\b", text, re.IGNORECASE) else text for text in texts]
+        return " and ".join(texts) or "all"
+
+    def _write_condition(self, extent: Extent) -> str:
+        """Return the text of the condition that a row is in a set."""
+        if extent.label is None:  # the complement of an intersection: a row is outside one of its sets
+            return (
+                " or ".join(sorted(self.write_all(dict(split_intersection(~part))) for part in extent.parts)) or "none"
+            )
+        rule = parse_sample_rule(extent.label)
+        if rule is None:
+            text = self.word(abridged(plain_text(extent.label, self.names)))
+        else:
+            text = f"a sample of {rule[1] / 2**63:.4g} with seed {rule[0]}"
+        return f"not ({text})" if extent.complemented else text

@@ -1,0 +1,267 @@
+"""Knowledge in the user's words: names instead of digests, attributes instead of identities."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from provenn.catalogs import Catalog
+from provenn.catalogs.caveats import describe_caveat
+from provenn.catalogs.cross_match import describe_match
+from provenn.criteria import AttributeIdentity, abridged, plain_text
+from provenn.database.transactions import Reading
+from provenn.definitions import base_locations, catalog_names
+from provenn.definitions.catalog_store import get_catalogs, resolve_catalog
+from provenn.digests import CatalogDigest, is_catalog_label
+from provenn.knowledge.consequences import CitedFact, FactOrigin
+from provenn.knowledge.stored_facts import Fact, get_fact
+from provenn.logic import Explanation, Statement, statement
+from provenn.words.definition_words import describe_definition
+
+__all__ = [
+    "SHORT",
+    "SUPPOSED",
+    "Reason",
+    "Vocabulary",
+    "describe_criterion",
+    "name_facts",
+    "parse_statement",
+    "resolve_statements",
+    "select_declared_facts",
+    "sort_by_name",
+]
+
+SHORT = 12
+"""The number of digits of a digest that stand for an unnamed catalog."""
+
+SUPPOSED = 0
+"""The number of a supposition: a fact for one question only, which is not recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A fact of a proof.
+
+    Attributes
+    ----------
+    statement
+        The statement of the fact, with names.
+    because
+        The origin of the fact, in words.
+    catalogs
+        The names and digests of the mentioned catalogs.
+    fact
+        The recorded fact, with names in its statement, if it was declared or observed.
+    """
+
+    statement: Statement
+    because: str
+    catalogs: tuple[tuple[str, CatalogDigest], ...] = ()
+    fact: Fact | None = None
+
+    def __str__(self) -> str:
+        return f"{self.statement}  ({self.because})"
+
+    def _repr_html_(self) -> str:
+        from provenn.display.catalog_card import reason_html  # noqa: PLC0415 - only a notebook needs it
+
+        return reason_html(str(self.statement), self.because)
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The words for labels, which are digests of catalogs or criteria over identities.
+
+    Parameters
+    ----------
+    words
+        The names of catalogs, by digest.
+    attributes
+        The names of attributes, by identity.
+    catalogs
+        The catalogs whose definitions can be described, by digest.
+    """
+
+    words: Mapping[str, str]
+    attributes: Mapping[AttributeIdentity, str]
+    catalogs: Mapping[CatalogDigest, Catalog]
+
+    @classmethod
+    def of(
+        cls,
+        reading: Reading,
+        digests: Iterable[CatalogDigest],
+        user_names: Mapping[CatalogDigest, str],
+        facts: Iterable[Statement] = (),
+        definitions: Iterable[CatalogDigest] = (),
+    ) -> Vocabulary:
+        """Collect the words for catalogs.
+
+        Parameters
+        ----------
+        reading
+            The transaction.
+        digests
+            The catalogs to name.
+        user_names
+            The user's names of catalogs, by digest.
+        facts
+            The facts to describe, with their criteria.
+        definitions
+            Further catalogs to describe, besides the catalogs of the facts.
+        """
+        labels = dict.fromkeys([*definitions, *(label for statement in facts for label in statement.labels)])
+        cited = [label for label in labels if is_catalog_label(label)]
+        catalogs = get_catalogs(reading, cited) if cited else {}
+        made_from = (dependency.digest for digest in cited for dependency in catalogs[digest].dependencies)
+        matched = {match_parts[1] for label in labels if (match_parts := describe_match(label))} - {None}
+        near = (digest for digest, catalog in catalogs.items() if catalog.extent.digest in matched)
+        named_digests = list(dict.fromkeys([*digests, *cited, *made_from, *near]))
+        # If an attribute has several names, its first name is used.
+        attributes = {
+            attribute.identity: attribute.name
+            for catalog in reversed(catalogs.values())
+            for attribute in catalog.schema.attributes
+        }
+        words: dict[str, str] = dict(_choose_names(reading, named_digests).items())
+        words.update(user_names.items())
+        return cls(words, attributes, catalogs)
+
+    def word(self, label: str) -> str:
+        """Return the word for a label."""
+        return self.words.get(label) or self._describe_match(label) or describe_criterion(label, self.attributes)
+
+    def _describe_match(self, label: str) -> str | None:
+        """Return the words for the label of a cross-match; None for another label."""
+        match_parts = describe_match(label)
+        if match_parts is None or match_parts[1] is None:
+            return match_parts and match_parts[0]
+        alike = (catalog for catalog in self.catalogs.values() if catalog.extent.digest == match_parts[1])
+        candidates = sorted((" " in word, word) for catalog in alike if (word := self.words.get(catalog.digest)))
+        return f"{match_parts[0]} {candidates[0][1] if candidates else 'the other catalog'}"
+
+    def translate_statement(self, statement: Statement) -> Statement:
+        """Return a statement in these words."""
+        return statement.relabelled(self.word)
+
+    def translate_fact(self, fact: Fact) -> Fact:
+        """Return a fact with its statement in these words."""
+        return replace(fact, statement=self.translate_statement(fact.statement))
+
+    def translate_explanation(self, explanation: Explanation) -> Explanation:
+        """Return an explanation in these words."""
+        conclusion = explanation.conclusion and self.translate_statement(explanation.conclusion)
+        return Explanation(
+            tuple(map(self.translate_statement, explanation.facts)), explanation.open_universe, conclusion
+        )
+
+    def describe_reasons(self, reading: Reading, because: Iterable[CitedFact]) -> tuple[Reason, ...]:
+        """Return facts with their origins, in these words."""
+        return tuple(self._describe_reason(reading, statement, origin) for statement, origin in because)
+
+    def _describe_reason(self, reading: Reading, statement: Statement, origin: FactOrigin) -> Reason:
+        """Return a fact with its origin, in these words."""
+        recorded = self.translate_fact(get_fact(reading, origin.fact)) if origin.fact else None
+        return Reason(
+            self.translate_statement(statement),
+            self._describe_origin(origin, recorded),
+            self._list_mentioned_catalogs(statement),
+            recorded,
+        )
+
+    def describe_caveats(
+        self, reading: Reading, digests: Iterable[CatalogDigest], because: Iterable[CitedFact] = ()
+    ) -> tuple[str, ...]:
+        """Return the assumptions of an answer about base files, a sentence each.
+
+        Parameters
+        ----------
+        reading
+            The transaction.
+        digests
+            The catalogs of the answer.
+        because
+            The facts that prove the answer. Their catalogs are included.
+        """
+        labels = (label for statement, _ in because for label in statement.labels if is_catalog_label(label))
+        caveats_by_base = base_locations.find_caveats(reading, list(dict.fromkeys([*digests, *labels])))
+        words = dict(self.words) | _choose_names(
+            reading, [digest for digest in caveats_by_base if digest not in self.words]
+        )
+        return tuple(describe_caveat(words[digest], caveat) for digest, caveat in caveats_by_base.items())
+
+    def _list_mentioned_catalogs(self, statement: Statement) -> tuple[tuple[str, CatalogDigest], ...]:
+        """Return the names and digests of the catalogs in a statement."""
+        return tuple((self.word(label), label) for label in statement.labels if is_catalog_label(label))
+
+    def _describe_origin(self, origin: FactOrigin, recorded: Fact | None) -> str:
+        """Return the origin of a fact in words."""
+        if recorded is not None:
+            why = f": {recorded.reason}" if recorded.reason else ""
+            return f"fact #{recorded.id}, {recorded.origin} by {recorded.declared_by}{why}"
+        match origin:
+            case FactOrigin("definition", catalog=str(digest)):
+                return f"{self.word(digest)}: {describe_definition(self.catalogs[digest], self.word)}"
+            case FactOrigin(fact=0):  # SUPPOSED
+                return "given"
+            case FactOrigin("criterion"):
+                return "by the order of the values"
+            case FactOrigin("sky"):
+                return "by their positions on the sky"
+            case _:
+                return "no base catalog holds every object"
+
+
+def select_declared_facts(reasons: Iterable[Reason]) -> tuple[Fact, ...]:
+    """Return the declared facts among reasons, sorted by number."""
+    facts = {
+        reason.fact.id: reason.fact
+        for reason in reasons
+        if reason.fact is not None and reason.fact.origin == "declared"
+    }
+    return tuple(facts[number] for number in sorted(facts))
+
+
+def parse_statement(value: str | Statement) -> Statement:
+    """Return a statement; a text is parsed."""
+    return statement(value) if isinstance(value, str) else value
+
+
+def resolve_statements(
+    reading: Reading, statements: Iterable[str | Statement]
+) -> tuple[list[Statement], dict[CatalogDigest, str]]:
+    """Return statements with digests instead of names, and the user's names by digest.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If no catalog has a name in a statement.
+    """
+    parsed = [parse_statement(value) for value in statements]
+    digests = {label: resolve_catalog(reading, label) for statement in parsed for label in statement.labels}
+    user_names = {digest: label for label, digest in reversed(digests.items())}
+    return [statement.relabelled(digests.__getitem__) for statement in parsed], user_names
+
+
+def name_facts(reading: Reading, facts: Iterable[Fact]) -> list[Fact]:
+    """Return facts with names in their statements."""
+    fact_list = list(facts)
+    vocabulary = Vocabulary.of(reading, {digest for fact in fact_list for digest in fact.catalogs}, {})
+    return [vocabulary.translate_fact(fact) for fact in fact_list]
+
+
+def sort_by_name(reading: Reading, digests: Collection[CatalogDigest]) -> list[CatalogDigest]:
+    """Return the digests of catalogs sorted by name, named catalogs first."""
+    names_by_digest = catalog_names.find_names_by_digest(reading, digests)
+    return sorted(digests, key=lambda digest: (digest not in names_by_digest, names_by_digest.get(digest, ()), digest))
+
+
+def _choose_names(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, str]:
+    """Return the first name of each catalog, or the beginning of its digest."""
+    names_by_digest = catalog_names.find_names_by_digest(reading, digests)
+    return {digest: names_by_digest[digest][0] if digest in names_by_digest else digest[:SHORT] for digest in digests}
+
+
+def describe_criterion(label: str, attributes: Mapping[AttributeIdentity, str]) -> str:
+    """Return the label of a criterion in usual SQL: attributes by name, numbers without type suffix."""
+    return abridged(plain_text(label, attributes))

@@ -1,0 +1,36 @@
+"""What honest clients notice of a hostile one, measured."""
+
+from random import Random
+
+import pytest
+
+import provenn
+from benchmarks.archives import make_archive
+from benchmarks.hostile import heavy_requests, measure, serving_people
+from provenn.archive import DATABASE
+from provenn.archive.serving import issue_token
+
+
+@pytest.fixture(scope="module")
+def secrets(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hostile")
+    make_archive(folder / DATABASE, 200, facts=4)
+    with provenn.open(folder, create=False, progress=False) as archive:
+        found = [issue_token(archive, f"person {number}", "reader")[1] for number in range(6)]
+    return folder, found
+
+
+def test_the_honest_are_all_answered_with_a_hostile_client_and_without(secrets, monkeypatch):
+    monkeypatch.setattr("benchmarks.hostile.SOCKETS", 300)
+    folder, found = secrets
+    with serving_people(folder) as server:
+        for hostile in (False, True):
+            result = measure(server, found, 200, 2, hostile=hostile)
+            assert (len(result.took), result.errors) == (10, [])
+            assert bool(result.told) == hostile
+
+
+def test_heavy_requests_are_short():
+    requests = heavy_requests(200, Random(1))
+    assert len(requests) == 4
+    assert all(len(request) < 8000 for request in requests)

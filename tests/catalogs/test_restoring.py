@@ -1,0 +1,208 @@
+"""What lineages mean: extents, facts and local relationships against tables of rows and against brute force."""
+
+import json
+from collections.abc import Iterable
+from itertools import permutations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from provenn.catalogs import (
+    Catalog,
+    ExcludeSources,
+    KeepAttributes,
+    RestrictSources,
+    SampleSources,
+    SelectSources,
+    cone,
+    facts_of,
+    restore,
+)
+from provenn.catalogs.restoring import definition_digest
+from provenn.catalogs.verbs import CLASSES
+from provenn.criteria import Atom, order_facts
+from provenn.errors import DefinitionError
+from provenn.logic import Knowledge, Relationship, Statement, disjoint, empty, equal, subset
+from tests.catalogs.samples import (
+    SET_OPERATIONS,
+    Table,
+    base,
+    concatenations,
+    derived,
+    holds,
+    lineages,
+    values_by_identity,
+)
+
+
+def all_atoms(catalogs: Iterable[Catalog]) -> dict[str, Atom]:
+    return {atom.label: atom for one in catalogs for atom in one.atoms()}
+
+
+def all_facts(catalogs: Iterable[Catalog]) -> list[Statement]:
+    return [fact for one in catalogs for fact in one.facts()]
+
+
+@given(
+    st.one_of(lineages(), concatenations()),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=300, deadline=None)
+def test_an_extent_holds_the_sources_that_the_rows_of_the_table_have(tables: list[Table], random):
+    """Also where bases overlap, values are NULL, and concatenations put attributes together from different ones."""
+    values = values_by_identity(tables)
+    universe = frozenset(range(8))
+    for known in values.values():  # what no table tells must not matter
+        for key in universe - set(known):
+            known[key] = random.choice([None, 0.0, 3.0])
+    sets = {
+        label: frozenset(key for key in universe if holds(atom, key, values))
+        for label, atom in all_atoms(one.catalog for one in tables).items()
+    }
+    sets |= {one.catalog.digest: frozenset(one.rows) for one in tables if one.catalog.kind == "Base"}
+    for one in tables:
+        assert one.catalog.extent.evaluate(sets.__getitem__, universe) == set(one.rows), one.catalog
+
+
+@given(st.one_of(lineages(most=6, operations=SET_OPERATIONS), concatenations()))
+@settings(max_examples=120, deadline=None)
+def test_the_facts_entail_exactly_what_all_possible_extents_have_in_common(tables: list[Table]):
+    """Brute force: a set is the regions of its leaves in which it lies; order facts rule out some regions."""
+    catalogs = [one.catalog for one in tables]
+    atoms = all_atoms(catalogs)
+    order = order_facts(atoms.values())
+    leaves = sorted({label for one in catalogs for label in one.extent.labels} | atoms.keys())
+    assume(len(leaves) <= 8)
+    regions = range(2 ** len(leaves))
+    masks = {label: sum(1 << r for r in regions if r >> place & 1) for place, label in enumerate(leaves)}
+    everything = (1 << len(regions)) - 1
+    possible = everything
+    for fact in order:
+        part, whole = (side.evaluate(masks.__getitem__, 0, everything) for side in fact.terms())
+        possible &= ~part | whole
+    sets = {one.digest: one.extent.evaluate(masks.__getitem__, everything) & possible for one in catalogs}
+    knowledge = Knowledge([*all_facts(catalogs), *order], open_universe=False)
+    for one, regions_of_one in sets.items():
+        assert knowledge.entails(empty(one)) == (regions_of_one == 0)
+    for one, other in permutations(sets, 2):
+        assert knowledge.entails(subset(one, other)) == (sets[one] & ~sets[other] == 0)
+        assert knowledge.entails(disjoint(one, other)) == (sets[one] & sets[other] == 0)
+
+
+@given(lineages(most=5))
+@settings(max_examples=60, deadline=None)
+def test_local_relationships_never_say_more_than_the_facts(tables: list[Table]):
+    catalogs = [one.catalog for one in tables]
+    knowledge = Knowledge(all_facts(catalogs), open_universe=False)
+    for one in catalogs:
+        assert knowledge.entails(one.relationship())
+
+
+def conjunction(catalogs: Iterable[Catalog]) -> Relationship:
+    result = Relationship.tautology()
+    for one in catalogs:
+        result &= one.relationship()
+    return result
+
+
+def test_local_relationships_of_a_chain_say_what_the_facts_say_and_no_more():
+    a = base()
+    b = SelectSources.of(a, "vmag < 6")
+    c = SelectSources.of(b, "vmag < 8")
+    knowledge = Knowledge([*all_facts([a, b, c]), *order_facts([*b.atoms(), *c.atoms()])], open_universe=False)
+    local = conjunction([a, b, c])
+    assert local.entails(subset(c.digest, a.digest))
+    assert knowledge.relationship(a.digest, c.digest).entails(local.on(a.digest, c.digest))
+    assert knowledge.entails(equal(b.digest, c.digest))
+    assert not local.entails(equal(b.digest, c.digest))
+
+
+def test_local_relationships_of_the_papers_diamond_prove_its_example():
+    """B is selected from A, C derived from A, D both: B == D, by lineage alone."""
+    a = base()
+    b, c = SelectSources.of(a, "vmag < 6"), derived(a, dist_pc="1000 / plx")
+    d = CLASSES["CombineAttributes"].restored({}, {}, (b, c))
+    local = conjunction([a, b, c, d])
+    assert local.entails(equal(b.digest, d.digest))
+    knowledge = Knowledge(all_facts([a, b, c, d]), open_universe=False)
+    assert knowledge.entails(equal(b.digest, d.digest))
+    assert knowledge.relationship(b.digest, d.digest).entails(local.on(b.digest, d.digest))
+    assert len(knowledge.explain(equal(b.digest, d.digest)).facts) == 3
+
+
+def stored(content: object) -> object:
+    return json.loads(json.dumps(content))
+
+
+@given(st.one_of(lineages(), concatenations()))
+@settings(max_examples=100, deadline=None)
+def test_what_is_stored_gives_the_same_catalog_again(tables: list[Table]):
+    """Digest, schema, extent, facts and atoms, through JSON, for every class; made again also from its own wording."""
+    again: dict[str, Catalog] = {}
+    for one in cone(*(table.catalog for table in tables)):
+        dependencies = [again[dependency.digest] for dependency in one.dependencies]
+        parameters, notes = stored(one.parameters()), stored(one.notes())
+        made = restore(one.kind, parameters, notes, dependencies)
+        again[one.digest] = made
+        assert made == one
+        assert type(made) is type(one)
+        assert (made.schema, made.extent, made.population) == (one.schema, one.extent, one.population)
+        assert (made.parameters(), made.notes()) == (parameters, notes)
+        digests = [dependency.digest for dependency in dependencies]
+        assert definition_digest(one.kind, parameters, digests) == one.digest
+        assert facts_of(one.kind, one.digest, digests, parameters) == (one.facts(), one.atoms())
+        assert one.on(dependencies) == one
+
+
+def test_a_cone_names_each_catalog_once_after_its_dependencies():
+    a = base()
+    b, c = SelectSources.of(a, "vmag < 6"), KeepAttributes.of(a, ["vmag"])
+    d = RestrictSources(b, c)
+    assert cone(d) == (a, b, c, d)
+    assert cone(c, d, a) == (a, c, b, d)
+
+
+def test_chains_of_five_thousand_catalogs_need_no_recursion():
+    """Made, restored, asked for their facts and their extent, compared, hashed, thrown away."""
+    start = base()
+    bright, twice = SelectSources.of(start, "vmag < 6"), derived(start, twice="2 * vmag")
+    one: Catalog = start
+    for step in range(5000):
+        match step % 5:
+            case 0:
+                one = SampleSources.of(one, 0.5, seed=step % 50)
+            case 1:
+                one = CLASSES["ConcatSources"].restored({"overlap": None}, {}, (one, bright))
+            case 2:
+                one = KeepAttributes.of(one, ["vmag", "plx"])
+            case 3:
+                one = CLASSES["CombineAttributes"].restored({}, {}, (one, twice))
+            case _:
+                one = ExcludeSources(one, SampleSources.of(start, 0.1, seed=step % 50))
+    chain = cone(one)
+    assert len(chain) > 5000
+    assert one.extent.evaluate(lambda _: 1, 1) in (0, 1)
+    restored: dict[str, Catalog] = {}
+    for each in chain:
+        dependencies = [restored[dependency.digest] for dependency in each.dependencies]
+        restored[each.digest] = restore(each.kind, each.parameters(), each.notes(), dependencies)
+    assert hash(restored[one.digest]) == hash(one)
+    assert restored[one.digest].extent == one.extent
+    assert Knowledge(all_facts(chain), open_universe=False).entails(subset(one.digest, start.digest))
+
+
+def test_a_class_that_is_not_known_is_named():
+    with pytest.raises(DefinitionError, match="unknown catalog class 'ConcatSource'") as caught:
+        restore("ConcatSource", {}, {}, ())
+    assert "did you mean ConcatSources" in caught.value.hint
+    with pytest.raises(DefinitionError, match="unknown catalog class 'Frobnicate'") as caught:
+        facts_of("Frobnicate", "d", ["p"], {})
+    assert "newer version" in caught.value.hint
+
+
+@pytest.mark.parametrize("kind", sorted(CLASSES))
+def test_parameters_that_are_not_those_of_the_class_are_refused(kind: str):
+    one = base()
+    with pytest.raises(DefinitionError, match=f"a {kind} cannot have these"):
+        restore(kind, {"names": 5, "atoms": [1]}, {}, (one, one, one, "x"))

@@ -1,0 +1,84 @@
+"""Every file call of an operation that fails: it is told, nothing is lost or half done, and it can be repeated.
+
+`make test` tries a few calls of each operation, evenly spread; `make campaign` tries all of them.
+"""
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from tests.faults.supervisor import Fault, Supervisor, is_supported
+from tests.faults.sweep import swept
+from tests.faults.works import WORKS
+
+pytestmark = pytest.mark.skipif(not is_supported(), reason="this machine lets nobody supervise a process")
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_some_file_calls_of_an_operation_fail_and_nothing_is_lost(name):
+    found = swept(name, 4)
+    assert found.wrong == ()
+    assert found.struck >= 2, "of the last calls some may not be made the next time"
+    assert found.points > 100
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", WORKS)
+def test_each_file_call_of_an_operation_fails_and_nothing_is_lost(name):
+    found = swept(name, 0)
+    assert found.wrong == ()
+    assert found.struck > 0.95 * found.points
+    assert found.refused > 0.1 * found.points
+
+
+# --- the supervisor itself ---
+
+
+def write_file(folder: Path, say) -> None:
+    """Write 8 bytes to a file, unbuffered, and say what happens."""
+    try:
+        with (folder / "a").open("wb", buffering=0) as file:
+            say(str(file.write(b"12345678")).encode())
+            say(str(file.write(b"abcd")).encode())
+    except OSError as error:
+        say(errno.errorcode[error.errno].encode())
+
+
+def supervise(folder: Path, fault: Fault | None) -> tuple[list[bytes], bool, bytes | None, list[str]]:
+    supervisor = Supervisor(folder, fault)
+    said, killed = supervisor.run(lambda say: write_file(folder, say))
+    left = (folder / "a").read_bytes() if (folder / "a").exists() else None
+    return said.split(), killed, left, [call.name for call in supervisor.calls if call.name != "statx"]
+
+
+def test_the_supervisor_sees_every_call_and_changes_nothing_by_itself(tmp_path):
+    said, killed, left, calls = supervise(tmp_path, None)
+    assert (said, killed, left) == ([b"8", b"4"], False, b"12345678abcd")
+    assert calls == ["openat", "write", "write"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "said", "left"),
+    [
+        (Fault(1, "EIO"), [b"EIO"], None),
+        (Fault(1, "killed"), [], None),
+        (Fault(2, "ENOSPC"), [b"ENOSPC"], b""),
+        (Fault(2, "short"), [b"4", b"4"], b"1234abcd"),
+        (Fault(2, "torn"), [], b"1234"),
+        (Fault(3, "killed"), [b"8"], b"12345678"),
+    ],
+    ids=str,
+)
+def test_the_supervisor_fails_shortens_or_stops_one_call(tmp_path, fault, said, left):
+    heard, killed, found, _ = supervise(tmp_path, fault)
+    assert (heard, found) == (said, left)
+    assert killed == (fault.kind in ("killed", "torn"))
+
+
+def test_files_elsewhere_are_left_alone(tmp_path):
+    supervisor = Supervisor(tmp_path / "inside", Fault(1, "EIO"))
+    said, _ = supervisor.run(lambda say: write_file(tmp_path, say))
+    assert said.split() == [b"8", b"4"]
+    assert not supervisor.struck
+    assert [one.name for one in tmp_path.iterdir()] == ["a"]

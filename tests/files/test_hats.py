@@ -1,0 +1,105 @@
+"""Folders in HATS as base data: their parts and no more, whole or not at all."""
+
+import json
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+from pyarrow import parquet
+
+from provenn.catalogs import Base, Files
+from provenn.errors import BaseFilesError, FilesMissingError
+from tests.catalogs.skies import write_hats
+
+
+@pytest.mark.parametrize("several_files", [False, True])
+def test_it_is_known_by_its_parts(tmp_path: Path, several_files):
+    written = write_hats(tmp_path / "gaia", several_files=several_files)
+    files = Files.at(tmp_path / "gaia")
+    assert (files.format, files.row_count, files.partitions) == ("parquet", 200, ())
+    assert [one.name for one in files.columns] == written.column_names, "Norder is a column only if files have it"
+    assert {one.name: one.ucd for one in files.columns if one.ucd} == {
+        "ra": "pos.eq.ra;meta.main",
+        "dec": "pos.eq.dec;meta.main",
+    }
+    assert all(name.startswith("Norder=1/Dir=0/Npix=") for name, _ in files.fingerprints)
+    files.check()
+    assert Files.from_json(*files.to_json()) == files
+    base = Base.of(files, key="source_id", population="star")
+    assert base.schema["ra"].ucd == "pos.eq.ra;meta.main"
+
+
+def test_it_may_be_moved_and_nothing_of_it_may_be_missing(tmp_path: Path):
+    write_hats(tmp_path / "a [1] *")
+    files = Files.at(tmp_path / "a [1] *")
+    copytree(tmp_path / "a [1] *", tmp_path / "b")
+    assert files.moved(tmp_path / "b").digest == Files.at(f"{tmp_path}/b/").digest == files.digest
+    parts = sorted((tmp_path / "b").rglob("Npix=*"))
+    parts[0].unlink()
+    with pytest.raises(BaseFilesError, match=rf"1 of {len(parts)} parts are missing, such as Norder=1, Npix=\d+"):
+        Files.at(tmp_path / "b")
+    with pytest.raises(FilesMissingError):
+        files.moved(tmp_path / "b")
+    files.check()
+
+
+def test_rows_that_are_missing_are_told(tmp_path: Path):
+    write_hats(tmp_path / "sky", said_rows=201)
+    with pytest.raises(BaseFilesError, match="it should have 201 rows, and its parts have 200") as raised:
+        Files.at(tmp_path / "sky")
+    assert raised.value.hint == "check that it was copied completely"
+
+
+def test_a_part_that_nobody_speaks_of_is_told(tmp_path: Path):
+    write_hats(tmp_path / "sky")
+    one = next((tmp_path / "sky").rglob("Npix=*"))
+    (one.parent / "Npix=47000.parquet").write_bytes(one.read_bytes())
+    with pytest.raises(BaseFilesError, match="other columns exist, such as Norder=1, Npix=47000"):
+        Files.at(tmp_path / "sky")
+
+
+@pytest.mark.parametrize("kind", ["margin", "index", "association", "map"])
+def test_what_has_no_sources_of_its_own_is_refused(tmp_path: Path, kind):
+    write_hats(tmp_path / "sky", kind=kind)
+    with pytest.raises(BaseFilesError, match=f"is a HATS {kind}, which is not a catalog"):
+        Files.at(tmp_path / "sky")
+
+
+def test_the_first_version_is_read_too(tmp_path: Path):
+    """Once the data lay beside a file of JSON."""
+    write_hats(tmp_path / "new")
+    old = tmp_path / "old"
+    old.mkdir()
+    (tmp_path / "new" / "dataset" / "Norder=1").rename(old / "Norder=1")
+    told = {"catalog_name": "sky", "catalog_type": "object", "total_rows": 200, "ra_column": "ra", "dec_column": "dec"}
+    (old / "catalog_info.json").write_text(json.dumps(told))
+    files = Files.at(old)
+    assert (files.row_count, files.columns[2].ucd) == (200, "pos.eq.ra;meta.main")
+    (old / "catalog_info.json").write_text("{")
+    with pytest.raises(BaseFilesError, match=r"catalog_info\.json cannot be read"):
+        Files.at(old)
+
+
+def test_of_a_collection_the_catalog_is_read(tmp_path: Path):
+    write_hats(tmp_path / "all" / "gaia")
+    write_hats(tmp_path / "all" / "gaia_margin", kind="margin")
+    properties = tmp_path / "all" / "collection.properties"
+    properties.write_text("obs_collection=gaia\nhats_primary_table_url=gaia\nall_margins=gaia_margin\n")
+    assert Files.at(tmp_path / "all").digest == Files.at(tmp_path / "all" / "gaia").digest
+    for bad in ("../elsewhere", "", "http://example.org/x", ".."):
+        properties.write_text(f"hats_primary_table_url={bad}\n")
+        with pytest.raises(BaseFilesError, match="does not name its main table"):
+            Files.at(tmp_path / "all")
+
+
+def test_a_folder_that_only_looks_like_it_is_a_folder(tmp_path: Path):
+    write_hats(tmp_path / "sky")
+    (tmp_path / "sky" / "hats.properties").write_text("title=mine\n")
+    (tmp_path / "sky" / "partition_info.csv").unlink()
+    (tmp_path / "sky" / "hats.properties").rename(tmp_path / "sky" / "_properties")
+    (tmp_path / "sky" / "dataset" / "data_thumbnail.parquet").unlink()
+    assert Files.at(tmp_path / "sky").partitions == ("Dir",), "Norder is in the files, Npix names no folder"
+    parquet.write_table(
+        parquet.read_table(next((tmp_path / "sky").rglob("Npix=*")), partitioning=None), tmp_path / "x.parquet"
+    )
+    assert Files.at(tmp_path / "x.parquet").partitions == ()

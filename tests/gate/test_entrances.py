@@ -1,0 +1,198 @@
+"""Every way in for data of others is known, and attacked: a new one that is not fails here."""
+
+import io
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
+from fastapi.testclient import TestClient
+
+import provenn
+from provenn import cli
+from provenn.catalogs import Catalog, calculator_from
+from provenn.catalogs.calculators import Calculator
+from provenn.catalogs.restoring import restore
+from provenn.catalogs.verbs import CLASSES
+from provenn.criteria import syntax
+from provenn.errors import DefinitionError, FileError, ProvennError
+from provenn.files import suffixes
+from provenn.files.data_folder import DataFolder
+from provenn.gate.entrances import ENTRANCES, entrance
+from provenn.gate.formats import FORMATS, check_table_provider
+from provenn.logic import statement
+from provenn.samp.listening import _read_request
+from provenn.spark.reading import read_base
+from provenn.spark.tables.converting import CONVERTIBLE
+from provenn.transfer.portable_files import KINDS, write_lines
+from provenn.web.accounts import Accounts
+from provenn.web.app import create_app
+from tests.gate import code_attacks
+from tests.gate.bombs import BOMBS
+from tests.gate.format_attacks import changed_base
+from tests.gate.inspection import import_everything, reading_modules
+from tests.gate.ways_in import BEHIND, COMMANDS
+
+import_everything()
+
+
+def known(way: str) -> bool:
+    """Whether a way in is one, or the data are not those of others."""
+    return way in ENTRANCES or way.startswith("own: ")
+
+
+# --- found by inspection ---
+
+
+def test_every_module_that_reads_is_a_way_in_or_says_by_which_its_data_come():
+    homes = {one.place.partition(":")[0] for one in ENTRANCES.values()}
+    found = reading_modules()
+    missing = {name: calls for name, calls in found.items() if name not in homes and name not in BEHIND}
+    assert not missing, "mark what reads data of others with @entrance, or add a line to tests/gate/ways_in.py"
+    assert not set(BEHIND) - set(found), "these do not read any more"
+    assert not [name for name, way in BEHIND.items() if not known(way)]
+
+
+def test_every_command_that_names_a_file_says_by_which_way_it_comes():
+    found = {
+        f"{name} {one.name}"
+        for name, command in commands(typer.main.get_command(cli.app))
+        for one in command.params
+        if one.name != "archive_path" and names_file(one)
+    }
+    assert found == set(COMMANDS), "add what is new to tests/gate/ways_in.py"
+    assert not [name for name, way in COMMANDS.items() if not known(way)]
+
+
+def names_file(parameter: object) -> bool:
+    told = f"{parameter.metavar} {parameter.type_descriptor}"
+    return any(word in told for word in ("FILE", "PATH", "FOLDER", "PLACE", "Path"))
+
+
+def commands(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield " ".join(path), command
+        return
+    for name, one in inner.items():
+        yield from commands(one, (*path, name))
+
+
+def test_every_page_that_takes_a_body_is_a_way_in():
+    places = {one.place for one in ENTRANCES.values()}
+    modules = [module for name, module in sys.modules.items() if name.startswith("provenn.web.")]
+    routers = [one for module in modules for one in vars(module).values() if isinstance(one, APIRouter | FastAPI)]
+    routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+    taking = {route.endpoint for route in routes if route.body_field}
+    assert len(taking) >= 3
+    assert not [one for one in taking if f"{one.__module__}:{one.__qualname__}" not in places]
+
+
+def test_every_format_is_on_the_list_and_has_a_bomb():
+    readable = {*suffixes._FORMATS.values()} - {"tsv"} | {*CONVERTIBLE}
+    assert readable <= set(FORMATS)
+    lit = " ".join(BOMBS).lower()
+    assert not [one for one in CONVERTIBLE if one not in lit]
+
+
+def test_every_class_of_catalogs_and_of_calculators_is_restored_by_a_way_in():
+    def subclasses(one: type) -> Iterator[type]:
+        for inner in one.__subclasses__():
+            yield inner
+            yield from subclasses(inner)
+
+    assert {one.kind for one in subclasses(Catalog) if one.__module__.startswith("provenn.")} == set(CLASSES)
+    made = {one.__name__ for one in subclasses(Calculator) if one.__module__.startswith("provenn.")}
+    assert made == {"PythonCalculator", "SqlCalculator"}, "attack the new one, too"
+
+
+def test_a_way_in_has_one_name_and_makes_a_check():
+    with pytest.raises(ValueError, match="makes no check"):
+        entrance("nothing")
+    with pytest.raises(ValueError, match="are both called 'portable file'"):
+        entrance("portable file", "length")(test_a_way_in_has_one_name_and_makes_a_check)
+
+
+# --- attacked ---
+
+
+def posted(folder: Path, path: str, **content: object) -> None:
+    """Send a body; fail if it is taken."""
+    with provenn.open(folder / "sky") as archive:
+        app = create_app(archive, accounts=Accounts(archive)) if path == "/login" else create_app(archive)
+        with TestClient(app) as client:
+            answer = client.post(path, follow_redirects=False, **content)
+    if 400 <= answer.status_code < 500:
+        raise ProvennError(answer.text)
+
+
+def asked(folder: Path) -> None:
+    with provenn.open(folder / "sky") as archive:
+        _read_request(archive, {"start_catalog": ["x"], "query": 5, "attributes": {}})
+
+
+def loaded(folder: Path) -> None:
+    with code_attacks.allowed_module(folder) as file:
+        said = code_attacks.definition(f"{code_attacks.MODULE}:rebound", code_attacks.source_of(file))
+        calculator_from(said).load()
+
+
+def read_by_spark(folder: Path) -> None:
+    """Nothing of Spark is needed for it to be refused."""
+    read_base(None, changed_base(folder, format="jdbc"), DataFolder.of(folder / "data"))
+
+
+ATTACKS: dict[str, Callable[[Path], object]] = {
+    **dict(BOMBS.values()),
+    "base catalog read by Spark": read_by_spark,
+    "code of a calculator": loaded,
+    "criterion or expression": lambda _: syntax.parse("(" * 10**6),
+    "definition of a calculator": lambda _: calculator_from(code_attacks.definition("os:path.join")),
+    "definition of a catalog": lambda _: restore("Base", {"format": "jdbc"}, {}, []),
+    "form for a job": lambda folder: posted(folder, "/target/run", data={"sources": "x" * 501, "attributes": "a"}),
+    "request for a job": lambda folder: posted(folder, "/api/jobs", json={"sources": ["x"], "format": "jdbc"}),
+    "request of another program": asked,
+    "statement": lambda _: statement("__import__('os').system('true')"),
+    "table of Spark's catalog": lambda _: check_table_provider("jdbc", "t"),
+    "token of a stranger": lambda folder: posted(folder, "/login", data={"token": "x" * 501}),
+}
+"""One attack on each way in, of those that other tests make by the hundred."""
+
+
+@pytest.mark.parametrize("way", sorted({*ENTRANCES, *ATTACKS}))
+def test_every_way_in_is_attacked_and_refuses(way: str, tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
+    assert way in ENTRANCES, "it is none any more"
+    assert way in ATTACKS, "attack it here"
+    with pytest.raises(ProvennError):
+        ATTACKS[way](tmp_path)
+
+
+JUNK = (None, 5, True, "x", [], [[]], {}, {"x": None}, [None], "\0", {"a": {"b": {"c": [1, "2", None]}}})
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_no_class_of_catalogs_is_restored_from_junk(kind: str):
+    tried = 0
+    for parameters in JUNK:
+        for notes in JUNK:
+            with pytest.raises(DefinitionError):
+                restore(kind, parameters, notes, [])
+            tried += 1
+    assert tried == len(JUNK) ** 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_line_of_a_portable_file_is_taken_from_junk(kind: str, tmp_path: Path):
+    with provenn.open(tmp_path / "sky") as archive:
+        for content in JUNK:
+            if isinstance(content, dict):
+                file = io.BytesIO()
+                write_lines(file, {**dict.fromkeys(KINDS, 0), kind: 1}, [(kind, content)])
+                file.seek(0)
+                with pytest.raises(FileError, match=f"a {kind}: its|a {kind}: "):
+                    archive.import_definitions(file)
+        assert archive.matches() == 0

