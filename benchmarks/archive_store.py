@@ -29,14 +29,15 @@ from benchmarks.archives import MadeArchive, make_archive
 from benchmarks.lineages import Kind, ask
 from benchmarks.measure import Minimum, patiently, show, shown
 from provenn.catalogs import SelectSources
+from provenn.database.tables import catalogs
+from provenn.definitions import catalog_names
+from provenn.definitions.ancestors import read_cone
+from provenn.definitions.catalog_store import add_catalogs, get_catalog
+from provenn.digests import CatalogDigest
+from provenn.formats.opening import open_database
+from provenn.knowledge.consequences import build_knowledge
+from provenn.knowledge.stored_facts import find_all_facts, list_catalogs, read_closed_cone
 from provenn.logic import Statement, disjoint, equal, subset
-from provenn.store import names
-from provenn.store.catalog_store import add, get
-from provenn.store.cones import cone
-from provenn.store.database import open_database
-from provenn.store.facts import all_facts, closed_cone
-from provenn.store.knowledge import knowledge_of
-from provenn.store.tables import catalogs
 
 __all__ = ["main"]
 
@@ -57,13 +58,13 @@ RATIO = 20
 QUESTION = """
 import sys
 from provenn.logic import statement
-from provenn.store.database import open_database
-from provenn.store.facts import closed_cone
-from provenn.store.knowledge import knowledge_of
+from provenn.formats.opening import open_database
+from provenn.knowledge.stored_facts import read_closed_cone
+from provenn.knowledge.consequences import build_knowledge
 
 said = statement(sys.argv[2])
 with open_database(sys.argv[1]) as database, database.reading() as reading:
-    print(knowledge_of(*closed_cone(reading, said.labels)).knowledge.entails(said))
+    print(build_knowledge(*read_closed_cone(reading, said.labels)).knowledge.entails(said))
 with open("/proc/self/status") as status:
     print(next(line.split()[1] for line in status if line.startswith("VmHWM")))
 """
@@ -110,13 +111,13 @@ def prepare_asking(place: Path, questions: Sequence[Statement]) -> Callable[[], 
         with open_database(place) as database, database.reading() as reading:
             for question in questions:
                 start = perf_counter()
-                definitions, facts = closed_cone(reading, question.labels)
-                answers.append(knowledge_of(definitions, facts).knowledge.entails(question))
+                definitions, facts = read_closed_cone(reading, list_catalogs(question))
+                answers.append(build_knowledge(definitions, facts).knowledge.entails(question))
                 by_cone.append(perf_counter() - start)
                 read.append(len(definitions))
             start = perf_counter()
-            everything = cone(reading, reading.connection.scalars(select(catalogs.c.digest)).all())
-            knowledge = knowledge_of(everything, all_facts(reading)).knowledge
+            everything = read_cone(reading, reading.connection.scalars(select(catalogs.c.digest)).all())
+            knowledge = build_knowledge(everything, find_all_facts(reading)).knowledge
             first = knowledge.entails(questions[0])
             by_everything = perf_counter() - start
             rest = [knowledge.entails(question) for question in questions[1:]]
@@ -125,20 +126,20 @@ def prepare_asking(place: Path, questions: Sequence[Statement]) -> Callable[[], 
     return work
 
 
-def prepare_adding(place: Path, digests: Sequence[str]) -> Callable[[], list[float]]:
+def prepare_adding(place: Path, digests: Sequence[CatalogDigest]) -> Callable[[], list[float]]:
     """Return what adds catalogs, one a transaction, and says how many seconds each took."""
 
     def work() -> list[float]:
         random, took = Random(1), []
         with open_database(place) as database:
             with database.reading() as reading:
-                parents = [get(reading, digest) for digest in random.sample(digests, ADDED)]
+                parents = [get_catalog(reading, digest) for digest in random.sample(digests, ADDED)]
             for number, parent in enumerate(parents):
                 start = perf_counter()
                 new = SelectSources.of(parent, f"mag_v < {number + 0.123}")
                 with database.writing() as writing:
-                    add(writing, new)
-                    names.assign(writing, f"new {number}", new.digest)
+                    add_catalogs(writing, new)
+                    catalog_names.assign_name(writing, f"new {number}", new.digest)
                 took.append(perf_counter() - start)
         return took
 

@@ -29,15 +29,16 @@ from provenn.catalogs import (
     SelectSources,
     SqlCalculator,
 )
-from provenn.catalogs.digest import content_digest
-from provenn.catalogs.file_columns import Column
 from provenn.criteria import parse_type
+from provenn.database.tables import name_history, names
+from provenn.database.transactions import Writing
+from provenn.definitions.catalog_store import add_catalogs
+from provenn.digests import CatalogDigest, content_digest
 from provenn.errors import ContradictionError
+from provenn.files.columns import FileColumn
+from provenn.formats.opening import open_database
+from provenn.knowledge.declarations import declare_fact
 from provenn.logic import disjoint, nonempty
-from provenn.store.catalog_store import add
-from provenn.store.database import Writing, open_database
-from provenn.store.declarations import declare
-from provenn.store.tables import name_history, names
 
 __all__ = ["MadeArchive", "make_archive", "make_catalogs", "name_of"]
 
@@ -62,7 +63,7 @@ class MadeArchive:
     """
 
     lineage: Lineage
-    digests: list[str]
+    digests: list[CatalogDigest]
 
 
 def name_of(number: int) -> str:
@@ -92,7 +93,7 @@ def make_archive(
     catalogs = make_catalogs(lineage, seed, bases)
     digests = [one.digest for one in catalogs]
     with open_database(place, create=True, who="generator") as database, database.writing() as writing:
-        add(writing, *catalogs)
+        add_catalogs(writing, *catalogs)
         _name(writing, digests)
         _declare(writing, digests, Random(seed), bases, facts)
     return MadeArchive(lineage, digests)
@@ -167,8 +168,8 @@ class _Maker:
 
 def _base(number: int) -> Base:
     columns = (
-        Column("id", parse_type("bigint"), nullable=False),
-        *(Column(name, parse_type("double"), nullable=True) for name in (*MEASURED, *OTHERS)),
+        FileColumn("id", parse_type("bigint"), nullable=False),
+        *(FileColumn(name, parse_type("double"), nullable=True) for name in (*MEASURED, *OTHERS)),
     )
     prints = content_digest("files", [f"survey {number}"])
     location = f"/data/survey_{number}.parquet"
@@ -187,7 +188,7 @@ def _criteria(random: Random) -> list[str]:
     return [*joined, *(one() for _ in range(CRITERIA - len(joined)))]
 
 
-def _name(writing: Writing, digests: list[str]) -> None:
+def _name(writing: Writing, digests: list[CatalogDigest]) -> None:
     rows = [(name_of(number), digest) for number, digest in enumerate(digests) if number % 10 == 0]
     who, when = writing.who, datetime.now(UTC)
     execute = writing.connection.execute
@@ -195,14 +196,14 @@ def _name(writing: Writing, digests: list[str]) -> None:
     execute(insert(name_history), [{"name": a, "catalog": b, "at": when, "by": who} for a, b in rows])
 
 
-def _declare(writing: Writing, digests: list[str], random: Random, bases: int, count: int) -> None:
+def _declare(writing: Writing, digests: list[CatalogDigest], random: Random, bases: int, count: int) -> None:
     """Declare that some catalogs hold something, and that some of two bases have nothing in common, if that can be."""
     declared = 0
     while declared < count:
         one, other = (random.choice(digests) for _ in range(2))
         said = nonempty(one) if declared % 2 or bases == 1 else disjoint(one, other)
         try:
-            declare(writing, said, "made up")
+            declare_fact(writing, said, "made up")
         except ContradictionError:
             continue
         declared += 1

@@ -20,8 +20,8 @@ from pyarrow import parquet
 
 from benchmarks.measure import show, shown
 from provenn.catalogs import Files
-from provenn.store.database import open_database
-from provenn.store.file_memory import FileMemory
+from provenn.data.file_memory import FileMemory
+from provenn.formats.opening import open_database
 
 __all__ = ["main"]
 

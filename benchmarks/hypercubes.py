@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from provenn.logic.algorithms import adding_a_set, enhanced_conjunction, enhanced_nonimplication, removing_a_set
-from provenn.logic.hypercubes import Labelled, made
+from provenn.logic.hypercubes import LabelledHypercubes, build_hypercubes
 
 __all__ = ["main"]
 
@@ -32,7 +32,7 @@ class Race:
     name: str
     promised: int
     plain: Callable[[], set[int]]
-    packed: Callable[[], Labelled]
+    packed: Callable[[], LabelledHypercubes]
 
 
 def main() -> int:
@@ -65,7 +65,7 @@ def main() -> int:
     return 0 if kept else 1
 
 
-def run(race: Race) -> tuple[set[int], Labelled, float, float]:
+def run(race: Race) -> tuple[set[int], LabelledHypercubes, float, float]:
     """Both results, and the processor seconds of the fastest of a few runs of each, taken in turns."""
     plain = packed = float("inf")
     for _ in range(REPEATS):
@@ -78,10 +78,10 @@ def run(race: Race) -> tuple[set[int], Labelled, float, float]:
     return expected, result, plain, packed
 
 
-def labelled(hypercubes: set[int], labels: str) -> Labelled:
+def labelled(hypercubes: set[int], labels: str) -> LabelledHypercubes:
     """The hypercubes as the library holds them."""
     regions = range(1 << len(labels))
-    return Labelled(tuple(labels), tuple(regions), made(len(regions), hypercubes))
+    return LabelledHypercubes(tuple(labels), tuple(regions), build_hypercubes(len(regions), hypercubes))
 
 
 def remove_last(hypercubes: set[int], sets: int) -> set[int]:

@@ -182,7 +182,7 @@ def main(arguments: Sequence[str] = ()) -> int:
         stars = Path(folder, "stars.parquet")
         write_stars(stars, asked.rows)
         archive.ingest("stars", stars, key="id", population="star", verify=True)  # so that Spark runs
-        session = archive._workshop.pipeline().engine.session  # noqa: SLF001 - users have no need of it
+        session = archive.context.workshop.pipeline().engine.session
         for way in (_by_script, _by_provenn):  # and Python's workers too, and Java has compiled what it needs
             (Path(folder) / way.__name__).mkdir()
             way(Task(session, stars, Path(folder) / way.__name__, 1))("vmag < 1")

@@ -12,8 +12,8 @@ from functools import partial
 from time import process_time
 
 from benchmarks.measure import show, shown
-from provenn.catalogs.extent import extent_of, leaf
-from provenn.criteria import Attribute, order_facts, parse_criterion, parse_type, render
+from provenn.catalogs.extent import build_extent, leaf
+from provenn.criteria import Attribute, AttributeIdentity, order_facts, parse_criterion, parse_type, render
 from provenn.logic import Knowledge, subset
 
 __all__ = ["main"]
@@ -22,7 +22,9 @@ FEW, MANY = 2_000, 20_000
 LARGEST_RATIO = 20.0
 """How many times as long ten times as many values may take."""
 
-SCHEMA = {"hip": Attribute("hip", parse_type("bigint")), "name": Attribute("name", parse_type("string"))}
+SCHEMA = {
+    name: Attribute(AttributeIdentity(name), parse_type(kind)) for name, kind in (("hip", "bigint"), ("name", "string"))
+}
 NAMES = {one.identity: name for name, one in SCHEMA.items()}
 FORMS: dict[str, Callable[[int], str]] = {
     "`hip IN (…)`": lambda number: f"hip IN ({', '.join(str(3 * i) for i in range(number))})",
@@ -53,7 +55,7 @@ def take(form: Callable[[int], str], number: int) -> None:
     criterion = parse_criterion(form(number), SCHEMA)
     order_facts(criterion.atoms)
     render(criterion, NAMES)
-    extent_of(criterion.true, leaf)
+    build_extent(criterion.true, leaf)
 
 
 def compare(number: int) -> None:

@@ -3,7 +3,8 @@
 Run ``python -m benchmarks robustness``; ``python -m benchmarks.robustness --help`` tells how to make it longer.
 Each line of the tables says how often something was tried, and how often it went wrong, which must be never. What is
 tried, and what counts as wrong, is the business of the tests, which do the same with smaller numbers: `tests.crashes`,
-`tests.races`, `tests.store.test_soundness` and `tests.fuzz`.
+`tests.races`, `tests.faults`, `tests.data.protocol`, `tests.database.histories`, `tests.soundness.test_checking`,
+`tests.fuzz` and `tests.gate`.
 """
 
 from __future__ import annotations
@@ -25,10 +26,20 @@ from benchmarks.archives import make_archive
 from benchmarks.measure import show, show_load, shown
 from benchmarks.web import Crowd, crowd, pages, serving
 from provenn.archive import DATABASE
-from provenn.store.database import open_database
-from tests import crashes, races, sound
+from provenn.formats.opening import open_database
+from provenn.spark.engine import Engine
+from tests import crashes, races, rot, sound
+from tests.data.protocol import test_protocol
+from tests.data.protocol.model import explore
+from tests.database.histories.recording import recorded
+from tests.database.histories.specifications import is_explained
+from tests.faults import works
+from tests.faults.supervisor import is_supported
+from tests.faults.sweep import swept
 from tests.fuzz import commands, criteria, files, requests, statements
-from tests.store import test_soundness as soundness
+from tests.gate import attacks
+from tests.postgres import new_schema, postgres_server
+from tests.soundness import test_checking as soundness
 from tests.web.survey import make_survey
 
 __all__ = ["Line", "main"]
@@ -67,6 +78,44 @@ def killed(points: int, with_spark: int) -> Iterator[Line]:
             yield _line(f"killed: {name}", partial(_killed, name, number))
 
 
+def failed(points: int) -> Iterator[Line]:
+    """Let file calls of each operation fail, evenly spread: with errors, half done, and with death."""
+    if not is_supported():
+        print("no process can be supervised here: no file call fails", file=sys.stderr)
+        return
+    for name in works.WORKS:
+        start = perf_counter()
+        found = swept(name, points)
+        kind = f"fail each I/O: {name}, {found.points} ways"
+        yield Line(kind, found.struck, found.wrong, perf_counter() - start)
+
+
+def modelled() -> Iterator[Line]:
+    """Try every order of the steps of leases, pins, commits and gc."""
+    for name, protocol in (test_protocol.SMALL | test_protocol.LARGE).items():
+        start = perf_counter()
+        explored = explore(protocol)
+        wrong = (explored.broken.what,) if explored.broken else ()
+        yield Line(f"model: {name}, states", explored.states, wrong, perf_counter() - start)
+
+
+def remembered(seeds: int, folder: Path) -> Iterator[Line]:
+    """Let processes use an archive while some are killed and cut off; explain what all of them saw."""
+    folder.mkdir()
+    with postgres_server() as server:
+        for kind in ("SQLite", "PostgreSQL"):
+            start, tried, wrong = perf_counter(), 0, list[str]()
+            for seed in range(seeds):
+                place = folder / f"{kind} {seed}"
+                place.mkdir()
+                where = str(place / DATABASE) if kind == "SQLite" else new_schema(server)
+                open_database(where, create=True).close()
+                histories = recorded(where, place, workers=4, rounds=60, seed=seed)
+                tried += sum(map(len, histories.values()))
+                wrong += [name for name, history in histories.items() if not is_explained(name, history)]
+            yield Line(f"histories: {kind}, operations", tried, tuple(wrong), perf_counter() - start)
+
+
 def raced(rounds: int, folder: Path) -> Iterator[Line]:
     """Let processes race on an archive in SQLite; count what they did."""
     for kind, workers in (("contradictions", 6), ("everything", 6), ("writers", 16)):
@@ -89,6 +138,20 @@ def damaged(number: int, folder: Path) -> Iterator[Line]:
     yield _found("damage: a stored file", folder, [partial(_change_file, Random(seed)) for seed in range(number)])
 
 
+def rotted(flips: int, folder: Path) -> Iterator[Line]:
+    """Flip bits of files of every kind, unseen by the file system; read them, check them, and back them up."""
+    folder.mkdir()
+    with Engine("local[2]", brief=True) as engine:
+        damaged = rot.Damaged.at(folder / "rot", engine.session)
+        for kind in rot.KINDS:
+            start = perf_counter()
+            tally = rot.try_flips(damaged, kind, flips, reading=kind != "base")
+            yield Line(f"damage: a bit of a {kind}", tally.tried, tuple(tally.wrong), perf_counter() - start)
+        start = perf_counter()
+        tally = rot.try_backups(damaged, flips)
+        yield Line("damage: a bit of what is backed up", tally.tried, tuple(tally.wrong), perf_counter() - start)
+
+
 def given(cases: int, folder: Path) -> Iterator[Line]:
     """Give every reader random and spoiled input: it is to be taken or refused, soon."""
     folder.mkdir()
@@ -105,6 +168,15 @@ def given(cases: int, folder: Path) -> Iterator[Line]:
         yield _line("input: any requests", lambda: requests.try_anything(client, made, cases).cases)
 
 
+def attacked(most: int, folder: Path) -> Iterator[Line]:
+    """Bring in what an attacker would: code, formats, options, small files that become large, and lies."""
+    folder.mkdir()
+    yield _line("attack: foreign calculators", lambda: attacks.try_code(folder / "code", most))
+    yield _line("attack: formats and options", lambda: attacks.try_formats(folder / "formats", most))
+    yield _line("attack: bombs", lambda: attacks.try_bombs(folder / "bombs", most))
+    yield _line("attack: definitions that lie", lambda: attacks.try_lies(folder / "lies", most))
+
+
 def loaded(asked: int, size: int, folder: Path) -> list[Crowd]:
     """Have many clients ask for pages at once."""
     folder.mkdir()
@@ -118,21 +190,36 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser = ArgumentParser(description="what provenn withstands")
     parser.add_argument("--points", type=int, default=30, help="at how many points each kind of work is killed")
     parser.add_argument("--with-spark", type=int, default=2, help="the same, of work that starts a Spark")
+    parser.add_argument("--faults", type=int, default=50, help="how many file calls of each operation fail")
+    parser.add_argument("--histories", type=int, default=2, help="how many are recorded on each kind of database")
+    parser.add_argument("--model", type=int, default=1, help="0 for no model of leases and gc")
     parser.add_argument("--rounds", type=int, default=60, help="of races; 0 for none, here and below")
     parser.add_argument("--damages", type=int, default=100, help="how many of each kind")
+    parser.add_argument("--flips", type=int, default=20, help="how many bits of each kind of file, with a Spark")
     parser.add_argument("--cases", type=int, default=500, help="of input to each reader")
+    parser.add_argument("--attacks", type=int, default=1000, help="how many of each kind, at most")
     parser.add_argument("--asked", type=int, default=8, help="how many pages each of 50 clients asks for")
     parser.add_argument("--size", type=int, default=SIZE, help="of the archive that clients look at")
     options = parser.parse_args(list(arguments))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         lines = list(_told(killed(options.points, options.with_spark)))
+        if options.faults:
+            lines += _told(failed(options.faults))
+        if options.model:
+            lines += _told(modelled())
+        if options.histories:
+            lines += _told(remembered(options.histories, folder / "histories"))
         if options.rounds:
             lines += _told(raced(options.rounds, folder))
         if options.damages:
             lines += _told(damaged(options.damages, folder / "damaged"))
+        if options.flips:
+            lines += _told(rotted(options.flips, folder / "rotted"))
         if options.cases:
             lines += _told(given(options.cases, folder / "given"))
+        if options.attacks:
+            lines += _told(attacked(options.attacks, folder / "attacked"))
         crowds = loaded(options.asked, options.size, folder / "loaded") if options.asked else []
     show(
         "What was tried, and what went wrong",

@@ -24,6 +24,7 @@ from pyspark.sql.types import DoubleType
 import provenn
 from benchmarks.photometry import WIDE, redshift, temperature, write_stars, write_wide
 from provenn.archive import Archive, Catalog, Target
+from tests.spark.plain_plan import prepare_plain
 
 __all__ = ["SCENARIOS", "Sky", "Ways", "write_tables"]
 
@@ -75,7 +76,7 @@ class Sky:
     @cached_property
     def session(self) -> SparkSession:
         """The session of the archive: what is written by hand has the same settings."""
-        return self.archive._workshop.pipeline().engine.session  # noqa: SLF001 - users have no need of it
+        return self.archive.context.workshop.pipeline().engine.session
 
     def fitted(self) -> Catalog:
         """All stars with redshifts, which nobody would want to compute."""
@@ -132,8 +133,8 @@ class Ways:
     def plainly(self) -> Callable[[], list[pa.Table]]:
         """Return what answers as plain Spark does on the same lineage."""
         catalogs: list[Any] = [one.plan().catalog for one in self.asked()]
-        pipeline = self.sky.archive._workshop.pipeline()  # noqa: SLF001 - users have no need of it
-        return lambda: [pipeline.plain(one, "plainly").frame.toArrow() for one in catalogs]
+        pipeline = self.sky.archive.context.workshop.pipeline()
+        return lambda: [prepare_plain(pipeline, one, "plainly").frame.toArrow() for one in catalogs]
 
 
 def _once(sky: Sky, target: Callable[[], Target], by_hand: Callable[[], DataFrame]) -> Ways:

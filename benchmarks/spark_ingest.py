@@ -20,9 +20,9 @@ from pyarrow import parquet
 
 from benchmarks.measure import Minimum, show, show_load, shown
 from provenn.catalogs import Base, Files
+from provenn.files.data_folder import DataFolder
 from provenn.spark.engine import Engine
 from provenn.spark.keys import verify_key
-from provenn.store.folder import DataFolder
 
 __all__ = ["main"]
 

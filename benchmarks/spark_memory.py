@@ -77,7 +77,7 @@ def prepare(rows: int) -> Callable[[], Used]:
 
 
 def _generate(archive: object, path: Path, rows: int) -> None:
-    session = archive._workshop.pipeline().engine.session  # type: ignore[attr-defined] # noqa: SLF001
+    session = archive.context.workshop.pipeline().engine.session  # type: ignore[attr-defined]
     bands = (f"20 * rand({seed}) AS {name}" for seed, name in enumerate(("vmag", "g", "r")))
     session.range(rows).selectExpr("id", *bands).write.parquet(str(path))
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import provenn
 from benchmarks.measure import Minimum, show, show_load, shown
 from benchmarks.photometry import write_stars
+from tests.spark.plain_plan import prepare_plain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -74,7 +75,7 @@ def measure(archive: Archive, stars: Catalog, file: Path, repeats: int) -> dict[
     AssertionError
         If they give different results.
     """
-    pipeline = archive._workshop.pipeline()  # noqa: SLF001 - users have no need of it
+    pipeline = archive.context.workshop.pipeline()
     session: SparkSession = pipeline.engine.session
     wanted = lineage(stars)
 
@@ -83,7 +84,7 @@ def measure(archive: Archive, stars: Catalog, file: Path, repeats: int) -> dict[
 
     pairs: dict[str, tuple[Callable[[], DataFrame], Callable[[], DataFrame]]] = {
         "literally": (
-            lambda: pipeline.plain(wanted.definition, "a lineage").frame,
+            lambda: prepare_plain(pipeline, wanted.definition, "a lineage").frame,
             lambda: literally_by_hand(read()),
         ),
         "rewritten": (wanted.to_spark, lambda: rewritten_by_hand(read())),

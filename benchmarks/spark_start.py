@@ -16,7 +16,7 @@ from time import perf_counter
 import pyspark
 
 from benchmarks.measure import Minimum, patiently, show, show_load, shown
-from provenn.spark.class_archive import archive_stem, complete_archive
+from provenn.spark.class_archive import choose_archive_stem, find_complete_archive
 from provenn.spark.java import find_java
 from provenn.spark.make_class_archive import make_archive
 
@@ -75,7 +75,7 @@ def _make() -> Callable[[], bool]:
 
 
 def _stem() -> Path:
-    stem = archive_stem(find_java(), Path(pyspark.__file__).parent)
+    stem = choose_archive_stem(find_java(), Path(pyspark.__file__).parent)
     assert stem is not None, "there is a cache folder"
     return stem
 
@@ -84,7 +84,7 @@ def main() -> int:
     """Measure, print, and return 1 if a start with the archive is not as much faster as promised."""
     show_load()
     start = perf_counter()
-    if complete_archive(_stem()) is None:
+    if find_complete_archive(_stem()) is None:
         patiently(_make)
         print(f"made the class archive in {shown(perf_counter() - start)} s")
     contenders = {
