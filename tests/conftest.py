@@ -16,7 +16,12 @@ import pytest
 from hypothesis import settings
 
 from provenn.spark import engine
-from tests.template_archives import postgres, postgres_archive, sqlite_archive  # noqa: F401 - fixtures of many rooms
+from tests.template_archives import (  # noqa: F401 - fixtures of many rooms
+    postgres,
+    postgres_archive,
+    repeated_migrations,
+    sqlite_archive,
+)
 from tests.waiting import LIMIT
 
 ROOT = Path(__file__).parent.parent
