@@ -90,6 +90,8 @@ concat_ws     : string string* : string
 """
 
 _ALIASES = {
+    "array_size": "size",
+    "cardinality": "size",
     "ceiling": "ceil",
     "char_length": "length",
     "character_length": "length",

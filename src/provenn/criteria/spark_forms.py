@@ -34,6 +34,13 @@ def write_spark_form(call: Call, operands: Sequence[str]) -> str | None:
             return f"TRY_CAST({write_fixed_text(call, text)} AS {kind})"
         case "make_date", [year, *rest]:
             return f"make_date({', '.join([write_year_of_dates(year), *rest])})"
+        case "size", [whole]:
+            # Spark's size of NULL is -1, depending on a setting.
+            return (
+                f"array_size(map_keys({whole}))"
+                if call.arguments[0].type.name.startswith("map<")
+                else f"array_size({whole})"
+            )
         case "date_trunc", [unit, time]:
             return write_truncated_time(unit, time)
         case "lower" | "upper" as function, [text]:

@@ -50,7 +50,7 @@ def reduce_text(term: Node, where: Ranges) -> Condition | None:
 def split_pattern(pattern: str, escape: str = "\\") -> list[str]:
     """Return the parts of a pattern of LIKE: ``%``, ``_`` and, with a leading ``=``, the literal texts between them.
 
-    >>> split_pattern("a\\\\_b%")
+    >>> split_pattern("a!_b%", "!")
     ['=a_b', '%']
     """
     return list(_split_pattern(pattern, escape))
