@@ -106,8 +106,8 @@ def build_interval_ranges(first: int, beyond: int, kind: Type) -> Ranges:
 def split_numbers(kind: Type) -> list[tuple[int, int]]:
     """Return the parts of a numeric type on each of which arithmetic with a constant is monotone, as keys.
 
-    Infinities, zero and NaN are parts by themselves: ``x + c``, ``c - x``, ``x * c``, ``x / c``, ``c / x`` and ``abs(x)``
-    are monotone functions of a number on either side of zero, and rounding keeps the order.
+    Infinities, zero and NaN are parts by themselves: ``x + c``, ``c - x``, ``x * c``, ``x / c``, ``c / x`` and
+    ``abs(x)`` are monotone functions of a number on either side of zero, and rounding keeps the order.
     """
     within = get_domain(kind)
     if within is None or within.highest is None or not isinstance(within.lowest, int):
