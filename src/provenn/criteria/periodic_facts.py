@@ -9,7 +9,7 @@ of `provenn.criteria.listed`, which states as facts that no other combinations e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import gcd, lcm
@@ -143,14 +143,14 @@ def _find_common_period(members: Sequence[_Member]) -> tuple[int, int]:
     return lcm(*(member.period.length for member in members)), gcd(*(member.period.step for member in members))
 
 
-def _relate_members(members: Sequence[_Member], edges: dict[int, str], known: Iterable[str]) -> Iterator[Statement]:
+def _relate_members(members: Sequence[_Member], edges: dict[int, str], known: Container[str]) -> Iterator[Statement]:
     """Yield the facts about atoms on functions of a term, and about the cuts of the term."""
     inner = members[0].period.inner
     cuts = sorted(edges)
     places = _find_places(members, cuts)
     if places is not None:
         present = ConditionSets(0).build_present_set(inner)
-        within = present if set(present.labels) <= set(known) else None
+        within = present if all(label in known for label in present.labels) else None
         labels = [member.label for member in members]
         yield from derive_place_facts([edges[cut] for cut in cuts], labels, places, within)
 

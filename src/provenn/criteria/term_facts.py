@@ -19,11 +19,13 @@ from provenn import deadline
 from provenn.criteria.atoms import Atom, ConditionSets
 from provenn.criteria.listed import choose_list_side
 from provenn.criteria.nodes import ColumnNode, Condition, Junction, Leaf, Node
+from provenn.criteria.periodic_facts import periodic_facts
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.reductions import ESTIMATES, REDUCTIONS
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.schema import AttributeIdentity, DefinedAttribute
 from provenn.criteria.substitution import substitute_columns
+from provenn.criteria.text_facts import text_facts
 from provenn.criteria.writing import CANONICAL, identities_in, write
 from provenn.errors import CriterionError
 from provenn.logic import Statement, equal, subset
@@ -100,6 +102,9 @@ def derive_term_facts(atoms: Iterable[Atom], find_attribute: FindAttribute) -> T
             known.update((inner.label, inner) for inner in new)
             added.update((inner.label, inner) for inner in new)
             queue += [(inner, root) for inner in new if _is_compound(inner.term)]
+    read_term = _TermReader(find_attribute).find_term
+    for relate in (periodic_facts, text_facts):
+        facts += [TermFact(statement) for statement in relate(known.values(), read_term)]
     return TermFacts(tuple(facts), tuple(added.values()))
 
 
@@ -215,6 +220,13 @@ class _TermReader:
         if write(node, CANONICAL) != text:
             raise Refusal("the term has another canonical text")
         return node
+
+    def find_term(self, atom: Atom) -> Node | None:
+        """Return the term of an atom, or None if it cannot be read."""
+        try:
+            return self.read_term(atom.term, atom.label)
+        except (Refusal, CriterionError):
+            return None
 
     def read_atom(self, atom: Atom) -> Leaf | None:
         """Return the condition of an atom; None if the atom is no condition on a term."""

@@ -27,6 +27,11 @@ from collections.abc import Callable
 from provenn.criteria.nodes import Condition, Node
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.reductions.arithmetic import reduce_arithmetic
+from provenn.criteria.reductions.bits import reduce_bitwise
+from provenn.criteria.reductions.choices import reduce_choice
+from provenn.criteria.reductions.dates import reduce_date
+from provenn.criteria.reductions.remainders import reduce_remainder
+from provenn.criteria.reductions.texts import estimate_position, reduce_text
 from provenn.criteria.reductions.truths import reduce_constant, reduce_truth
 
 __all__ = ["ESTIMATES", "REDUCTIONS", "Estimate", "Reduction"]
@@ -34,8 +39,17 @@ __all__ = ["ESTIMATES", "REDUCTIONS", "Estimate", "Reduction"]
 Reduction = Callable[[Node, Ranges], Condition | None]
 Estimate = Callable[[Node, Ranges], tuple[Condition, Condition] | None]
 
-REDUCTIONS: tuple[Reduction, ...] = (reduce_constant, reduce_truth, reduce_arithmetic)
+REDUCTIONS: tuple[Reduction, ...] = (
+    reduce_constant,
+    reduce_truth,
+    reduce_arithmetic,
+    reduce_choice,
+    reduce_bitwise,
+    reduce_remainder,
+    reduce_date,
+    reduce_text,
+)
 """The rules that define a condition exactly. The first that applies is used."""
 
-ESTIMATES: tuple[Estimate, ...] = ()
+ESTIMATES: tuple[Estimate, ...] = (estimate_position,)
 """The rules that enclose a condition. The first that applies is used, where no reduction applies."""

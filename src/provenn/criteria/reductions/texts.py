@@ -16,7 +16,7 @@ from provenn.criteria.ranges import Ranges, build_point_ranges
 from provenn.criteria.reductions.memberships import build_inside, build_present
 from provenn.criteria.types import BOOLEAN, INT, STRING
 
-__all__ = ["build_prefix_ranges", "find_prefix_end", "reduce_text", "split_pattern"]
+__all__ = ["build_prefix_ranges", "estimate_position", "find_prefix_end", "reduce_text", "split_pattern"]
 
 _TEXTS = Domain("", None)
 _TRUE = Ranges(True, (1,))
@@ -38,8 +38,6 @@ def reduce_text(term: Node, where: Ranges) -> Condition | None:
             return _combine_truth(value, _build_prefix(value, prefix), where)
         case Call("endswith" | "contains", (value, Constant(key=""))):
             return _combine_truth(value, build_present(value), where)
-        case Call("instr", (value, Constant(key=str() as part))) | Call("locate", (Constant(key=str() as part), value)):
-            return _reduce_position(value, part, where)
         case Call("length", (value,)):
             return _reduce_length(value, where)
         case Call("substring" | "left", (value, *numbers)):
@@ -148,15 +146,21 @@ def find_prefix_end(prefix: str) -> str | None:
         return None
 
 
-def _reduce_position(value: Node, part: str, where: Ranges) -> Condition | None:
-    """Return the condition that the position of a text in another one lies in some ranges.
+def estimate_position(term: Node, where: Ranges) -> tuple[Condition, Condition] | None:
+    """Return conditions inside and around the condition that the position of a text in another one lies in some ranges.
 
-    The position is 0 where the text is not contained, and above 0 otherwise.
+    Sound, because a text with a position above 0 is contained, and a text that is not contained has the position 0.
+    Not exact: in a damaged text, Spark finds no position for some of the texts that it contains.
     """
-    if any(not isinstance(cut, int) or cut > 1 for cut in where.cuts):
-        return None
-    is_contained = _build_test("contains", value, part)
-    return _combine_truth(value, is_contained, Ranges(1 in where, () if (0 in where) == (1 in where) else (1,)))
+    match term:
+        case Call("instr", (value, Constant(key=str() as part))) | Call("locate", (Constant(key=str() as part), value)):
+            contained = _build_test("contains", value, part)
+        case _:
+            return None
+    present = build_present(value)
+    missing = join_by_and([present, negate_condition(contained)])
+    around = present if 0 in where else contained if where.cuts or where.first else Truth(False)
+    return missing if 0 in where else Truth(False), around
 
 
 def _reduce_length(value: Node, where: Ranges) -> Condition | None:
