@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import operator as operators
 from collections.abc import Callable
+from struct import Struct
 from typing import Any, Final
 
-import numpy as np
-
-from provenn.criteria.domains import INFINITY, decode_number, encode_double, encode_float
+from provenn.criteria.domains import INFINITY
 from provenn.criteria.theory.values import Values
 from provenn.criteria.types import DOUBLE, FLOAT, INTEGRAL, Type
 
@@ -26,6 +25,7 @@ Compute = Callable[[int, int], int | None]
 """The key of the result of two keys; None for NaN. Results of exact types may lie beyond the type."""
 
 _UP, _DOWN = 1, -1
+_LONG, _DOUBLE, _SHORT, _SINGLE = map(Struct, ("<q", "<d", "<i", "<f"))
 _MOST_DIGITS: Final = 38  # a decimal type with as many digits may be too narrow for exact results
 _OPERATIONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "+": operators.add,
@@ -216,8 +216,8 @@ def _make_double(operator: str) -> Compute:
     calculate = _OPERATIONS[operator]
 
     def compute(left: int, right: int) -> int | None:
-        result = calculate(float(decode_number(DOUBLE, left)), float(decode_number(DOUBLE, right)))
-        return None if result != result else encode_double(result)  # noqa: PLR0124 - NaN differs from itself
+        result = calculate(_decode(left, _LONG, _DOUBLE), _decode(right, _LONG, _DOUBLE))
+        return None if result != result else _encode(result, _LONG, _DOUBLE)  # noqa: PLR0124 - NaN differs from itself
 
     return compute
 
@@ -230,12 +230,27 @@ def _make_float(operator: str) -> Compute:
     calculate = _OPERATIONS[operator]
 
     def compute(left: int, right: int) -> int | None:
-        result = calculate(float(decode_number(FLOAT, left)), float(decode_number(FLOAT, right)))
-        with np.errstate(over="ignore", under="ignore"):
-            rounded = float(np.float32(result))
-        return None if rounded != rounded else encode_float(rounded)  # noqa: PLR0124
+        result = calculate(_decode(left, _SHORT, _SINGLE), _decode(right, _SHORT, _SINGLE))
+        if result != result:  # noqa: PLR0124
+            return None
+        try:
+            return _encode(result, _SHORT, _SINGLE)
+        except OverflowError:  # the nearest float is infinite
+            return INFINITY[FLOAT] if result > 0 else -INFINITY[FLOAT]
 
     return compute
+
+
+def _decode(key: int, whole: Struct, number: Struct) -> float:
+    """Return the number of a key that is not the key of NaN."""
+    magnitude: float = number.unpack(whole.pack(abs(key)))[0]
+    return magnitude if key >= 0 else -magnitude
+
+
+def _encode(value: float, whole: Struct, number: Struct) -> int:
+    """Return the key of a number that is not NaN, rounded to the nearest number of the type."""
+    magnitude: int = whole.unpack(number.pack(abs(value)))[0]
+    return magnitude if value >= 0 else -magnitude
 
 
 def _make_exact(operator: str, operands: tuple[Type, ...], scale: int) -> Compute:

@@ -23,7 +23,7 @@ __all__ = ["EQUAL", "GREATER", "LESS", "NoValueError", "Propagation"]
 
 LESS, EQUAL, GREATER = range(3)
 
-_MOST_STEPS: Final = 60
+_MOST_STEPS: Final = 10
 """The most times that the rules of a term are used, per term: narrowing may go on for ever, in tiny steps."""
 
 
