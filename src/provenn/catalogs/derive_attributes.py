@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Self
 
 from provenn.catalogs.calculators import Calculator, Expressions, PythonCalculator, SqlCalculator
+from provenn.catalogs.calculators.sql import define_attributes
 from provenn.catalogs.catalog import Catalog, Parameters, make_inconsistency_error
 from provenn.catalogs.column_origins import ColumnOrigin, build_origins
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
 from provenn.catalogs.formulas import Formula
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Schema, merge_attributes
+from provenn.criteria import DefinedAttribute
 from provenn.criteria.platforms import Trait, find_platform_traits
+from provenn.digests import CatalogDigest
 from provenn.display.text import join_words
 from provenn.errors import CalculatorError
 
@@ -110,6 +113,11 @@ class DeriveAttributes(Catalog):
         if "calculator" in parameters:
             return cls(parent, PythonCalculator.from_definition(parameters["calculator"]))
         return cls(parent, Expressions.from_json(parameters, notes["texts"], notes.get("units", {})))
+
+    @classmethod
+    def new_attributes_of(cls, digest: CatalogDigest, parameters: Parameters) -> tuple[DefinedAttribute, ...] | None:  # noqa: ARG003
+        """Return the attributes that SQL expressions define; None for a function, whose inputs are known by name."""
+        return None if "calculator" in parameters else define_attributes(parameters)
 
     @classmethod
     def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:

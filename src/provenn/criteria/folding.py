@@ -27,7 +27,7 @@ from provenn.criteria.nodes import Call, Constant, Node
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.types import BIGINT, DOUBLE, FLOAT, INT, INTEGRAL, STRING, TIMESTAMP, Type, decimal
 
-__all__ = ["evaluate", "parse_constant", "read_number"]
+__all__ = ["evaluate", "parse_constant", "read_number", "round_to_scale"]
 
 _LONGEST_NUMBER = 1000
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
@@ -118,7 +118,7 @@ def _cast_constant(constant: Constant, kind: Type) -> Constant | None:
     if exact and kind in INTEGRAL:
         return Constant(kind, _fit_key(int(decode_number(source, key)), kind))
     if exact and kind.name == "decimal":
-        return Constant(kind, _fit_key(_round_to_scale(Fraction(decode_number(source, key)), kind.scale), kind))
+        return Constant(kind, _fit_key(round_to_scale(Fraction(decode_number(source, key)), kind.scale), kind))
     return None
 
 
@@ -145,11 +145,11 @@ def _calculate(operator: str, left_constant: Constant, right_constant: Constant,
         return None
     exact = Fraction(_OPERATORS[operator](Fraction(left), Fraction(right)))
     if operator == "/":
-        exact = Fraction(_round_to_scale(exact, 38), 10**38)  # Spark rounds a quotient twice
-    return Constant(kind, _fit_key(_round_to_scale(exact, kind.scale), kind))
+        exact = Fraction(round_to_scale(exact, 38), 10**38)  # Spark rounds a quotient twice
+    return Constant(kind, _fit_key(round_to_scale(exact, kind.scale), kind))
 
 
-def _round_to_scale(value: Fraction, scale: int) -> int:
+def round_to_scale(value: Fraction, scale: int) -> int:
     """Return a value in units of the last digit, with halves rounded away from zero."""
     units = abs(value) * 10**scale
     whole = int(units + Fraction(1, 2))

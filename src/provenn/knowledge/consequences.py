@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.catalogs.restoring import facts_of
-from provenn.criteria import Atom, order_facts, region_facts, without_cells
+from provenn.criteria import Atom, derive_term_facts, order_facts, region_facts, without_cells
 from provenn.definitions.ancestors import StoredDefinition
 from provenn.digests import CatalogDigest
 from provenn.knowledge.stored_facts import Fact
@@ -23,18 +24,21 @@ class FactOrigin:
     Parameters
     ----------
     kind
-        "definition" of a catalog; "criterion": follows from the order of values; "sky": follows from the positions of
-        regions; "declared" or "observed"; or "open universe": some object of the population is in none of its base
-        sets.
+        "definition" of a catalog; "criterion": follows from the order of values, or from what terms are made of;
+        "sky": follows from the positions of regions; "declared" or "observed"; or "open universe": some object of the
+        population is in none of its base sets.
     catalog
         The digest of the catalog, for a definition.
     fact
         The number of the fact, if it was declared or observed.
+    condition
+        For what a criterion is made of: the condition on other terms that it is, in canonical text.
     """
 
     kind: Literal["definition", "criterion", "sky", "declared", "observed", "open universe"]
     catalog: CatalogDigest | None = None
     fact: int | None = None
+    condition: str = ""
 
 
 CitedFact = tuple[Statement, FactOrigin]
@@ -111,7 +115,8 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
     atoms: list[Atom] = []
     from_definitions: list[CitedFact] = []
     bases: dict[str, list[CatalogDigest]] = {}
-    for definition in definitions:
+    known_definitions = tuple(definitions)
+    for definition in known_definitions:
         kind, digest = definition.kind, definition.digest
         statements, new_atoms = facts_of(kind, digest, definition.dependencies, definition.parameters)
         atoms += new_atoms
@@ -120,7 +125,10 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
             from_definitions += [(statement, origin) for statement in statements]
         if definition.is_base_set:
             bases.setdefault(definition.population, []).append(digest)
-    sourced = [(statement, FactOrigin("criterion")) for statement in order_facts(atoms)]
+    reduced = derive_term_facts(atoms, DefinedAttributes(known_definitions).find)
+    atoms += reduced.atoms
+    sourced = [(fact.statement, FactOrigin("criterion", condition=fact.condition)) for fact in reduced.facts]
+    sourced += [(statement, FactOrigin("criterion")) for statement in order_facts(atoms)]
     sourced += [(statement, FactOrigin("sky")) for statement in region_facts(atoms)]
     sourced += from_definitions
     recorded = tuple(facts)

@@ -204,6 +204,8 @@ class Vocabulary:
                 return f"{self.word(digest)}: {describe_definition(self.catalogs[digest], self.word)}"
             case FactOrigin(fact=0):  # SUPPOSED
                 return "given"
+            case FactOrigin("criterion", condition=str(condition)) if condition:
+                return f"by what it is made of: {describe_criterion(condition, self.attributes)}"
             case FactOrigin("criterion"):
                 return "by the order of the values"
             case FactOrigin("sky"):
