@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from provenn import deadline
 from provenn.criteria.atoms import Atom
-from provenn.criteria.nodes import ColumnNode, Leaf, walk
+from provenn.criteria.nodes import Leaf
 from provenn.criteria.schema import AttributeIdentity, AttributeLike
 from provenn.criteria.theory.ordering import Ordering
 from provenn.criteria.theory.propagation import NoValueError, Propagation
 from provenn.criteria.theory.terms import TermGraph
 from provenn.criteria.theory.values import restrict_to_ranges
-from provenn.criteria.writing import identities_in
+from provenn.criteria.writing import CANONICAL, identities_in, write
 from provenn.errors import CriterionError
 from provenn.logic import Refutation
 from provenn.sky import FUNCTIONS as REGIONS
@@ -26,6 +26,9 @@ _MOST_ROUNDS: Final = 12
 
 _MOST_LITERALS: Final = 200
 """The most conditions of a conjunction that is examined."""
+
+_LONGEST_LABEL: Final = 20_000
+"""The length in characters beyond which a condition is not read."""
 
 _COLUMN: Final = re.compile(r"`(?:[^`]|``)*`")
 
@@ -70,16 +73,18 @@ class CriterionTheory:
     ----------
     labels
         The labels of the atoms.
-    attributes
-        The attributes by identity.
+    find_attribute
+        Returns an attribute by its identity, or None if its type is unknown.
     """
 
-    def __init__(self, labels: Iterable[str], attributes: Mapping[AttributeIdentity, AttributeLike]) -> None:
+    def __init__(
+        self, labels: Iterable[str], find_attribute: Callable[[AttributeIdentity], AttributeLike | None]
+    ) -> None:
         self._leaves: dict[str, Leaf | None] = {}
         self._columns: dict[str, frozenset[AttributeIdentity]] = {
             label: frozenset(identities_in(label)) for label in labels
         }
-        self._attributes = attributes
+        self._find_attribute = find_attribute
 
     @property
     def labels(self) -> Collection[str]:
@@ -126,11 +131,15 @@ class CriterionTheory:
     def _read_leaf(self, label: str) -> Leaf | None:
         from provenn.criteria.reader import read_condition  # noqa: PLC0415 - imports sqlglot, which takes long
 
+        attributes = {identity: self._find_attribute(identity) for identity in self._columns[label]}
+        known = {identity: attribute for identity, attribute in attributes.items() if attribute is not None}
+        if len(label) > _LONGEST_LABEL or len(known) < len(attributes):
+            return None
         try:
-            condition = read_condition(label, self._attributes, canonical=True)
+            condition = read_condition(label, known, canonical=True)
         except CriterionError:
             return None
-        return condition if isinstance(condition, Leaf) else None
+        return condition if isinstance(condition, Leaf) and write(condition, CANONICAL) == label else None
 
 
 def _find_minimal(labels: Sequence[str], refutes: Callable[[Sequence[str]], bool]) -> list[str]:
@@ -156,7 +165,7 @@ def _compares_terms(label: str) -> bool:
 
 
 def build_theory(
-    atoms: Iterable[Atom], attributes: Mapping[AttributeIdentity, AttributeLike]
+    atoms: Iterable[Atom], find_attribute: Callable[[AttributeIdentity], AttributeLike | None]
 ) -> CriterionTheory | None:
     """Return the theory of the atoms that can have consequences beyond `order_facts`, or None if there are none.
 
@@ -164,15 +173,11 @@ def build_theory(
     ----------
     atoms
         The atoms of any number of criteria.
-    attributes
-        The attributes by identity. An atom with another attribute is left out.
+    find_attribute
+        Returns an attribute by its identity, or None if its type is unknown. An atom with such an attribute is ignored.
     """
-    columns = {atom.label: identities_in(atom.label) for atom in atoms}
-    known = {label: names for label, names in columns.items() if names and all(map(attributes.__contains__, names))}
-    linked: set[AttributeIdentity] = set()
-    for label, names in known.items():
-        if _compares_terms(label):
-            linked.update(names)
+    labels = list(dict.fromkeys(atom.label for atom in atoms))
+    linked = {identity for label in labels if _compares_terms(label) for identity in identities_in(label)}
     if not linked:
         return None
-    return CriterionTheory((label for label, names in known.items() if not linked.isdisjoint(names)), attributes)
+    return CriterionTheory((label for label in labels if not linked.isdisjoint(identities_in(label))), find_attribute)
