@@ -2,7 +2,8 @@
 
 ``a < b`` and ``b < c`` give ``a < c``; a circle with ``<`` in it is impossible, and a circle of ``<=`` makes its terms
 equal. Terms of the same operation are ordered as their arguments are, where the operation keeps the order: ``x + 0.1 <=
-x + 0.2``, because rounding never reverses an order.
+x + 0.2``, because rounding never reverses an order. The sign of a difference is the order of its operands, unless the
+difference is NaN: numbers that differ have a difference that is not rounded to zero, since small differences are exact.
 """
 
 from __future__ import annotations
@@ -39,8 +40,15 @@ class Ordering:
             if isinstance(node, Call) and node.operator == "compare"
         ]
         self._above: dict[int, dict[int, bool]] = {}  # class -> classes above it, and whether strictly
+        self._differences = [
+            number
+            for number, arithmetic in enumerate(self._graph.arithmetic)
+            if arithmetic is not None and arithmetic.operator == "-"
+        ]
         for number in self._comparisons:
             self._add_comparison(number)
+        for number in self._differences:
+            self._add_difference(number)
         self._close()
         if self._add_calls():
             self._close()
@@ -62,6 +70,8 @@ class Ordering:
                     changed |= self._propagation.merge(lower, upper)
         for number in self._comparisons:
             changed |= self._narrow_comparison(number)
+        for number in self._differences:
+            changed |= self._narrow_difference(number)
         return changed
 
     def _narrow_comparison(self, number: int) -> bool:
@@ -97,6 +107,32 @@ class Ordering:
             self._add(left, right, strict=last == LESS)
         if first >= EQUAL:
             self._add(right, left, strict=first == GREATER)
+
+    def _add_difference(self, number: int) -> None:
+        """Note what the sign of a difference says that is neither NULL nor NaN."""
+        values = self._propagation.get_values(number)
+        if values is None or values.null or values.nan or not values.is_ordered:
+            return
+        left, right = map(self._propagation.find_class, self._graph.arguments[number])
+        lowest, highest = int(values.low), int(values.high or 0) - 1
+        if highest <= 0:
+            self._add(left, right, strict=highest < 0)
+        if lowest >= 0:
+            self._add(right, left, strict=lowest > 0)
+
+    def _narrow_difference(self, number: int) -> bool:
+        """Narrow a difference by the order of its operands; NaN stays possible."""
+        values = self._propagation.get_values(number)
+        if values is None:
+            return False
+        left, right = map(self._propagation.find_class, self._graph.arguments[number])
+        upwards, downwards = self._above.get(left, {}).get(right), self._above.get(right, {}).get(left)
+        low, high = int(values.low), int(values.high or 0)
+        if upwards is not None or left == right:
+            high = min(high, 0 if upwards else 1)
+        if downwards is not None or left == right:
+            low = max(low, 1 if downwards else 0)
+        return self._propagation.narrow(number, values._replace(low=low, high=max(low, high)))
 
     def _close(self) -> None:
         """Add all orders that follow from two others (Warshall's algorithm)."""
