@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from provenn.catalogs import Catalog
 from provenn.catalogs.caveats import describe_caveat
 from provenn.catalogs.cross_match import describe_match
-from provenn.criteria import AttributeIdentity, abridged, plain_text
+from provenn.criteria import AttributeIdentity, abridged, identities_in, plain_text
 from provenn.database.transactions import Reading
 from provenn.definitions import base_locations, catalog_names
 from provenn.definitions.catalog_store import get_catalogs, resolve_catalog
 from provenn.digests import CatalogDigest, is_catalog_label
+from provenn.display.text import join_words
 from provenn.knowledge.consequences import CitedFact, FactOrigin
 from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.logic import Explanation, Statement, statement
@@ -164,7 +166,7 @@ class Vocabulary:
         recorded = self.translate_fact(get_fact(reading, origin.fact)) if origin.fact else None
         return Reason(
             self.translate_statement(statement),
-            self._describe_origin(origin, recorded),
+            self._describe_origin(statement, origin, recorded),
             self._list_mentioned_catalogs(statement),
             recorded,
         )
@@ -194,7 +196,7 @@ class Vocabulary:
         """Return the names and digests of the catalogs in a statement."""
         return tuple((self.word(label), label) for label in statement.labels if is_catalog_label(label))
 
-    def _describe_origin(self, origin: FactOrigin, recorded: Fact | None) -> str:
+    def _describe_origin(self, statement: Statement, origin: FactOrigin, recorded: Fact | None) -> str:
         """Return the origin of a fact in words."""
         if recorded is not None:
             why = f": {recorded.reason}" if recorded.reason else ""
@@ -207,6 +209,10 @@ class Vocabulary:
             case FactOrigin("criterion", condition=str(condition)) if condition:
                 return f"by what it is made of: {describe_criterion(condition, self.attributes)}"
             case FactOrigin("criterion"):
+                identities = dict.fromkeys(chain.from_iterable(map(identities_in, statement.labels)))
+                names = [self.attributes[identity] for identity in identities if identity in self.attributes]
+                if len(names) > 1:
+                    return f"by the values of {join_words(names)}"
                 return "by the order of the values"
             case FactOrigin("sky"):
                 return "by their positions on the sky"
