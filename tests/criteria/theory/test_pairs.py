@@ -162,7 +162,9 @@ def test_a_tempting_relation_stays_unknown(first, relation, second, row):  # noq
 
 
 def test_criteria_without_common_terms_have_no_theory():
-    atoms = [atom for text in ("g < 20", "r < 20 AND s = 'x'", "in_cone(g, r, 0, 0, 1)") for atom in criterion(text).atoms]
+    atoms = [
+        atom for text in ("g < 20", "r < 20 AND s = 'x'", "in_cone(g, r, 0, 0, 1)") for atom in criterion(text).atoms
+    ]
     assert build_theory(atoms, FOUND.get) is None
 
 
