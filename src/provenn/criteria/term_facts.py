@@ -145,6 +145,9 @@ def _apply_rules(atom: Atom, leaf: Leaf, terms: _TermReader) -> Iterator[_Step]:
             return
     for estimate_term in ESTIMATES:
         bounds = estimate_term(leaf.term, leaf.where)
+        if bounds is not None and bounds[0] == bounds[1]:
+            yield from _state_equality(atom, bounds[0], terms)
+            return
         if bounds is not None:
             inside, around = (terms.build_set(condition) for condition in bounds)
             if inside is not None and inside[0] != nothing:
