@@ -47,7 +47,9 @@ def find_values(column: str, kind: str, atoms) -> list:
     if kind == "boolean":
         return [None, True, False]
     values = [decode_number(parsed, key) for key in sorted(keys) if within.lowest <= key <= within.highest]
-    values += [Decimal(value).quantize(Decimal(1).scaleb(-parsed.scale)) for value in (5, -7)] * (parsed.name == "decimal")
+    values += [Decimal(value).quantize(Decimal(1).scaleb(-parsed.scale)) for value in (5, -7)] * (
+        parsed.name == "decimal"
+    )
     return [None, *values, *SPECIAL.get(kind, [])]
 
 
@@ -65,7 +67,9 @@ def check_facts(session, texts: Sequence[str], columns: dict[str, str], rows=Non
     sets: dict[str, set[int]] = {label: set() for label in labels}
     for start in range(0, len(labels), BATCH):
         batch = labels[start : start + BATCH]
-        written = [render(parse_criterion(label, schema, canonical=True), {name: name for name in columns}) for label in batch]
+        written = [
+            render(parse_criterion(label, schema, canonical=True), {name: name for name in columns}) for label in batch
+        ]
         for number, *answers in session.sql(f"SELECT i, {', '.join(written)} FROM reduced_rows").collect():  # noqa: S608
             for label, answer in zip(batch, answers, strict=True):
                 if answer is True:

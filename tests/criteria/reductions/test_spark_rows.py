@@ -1,14 +1,8 @@
 """Every fact of a rule holds on rows that Spark evaluates, around each threshold and at the extremes of each type."""
 
-import math
-
 import pytest
-from hypothesis import strategies as st
 
-from provenn.criteria import DefinedAttribute
-from provenn.criteria.types import parse_type
-from tests.criteria.reductions.facts_on_rows import check_facts, find_facts
-from tests.strategies import drawn
+from tests.criteria.reductions.facts_on_rows import check_facts
 
 SPECIAL = [f"CAST('{text}' AS DOUBLE)" for text in ("NaN", "inf", "-inf")]
 DOUBLES = ["0D", "1D", "-1D", "2.5D", "-20D", "0.1D", "1000D", "1e300D", "-1e308D", "5e-324D", *SPECIAL]
@@ -45,7 +39,10 @@ CASES = {
         "double",
         compare(["-x", "abs(x)", "-abs(x)", "-(x / 3)", "abs(x - 20)"], ["0D", "-7D", "20D", *SPECIAL]),
     ),
-    "floats": ("float", compare([*fill(BINARY, FLOATS), "-x", "abs(x)"], ["0F", "1.5F", "-3e38F", "CAST('NaN' AS FLOAT)"])),
+    "floats": (
+        "float",
+        compare([*fill(BINARY, FLOATS), "-x", "abs(x)"], ["0F", "1.5F", "-3e38F", "CAST('NaN' AS FLOAT)"]),
+    ),
     "floats with doubles": ("float", compare(["x * 2", "1000 / x", "x + 0.1", "x / 3D"], ["10", "0.1"])),
     **{kind: (kind, whole_forms(kind)) for kind in WHOLE},
     "divided integers": ("bigint", compare(["x / 3", "1 / x", "x / 0", "x * 1.5D"], ["1", "0.1D", "9e18D"])),
@@ -78,11 +75,15 @@ CASES = {
     ),
     "rounded floats": (
         "float",
-        compare(["floor(x)", "ceil(x)"], ["0", "5"]) + compare(["round(x)", "round(x, 2)", "bround(x, 1)"], ["0F", "1.25F", "0.1F"]),
+        compare(["floor(x)", "ceil(x)"], ["0", "5"])
+        + compare(["round(x)", "round(x, 2)", "bround(x, 1)"], ["0F", "1.25F", "0.1F"]),
     ),
     "rounded decimals": (
         "decimal(5,2)",
-        compare(["floor(x)", "ceil(x)", "round(x)", "round(x, 1)", "bround(x)", "bround(x, 1)", "round(x, 5)"], ["0", "5", "-3", "1.5"]),
+        compare(
+            ["floor(x)", "ceil(x)", "round(x)", "round(x, 1)", "bround(x)", "bround(x, 1)", "round(x, 5)"],
+            ["0", "5", "-3", "1.5"],
+        ),
     ),
     "rounded integers": ("int", compare(["floor(x)", "ceil(x)", "round(x)", "bround(x, 2)"], ["0", "5"])),
     "casts of doubles": (
@@ -108,12 +109,18 @@ CASES = {
     "casts of decimals": (
         "decimal(10,4)",
         compare([f"CAST(x AS {kind})" for kind in ("tinyint", "smallint", "int", "bigint")], ["0", "5", "-3", "127"])
-        + compare(["CAST(x AS decimal(5,2))", "CAST(x AS decimal(3,0))", "CAST(x AS decimal(2,2))"], ["0", "0.5", "-3.5", "127"])
+        + compare(
+            ["CAST(x AS decimal(5,2))", "CAST(x AS decimal(3,0))", "CAST(x AS decimal(2,2))"],
+            ["0", "0.5", "-3.5", "127"],
+        )
         + ["CAST(x AS boolean)"],
     ),
     "casts of Booleans": (
         "boolean",
-        compare([f"CAST(x AS {kind})" for kind in ("int", "double", "float", "decimal(3,1)", "decimal(2,2)")], ["0", "1", "0.5"]),
+        compare(
+            [f"CAST(x AS {kind})" for kind in ("int", "double", "float", "decimal(3,1)", "decimal(2,2)")],
+            ["0", "1", "0.5"],
+        ),
     ),
     "extremes": (
         "double",
@@ -122,7 +129,10 @@ CASES = {
             ["5D", "3D", "0D", "7D", "CAST('NaN' AS DOUBLE)"],
         ),
     ),
-    "extremes of integers": ("int", compare(["greatest(x, 5, 2)", "least(x + 1, 5)", "greatest(x, 5) * 2"], ["5", "3", "10"])),
+    "extremes of integers": (
+        "int",
+        compare(["greatest(x, 5, 2)", "least(x + 1, 5)", "greatest(x, 5) * 2"], ["5", "3", "10"]),
+    ),
 }
 
 

@@ -231,19 +231,20 @@ def _find_values(parts: Iterable[_Part], where: Ranges, margin: int) -> Iterator
                 if margin > 0:
                     yield build_interval_ranges(low, high + 1, DOUBLE)
             else:
-                yield _find_interval(part.function, low, high, first, beyond, margin)
+                start = None if first is None else first - margin
+                end = None if beyond is None else beyond + margin
+                yield _find_interval(part.function, (low, high), start, end)
 
 
 def _find_interval(
-    function: Callable[[float], float], low: int, high: int, first: int | None, beyond: int | None, margin: int
+    function: Callable[[float], float], part: tuple[int, int], start: int | None, end: int | None
 ) -> Ranges:
-    """Return the numbers of a monotone part for which a function lies between two keys, which the margin widens."""
+    """Return the numbers of a monotone part for which a function lies from a key to just below another."""
+    low, high = part
 
     def convert(key: int) -> int:
         return encode_double(function(float(decode_number(DOUBLE, key))))
 
-    start = None if first is None else first - margin
-    end = None if beyond is None else beyond + margin
     if convert(low) <= convert(high):
         lower = low if start is None else find_least_key(low, high, lambda key: convert(key) >= start)
         upper = high + 1 if end is None else find_least_key(low, high, lambda key: convert(key) >= end)
