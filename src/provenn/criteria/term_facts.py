@@ -69,10 +69,11 @@ class TermFact:
 
 @dataclass(frozen=True, slots=True)
 class TermFacts:
-    """Facts about atoms, and the atoms that only these facts mention."""
+    """Facts about atoms, the atoms that only these facts mention, and facts about the values of functions of a term."""
 
     facts: tuple[TermFact, ...] = ()
     atoms: tuple[Atom, ...] = ()
+    relations: tuple[Statement, ...] = ()
 
 
 def derive_term_facts(atoms: Iterable[Atom], find_attribute: FindAttribute) -> TermFacts:
@@ -107,9 +108,8 @@ def derive_term_facts(atoms: Iterable[Atom], find_attribute: FindAttribute) -> T
             added.update((inner.label, inner) for inner in new)
             queue += [(inner, root) for inner in new if _is_compound(inner.term)]
     read_term = _TermReader(find_attribute).find_term
-    for relate in (periodic_facts, text_facts):
-        facts += [TermFact(statement) for statement in relate(known.values(), read_term)]
-    return TermFacts(tuple(facts), tuple(added.values()))
+    relations = [*periodic_facts(known.values(), read_term), *text_facts(known.values(), read_term)]
+    return TermFacts(tuple(facts), tuple(added.values()), tuple(relations))
 
 
 def _is_compound(text: str) -> bool:

@@ -131,7 +131,7 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
     sourced = [
         (fact.statement, FactOrigin("criterion", reduction=(fact.label, fact.condition))) for fact in reduced.facts
     ]
-    sourced += [(statement, FactOrigin("criterion")) for statement in order_facts(atoms)]
+    sourced += [(statement, FactOrigin("criterion")) for statement in (*reduced.relations, *order_facts(atoms))]
     sourced += [(statement, FactOrigin("sky")) for statement in region_facts(atoms)]
     sourced += from_definitions
     recorded = tuple(facts)
