@@ -51,5 +51,6 @@ def test_java_and_python_agree_within_the_margin(engine, count):
             python = np.array([part.function(value) for value in xs[chosen].tolist()], dtype=np.float64)
             apart = np.abs(encode(values[chosen]) - encode(python))
             assert len(apart) == 0 or apart.max() <= HALF, (text, xs[chosen][apart.argmax()], apart.max())
-            assert (values[chosen] >= part.least).all() and (values[chosen] <= part.most).all(), text
+            assert (values[chosen] >= part.least).all(), text
+            assert (values[chosen] <= part.most).all(), text
     frame.unpersist()

@@ -160,49 +160,43 @@ def test_estimates_hold_on_rows_around_every_threshold(engine):
     assert check_facts(engine.session, texts, {"x": "double"}) > 500
 
 
-def draw_terms(kind: str):
-    """Random terms of nested arithmetic on one attribute, with constants of all sizes."""
-    suffix = {"double": "D", "float": "F", **WHOLE}.get(kind, "")
-    if kind in ("double", "float"):
-        width = 64 if kind == "double" else 32
-        numbers = st.one_of(
-            st.floats(-100, 100, width=width), st.floats(allow_nan=False, allow_infinity=False, width=width)
-        ).map(
-            lambda value: f"{np.float32(value) if kind == 'float' else value!r}{suffix}".replace("(", "").replace(
-                ")", ""
-            )
-        )
+def draw_numbers(kind: str):
+    """Random constants of a type, of all sizes."""
+    if kind == "double":
+        values = st.one_of(st.floats(-100, 100), st.floats(allow_nan=False, allow_infinity=False))
+        texts = values.map(lambda value: f"{value!r}D")
+    elif kind == "float":
+        values = st.one_of(st.floats(-9, 9, width=32), st.floats(allow_nan=False, allow_infinity=False, width=32))
+        texts = values.map(lambda value: f"{np.float32(value)!s}F")
     elif kind in WHOLE:
-        numbers = st.one_of(st.integers(-9, 9), st.integers(-TOPS[kind] + 1, TOPS[kind] - 1)).map(
-            lambda n: f"{n}{suffix}"
-        )
+        values = st.one_of(st.integers(-9, 9), st.integers(1 - TOPS[kind], TOPS[kind] - 1))
+        texts = values.map(lambda value: f"{value}{WHOLE[kind]}")
     else:
-        numbers = st.integers(-9999, 9999).map(lambda n: f"{n / 100:.2f}")
-    numbers = numbers.map(lambda text: f"({text})" if text.startswith("-") else text)
-    divisions = DIVISIONS if kind == "double" or kind.startswith("decimal") else []
+        texts = st.integers(-9999, 9999).map(lambda value: f"{value / 100:.2f}")
+    return texts.map(lambda text: f"({text})" if text.startswith("-") else text)
+
+
+def draw_criteria(kind: str):
+    """Random comparisons of nested arithmetic on one attribute."""
+    numbers = draw_numbers(kind)
+    forms = st.sampled_from(BINARY if kind in ("float", *WHOLE) else [*BINARY, *DIVISIONS])
     terms = st.recursive(
         st.just("x"),
         lambda inner: st.one_of(
-            st.builds(
-                lambda form, number, term: form.format(number).replace("x", f"({term})"),
-                st.sampled_from([*BINARY, *divisions]),
-                numbers,
-                inner,
-            ),
+            st.builds(lambda form, number, term: form.replace("x", f"({term})").format(number), forms, numbers, inner),
             inner.map(lambda term: f"-({term})"),
             inner.map(lambda term: f"abs({term})"),
         ),
         max_leaves=3,
-    ).filter(lambda term: term != "x")
-    return st.builds(
-        lambda term, operator, number: f"{term} {operator} {number}", terms, st.sampled_from(["<", "=", ">="]), numbers
     )
+    operators = st.sampled_from(["<", "=", ">="])
+    return st.builds(lambda *parts: " ".join(parts), terms.filter(lambda term: term != "x"), operators, numbers)
 
 
 @pytest.mark.parametrize("kind", ["double", "float", "int", "bigint", "tinyint", "decimal(5,2)"])
 @pytest.mark.parametrize("count", [60, pytest.param(3_000, marks=pytest.mark.campaign)])
 def test_random_arithmetic_is_what_the_facts_say(engine, kind, count):
-    texts = [text for text in drawn(draw_terms(kind), count, count) if can_be_read(text, kind)]
+    texts = [text for text in drawn(draw_criteria(kind), count, count) if can_be_read(text, kind)]
     for start in range(0, len(texts), 100):
         check_facts(engine.session, texts[start : start + 100], {"x": kind})
 
