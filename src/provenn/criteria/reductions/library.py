@@ -231,9 +231,8 @@ def _find_values(parts: Iterable[_Part], where: Ranges, margin: int) -> Iterator
                 if margin > 0:
                     yield build_interval_ranges(low, high + 1, DOUBLE)
             else:
-                start = None if first is None else first - margin
-                end = None if beyond is None else beyond + margin
-                yield _find_interval(part.function, (low, high), start, end)
+                around = None if first is None else first - margin, None if beyond is None else beyond + margin
+                yield _find_interval(part.function, (low, high), *around)
 
 
 def _find_interval(
