@@ -16,7 +16,7 @@ def make_rows(session, columns: dict[str, str]) -> int:
     tables = []
     for name, kind in columns.items():
         values = ", ".join(f"({number}, CAST({value} AS {kind}))" for number, value in enumerate(list_values(kind)))
-        tables.append(f"(SELECT * FROM VALUES {values} AS v(i_{name}, {name}))")
+        tables.append(f"(SELECT * FROM VALUES {values} AS v(i_{name}, {name}))")  # noqa: S608
     order = ", ".join(f"i_{name}" for name in columns)
     some = f"pmod(hash({order}), 29) = 0" if len(columns) > 2 else "TRUE"
     rows = session.sql(f"SELECT * FROM {' CROSS JOIN '.join(tables)} WHERE {some} ORDER BY {order}")  # noqa: S608

@@ -27,7 +27,7 @@ from provenn.criteria.reductions.bits import peel_widening
 from provenn.criteria.reductions.remainders import read_remainder
 from provenn.criteria.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
 from provenn.criteria.writing import CANONICAL, write
-from provenn.logic import Statement
+from provenn.logic import Statement, disjoint, subset
 
 __all__ = ["Period", "ReadTerm", "periodic_facts", "read_period"]
 
@@ -108,13 +108,18 @@ def periodic_facts(atoms: Iterable[Atom], read_term: ReadTerm) -> Iterator[State
                     _Member(atom.label, atom.term, atom.cut, period)
                 )
     edges: dict[str, dict[int, str]] = {text: {} for text in by_inner}
+    lists: dict[str, list[Atom]] = {text: [] for text in by_inner}
     for atom in known.values():
         if atom.term in edges and isinstance(atom.cut, int):
             edges[atom.term][atom.cut] = atom.label
+        elif atom.term in lists and isinstance(atom.cut, tuple):
+            lists[atom.term].append(atom)
     for text, members in by_inner.items():
         for group in _divide_members(members):
             deadline.check()
             yield from _relate_members(group, edges[text], known.keys())
+        for atom in lists[text]:
+            yield from _relate_list(members, atom)
 
 
 def _divide_members(members: Sequence[_Member]) -> Iterator[list[_Member]]:
@@ -153,6 +158,19 @@ def _relate_members(members: Sequence[_Member], edges: dict[int, str], known: Co
         within = present if all(label in known for label in present.labels) else None
         labels = [member.label for member in members]
         yield from derive_place_facts([edges[cut] for cut in cuts], labels, places, within)
+
+
+def _relate_list(members: Sequence[_Member], atom: Atom) -> Iterator[Statement]:
+    """Yield the members that contain all values of a long list, and those that contain none of them."""
+    cuts = [cut for cut in atom.cut if isinstance(cut, int)] if isinstance(atom.cut, tuple) else []
+    ranges = list(zip(cuts[::2], cuts[1::2], strict=False))
+    if len(cuts) % 2 or len(members) > _MOST_SETS or sum(beyond - first for first, beyond in ranges) > _MOST_STEPS:
+        return  # the last range has no end, or there are too many values
+    signatures = _compute_signatures(members, np.concatenate([np.arange(*ends, dtype=np.int64) for ends in ranges]))
+    for number, member in enumerate(members):
+        bits = {signature >> number & 1 for signature in signatures}
+        if len(bits) == 1:
+            yield subset(atom.label, member.label) if bits == {1} else disjoint(atom.label, member.label)
 
 
 def _find_places(members: Sequence[_Member], cuts: Sequence[int]) -> set[Place] | None:

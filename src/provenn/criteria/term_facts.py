@@ -17,6 +17,7 @@ from functools import lru_cache
 
 from provenn import deadline
 from provenn.criteria.atoms import Atom, ConditionSets
+from provenn.criteria.domains import INFINITY
 from provenn.criteria.listed import choose_list_side
 from provenn.criteria.nodes import ColumnNode, Condition, Junction, Leaf, Node
 from provenn.criteria.periodic_facts import periodic_facts
@@ -55,20 +56,24 @@ class TermFact:
     ----------
     statement
         The fact: the atom equals, contains or lies in a set of other atoms.
+    label
+        The label of the atom.
     condition
-        The condition of that set, in canonical text; empty if the set is no condition on attributes alone.
+        The condition of that set, over identities of attributes; empty if the set is no condition on attributes alone.
     """
 
     statement: Statement
+    label: str
     condition: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TermFacts:
-    """Facts about atoms, and the atoms that only these facts mention."""
+    """Facts about atoms, the atoms that only these facts mention, and facts about the values of functions of a term."""
 
     facts: tuple[TermFact, ...] = ()
     atoms: tuple[Atom, ...] = ()
+    relations: tuple[Statement, ...] = ()
 
 
 def derive_term_facts(atoms: Iterable[Atom], find_attribute: FindAttribute) -> TermFacts:
@@ -103,9 +108,8 @@ def derive_term_facts(atoms: Iterable[Atom], find_attribute: FindAttribute) -> T
             added.update((inner.label, inner) for inner in new)
             queue += [(inner, root) for inner in new if _is_compound(inner.term)]
     read_term = _TermReader(find_attribute).find_term
-    for relate in (periodic_facts, text_facts):
-        facts += [TermFact(statement) for statement in relate(known.values(), read_term)]
-    return TermFacts(tuple(facts), tuple(added.values()))
+    relations = [*periodic_facts(known.values(), read_term), *text_facts(known.values(), read_term)]
+    return TermFacts(tuple(facts), tuple(added.values()), tuple(relations))
 
 
 def _is_compound(text: str) -> bool:
@@ -150,12 +154,15 @@ def _apply_rules(atom: Atom, leaf: Leaf, terms: _TermReader) -> Iterator[_Step]:
             return
     for estimate_term in ESTIMATES:
         bounds = estimate_term(leaf.term, leaf.where)
+        if bounds is not None and bounds[0] == bounds[1]:
+            yield from _state_equality(atom, bounds[0], terms)
+            return
         if bounds is not None:
             inside, around = (terms.build_set(condition) for condition in bounds)
             if inside is not None and inside[0] != nothing:
-                yield TermFact(subset(inside[0], atom.label), write(bounds[0], CANONICAL)), inside[1]
+                yield TermFact(subset(inside[0], atom.label), atom.label, _write_condition(bounds[0])), inside[1]
             if around is not None and around[0] != ~nothing:
-                yield TermFact(subset(atom.label, around[0]), write(bounds[1], CANONICAL)), around[1]
+                yield TermFact(subset(atom.label, around[0]), atom.label, _write_condition(bounds[1])), around[1]
             return
 
 
@@ -163,7 +170,7 @@ def _state_equality(atom: Atom, condition: Condition | None, terms: _TermReader)
     """Yield the fact that an atom is the set for which a condition is TRUE."""
     built = None if condition is None else terms.build_set(condition)
     if condition is not None and built is not None and built[0].label != atom.label:
-        yield TermFact(equal(atom.label, built[0]), write(condition, CANONICAL)), built[1]
+        yield TermFact(equal(atom.label, built[0]), atom.label, _write_condition(condition)), built[1]
 
 
 def _expand_pieces(
@@ -191,7 +198,7 @@ def _expand_pieces(
         own = term(members[position])
         result = built[0] if result is None else (own & built[0]) | (result - own)
     if result is not None:
-        yield TermFact(equal(atom.label, result)), mentioned
+        yield TermFact(equal(atom.label, result), atom.label), mentioned
 
 
 def _list_members(attribute: DefinedAttribute) -> tuple[str, ...]:
@@ -283,6 +290,18 @@ class _TermReader:
                 if self.read_term(write(leaf.term, CANONICAL), label) != leaf.term:
                     return None
         return condition
+
+
+def _write_condition(condition: Condition) -> str:
+    """Return a condition over identities, with NaN left out by ``NOT isnan``, and not as the end of a range."""
+    match condition:
+        case Leaf(term=node, where=where) if node.type in INFINITY and where.cuts[-1:] == (INFINITY[node.type] + 1,):
+            others = Ranges(where.first, where.cuts[:-1])
+            if others.cuts and INFINITY[node.type] in others:
+                text = write(Leaf(node, others, None), CANONICAL)
+                either = f"({text})" if " OR " in text else text
+                return f"{either} AND NOT isnan({write(node, CANONICAL)})"
+    return write(condition, CANONICAL)
 
 
 def _list_leaves(condition: Condition) -> list[Leaf]:

@@ -18,6 +18,7 @@ from provenn.display.text import join_words
 from provenn.knowledge.consequences import CitedFact, FactOrigin
 from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.logic import Explanation, Statement, statement
+from provenn.logic.statements import SetComparison
 from provenn.words.definition_words import describe_definition
 
 __all__ = [
@@ -166,10 +167,25 @@ class Vocabulary:
         recorded = self.translate_fact(get_fact(reading, origin.fact)) if origin.fact else None
         return Reason(
             self.translate_statement(statement),
-            self._describe_origin(statement, origin, recorded),
+            self._describe_reduction(statement, *origin.reduction)
+            if origin.reduction
+            else self._describe_origin(statement, origin, recorded),
             self._list_mentioned_catalogs(statement),
             recorded,
         )
+
+    def _describe_reduction(self, statement: Statement, label: str, condition: str) -> str:
+        """Return what a criterion on a term is in terms of the parts of the term, in words."""
+        if not condition:
+            return "by the members of the concatenation"
+        match statement:
+            case SetComparison("=="):
+                word = "is"
+            case SetComparison(left=left) if left.label == label:
+                word = "lies in"
+            case _:
+                word = "contains"
+        return f"{self.word(label)} {word} {describe_criterion(condition, self.attributes)}"
 
     def describe_caveats(
         self, reading: Reading, digests: Iterable[CatalogDigest], because: Iterable[CitedFact] = ()
@@ -206,8 +222,6 @@ class Vocabulary:
                 return f"{self.word(digest)}: {describe_definition(self.catalogs[digest], self.word)}"
             case FactOrigin(fact=0):  # SUPPOSED
                 return "given"
-            case FactOrigin("criterion", condition=str(condition)) if condition:
-                return f"by what it is made of: {describe_criterion(condition, self.attributes)}"
             case FactOrigin("criterion"):
                 identities = dict.fromkeys(chain.from_iterable(map(identities_in, statement.labels)))
                 names = [self.attributes[identity] for identity in identities if identity in self.attributes]

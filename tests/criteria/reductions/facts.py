@@ -21,7 +21,8 @@ def derive_facts(criteria: Sequence[Criterion], schema: Mapping[str, Attribute])
     defined = {one.identity: DefinedAttribute(one.identity, one.type, one.nullable) for one in schema.values()}
     atoms = [atom for criterion in criteria for atom in criterion.atoms]
     reduced = derive_term_facts(atoms, defined.get)
-    return [*(fact.statement for fact in reduced.facts), *order_facts([*atoms, *reduced.atoms])]
+    reductions = (fact.statement for fact in reduced.facts)
+    return [*reductions, *reduced.relations, *order_facts([*atoms, *reduced.atoms])]
 
 
 def relate(one: str, other: str, schema: Mapping[str, Attribute]) -> str:
