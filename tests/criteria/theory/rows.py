@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from tests.criteria.oracle import BITS, OPERATORS, compare, holds
 
 NUMBERS = ("double", "float", "int", "tinyint", "decimal(5,2)")
-COLUMNS = {
-    f"{letter}{number}": kind for letter, kind in zip("dfitm", NUMBERS, strict=True) for number in range(3)
-} | {"s0": "string", "s1": "string"}
+COLUMNS = {f"{letter}{number}": kind for letter, kind in zip("dfitm", NUMBERS, strict=True) for number in range(3)} | {
+    "s0": "string",
+    "s1": "string",
+}
 
 _DOUBLES = [0.0, -0.0, 5e-324, -5e-324, 1e-300, 0.1, 0.3, 1.0, -1.0, 2.0, 3.0, 20.0, 21.0, 30.0, 1e16, -1e16, 1e300]
 _SPECIAL = [math.inf, -math.inf, math.nan, 1.7976931348623157e308, -1.7976931348623157e308]
@@ -122,7 +123,7 @@ def write_constant(kind: str, value) -> str:
     if value is None:
         return f"CAST(NULL AS {kind})"
     if kind in ("double", "float"):
-        if not math.isfinite(value) or value == 0 and math.copysign(1, value) < 0:
+        if not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0):
             text = str(value) if math.isfinite(value) else "NaN" if math.isnan(value) else f"{value:+}".replace("+", "")
             return f"CAST('{text}' AS {kind.upper()})"
         return f"{value!r}D" if kind == "double" else f"{np.float32(value)!s}F"
@@ -254,8 +255,10 @@ def conditions(draw, row: dict):
     operator = draw(st.sampled_from(OPERATORS))
     if form < 4:
         value = term.value(row)
-        near = values(kind).filter(lambda one: one is not None) if value is None else st.sampled_from(
-            neighbours(kind, value)
+        near = (
+            values(kind).filter(lambda one: one is not None)
+            if value is None
+            else st.sampled_from(neighbours(kind, value))
         )
         number = fit(kind, draw(near))
         if number is not None and (not kind.startswith("decimal") or abs(number) < 1000):

@@ -187,9 +187,7 @@ class Propagation:
         elif call.operator in ("greatest", "least"):
             self._narrow_extreme(number, call, values, present)
 
-    def _narrow_arithmetic(
-        self, number: int, arithmetic: Arithmetic, values: Values, operands: list[Values]
-    ) -> None:
+    def _narrow_arithmetic(self, number: int, arithmetic: Arithmetic, values: Values, operands: list[Values]) -> None:
         """Narrow a sum, difference, product or quotient, and then its operands."""
         left, right = operands
         whole = find_all_values(arithmetic.kind, nullable=True)
@@ -263,7 +261,10 @@ class Propagation:
             self.narrow(upper, above.restrict(kind, low, None))
 
     def _narrow_sign(self, number: int, call: Call, values: Values, operand: Values) -> None:
-        """Narrow ``-x`` or ``abs(x)``, and then x. Keys of numbers are symmetric, but the least integer has no negative."""
+        """Narrow ``-x`` or ``abs(x)``, and then x: the keys of numbers are symmetric.
+
+        The least integer has no negative, so that both are NULL for it.
+        """
         low, high = int(operand.low), int(operand.high or 0)
         ends = (1 - high, 1 - low)
         if call.operator == "abs" and high > low:
@@ -333,12 +334,12 @@ class Propagation:
         certain = [operand.find_ends(kind) for operand in operands if not operand.null]
         lows, highs = [low for low, _ in ends], [high for _, high in ends]
         high = None if None in highs else max(highs)  # type: ignore[type-var]
-        low = min(lows)  # type: ignore[type-var]
+        low = min(lows)
         if certain and is_greatest:
-            low = max(first for first, _ in certain)  # type: ignore[type-var]
+            low = max(first for first, _ in certain)
         elif certain:
             known = [last for _, last in certain if last is not None]
-            high = min(known) if known else high  # type: ignore[type-var]
+            high = min(known) if known else high
         narrowed = values.restrict(kind, low, high)
         if certain:
             narrowed = narrowed.drop_null()
@@ -354,10 +355,10 @@ class Propagation:
 def _can_be_less(low: int | str, other_low: int | str, other_high: int | str | None) -> bool:
     """Return whether some value of an interval lies above the least value of another interval."""
     above = low + "\0" if isinstance(low, str) else low + 1
-    return other_high is None or max(above, other_low) < other_high  # type: ignore[type-var, operator]
+    return other_high is None or max(above, other_low) < other_high  # type: ignore[operator]
 
 
 def _overlap(low: int | str, high: int | str | None, other_low: int | str, other_high: int | str | None) -> bool:
     """Return whether two intervals share a value."""
-    first = max(low, other_low)  # type: ignore[type-var]
+    first = max(low, other_low)
     return (high is None or first < high) and (other_high is None or first < other_high)  # type: ignore[operator]

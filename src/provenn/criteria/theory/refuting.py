@@ -93,7 +93,7 @@ class CriterionTheory:
 
     def refute(self, inside: Collection[str], outside: Collection[str]) -> Refutation | None:
         """Return a minimal part of a combination of atoms that no values fulfil, or None."""
-        literals = {label: True for label in inside} | {label: False for label in outside}
+        literals = dict.fromkeys(inside, True) | dict.fromkeys(outside, False)
         for group in self._divide(sorted(literals)):
             known = {label: Literal(leaf, literals[label]) for label in group if (leaf := self._get_leaf(label))}
             if len(known) <= _MOST_LITERALS and is_refuted([*known.values()]):
@@ -132,7 +132,7 @@ class CriterionTheory:
         from provenn.criteria.reader import read_condition  # noqa: PLC0415 - imports sqlglot, which takes long
 
         attributes = {identity: self._find_attribute(identity) for identity in self._columns[label]}
-        known = {identity: attribute for identity, attribute in attributes.items() if attribute is not None}
+        known = {str(identity): attribute for identity, attribute in attributes.items() if attribute is not None}
         if len(label) > _LONGEST_LABEL or len(known) < len(attributes):
             return None
         try:

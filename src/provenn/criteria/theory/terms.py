@@ -14,12 +14,13 @@ from provenn.criteria.types import DOUBLE, FLOAT, Type
 __all__ = ["TermGraph"]
 
 _BLIND_TO_SIGN_OF_ZERO = frozenset(
-    """+ - * / abs coalesce coerce compare sqrt cbrt exp expm1 rint sin cos tan asin acos atan sinh cosh tanh asinh atanh
-    degrees radians signum floor ceil greatest least ln log10 log2 log1p hypot""".split()
+    ("+", "-", "*", "/", "abs", "coalesce", "coerce", "compare", "greatest", "least", "floor", "ceil", "rint", "signum")
+    + ("sqrt", "cbrt", "exp", "expm1", "ln", "log10", "log2", "log1p", "hypot", "degrees", "radians")
+    + ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "atanh")
 )
 """Operations whose result is equal for 0.0 and -0.0, as far as a comparison can tell.
 
-Not among them: a cast to text, ``atan2``, ``pow``, ``cot``, ``csc`` and ``hash`` tell the two apart.
+Not among them: a cast to text, ``pow``, ``cot``, ``csc`` and ``hash`` tell the two apart.
 """
 
 
