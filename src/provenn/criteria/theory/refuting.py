@@ -97,7 +97,7 @@ class CriterionTheory:
         for group in self._divide(sorted(literals)):
             known = {label: Literal(leaf, literals[label]) for label in group if (leaf := self._get_leaf(label))}
             if len(known) <= _MOST_LITERALS and is_refuted([*known.values()]):
-                needed = _find_minimal([*known], lambda part, known=known: is_refuted([known[one] for one in part]))  # type: ignore[misc]
+                needed = _find_minimal([*known], lambda part, known=known: is_refuted([known[label] for label in part]))  # type: ignore[misc]
                 return Refutation(
                     tuple(label for label in needed if literals[label]),
                     tuple(label for label in needed if not literals[label]),
