@@ -1,4 +1,4 @@
-"""Pairs of criteria on several attributes: what follows, and what seems to follow and does not, in Spark's arithmetic."""
+"""Pairs of criteria on several attributes: what follows in Spark's arithmetic, and what only seems to follow."""
 
 import math
 from functools import cache
@@ -100,12 +100,12 @@ UNKNOWN = [
     ("g - r > 0 AND g < 99 AND NOT isnan(r)", subset, "g > r", {"g": -INF, "r": -INF}),
     # rounding:
     ("g - r > 1", equal, "r < g - 1", {"g": 1.0, "r": -1e-17}),
-    ("g - r > 1", subset, "g > r + 1", {"g": 1e16 + 2, "r": 1e16}),
+    ("g - r > 1", subset, "g > r + 1", {"g": 2.0**53 + 4, "r": 2.0**53 + 2}),
     ("a < b", subset, "a + 1 < b + 1", {"a": 1e-30, "b": 2e-30}),
     ("a < b", subset, "b - a > 1e-300 OR a > 1", {"a": 0.0, "b": 5e-324}),
-    ("(a + b) + c > 1", subset, "a + (b + c) > 1", {"a": 2.0, "b": 1e16, "c": -1e16}),
+    ("(a + b) + c > 1", subset, "a + (b + c) > 1", {"a": 1.0, "b": 2.0**53 + 2, "c": -(2.0**53) - 2}),
     ("a + b - b = a", equal, "a IS NOT NULL AND b IS NOT NULL", {"a": 1.0, "b": 1e300}),
-    ("a * 3 / 3 = a", equal, "a IS NOT NULL", {"a": 5e-324}),
+    ("a * 3 / 3 = a", equal, "a IS NOT NULL", {"a": 1e308}),
     ("a > 0 AND b > 0", subset, "a * b > 0", {"a": 1e-300, "b": 1e-300}),
     ("a * b > 0 AND a > 0", subset, "b > 0 AND b < 5", {"a": 1.0, "b": 7.0}),
     # infinities:
@@ -123,7 +123,6 @@ UNKNOWN = [
     ("k > m", subset, "k - m > 0", {"k": 2**31 - 1, "m": -1}),
     ("k * m > 0 AND k > 0", subset, "m < 1000000", {"k": 1, "m": 2**31 - 1}),
     # 0.0 equals -0.0, and some functions tell them apart:
-    ("a = b AND atan2(a, c) > 0", subset, "atan2(b, c) > 0", {"a": 0.0, "b": -0.0, "c": -1.0}),
     ("a = b AND CAST(a AS string) = '0.0'", subset, "CAST(b AS string) = '0.0'", {"a": 0.0, "b": -0.0}),
     ("a = b AND pow(a, c) > 0", subset, "pow(b, c) > 0", {"a": 0.0, "b": -0.0, "c": -1.0}),
     # nothing in common:
@@ -162,9 +161,8 @@ def test_a_tempting_relation_stays_unknown(first, relation, second, row):  # noq
 
 
 def test_criteria_without_common_terms_have_no_theory():
-    atoms = [
-        atom for text in ("g < 20", "r < 20 AND s = 'x'", "in_cone(g, r, 0, 0, 1)") for atom in criterion(text).atoms
-    ]
+    texts = ("g < 20", "r < 20 AND s = 'x'", "in_cone(g, r, 0, 0, 1)")
+    atoms = [atom for text in texts for atom in criterion(text).atoms]
     assert build_theory(atoms, FOUND.get) is None
 
 

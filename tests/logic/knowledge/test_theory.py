@@ -5,7 +5,7 @@ A theory here is a set of combinations that no object has, of which it tells one
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from itertools import chain, combinations, product
+from itertools import chain, combinations, pairwise, product
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +20,7 @@ from tests.strategies import statements
 LABELS = "ABCD"
 WORLDS = AllWorlds(LABELS)
 some = settings(max_examples=100, deadline=None)
+
 
 @dataclass(frozen=True)
 class FiniteTheory:
@@ -175,7 +176,7 @@ def test_an_order_of_many_terms_is_found_lazily():
     names = [f"t{number}" for number in range(12)]
     theory = OrderTheory(tuple(names))
     known = Knowledge(theory=theory, open_universe=False)
-    chain_ = " & ".join(f'"{low}<{high}"' for low, high in zip(names, names[1:], strict=False))
+    chain_ = " & ".join(f'"{low}<{high}"' for low, high in pairwise(names))
     assert known.entails(f'{chain_} <= "t0<t11"')
     assert known.entails(f'empty({chain_} & "t11<t0")')
     assert not known.entails(f'{chain_} <= "t11<t0"')
@@ -192,7 +193,7 @@ class OrderTheory:
     def labels(self) -> Collection[str]:
         return {f"{a}<{b}" for a in self.names for b in self.names if a != b}
 
-    def refute(self, inside: Collection[str], outside: Collection[str]) -> Refutation | None:  # noqa: ARG002
+    def refute(self, inside: Collection[str], outside: Collection[str]) -> Refutation | None:
         edges: dict[str, list[str]] = {}
         for label in inside:
             low, high = label.split("<")

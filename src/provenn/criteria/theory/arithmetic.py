@@ -161,7 +161,7 @@ class Arithmetic:
         def list_results(key: int) -> list[int] | None:
             """Return the results with each end of the other operand, or None if one is NaN."""
             results = [self.compute(key, end) if place == 0 else self.compute(end, key) for end in ends]
-            return None if None in results else [found for found in results if found is not None]
+            return None if None in results else [result for result in results if result is not None]
 
         def reaches(key: int) -> bool:
             results = list_results(key)

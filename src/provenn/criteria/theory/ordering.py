@@ -9,7 +9,7 @@ difference is NaN: numbers that differ have a difference that is not rounded to 
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Final
+from typing import Final, NamedTuple
 
 from provenn.criteria.nodes import Call
 from provenn.criteria.theory.arithmetic import Arithmetic
@@ -20,6 +20,13 @@ __all__ = ["Ordering"]
 
 _MOST_CALLS: Final = 60
 """The most sums, differences, products and quotients that are compared with each other."""
+
+
+class _Order(NamedTuple):
+    """That a term is below another, or equal to it if not `strict`, and the conditions for which it is."""
+
+    strict: bool
+    reasons: int
 
 
 class Ordering:
@@ -39,7 +46,7 @@ class Ordering:
             for number, node in enumerate(self._graph.nodes)
             if isinstance(node, Call) and node.operator == "compare"
         ]
-        self._above: dict[int, dict[int, bool]] = {}  # class -> classes above it, and whether strictly
+        self._above: dict[int, dict[int, _Order]] = {}  # class -> the classes above it
         self._differences = [
             number
             for number, arithmetic in enumerate(self._graph.arithmetic)
@@ -63,11 +70,12 @@ class Ordering:
         """
         changed = False
         for lower, above in self._above.items():
-            for upper, strict in above.items():
-                if upper == lower and strict:
-                    raise NoValueError
+            for upper, order in above.items():
+                if upper == lower and order.strict:
+                    raise NoValueError(order.reasons)
                 if upper != lower and lower in self._above.get(upper, ()):
-                    changed |= self._propagation.merge(lower, upper)
+                    reasons = order.reasons | self._above[upper][lower].reasons
+                    changed |= self._propagation.merge(lower, upper, reasons)
         for number in self._comparisons:
             changed |= self._narrow_comparison(number)
         for number in self._differences:
@@ -80,20 +88,22 @@ class Ordering:
             return False
         kind = self._graph.get_type(number)
         left, right = map(self._propagation.find_class, self._graph.arguments[number])
-        narrowed = values
+        narrowed, reasons = values, 0
         upwards, downwards = self._above.get(left, {}).get(right), self._above.get(right, {}).get(left)
         if upwards is not None:
-            narrowed = narrowed.restrict(kind, None, LESS + 1 if upwards else EQUAL + 1)
+            narrowed = narrowed.restrict(kind, None, LESS + 1 if upwards.strict else EQUAL + 1)
+            reasons |= upwards.reasons
         if downwards is not None:
-            narrowed = narrowed.restrict(kind, GREATER if downwards else EQUAL, None)
-        return self._propagation.narrow(number, narrowed)
+            narrowed = narrowed.restrict(kind, GREATER if downwards.strict else EQUAL, None)
+            reasons |= downwards.reasons
+        return self._propagation.narrow(number, narrowed, reasons | self._propagation.get_reasons(left, right))
 
-    def _add(self, lower: int, upper: int, *, strict: bool) -> bool:
+    def _add(self, lower: int, upper: int, order: _Order) -> bool:
         """Note that a class is below another; return whether that is new."""
         above = self._above.setdefault(lower, {})
-        if above.get(upper, False) >= strict and upper in above:
+        if upper in above and above[upper].strict >= order.strict:
             return False
-        above[upper] = strict
+        above[upper] = order
         return True
 
     def _add_comparison(self, number: int) -> None:
@@ -103,10 +113,11 @@ class Ordering:
             return
         left, right = map(self._propagation.find_class, self._graph.arguments[number])
         first, last = int(values.low), int(values.high or 0) - 1
+        reasons = self._propagation.get_reasons(number, left, right)
         if last <= EQUAL:
-            self._add(left, right, strict=last == LESS)
+            self._add(left, right, _Order(last == LESS, reasons))
         if first >= EQUAL:
-            self._add(right, left, strict=first == GREATER)
+            self._add(right, left, _Order(first == GREATER, reasons))
 
     def _add_difference(self, number: int) -> None:
         """Note what the sign of a difference says that is neither NULL nor NaN."""
@@ -115,10 +126,11 @@ class Ordering:
             return
         left, right = map(self._propagation.find_class, self._graph.arguments[number])
         lowest, highest = int(values.low), int(values.high or 0) - 1
+        reasons = self._propagation.get_reasons(number, left, right)
         if highest <= 0:
-            self._add(left, right, strict=highest < 0)
+            self._add(left, right, _Order(highest < 0, reasons))
         if lowest >= 0:
-            self._add(right, left, strict=lowest > 0)
+            self._add(right, left, _Order(lowest > 0, reasons))
 
     def _narrow_difference(self, number: int) -> bool:
         """Narrow a difference by the order of its operands; NaN stays possible."""
@@ -128,20 +140,24 @@ class Ordering:
         left, right = map(self._propagation.find_class, self._graph.arguments[number])
         upwards, downwards = self._above.get(left, {}).get(right), self._above.get(right, {}).get(left)
         low, high = int(values.low), int(values.high or 0)
+        reasons = self._propagation.get_reasons(left, right)
         if upwards is not None or left == right:
-            high = min(high, 0 if upwards else 1)
+            high = min(high, 0 if upwards is not None and upwards.strict else 1)
         if downwards is not None or left == right:
-            low = max(low, 1 if downwards else 0)
-        return self._propagation.narrow(number, values._replace(low=low, high=max(low, high)))
+            low = max(low, 1 if downwards is not None and downwards.strict else 0)
+        for order in (upwards, downwards):
+            reasons |= 0 if order is None else order.reasons
+        return self._propagation.narrow(number, values._replace(low=low, high=max(low, high)), reasons)
 
     def _close(self) -> None:
         """Add all orders that follow from two others (Warshall's algorithm)."""
         for middle in list(self._above):
             for lower in list(self._above):
-                strict = self._above[lower].get(middle)
-                if strict is not None:
-                    for upper, also_strict in list(self._above[middle].items()):
-                        self._add(lower, upper, strict=strict or also_strict)
+                first = self._above[lower].get(middle)
+                if first is not None:
+                    for upper, second in list(self._above[middle].items()):
+                        order = _Order(first.strict or second.strict, first.reasons | second.reasons)
+                        self._add(lower, upper, order)
 
     # -- calls ---------------------------------------------------------------------------------------------------
 
@@ -158,8 +174,18 @@ class Ordering:
             for lower, upper in ((number, other), (other, number)):
                 if self._is_below(operation, lower, upper):
                     below, above = map(self._propagation.find_class, (lower, upper))
-                    changed |= below != above and self._add(below, above, strict=False)
+                    changed |= below != above and self._add(below, above, self._justify_calls(lower, upper))
         return changed
+
+    def _justify_calls(self, lower: int, upper: int) -> _Order:
+        """Return the order of two calls, with the reasons of their arguments and of the order of these."""
+        arguments = (*self._graph.arguments[lower], *self._graph.arguments[upper])
+        reasons = self._propagation.get_reasons(lower, upper, *arguments)
+        classes = set(map(self._propagation.find_class, arguments))
+        for below in classes:
+            for above in classes & self._above.get(below, {}).keys():
+                reasons |= self._above[below][above].reasons
+        return _Order(strict=False, reasons=reasons)
 
     def _is_below(self, operation: Arithmetic, lower: int, upper: int) -> bool:
         """Return whether a call is never greater than another call of the same operation, and neither is NULL.

@@ -28,11 +28,17 @@ _MOST_STEPS: Final = 10
 
 
 class NoValueError(Exception):
-    """Some term has no value left."""
+    """Some term has no value left; `reasons` are those of its values."""
+
+    def __init__(self, reasons: int) -> None:
+        super().__init__()
+        self.reasons = reasons
 
 
 class Propagation:
     """The values of terms, which are narrowed step by step. Equal terms share their values.
+
+    The values of a term have *reasons*: the conditions that had a part in narrowing them, as the bits of a number.
 
     Parameters
     ----------
@@ -43,11 +49,13 @@ class Propagation:
     def __init__(self, graph: TermGraph) -> None:
         self.graph = graph
         self.values = list(graph.values)
+        self._reasons = [0] * len(graph.nodes)
         self._class_of = list(range(len(graph.nodes)))
         self._members = [[number] for number in range(len(graph.nodes))]
         self._queue: deque[int] = deque()
         self._is_queued = [False] * len(graph.nodes)
         self._steps_left = _MOST_STEPS * len(graph.nodes)
+        self._current_reasons = 0  # the reasons of a call and its arguments, while their rules are used
 
     # -- classes of equal terms ----------------------------------------------------------------------------------
 
@@ -62,13 +70,21 @@ class Propagation:
         """Return the values of a term."""
         return self.values[self.find_class(number)]
 
-    def merge(self, number: int, other: int) -> bool:
+    def get_reasons(self, *numbers: int) -> int:
+        """Return the reasons of the values of some terms."""
+        reasons = 0
+        for number in numbers:
+            reasons |= self._reasons[self.find_class(number)]
+        return reasons
+
+    def merge(self, number: int, other: int, reasons: int) -> bool:
         """Take two terms for equal, or both for NULL; return whether that is new."""
         first, second = sorted((self.find_class(number), self.find_class(other)))
         if first == second:
             return False
         values, further = self.values[first], self.values[second]
         self._class_of[second] = first
+        self._reasons[first] |= self._reasons[second] | reasons
         self._members[first] += self._members[second]
         if values is not None and further is not None:
             self.values[first] = values.intersect(further)
@@ -94,19 +110,22 @@ class Propagation:
                 commutes = operator in ("+", "*") and len(classes) == 2
                 signatures.append((operator, node.type, tuple(sorted(classes)) if commutes else classes))
             for signature in signatures:
-                changed |= self.merge(known.setdefault(signature, number), number)
+                twin = known.setdefault(signature, number)
+                related = (*self.graph.arguments[number], *self.graph.arguments[twin], number, twin)
+                changed |= self.merge(twin, number, self.get_reasons(*related))
         return changed
 
     # -- narrowing -----------------------------------------------------------------------------------------------
 
-    def narrow(self, number: int, values: Values) -> bool:
-        """Replace the values of a term by fewer values; return whether they are fewer."""
+    def narrow(self, number: int, values: Values, reasons: int = 0) -> bool:
+        """Replace the values of a term by fewer values, for further reasons; return whether they are fewer."""
         place = self.find_class(number)
         if values == self.values[place]:
             return False
         if not values.is_ordered and values.low != values.high:
             values = values._replace(high=values.low)
         self.values[place] = values
+        self._reasons[place] |= reasons | self._current_reasons
         self._announce(place)
         return True
 
@@ -114,7 +133,7 @@ class Propagation:
         """Queue the terms whose values depend on a class."""
         values = self.values[place]
         if values is not None and not values.null and not values.is_present:
-            raise NoValueError
+            raise NoValueError(self._reasons[place])
         for member in self._members[place]:
             self._enqueue(member)
             for user in self.graph.users[member]:
@@ -144,8 +163,10 @@ class Propagation:
             self._is_queued[number] = False
             node = self.graph.nodes[number]
             if isinstance(node, Call):
+                self._current_reasons = self.get_reasons(number, *self.graph.arguments[number])
                 self._narrow_nulls(number, node)
                 self._narrow_call(number, node)
+                self._current_reasons = 0
 
     def _narrow_nulls(self, number: int, call: Call) -> None:
         """Use what is known of NULL: of a call by its arguments, and of arguments by their call."""
@@ -187,9 +208,7 @@ class Propagation:
         elif call.operator in ("greatest", "least"):
             self._narrow_extreme(number, call, values, present)
 
-    def _narrow_arithmetic(
-        self, number: int, arithmetic: Arithmetic, values: Values, operands: list[Values]
-    ) -> None:
+    def _narrow_arithmetic(self, number: int, arithmetic: Arithmetic, values: Values, operands: list[Values]) -> None:
         """Narrow a sum, difference, product or quotient, and then its operands."""
         left, right = operands
         whole = find_all_values(arithmetic.kind, nullable=True)
@@ -241,7 +260,7 @@ class Propagation:
             return
         first, last = int(outcomes_values.low), int(outcomes_values.high or 0) - 1
         if first == last == EQUAL:
-            self.merge(left, right)
+            self.merge(left, right, self._current_reasons)
         elif last <= EQUAL:
             self._narrow_order(left, right, strict=last == LESS)
         elif first >= EQUAL:
@@ -263,7 +282,10 @@ class Propagation:
             self.narrow(upper, above.restrict(kind, low, None))
 
     def _narrow_sign(self, number: int, call: Call, values: Values, operand: Values) -> None:
-        """Narrow ``-x`` or ``abs(x)``, and then x. Keys of numbers are symmetric, but the least integer has no negative."""
+        """Narrow ``-x`` or ``abs(x)``, and then x: the keys of numbers are symmetric.
+
+        The least integer has no negative, so that both are NULL for it.
+        """
         low, high = int(operand.low), int(operand.high or 0)
         ends = (1 - high, 1 - low)
         if call.operator == "abs" and high > low:
@@ -333,12 +355,12 @@ class Propagation:
         certain = [operand.find_ends(kind) for operand in operands if not operand.null]
         lows, highs = [low for low, _ in ends], [high for _, high in ends]
         high = None if None in highs else max(highs)  # type: ignore[type-var]
-        low = min(lows)  # type: ignore[type-var]
+        low = min(lows)
         if certain and is_greatest:
-            low = max(first for first, _ in certain)  # type: ignore[type-var]
+            low = max(first for first, _ in certain)
         elif certain:
             known = [last for _, last in certain if last is not None]
-            high = min(known) if known else high  # type: ignore[type-var]
+            high = min(known) if known else high
         narrowed = values.restrict(kind, low, high)
         if certain:
             narrowed = narrowed.drop_null()
@@ -354,10 +376,10 @@ class Propagation:
 def _can_be_less(low: int | str, other_low: int | str, other_high: int | str | None) -> bool:
     """Return whether some value of an interval lies above the least value of another interval."""
     above = low + "\0" if isinstance(low, str) else low + 1
-    return other_high is None or max(above, other_low) < other_high  # type: ignore[type-var, operator]
+    return other_high is None or max(above, other_low) < other_high  # type: ignore[operator]
 
 
 def _overlap(low: int | str, high: int | str | None, other_low: int | str, other_high: int | str | None) -> bool:
     """Return whether two intervals share a value."""
-    first = max(low, other_low)  # type: ignore[type-var]
+    first = max(low, other_low)
     return (high is None or first < high) and (other_high is None or first < other_high)  # type: ignore[operator]

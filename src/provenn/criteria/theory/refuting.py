@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from provenn import deadline
@@ -27,6 +27,9 @@ _MOST_ROUNDS: Final = 12
 _MOST_LITERALS: Final = 200
 """The most conditions of a conjunction that is examined."""
 
+_MOST_POSSIBLE: Final = 20_000
+"""The most combinations that are remembered as possible."""
+
 _LONGEST_LABEL: Final = 20_000
 """The length in characters beyond which a condition is not read."""
 
@@ -42,26 +45,32 @@ class Literal(NamedTuple):
 
 def is_refuted(literals: Sequence[Literal]) -> bool:
     """Return whether no values of the attributes fulfil all literals; False is no promise that some values do."""
+    return _find_conflict(literals) is not None
+
+
+def _find_conflict(literals: Sequence[Literal]) -> list[int] | None:
+    """Return the places of literals that had a part in refuting all literals, or None if they are not refuted."""
     graph = TermGraph(literal.leaf.term for literal in literals)
     propagation = Propagation(graph)
     try:
-        for leaf, holds in literals:
+        for place, (leaf, holds) in enumerate(literals):
             number = graph.numbers[leaf.term]
             values = propagation.get_values(number)
             if values is not None:
                 where = leaf.where if holds else ~leaf.where
                 null = (leaf.at_null is True) == holds
-                propagation.narrow(number, restrict_to_ranges(values, leaf.term.type, where, null=null))
+                fewer = restrict_to_ranges(values, leaf.term.type, where, null=null)
+                propagation.narrow(number, fewer, 1 << place)
         propagation.enqueue_all()
         for _ in range(_MOST_ROUNDS):
             deadline.check()
             propagation.run()
             merged = propagation.merge_equal_calls()
             if not (Ordering(propagation).apply() or merged):
-                return False
-    except NoValueError:
-        return True
-    return False
+                return None
+    except NoValueError as conflict:
+        return [place for place in range(len(literals)) if conflict.reasons >> place & 1]
+    return None
 
 
 class CriterionTheory:
@@ -85,6 +94,7 @@ class CriterionTheory:
             label: frozenset(identities_in(label)) for label in labels
         }
         self._find_attribute = find_attribute
+        self._possible: set[frozenset[tuple[str, bool]]] = set()  # combinations that were not refuted
 
     @property
     def labels(self) -> Collection[str]:
@@ -93,16 +103,35 @@ class CriterionTheory:
 
     def refute(self, inside: Collection[str], outside: Collection[str]) -> Refutation | None:
         """Return a minimal part of a combination of atoms that no values fulfil, or None."""
-        literals = {label: True for label in inside} | {label: False for label in outside}
+        literals = dict.fromkeys(inside, True) | dict.fromkeys(outside, False)
         for group in self._divide(sorted(literals)):
             known = {label: Literal(leaf, literals[label]) for label in group if (leaf := self._get_leaf(label))}
-            if len(known) <= _MOST_LITERALS and is_refuted([*known.values()]):
-                needed = _find_minimal([*known], lambda part, known=known: is_refuted([known[one] for one in part]))  # type: ignore[misc]
+            needed = self._find_needed(known)
+            if needed:
                 return Refutation(
                     tuple(label for label in needed if literals[label]),
                     tuple(label for label in needed if not literals[label]),
                 )
         return None
+
+    def _find_needed(self, literals: Mapping[str, Literal]) -> list[str]:
+        """Return labels whose literals are refuted together, without a superfluous one; none if nothing is refuted."""
+        combination = frozenset((label, literal.holds) for label, literal in literals.items())
+        if len(literals) > _MOST_LITERALS or combination in self._possible:
+            return []
+        labels = list(literals)
+        conflict = _find_conflict([*literals.values()])
+        if conflict is None:
+            if len(self._possible) >= _MOST_POSSIBLE:
+                self._possible.clear()
+            self._possible.add(combination)
+            return []
+
+        def refutes(some: Sequence[str]) -> bool:
+            return is_refuted([literals[label] for label in some])
+
+        involved = [labels[place] for place in conflict]
+        return _find_minimal(involved if refutes(involved) else labels, refutes)
 
     def _divide(self, labels: Sequence[str]) -> list[list[str]]:
         """Return the labels in groups without common attributes, without the groups of a single attribute."""
@@ -132,7 +161,7 @@ class CriterionTheory:
         from provenn.criteria.reader import read_condition  # noqa: PLC0415 - imports sqlglot, which takes long
 
         attributes = {identity: self._find_attribute(identity) for identity in self._columns[label]}
-        known = {identity: attribute for identity, attribute in attributes.items() if attribute is not None}
+        known = {str(identity): attribute for identity, attribute in attributes.items() if attribute is not None}
         if len(label) > _LONGEST_LABEL or len(known) < len(attributes):
             return None
         try:

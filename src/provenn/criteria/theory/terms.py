@@ -13,13 +13,14 @@ from provenn.criteria.types import DOUBLE, FLOAT, Type
 
 __all__ = ["TermGraph"]
 
-_BLIND_TO_SIGN_OF_ZERO = frozenset(
-    """+ - * / abs coalesce coerce compare sqrt cbrt exp expm1 rint sin cos tan asin acos atan sinh cosh tanh asinh atanh
-    degrees radians signum floor ceil greatest least ln log10 log2 log1p hypot""".split()
-)
+_ARITHMETIC = ("+", "-", "*", "/", "abs", "floor", "ceil", "rint", "signum", "degrees", "radians")
+_CHOICES = ("coalesce", "coerce", "compare", "greatest", "least")
+_ROOTS = ("sqrt", "cbrt", "exp", "expm1", "ln", "log10", "log2", "log1p", "hypot")
+_ANGLES = ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "atanh")
+_BLIND_TO_SIGN_OF_ZERO = frozenset([*_ARITHMETIC, *_CHOICES, *_ROOTS, *_ANGLES])
 """Operations whose result is equal for 0.0 and -0.0, as far as a comparison can tell.
 
-Not among them: a cast to text, ``atan2``, ``pow``, ``cot``, ``csc`` and ``hash`` tell the two apart.
+Not among them: a cast to text, ``pow``, ``cot``, ``csc`` and ``hash`` tell the two apart.
 """
 
 

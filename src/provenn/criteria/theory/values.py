@@ -62,14 +62,14 @@ class Values(NamedTuple):
         if nan:
             not_a_number = INFINITY[kind] + 1
             nan = (low is None or low <= not_a_number) and (high is None or not_a_number < high)  # type: ignore[operator]
-        first = self.low if low is None else max(self.low, low)  # type: ignore[type-var]
-        last = high if self.high is None else self.high if high is None else min(self.high, high)  # type: ignore[type-var]
+        first = self.low if low is None else max(self.low, low)
+        last = high if self.high is None else self.high if high is None else min(self.high, high)
         return Values(first, last, nan, self.null)
 
     def intersect(self, other: Values) -> Values:
         """Return the values that are possible in both."""
-        last = other.high if self.high is None else self.high if other.high is None else min(self.high, other.high)  # type: ignore[type-var]
-        return Values(max(self.low, other.low), last, self.nan and other.nan, self.null and other.null)  # type: ignore[type-var]
+        last = other.high if self.high is None else self.high if other.high is None else min(self.high, other.high)
+        return Values(max(self.low, other.low), last, self.nan and other.nan, self.null and other.null)
 
     def drop_null(self) -> Values:
         """Return the values without NULL."""

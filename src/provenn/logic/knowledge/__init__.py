@@ -1,8 +1,8 @@
 """The consequences of facts about any number of sets.
 
 Read in this order: `graph` (sets as an and-inverter graph), `facts` (statements become graph and constraints),
-`simulation`, `sat`, `theory` and `reasoner` (whether an object is possible), `search` (whether a world is possible), `conflicts`
-and `explanation` (why no world is possible), `classification`, and `knowledge`, which puts them together.
+`simulation`, `sat`, `theory` and `reasoner` (whether an object is possible), `search` (whether a world is possible),
+`conflicts` and `explanation` (why no world is possible), `classification`, and `knowledge`, which puts them together.
 """
 
 from provenn.logic.knowledge.budget import Budget

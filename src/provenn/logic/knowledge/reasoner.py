@@ -24,7 +24,7 @@ __all__ = ["Reasoner"]
 
 _LEARN_AT: Final = 64
 _MADE_UP: Final = 16  # the most literals for which an object is invented before the solver is asked
-_MOST_WITNESSES: Final = 4  # the most simulated objects that a theory is asked about before the solver is asked
+_MOST_WITNESSES: Final = 2  # the most simulated objects that a theory is asked about before the solver is asked
 _MOST_REFUTATIONS: Final = 500  # the most refutations for one object; then the object is accepted, which proves less
 
 

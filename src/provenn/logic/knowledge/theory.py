@@ -117,7 +117,10 @@ class TheoryCheck:
         return self.refute(lambda literal: self._graph.holds(literal, parts, values), labels)
 
     def refute(self, holds: Callable[[int], bool], labels: Iterable[str]) -> int | None:
-        """Return a literal of every object that an object is not in; `holds` tells whether the object is in a literal."""
+        """Return a literal of every object that an object is not in, or None if the theory accepts the object.
+
+        The function `holds` tells whether the object is in a literal.
+        """
         inside: list[str] = []
         outside: list[str] = []
         for label in labels:
