@@ -18,7 +18,7 @@ __all__ = ["list_tokens", "new_token", "revoke_token"]
 
 
 def new_token(
-    who: Annotated[str, typer.Argument(metavar="WHO", help="The person, as archives record them.", show_default=False)],
+    who: Annotated[str, typer.Argument(metavar="WHO", help="The person, as in PROVENN_USER.", show_default=False)],
     *,
     role: Annotated[
         str,
