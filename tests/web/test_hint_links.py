@@ -54,8 +54,8 @@ def test_a_hint_that_names_a_page_is_a_link(reader, address, text, target):
 
 def test_a_hint_that_names_no_page_is_no_link(reader):
     page = read(reader.get("/catalogs/brigth").text)
-    assert "did you mean bright?" in page.text
-    assert "did you mean bright?" not in page.links
+    assert "did you mean bright" in page.text
+    assert not any("did you mean" in text for text in page.links)
 
 
 @pytest.mark.parametrize("target", ["", "/catalogs", '/catalogs"onclick="alert(1)'])
