@@ -86,11 +86,11 @@ def derive_term_facts(atoms: Iterable[Atom], find_attribute: FindAttribute) -> T
     find_attribute
         Returns what is known of an attribute.
     """
-    given = list(atoms)
-    compound = {text for text in {atom.term for atom in given} if _is_compound(text)}
+    all_atoms = list(atoms)
+    compound = {text for text in {atom.term for atom in all_atoms} if _is_compound(text)}
     if not compound:
         return TermFacts()
-    known = {atom.label: atom for atom in given}
+    known = {atom.label: atom for atom in all_atoms}
     # Each atom comes with the atom of a criterion for which it is there, which limits how many there are.
     queue = [(atom, atom.label) for atom in known.values() if atom.term in compound]
     facts: list[TermFact] = []
