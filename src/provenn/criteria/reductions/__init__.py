@@ -28,10 +28,11 @@ from provenn.criteria.nodes import Condition, Node
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.reductions.arithmetic import reduce_arithmetic
 from provenn.criteria.reductions.casts import reduce_cast
+from provenn.criteria.reductions.constants import reduce_constant
 from provenn.criteria.reductions.extremes import reduce_extreme
 from provenn.criteria.reductions.library import estimate_library_call
 from provenn.criteria.reductions.rounding import reduce_rounding
-from provenn.criteria.reductions.truths import reduce_constant, reduce_truth
+from provenn.criteria.reductions.truths import reduce_truth
 
 __all__ = ["ESTIMATES", "REDUCTIONS", "Estimate", "Reduction"]
 

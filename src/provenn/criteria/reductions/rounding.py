@@ -16,9 +16,9 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 
 from provenn.criteria.domains import INFINITY, decode_number, encode_double, encode_float, round_to_float
-from provenn.criteria.folding import evaluate
 from provenn.criteria.nodes import Call, Condition, Constant, Leaf, Node
 from provenn.criteria.ranges import Ranges
+from provenn.criteria.reductions.constants import evaluate_constant
 from provenn.criteria.reductions.monotone import MonotonePart, pull_back, split_numbers
 from provenn.criteria.types import BIGINT, DOUBLE, FLOAT, INTEGRAL, Type
 
@@ -41,7 +41,7 @@ def reduce_rounding(term: Node, where: Ranges) -> Condition | None:
         case Call("rint", (inner,)) if inner.type == DOUBLE:
             convert = _convert_doubles(lambda value: float(round(value)) if math.isfinite(value) else value)
         case Call("round" | "bround" as operator, (inner, places)):
-            return _reduce_to_places(term, inner, evaluate(places), where)
+            return _reduce_to_places(term, inner, evaluate_constant(places), where)
         case _:
             return None
     return _pull_back_all(term, inner, convert, where)
