@@ -11,7 +11,7 @@ Every fact holds whatever values the attributes have, also for objects outside t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -172,7 +172,7 @@ def _state_equality(atom: Atom, condition: Condition | None, terms: _TermReader)
 
 
 def _expand_pieces(
-    atom: Atom, leaf: Leaf, attributes: Iterable[DefinedAttribute], terms: _TermReader
+    atom: Atom, leaf: Leaf, attributes: Sequence[DefinedAttribute], terms: _TermReader
 ) -> Iterator[_Step]:
     """Yield the fact that an atom is, among the sources of each member of a concatenation, the atom of that member.
 
