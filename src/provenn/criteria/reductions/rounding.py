@@ -96,7 +96,7 @@ def _has_long_halves(condition: Condition, places: int) -> bool:
     kind = condition.term.type
     infinity = INFINITY.get(kind, 0)
     finite = [cut for cut in condition.where.cuts if cut not in (1 - infinity, infinity, infinity + 1)]
-    return any(abs(decode_number(kind, cut)) >= 10.0 ** (_MOST_DIGITS - 1 - places) for cut in finite)
+    return any(abs(float(decode_number(kind, cut))) >= 10.0 ** (_MOST_DIGITS - 1 - places) for cut in finite)
 
 
 def _choose_rounding(kind: Type, places: int, mode: str) -> Callable[[int], int]:
