@@ -222,6 +222,8 @@ class Vocabulary:
                 return "given"
             case FactOrigin("criterion"):
                 return "by the order of the values"
+            case FactOrigin("values"):
+                return "by the values that occur together"
             case FactOrigin("sky"):
                 return "by their positions on the sky"
             case _:
