@@ -18,6 +18,7 @@ from functools import lru_cache
 from provenn import deadline
 from provenn.criteria.atoms import Atom, ConditionSets
 from provenn.criteria.domains import INFINITY
+from provenn.criteria.expansion import MOST_PARTS, limit_expansion
 from provenn.criteria.listed import choose_list_side
 from provenn.criteria.nodes import ColumnNode, Condition, Junction, Leaf, Node
 from provenn.criteria.periodic_facts import periodic_facts
@@ -88,11 +89,13 @@ def derive_term_facts(atoms: Iterable[Atom], find_attribute: FindAttribute) -> T
     find_attribute
         Returns what is known of an attribute.
     """
-    known = {atom.label: atom for atom in atoms}
-    # Each atom comes with the atom of a criterion for which it is there, which limits how many there are.
-    queue = [(atom, atom.label) for atom in known.values() if _is_compound(atom.term)]
-    if not queue:
+    given = list(atoms)
+    compound = {text for text in {atom.term for atom in given} if _is_compound(text)}
+    if not compound:
         return TermFacts()
+    known = {atom.label: atom for atom in given}
+    # Each atom comes with the atom of a criterion for which it is there, which limits how many there are.
+    queue = [(atom, atom.label) for atom in known.values() if atom.term in compound]
     facts: list[TermFact] = []
     added: dict[str, Atom] = {}
     counts: dict[str, int] = {}
@@ -127,22 +130,22 @@ def _is_compound(text: str) -> bool:
 _Step = tuple[TermFact, Iterable[Atom]]
 
 
-def _reduce_atom(atom: Atom, find_attribute: FindAttribute) -> Iterator[_Step]:
-    """Yield the facts that reduce an atom by one step, each with the atoms that the fact mentions."""
+def _reduce_atom(atom: Atom, find_attribute: FindAttribute) -> Iterable[_Step]:
+    """Return the facts that reduce an atom by one step, each with the atoms that the fact mentions."""
     terms = _TermReader(find_attribute)
     try:
         leaf = terms.read_atom(atom)
         if leaf is None:
-            return
+            return ()
         attributes = [terms.get_attribute(identity) for identity in identities_in(atom.term)]
-        if any(attribute.expression for attribute in attributes):
-            yield from _state_equality(atom, terms.substitute_expressions(leaf), terms)
-        elif any(attribute.pieces for attribute in attributes):
-            yield from _expand_pieces(atom, leaf, attributes, terms)
-        else:
-            yield from _apply_rules(atom, leaf, terms)
+        with limit_expansion(MOST_PARTS):
+            if any(attribute.expression for attribute in attributes):
+                return list(_state_equality(atom, terms.substitute_expressions(leaf), terms))
+            if any(attribute.pieces for attribute in attributes):
+                return list(_expand_pieces(atom, leaf, attributes, terms))
+            return list(_apply_rules(atom, leaf, terms))
     except (Refusal, CriterionError):
-        return  # the condition would be too long, or cannot be read: the atom stays opaque
+        return ()  # the condition would be too long, or cannot be read: the atom stays opaque
 
 
 def _apply_rules(atom: Atom, leaf: Leaf, terms: _TermReader) -> Iterator[_Step]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from provenn.catalogs import Catalog
 from provenn.catalogs.caveats import describe_caveat
 from provenn.catalogs.cross_match import describe_match
-from provenn.criteria import AttributeIdentity, abridged, plain_text
+from provenn.criteria import AttributeIdentity, abridged, identities_in, plain_text
 from provenn.database.transactions import Reading
 from provenn.definitions import base_locations, catalog_names
+from provenn.definitions.attributes import find_names_by_identity
 from provenn.definitions.catalog_store import get_catalogs, resolve_catalog
 from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.knowledge.consequences import CitedFact, FactOrigin
@@ -124,6 +125,9 @@ class Vocabulary:
             for catalog in reversed(catalogs.values())
             for attribute in catalog.schema.attributes
         }
+        # A proof may go down to attributes that no cited catalog has.
+        mentioned = {identity for label in labels if not is_catalog_label(label) for identity in identities_in(label)}
+        attributes |= find_names_by_identity(reading, mentioned - attributes.keys())
         words: dict[str, str] = dict(_choose_names(reading, named_digests).items())
         words.update(user_names.items())
         return cls(words, attributes, catalogs)

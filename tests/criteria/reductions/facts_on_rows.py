@@ -4,10 +4,18 @@ Spark evaluates every label on every row by itself. A fact is a statement about 
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from types import MappingProxyType
 
-from provenn.criteria import Attribute, DefinedAttribute, derive_term_facts, order_facts, parse_criterion, render
+from provenn.criteria import (
+    DefinedAttribute,
+    derive_term_facts,
+    order_facts,
+    parse_criterion,
+    parse_expression,
+    render,
+)
 from provenn.criteria.domains import decode_number, get_domain
 from provenn.criteria.types import parse_type
 
@@ -15,15 +23,27 @@ BATCH = 50
 """The number of labels in one query."""
 
 
-def find_facts(texts: Iterable[str], columns: dict[str, str], defined: Sequence[DefinedAttribute] = ()):
-    """Return all facts about the atoms of criteria, and all atoms; the attributes are columns of these types."""
+def find_facts(texts: Iterable[str], columns: dict[str, str], derived: Mapping[str, str] = MappingProxyType({})):
+    """Return all facts about the atoms of criteria, all atoms and all attributes.
+
+    Parameters
+    ----------
+    texts
+        The criteria.
+    columns
+        The types of the columns by name.
+    derived
+        SQL expressions of further attributes by name, each over columns and earlier ones.
+    """
     known = {name: DefinedAttribute(name, parse_type(kind), True) for name, kind in columns.items()}
-    known |= {attribute.identity: attribute for attribute in defined}
+    for name, text in derived.items():
+        expression = parse_expression(text, known)
+        known[name] = DefinedAttribute(name, expression.type, expression.nullable, expression=expression.canonical)
     atoms = {atom.label: atom for text in texts for atom in parse_criterion(text, known).atoms}
     reduced = derive_term_facts(atoms.values(), known.get)
     atoms |= {atom.label: atom for atom in reduced.atoms}
     facts = [*(fact.statement for fact in reduced.facts), *order_facts(atoms.values())]
-    return facts, atoms, reduced
+    return facts, atoms, known
 
 
 SPECIAL = {
@@ -53,23 +73,25 @@ def find_values(column: str, kind: str, atoms) -> list:
     return [None, *values, *SPECIAL.get(kind, [])]
 
 
-def check_facts(session, texts: Sequence[str], columns: dict[str, str], rows=None, defined=()) -> int:
+def check_facts(
+    session, texts: Sequence[str], columns: dict[str, str], rows=None, derived: Mapping[str, str] = MappingProxyType({})
+) -> int:
     """Check all facts about the atoms of criteria on rows; return how many facts there are."""
-    facts, atoms, _ = find_facts(texts, columns, defined)
+    facts, atoms, known = find_facts(texts, columns, derived)
     if rows is None:
         ((column, kind),) = columns.items()
         rows = [(value,) for value in find_values(column, kind, atoms)]
     fields = ", ".join(f"{name} {kind}" for name, kind in columns.items())
     table = session.createDataFrame([(number, *row) for number, row in enumerate(rows)], f"i int, {fields}").coalesce(1)
+    names = {name: name for name in known}
+    for name, text in derived.items():
+        table = table.selectExpr("*", f"{render(parse_expression(text, known), names)} AS {name}")
     table.cache().createOrReplaceTempView("reduced_rows")
-    schema = {name: Attribute(name, parse_type(kind)) for name, kind in columns.items()}
     labels = sorted({label for fact in facts for label in fact.labels})
     sets: dict[str, set[int]] = {label: set() for label in labels}
     for start in range(0, len(labels), BATCH):
         batch = labels[start : start + BATCH]
-        written = [
-            render(parse_criterion(label, schema, canonical=True), {name: name for name in columns}) for label in batch
-        ]
+        written = [render(parse_criterion(label, known, canonical=True), names) for label in batch]
         for number, *answers in session.sql(f"SELECT i, {', '.join(written)} FROM reduced_rows").collect():  # noqa: S608
             for label, answer in zip(batch, answers, strict=True):
                 if answer is True:

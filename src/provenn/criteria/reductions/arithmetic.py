@@ -74,12 +74,13 @@ def _split_function(
     """Yield the monotone parts of a function of a number; decimals and whole numbers are rounded by a function."""
 
     def convert(key: int) -> int:
-        value = _convert_number(decode_number(inner.type, key), term.type)
-        with np.errstate(all="ignore"):
-            result = function(value)
+        value = decode_number(inner.type, key)
         if term.type == DOUBLE:
-            return encode_double(result)
-        return encode_float(float(result)) if term.type == FLOAT else round_exact(result, term.type.scale)
+            return encode_double(function(value))
+        if term.type == FLOAT:
+            with np.errstate(all="ignore"):
+                return encode_float(float(function(np.float32(value))))
+        return round_exact(function(Fraction(value)), term.type.scale)
 
     for low, high in split_numbers(inner.type):
         if (low, high) == (0, 0) and term.operator == "/" and inner is term.arguments[1]:
