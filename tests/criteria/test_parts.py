@@ -96,6 +96,15 @@ def test_other_parts_are_refused_with_a_hint(text, problem, hint):
     assert hint in caught.value.hint
 
 
+@pytest.mark.parametrize("name", ["list", "Array"])
+def test_a_name_that_begins_an_array_elsewhere_is_read_back(name):
+    schema = make_schema({name: "struct<a:int>"})
+    criterion = parse_criterion(f"{name}.a > 3", schema)
+    assert parse_criterion(criterion.text, schema) == criterion
+    with pytest.raises(CriterionError, match="parentheses"):
+        parse_criterion(f"{name}[0] > 3", schema)
+
+
 def test_parts_have_types_units_and_are_nullable():
     assert (str(parse_expression("s.l", SCHEMA).type), parse_expression("s.l", SCHEMA).nullable) == (
         "array<double>",

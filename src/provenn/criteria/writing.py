@@ -43,6 +43,7 @@ _LIKE = frozenset(["like", "ilike", "rlike"])
 _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply", "/": "try_divide", "%": "try_mod"}
 _MOST_INTERVALS = 50  # the maximum of separate intervals in SQL for Spark
 _MOST_REGIONS = 4  # the maximum of separate regions in SQL for Spark
+_CONSTRUCTORS = frozenset(["array", "list"])  # names that begin an array before a bracket
 _ROUND = "0.:' DFBLSY"  # trailing characters of round numbers and full minutes
 _COMPARISONS = {  # by whether less, equal and greater fulfil the comparison
     (True, False, False): "<",
@@ -170,7 +171,8 @@ def _write_call(call: Call, style: Style) -> SqlPiece:
         case "case":
             return SqlPiece(_write_case(pieces), _ATOM)
         case "field":
-            return SqlPiece(f"{pieces[0].parenthesize(_ATOM)}[{pieces[1].text}]", _ATOM)
+            whole = pieces[0].parenthesize(_ATOM)
+            return SqlPiece(f"{f'({whole})' if whole.lower() in _CONSTRUCTORS else whole}[{pieces[1].text}]", _ATOM)
         case operator if operator in _LIKE:
             escape = f" ESCAPE {pieces[2].text}" if len(pieces) > 2 else ""
             left, right = (piece.parenthesize(_BITWISE) for piece in pieces[:2])
