@@ -324,7 +324,7 @@ def _write_value_leaf(term: Node, where: Ranges, at_null: bool | None, style: St
     text = _write_node(term, style).parenthesize(_BITWISE)
     if at_null is not None and not where.cuts and where.first != at_null:
         return SqlPiece(f"{text} IS {'' if at_null else 'NOT '}NULL", _PREDICATE)
-    pushed = style.spark and isinstance(term, ColumnNode) and term.type in (FLOAT, DOUBLE)
+    pushed = style.spark and _is_stored(term) and term.type in (FLOAT, DOUBLE)
     piece = _write_ranges(text, term.type, where, style, pushed=pushed)
     if at_null is None:
         return piece
@@ -333,10 +333,17 @@ def _write_value_leaf(term: Node, where: Ranges, at_null: bool | None, style: St
     return SqlPiece(f"{piece.parenthesize(_AND)} AND {text} IS NOT NULL", _AND)
 
 
+def _is_stored(node: Node) -> bool:
+    """Tell whether files store the values of a node: those of a column, or of a field of one."""
+    while isinstance(node, Call) and node.operator == "field":
+        node = node.arguments[0]
+    return isinstance(node, ColumnNode)
+
+
 def _write_ranges(text: str, kind: Type, where: Ranges, style: Style, *, pushed: bool) -> SqlPiece:
     """Write that a value lies in some ranges.
 
-    A filter on a floating-point column is pushed into the files, whose statistics ignore NaN and order -0.0 below 0.0.
+    A filter on a floating-point column or field is pushed into the files, whose statistics ignore NaN and order -0.0 below 0.0.
     So NaN is tested explicitly where the ranges contain it, and zero is written as a range.
     """
     if not where.cuts:
