@@ -547,7 +547,7 @@ def test_a_contradictory_criterion_is_answered_by_proof(archive, stars):
     assert target.to_arrow().schema.names == ["hip", "vmag", "plx"]
     assert target.to_arrow().num_rows == 0
     assert list(target.to_pandas().columns) == ["hip", "vmag", "plx"]
-    assert archive._workshop._pipeline is None, "Spark was not needed for it"
+    assert archive.context.workshop._pipeline is None, "Spark was not needed for it"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Literal
 
 from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.catalogs.restoring import facts_of
-from provenn.criteria import Atom, derive_term_facts, order_facts, region_facts, without_cells
+from provenn.criteria import Atom, build_theory, derive_term_facts, order_facts, region_facts, without_cells
 from provenn.definitions.ancestors import StoredDefinition
 from provenn.digests import CatalogDigest
 from provenn.knowledge.stored_facts import Fact
@@ -73,7 +73,8 @@ class TracedKnowledge:
             if origin.kind not in kinds
         ]
         facts = tuple(fact for fact in self.facts if fact.origin not in kinds)
-        knowledge = Knowledge((statement for statement, _ in kept), open_universe=False)
+        theory = self.knowledge.theory
+        knowledge = Knowledge((statement for statement, _ in kept), open_universe=False, theory=theory)
         return TracedKnowledge(knowledge, tuple(origin for _, origin in kept), facts)
 
     def because(self, statement: Statement) -> tuple[CitedFact, ...]:
@@ -91,12 +92,14 @@ class TracedKnowledge:
 
     def _find_reasons(self, statement: Statement) -> tuple[CitedFact, ...]:
         explanation = self.knowledge.explain(statement)
-        facts = () if explanation is None else explanation.facts
+        facts, from_theory = ((), ()) if explanation is None else (explanation.facts, explanation.from_theory)
         readable = without_cells(facts)
         if readable != facts:
             shorter = Knowledge(readable, open_universe=False).explain(statement)
             facts = facts if shorter is None else shorter.facts
-        reasons = ((fact, self._find_origin(fact)) for fact in facts)
+        reasons = (
+            (fact, FactOrigin("criterion") if fact in from_theory else self._find_origin(fact)) for fact in facts
+        )
         return tuple(sorted(reasons, key=lambda reason: reason[1].kind != "definition"))
 
     def _find_origin(self, fact: Statement) -> FactOrigin:
@@ -127,7 +130,8 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
             from_definitions += [(statement, origin) for statement in statements]
         if definition.is_base_set:
             bases.setdefault(definition.population, []).append(digest)
-    reduced = derive_term_facts(atoms, DefinedAttributes(known_definitions).find)
+    find_attribute = DefinedAttributes(known_definitions).find
+    reduced = derive_term_facts(atoms, find_attribute)
     atoms += reduced.atoms
     sourced = [
         (fact.statement, FactOrigin("criterion", reduction=(fact.label, fact.condition))) for fact in reduced.facts
@@ -140,8 +144,9 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
     sourced += [(fact.statement, FactOrigin(fact.origin, fact=fact.id)) for fact in recorded]
     # The object outside all base sets may fulfil any criterion, so that this statement names no criteria.
     sourced += [(outside(*digests), FactOrigin("open universe")) for digests in bases.values()]
+    theory = build_theory(atoms, find_attribute)
     return TracedKnowledge(
-        Knowledge((statement for statement, _ in sourced), open_universe=False),
+        Knowledge((statement for statement, _ in sourced), open_universe=False, theory=theory),
         tuple(origin for _, origin in sourced),
         recorded,
     )

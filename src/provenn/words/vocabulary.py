@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from provenn.catalogs import Catalog
 from provenn.catalogs.caveats import describe_caveat
@@ -14,6 +15,7 @@ from provenn.definitions import base_locations, catalog_names
 from provenn.definitions.attributes import find_names_by_identity
 from provenn.definitions.catalog_store import get_catalogs, resolve_catalog
 from provenn.digests import CatalogDigest, is_catalog_label
+from provenn.display.text import join_words
 from provenn.knowledge.consequences import CitedFact, FactOrigin
 from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.logic import Explanation, Statement, statement
@@ -171,7 +173,7 @@ class Vocabulary:
             self.translate_statement(statement),
             self._describe_reduction(statement, *origin.reduction)
             if origin.reduction
-            else self._describe_origin(origin, recorded),
+            else self._describe_origin(statement, origin, recorded),
             self._list_mentioned_catalogs(statement),
             recorded,
         )
@@ -214,7 +216,7 @@ class Vocabulary:
         """Return the names and digests of the catalogs in a statement."""
         return tuple((self.word(label), label) for label in statement.labels if is_catalog_label(label))
 
-    def _describe_origin(self, origin: FactOrigin, recorded: Fact | None) -> str:
+    def _describe_origin(self, statement: Statement, origin: FactOrigin, recorded: Fact | None) -> str:
         """Return the origin of a fact in words."""
         if recorded is not None:
             why = f": {recorded.reason}" if recorded.reason else ""
@@ -225,6 +227,10 @@ class Vocabulary:
             case FactOrigin(fact=0):  # SUPPOSED
                 return "given"
             case FactOrigin("criterion"):
+                identities = dict.fromkeys(chain.from_iterable(map(identities_in, statement.labels)))
+                names = [self.attributes[identity] for identity in identities if identity in self.attributes]
+                if len(names) > 1:
+                    return f"by the values of {join_words(names)}"
                 return "by the order of the values"
             case FactOrigin("values"):
                 return "by the values that occur together"
