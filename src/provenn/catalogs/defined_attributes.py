@@ -52,7 +52,8 @@ class DefinedAttributes:
     """
 
     def __init__(self, definitions: Iterable[Definition]) -> None:
-        self._definitions = {definition.digest: definition for definition in definitions}
+        self._given = definitions
+        self._definitions: dict[CatalogDigest, Definition] = {}
         self._attributes: dict[AttributeIdentity, DefinedAttribute | None] = {}
         self._untold: list[CatalogDigest] | None = None
         self._catalogs: dict[CatalogDigest, Catalog] = {}
@@ -61,8 +62,12 @@ class DefinedAttributes:
         """Return the attribute with an identity; None if it is unknown, or two definitions disagree about it."""
         if self._untold is None:
             self._untold = []
+            self._definitions = {definition.digest: definition for definition in self._given}
             for definition in self._definitions.values():
-                attributes = new_attributes_of(definition.kind, definition.digest, definition.parameters)
+                try:
+                    attributes = new_attributes_of(definition.kind, definition.digest, definition.parameters)
+                except ProvennError:
+                    continue  # as below
                 if attributes is None:
                     self._untold.append(definition.digest)
                 for attribute in attributes or ():
@@ -80,7 +85,7 @@ class DefinedAttributes:
         """Add the attributes of a catalog that nobody has told yet, and those that they are pieced together from."""
         try:
             stack = list(self._restore(digest).schema.attributes)
-        except ProvennError:
+        except (ProvennError, LookupError):
             return  # whoever uses the catalog meets the error; its attributes stay unknown here
         while stack:
             attribute = stack.pop()

@@ -27,7 +27,7 @@ from provenn.criteria.nodes import Call, Constant, Node
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.types import BIGINT, DOUBLE, FLOAT, INT, INTEGRAL, STRING, TIMESTAMP, Type, decimal
 
-__all__ = ["evaluate", "parse_constant", "read_number", "round_to_scale"]
+__all__ = ["evaluate", "parse_constant", "read_number", "round_to_scale", "round_twice"]
 
 _LONGEST_NUMBER = 1000
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
@@ -144,9 +144,10 @@ def _calculate(operator: str, left_constant: Constant, right_constant: Constant,
     if isinstance(left, float) or isinstance(right, float):
         return None
     exact = Fraction(_OPERATORS[operator](Fraction(left), Fraction(right)))
-    if operator == "/":
-        exact = Fraction(round_to_scale(exact, 38), 10**38)  # Spark rounds a quotient twice
-    return Constant(kind, _fit_key(round_to_scale(exact, kind.scale), kind))
+    result = round_to_scale(exact, kind.scale)
+    if operator == "/" and result != round_twice(exact, kind.scale):
+        return None
+    return Constant(kind, _fit_key(result, kind))
 
 
 def round_to_scale(value: Fraction, scale: int) -> int:
@@ -154,6 +155,14 @@ def round_to_scale(value: Fraction, scale: int) -> int:
     units = abs(value) * 10**scale
     whole = int(units + Fraction(1, 2))
     return whole if value >= 0 else -whole
+
+
+def round_twice(value: Fraction, scale: int) -> int:
+    """Return a value in units of the last digit as `round_to_scale` does, rounded to 38 digits after the point before.
+
+    Some versions of Spark round a quotient of decimals so. Where the two results differ, the quotient is uncertain.
+    """
+    return round_to_scale(Fraction(round_to_scale(value, 38), 10**38), scale)
 
 
 def _fit_key(key: int, kind: Type) -> int | None:

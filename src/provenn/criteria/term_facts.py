@@ -17,6 +17,8 @@ from functools import lru_cache
 
 from provenn import deadline
 from provenn.criteria.atoms import Atom, ConditionSets
+from provenn.criteria.domains import INFINITY
+from provenn.criteria.expansion import MOST_PARTS, limit_expansion
 from provenn.criteria.listed import choose_list_side
 from provenn.criteria.nodes import ColumnNode, Condition, Junction, Leaf, Node
 from provenn.criteria.ranges import Ranges
@@ -53,11 +55,14 @@ class TermFact:
     ----------
     statement
         The fact: the atom equals, contains or lies in a set of other atoms.
+    label
+        The label of the atom.
     condition
-        The condition of that set, in canonical text; empty if the set is no condition on attributes alone.
+        The condition of that set, over identities of attributes; empty if the set is no condition on attributes alone.
     """
 
     statement: Statement
+    label: str
     condition: str = ""
 
 
@@ -81,11 +86,13 @@ def derive_term_facts(atoms: Iterable[Atom], find_attribute: FindAttribute) -> T
     find_attribute
         Returns what is known of an attribute.
     """
-    known = {atom.label: atom for atom in atoms}
-    # Each atom comes with the atom of a criterion for which it is there, which limits how many there are.
-    queue = [(atom, atom.label) for atom in known.values() if _is_compound(atom.term)]
-    if not queue:
+    all_atoms = list(atoms)
+    compound = {text for text in {atom.term for atom in all_atoms} if _is_compound(text)}
+    if not compound:
         return TermFacts()
+    known = {atom.label: atom for atom in all_atoms}
+    # Each atom comes with the atom of a criterion for which it is there, which limits how many there are.
+    queue = [(atom, atom.label) for atom in known.values() if atom.term in compound]
     facts: list[TermFact] = []
     added: dict[str, Atom] = {}
     counts: dict[str, int] = {}
@@ -118,22 +125,22 @@ def _is_compound(text: str) -> bool:
 _Step = tuple[TermFact, Iterable[Atom]]
 
 
-def _reduce_atom(atom: Atom, find_attribute: FindAttribute) -> Iterator[_Step]:
-    """Yield the facts that reduce an atom by one step, each with the atoms that the fact mentions."""
+def _reduce_atom(atom: Atom, find_attribute: FindAttribute) -> Iterable[_Step]:
+    """Return the facts that reduce an atom by one step, each with the atoms that the fact mentions."""
     terms = _TermReader(find_attribute)
     try:
         leaf = terms.read_atom(atom)
         if leaf is None:
-            return
+            return ()
         attributes = [terms.get_attribute(identity) for identity in identities_in(atom.term)]
-        if any(attribute.expression for attribute in attributes):
-            yield from _state_equality(atom, terms.substitute_expressions(leaf), terms)
-        elif any(attribute.pieces for attribute in attributes):
-            yield from _expand_pieces(atom, leaf, attributes, terms)
-        else:
-            yield from _apply_rules(atom, leaf, terms)
+        with limit_expansion(MOST_PARTS):
+            if any(attribute.expression for attribute in attributes):
+                return list(_state_equality(atom, terms.substitute_expressions(leaf), terms))
+            if any(attribute.pieces for attribute in attributes):
+                return list(_expand_pieces(atom, leaf, attributes, terms))
+            return list(_apply_rules(atom, leaf, terms))
     except (Refusal, CriterionError):
-        return  # the condition would be too long, or cannot be read: the atom stays opaque
+        return ()  # the condition would be too long, or cannot be read: the atom stays opaque
 
 
 def _apply_rules(atom: Atom, leaf: Leaf, terms: _TermReader) -> Iterator[_Step]:
@@ -145,12 +152,15 @@ def _apply_rules(atom: Atom, leaf: Leaf, terms: _TermReader) -> Iterator[_Step]:
             return
     for estimate_term in ESTIMATES:
         bounds = estimate_term(leaf.term, leaf.where)
+        if bounds is not None and bounds[0] == bounds[1]:
+            yield from _state_equality(atom, bounds[0], terms)
+            return
         if bounds is not None:
             inside, around = (terms.build_set(condition) for condition in bounds)
             if inside is not None and inside[0] != nothing:
-                yield TermFact(subset(inside[0], atom.label), write(bounds[0], CANONICAL)), inside[1]
+                yield TermFact(subset(inside[0], atom.label), atom.label, _write_condition(bounds[0])), inside[1]
             if around is not None and around[0] != ~nothing:
-                yield TermFact(subset(atom.label, around[0]), write(bounds[1], CANONICAL)), around[1]
+                yield TermFact(subset(atom.label, around[0]), atom.label, _write_condition(bounds[1])), around[1]
             return
 
 
@@ -158,7 +168,7 @@ def _state_equality(atom: Atom, condition: Condition | None, terms: _TermReader)
     """Yield the fact that an atom is the set for which a condition is TRUE."""
     built = None if condition is None else terms.build_set(condition)
     if condition is not None and built is not None and built[0].label != atom.label:
-        yield TermFact(equal(atom.label, built[0]), write(condition, CANONICAL)), built[1]
+        yield TermFact(equal(atom.label, built[0]), atom.label, _write_condition(condition)), built[1]
 
 
 def _expand_pieces(
@@ -186,7 +196,7 @@ def _expand_pieces(
         own = term(members[position])
         result = built[0] if result is None else (own & built[0]) | (result - own)
     if result is not None:
-        yield TermFact(equal(atom.label, result)), mentioned
+        yield TermFact(equal(atom.label, result), atom.label), mentioned
 
 
 def _list_members(attribute: DefinedAttribute) -> tuple[str, ...]:
@@ -271,6 +281,18 @@ class _TermReader:
                 if self.read_term(write(leaf.term, CANONICAL), label) != leaf.term:
                     return None
         return condition
+
+
+def _write_condition(condition: Condition) -> str:
+    """Return a condition over identities, with NaN left out by ``NOT isnan``, and not as the end of a range."""
+    match condition:
+        case Leaf(term=node, where=where) if node.type in INFINITY and where.cuts[-1:] == (INFINITY[node.type] + 1,):
+            others = Ranges(where.first, where.cuts[:-1])
+            if others.cuts and INFINITY[node.type] in others:
+                text = write(Leaf(node, others, None), CANONICAL)
+                either = f"({text})" if " OR " in text else text
+                return f"{either} AND NOT isnan({write(node, CANONICAL)})"
+    return write(condition, CANONICAL)
 
 
 def _list_leaves(condition: Condition) -> list[Leaf]:

@@ -31,14 +31,15 @@ class FactOrigin:
         The digest of the catalog, for a definition.
     fact
         The number of the fact, if it was declared or observed.
-    condition
-        For what a criterion is made of: the condition on other terms that it is, in canonical text.
+    reduction
+        For what follows from what a term is made of: the label of the criterion, and the condition on other terms with
+        which the statement compares it, over identities; the condition is empty where sets of sources are in it.
     """
 
     kind: Literal["definition", "criterion", "sky", "declared", "observed", "open universe"]
     catalog: CatalogDigest | None = None
     fact: int | None = None
-    condition: str = ""
+    reduction: tuple[str, str] | None = None
 
 
 CitedFact = tuple[Statement, FactOrigin]
@@ -131,7 +132,9 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
     find_attribute = DefinedAttributes(known_definitions).find
     reduced = derive_term_facts(atoms, find_attribute)
     atoms += reduced.atoms
-    sourced = [(fact.statement, FactOrigin("criterion", condition=fact.condition)) for fact in reduced.facts]
+    sourced = [
+        (fact.statement, FactOrigin("criterion", reduction=(fact.label, fact.condition))) for fact in reduced.facts
+    ]
     sourced += [(statement, FactOrigin("criterion")) for statement in order_facts(atoms)]
     sourced += [(statement, FactOrigin("sky")) for statement in region_facts(atoms)]
     sourced += from_definitions

@@ -12,12 +12,14 @@ from provenn.catalogs.cross_match import describe_match
 from provenn.criteria import AttributeIdentity, abridged, identities_in, plain_text
 from provenn.database.transactions import Reading
 from provenn.definitions import base_locations, catalog_names
+from provenn.definitions.attributes import find_names_by_identity
 from provenn.definitions.catalog_store import get_catalogs, resolve_catalog
 from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.display.text import join_words
 from provenn.knowledge.consequences import CitedFact, FactOrigin
 from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.logic import Explanation, Statement, statement
+from provenn.logic.statements import SetComparison
 from provenn.words.definition_words import describe_definition
 
 __all__ = [
@@ -125,6 +127,9 @@ class Vocabulary:
             for catalog in reversed(catalogs.values())
             for attribute in catalog.schema.attributes
         }
+        # A proof may go down to attributes that no cited catalog has.
+        mentioned = {identity for label in labels if not is_catalog_label(label) for identity in identities_in(label)}
+        attributes |= find_names_by_identity(reading, mentioned - attributes.keys())
         words: dict[str, str] = dict(_choose_names(reading, named_digests).items())
         words.update(user_names.items())
         return cls(words, attributes, catalogs)
@@ -166,10 +171,25 @@ class Vocabulary:
         recorded = self.translate_fact(get_fact(reading, origin.fact)) if origin.fact else None
         return Reason(
             self.translate_statement(statement),
-            self._describe_origin(statement, origin, recorded),
+            self._describe_reduction(statement, *origin.reduction)
+            if origin.reduction
+            else self._describe_origin(statement, origin, recorded),
             self._list_mentioned_catalogs(statement),
             recorded,
         )
+
+    def _describe_reduction(self, statement: Statement, label: str, condition: str) -> str:
+        """Return what a criterion on a term is in terms of the parts of the term, in words."""
+        if not condition:
+            return "by the members of the concatenation"
+        match statement:
+            case SetComparison("=="):
+                word = "is"
+            case SetComparison(left=left) if left.label == label:
+                word = "lies in"
+            case _:
+                word = "contains"
+        return f"{self.word(label)} {word} {describe_criterion(condition, self.attributes)}"
 
     def describe_caveats(
         self, reading: Reading, digests: Iterable[CatalogDigest], because: Iterable[CitedFact] = ()
@@ -206,8 +226,6 @@ class Vocabulary:
                 return f"{self.word(digest)}: {describe_definition(self.catalogs[digest], self.word)}"
             case FactOrigin(fact=0):  # SUPPOSED
                 return "given"
-            case FactOrigin("criterion", condition=str(condition)) if condition:
-                return f"by what it is made of: {describe_criterion(condition, self.attributes)}"
             case FactOrigin("criterion"):
                 identities = dict.fromkeys(chain.from_iterable(map(identities_in, statement.labels)))
                 names = [self.attributes[identity] for identity in identities if identity in self.attributes]

@@ -27,15 +27,27 @@ from collections.abc import Callable
 from provenn.criteria.nodes import Condition, Node
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.reductions.arithmetic import reduce_arithmetic
-from provenn.criteria.reductions.truths import reduce_constant, reduce_truth
+from provenn.criteria.reductions.casts import reduce_cast
+from provenn.criteria.reductions.constants import reduce_constant
+from provenn.criteria.reductions.extremes import reduce_extreme
+from provenn.criteria.reductions.library import estimate_library_call
+from provenn.criteria.reductions.rounding import reduce_rounding
+from provenn.criteria.reductions.truths import reduce_truth
 
 __all__ = ["ESTIMATES", "REDUCTIONS", "Estimate", "Reduction"]
 
 Reduction = Callable[[Node, Ranges], Condition | None]
 Estimate = Callable[[Node, Ranges], tuple[Condition, Condition] | None]
 
-REDUCTIONS: tuple[Reduction, ...] = (reduce_constant, reduce_truth, reduce_arithmetic)
+REDUCTIONS: tuple[Reduction, ...] = (
+    reduce_constant,
+    reduce_truth,
+    reduce_arithmetic,
+    reduce_rounding,
+    reduce_cast,
+    reduce_extreme,
+)
 """The rules that define a condition exactly. The first that applies is used."""
 
-ESTIMATES: tuple[Estimate, ...] = ()
+ESTIMATES: tuple[Estimate, ...] = (estimate_library_call,)
 """The rules that enclose a condition. The first that applies is used, where no reduction applies."""

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from provenn.criteria.domains import INFINITY, decode_number, encode_double, encode_float
-from provenn.criteria.folding import evaluate, round_to_scale
+from provenn.criteria.domains import decode_number, encode_double, encode_float
+from provenn.criteria.folding import round_to_scale, round_twice
 from provenn.criteria.nodes import Call, Condition, Node, Truth
 from provenn.criteria.ranges import Ranges
+from provenn.criteria.reductions.constants import evaluate_constant
 from provenn.criteria.reductions.monotone import MonotonePart, pull_back, split_numbers
 from provenn.criteria.types import DOUBLE, FLOAT, Type
 
@@ -46,7 +47,7 @@ def reduce_arithmetic(term: Node, where: Ranges) -> Condition | None:
 
 def _reduce_binary(term: Call, left: Node, right: Node, where: Ranges) -> Condition | None:
     """Reduce an operation on a term and a constant."""
-    first, second = evaluate(left), evaluate(right)
+    first, second = evaluate_constant(left), evaluate_constant(right)
     constant, inner = (first, right) if first else (second, left)
     if constant is None or (first and second):
         return None
@@ -54,19 +55,33 @@ def _reduce_binary(term: Call, left: Node, right: Node, where: Ranges) -> Condit
         return Truth(False)  # the value is NULL: so is a division by zero
     compute = _OPERATORS[term.operator]
     number = _convert_number(decode_number(constant.type, constant.key), term.type)
-    if first:
-        return pull_back(inner, _split_function(term, inner, lambda value: compute(number, value)), where)
-    return pull_back(inner, _split_function(term, inner, lambda value: compute(value, number)), where)
+
+    def function(value: _Number) -> _Number:
+        return compute(number, value) if first else compute(value, number)
+
+    condition = pull_back(inner, _split_function(term, inner, function), where)
+    if term.operator == "/" and term.type.name == "decimal":
+        other = pull_back(inner, _split_function(term, inner, function, round_twice), where)
+        return condition if condition == other else None
+    return condition
 
 
-def _split_function(term: Call, inner: Node, function: Callable[[_Number], _Number]) -> Iterator[MonotonePart]:
-    """Yield the monotone parts of a function of a number."""
+def _split_function(
+    term: Call,
+    inner: Node,
+    function: Callable[[_Number], _Number],
+    round_exact: Callable[[Fraction, int], int] = round_to_scale,
+) -> Iterator[MonotonePart]:
+    """Yield the monotone parts of a function of a number; decimals and whole numbers are rounded by a function."""
 
     def convert(key: int) -> int:
-        with np.errstate(all="ignore"):
-            return _encode_number(
-                function(_convert_number(decode_number(inner.type, key), term.type)), term.type, term.operator
-            )
+        value = decode_number(inner.type, key)
+        if term.type == DOUBLE:
+            return encode_double(function(value))
+        if term.type == FLOAT:
+            with np.errstate(all="ignore"):
+                return encode_float(float(function(np.float32(value))))
+        return round_exact(function(Fraction(value)), term.type.scale)
 
     for low, high in split_numbers(inner.type):
         if (low, high) == (0, 0) and term.operator == "/" and inner is term.arguments[1]:
@@ -77,12 +92,3 @@ def _split_function(term: Call, inner: Node, function: Callable[[_Number], _Numb
 def _convert_number(number: _Number, kind: Type) -> _Number:
     """Return a number in the arithmetic of a type."""
     return number if kind == DOUBLE else np.float32(number) if kind == FLOAT else Fraction(number)
-
-
-def _encode_number(number: _Number, kind: Type, operator: str) -> int:
-    """Return the key of a result; beyond the domain of the type for an overflow."""
-    if kind in INFINITY:
-        return encode_double(number) if kind == DOUBLE else encode_float(float(number))
-    if operator == "/":
-        number = Fraction(round_to_scale(number, 38), 10**38)  # Spark rounds a quotient of decimals twice
-    return round_to_scale(number, kind.scale)
