@@ -274,10 +274,13 @@ class Knowledge:
 
     def _explain(self, about: Iterable[str], conclusion: Statement | None) -> Explanation:
         check = self._reasoner.check
-        refutations = () if check is None else check.refutations.values()
-        linked = (label for refutation in refutations for label in (*refutation.inside, *refutation.outside))
         return find_explanation(
-            self._base, (*about, *linked), conclusion, open_universe=self._open, theory=self._theory
+            self._base,
+            about,
+            conclusion,
+            open_universe=self._open,
+            theory=self._theory,
+            refutations=() if check is None else check.refutations.values(),
         )
 
     def counterexample(self, question: Fact) -> World | None:

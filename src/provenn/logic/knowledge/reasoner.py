@@ -23,6 +23,7 @@ from provenn.logic.knowledge.theory import TheoryCheck
 __all__ = ["Reasoner"]
 
 _LEARN_AT: Final = 64
+_LEARN_CHECKED_AT: Final = 4  # an object that a theory accepts is rare among simulated ones
 _MADE_UP: Final = 16  # the most literals for which an object is invented before the solver is asked
 _MOST_WITNESSES: Final = 2  # the most simulated objects that a theory is asked about before the solver is asked
 _MOST_REFUTATIONS: Final = 500  # the most refutations for one object; then the object is accepted, which proves less
@@ -152,7 +153,7 @@ class Reasoner:
         for _ in range(_MOST_WITNESSES):
             if not witnesses:
                 return False
-            place = (witnesses & -witnesses).bit_length() - 1
+            place = witnesses.bit_length() - 1  # an object that was found for another question, if there is one
             refuted = self._refute_bit(check, self.simulation.values, place, labels)
             if refuted is None:
                 return True
@@ -301,7 +302,8 @@ class Reasoner:
 
     def _remember(self, parts: set[int]) -> None:
         self._found_objects.append(parts)
-        if len(self._found_objects) >= max(_LEARN_AT, len(self.graph) >> 10):
+        least = _LEARN_AT if self.check is None else _LEARN_CHECKED_AT
+        if len(self._found_objects) >= max(least, len(self.graph) >> 10):
             self.simulation.learn(self._found_objects)
             self._found_objects.clear()
             self._valid_for = -1
