@@ -11,7 +11,7 @@ SLOW = [name for name, work in WORKS.items() if work.spark]
 @pytest.fixture(scope="module")
 def crashes() -> dict[str, Tried]:
     """A few points of each quick piece of work."""
-    return tried_together(QUICK, 6)
+    return tried_together(QUICK, 3)
 
 
 @pytest.mark.parametrize("name", QUICK)

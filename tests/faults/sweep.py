@@ -101,9 +101,10 @@ def sweep(name: str, number: int) -> Swept:
         states = _run_in_child(lambda: _states(work, template, folder))
         calls = _calls(work, template, folder)
         points = sorted((kind, at, call.name) for at, call in enumerate(calls, 1) for kind in call.kinds)
-        chosen = (
-            points if not 0 < number < len(points) else [points[at * len(points) // number] for at in range(number)]
-        )
+        chosen = points
+        if 0 < number < len(points):  # those of the first piece of work begin at the first, those of others later
+            share = list(WORKS).index(name) / len(WORKS)
+            chosen = [points[int((at + share) * len(points) / number)] for at in range(number)]
         kinds, wrong, refused = Counter[str](), list[str](), 0
         for order, (kind, at, call_name) in enumerate(chosen):
             renew(template, folder)
