@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from provenn.processes import make_process_mark, read_mark_state
@@ -100,6 +101,13 @@ def pytest_configure(config: pytest.Config) -> None:
         setattr(httpx.get.__kwdefaults__["timeout"], timeout, LIMIT)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Iterator[list[pytest.Collector]]:
+    """Look for doctests in the source alone: tests have none, and to look through them takes seconds."""
+    collectors = yield
+    return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
 
 
 @pytest.hookimpl(tryfirst=True)  # before items are chosen by their markers
