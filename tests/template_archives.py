@@ -1,8 +1,10 @@
 """Archives to copy: making one by migration takes long, copying it does not."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import wraps
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -15,14 +17,15 @@ from tests.postgres import new_schema, postgres_server
 
 
 @pytest.fixture(scope="session", autouse=True)
-def repeated_migrations() -> Iterator[None]:
-    """Make the tables of the first new archive by alembic, and those of all others as a copy of these.
+def repeated_migrations(sqlite_archive: Path) -> Iterator[None]:
+    """Make the tables of the first archive of each kind by alembic, and those of all other new ones as copies of these.
 
     A suite makes thousands of archives, and what alembic does takes longer than most tests. Migrations are tested where
     `upgrade_tables` is called directly or in other processes; archives that are not new are upgraded by alembic.
     """
     upgrade_tables = migrations.upgrade_tables
-    recorded: dict[str, list[str]] = {}
+    with closing(sqlite3.connect(sqlite_archive)) as first:
+        recorded = {"sqlite": [*first.iterdump()][1:-1]}  # BEGIN … COMMIT
 
     @wraps(upgrade_tables)
     def upgrade_or_copy(connection: Connection, check: Callable[[], object], config: Config | None = None) -> None:
@@ -33,18 +36,15 @@ def repeated_migrations() -> Iterator[None]:
             upgrade_tables(connection, check, config)
         elif dialect in recorded:
             with migrations._changing_tables(connection, migrations.make_configuration()):
-                check()
-                execute = connection.connection.driver_connection.execute
-                for statement in recorded[dialect]:
-                    execute(statement)
+                if check() is None:  # otherwise another process was quicker
+                    for statement in recorded[dialect]:
+                        connection.connection.driver_connection.execute(statement)
                 migrations._renew_epoch(connection)
-        elif dialect == "sqlite":
-            upgrade_tables(connection, check)
-            recorded[dialect] = [*connection.connection.driver_connection.iterdump()][1:-1]  # BEGIN … COMMIT
         else:
             with _recording(connection) as statements:
                 upgrade_tables(connection, check)
-            recorded[dialect] = statements
+            if any(statement.lstrip().startswith("CREATE TABLE") for statement in statements):
+                recorded[dialect] = statements
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrations, "upgrade_tables", upgrade_or_copy)
