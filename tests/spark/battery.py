@@ -3,7 +3,6 @@
 Two files are compared bit for bit: those of two Javas, or of two environments. `main` runs in a process of its own.
 """
 
-import os
 import struct
 import sys
 from collections.abc import Iterator
@@ -356,10 +355,8 @@ FOREIGN = {
 """Settings of a session that somebody else has started: the first are pinned to others, the last stay."""
 
 
-def _engine(kind: str) -> Engine:
-    """Return an engine: one of its own, or on a session of somebody else."""
-    if kind == "own":
-        return Engine("local[2]", brief=True)
+def foreign_engine() -> Engine:
+    """Return an engine on a session of somebody else."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 - for this process alone
 
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
@@ -368,20 +365,18 @@ def _engine(kind: str) -> Engine:
     return Engine(builder.getOrCreate())
 
 
-def main(source: str, result: str, kind: str = "own") -> None:
-    """Evaluate all expressions on a table of inputs in this process's Spark; write what comes out."""
+def compute_battery(engine: Engine, source: str, result: str) -> str:
+    """Evaluate all expressions on a table of inputs, and write what comes out; return the version of Java."""
     schema = {name: Attribute(name, parse_type(kind)) for name, kind in TYPES.items()}
     texts = [text for found in EXPRESSIONS.values() for text in found]
-    with _engine(kind) as engine:
-        session = engine.session
-        session.read.parquet(source).createOrReplaceTempView("inputs")
-        for start in range(0, len(texts), 25):  # in parts that Java compiles well
-            part = texts[start : start + 25]
-            rendered = [render(parse_expression(text, schema), {name: name for name in TYPES}) for text in part]
-            columns = ", ".join(f"{sql} AS c{start + number}" for number, sql in enumerate(rendered))
-            session.sql(f"SELECT row, {columns} FROM inputs").write.parquet(f"{result}/{start:04}")  # noqa: S608
-        java = session._jvm.java.lang.System.getProperty("java.version")
-    print(java, "in", os.environ.get("TZ", ""))  # noqa: T201
+    session = engine.session
+    session.read.parquet(source).createOrReplaceTempView("inputs")
+    for start in range(0, len(texts), 25):  # in parts that Java compiles well
+        part = texts[start : start + 25]
+        rendered = [render(parse_expression(text, schema), {name: name for name in TYPES}) for text in part]
+        columns = ", ".join(f"{sql} AS c{start + number}" for number, sql in enumerate(rendered))
+        session.sql(f"SELECT row, {columns} FROM inputs").write.parquet(f"{result}/{start:04}")  # noqa: S608
+    return str(session._jvm.java.lang.System.getProperty("java.version"))
 
 
 def read_results(place: Path) -> Iterator[tuple[str, pa.ChunkedArray]]:
@@ -415,4 +410,5 @@ def _count_differences(left: pa.ChunkedArray, right: pa.ChunkedArray) -> int:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    with foreign_engine() as on_foreign_session:
+        compute_battery(on_foreign_session, *sys.argv[1:])
