@@ -25,6 +25,7 @@ class FactOrigin:
     ----------
     kind
         "definition" of a catalog; "criterion": follows from the order of values, or from what terms are made of;
+        "values": follows from the values that functions of a term have together;
         "sky": follows from the positions of regions; "declared" or "observed"; or "open universe": some object of the
         population is in none of its base sets.
     catalog
@@ -36,7 +37,7 @@ class FactOrigin:
         which the statement compares it, over identities; the condition is empty where sets of sources are in it.
     """
 
-    kind: Literal["definition", "criterion", "sky", "declared", "observed", "open universe"]
+    kind: Literal["definition", "criterion", "values", "sky", "declared", "observed", "open universe"]
     catalog: CatalogDigest | None = None
     fact: int | None = None
     reduction: tuple[str, str] | None = None
@@ -135,6 +136,7 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
     sourced = [
         (fact.statement, FactOrigin("criterion", reduction=(fact.label, fact.condition))) for fact in reduced.facts
     ]
+    sourced += [(statement, FactOrigin("values")) for statement in reduced.relations]
     sourced += [(statement, FactOrigin("criterion")) for statement in order_facts(atoms)]
     sourced += [(statement, FactOrigin("sky")) for statement in region_facts(atoms)]
     sourced += from_definitions

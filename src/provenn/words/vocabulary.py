@@ -232,6 +232,8 @@ class Vocabulary:
                 if len(names) > 1:
                     return f"by the values of {join_words(names)}"
                 return "by the order of the values"
+            case FactOrigin("values"):
+                return "by the values that occur together"
             case FactOrigin("sky"):
                 return "by their positions on the sky"
             case _:
