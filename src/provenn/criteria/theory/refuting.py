@@ -209,6 +209,8 @@ def _find_minimal(labels: Sequence[str], refutes: Callable[[Sequence[str]], bool
 
 def _compares_terms(label: str) -> bool:
     """Return whether a condition depends on attributes in several places, and is not a region."""
+    if label.count("`") <= 2:  # most labels name a single attribute
+        return False
     return len(_COLUMN.findall(label)) > 1 and label.partition("(")[0] not in REGIONS
 
 
