@@ -343,8 +343,8 @@ def _is_stored(node: Node) -> bool:
 def _write_ranges(text: str, kind: Type, where: Ranges, style: Style, *, pushed: bool) -> SqlPiece:
     """Write that a value lies in some ranges.
 
-    A filter on a floating-point column or field is pushed into the files, whose statistics ignore NaN and order -0.0 below 0.0.
-    So NaN is tested explicitly where the ranges contain it, and zero is written as a range.
+    A filter on a floating-point column or field is pushed into the files, whose statistics ignore NaN and order -0.0
+    below 0.0. So NaN is tested explicitly where the ranges contain it, and zero is written as a range.
     """
     if not where.cuts:
         return SqlPiece(f"{text} {'=' if where.first else '<>'} {text}", _PREDICATE)
