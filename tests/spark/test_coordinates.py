@@ -18,7 +18,23 @@ from tests.strategies import drawn
 
 SCHEMA = {name: Attribute(name, parse_type("double")) for name in ("ra", "dec")}
 NAMES = {name: name for name in SCHEMA}
-ODD = [math.nan, math.inf, -math.inf, None, 1e300, -1e-320, 5e-324, -0.0, 0.0, 360.0, -360.0, 720.0, -5e-17, 90.0, -90.0]
+ODD = [
+    math.nan,
+    math.inf,
+    -math.inf,
+    None,
+    1e300,
+    -1e-320,
+    5e-324,
+    -0.0,
+    0.0,
+    360.0,
+    -360.0,
+    720.0,
+    -5e-17,
+    90.0,
+    -90.0,
+]
 STEPS = [0, 1, -1, 2, -2, 7, -7, 40, -40, 10**6, -(10**6)]
 
 

@@ -26,7 +26,7 @@ from provenn.sky import Arc, Box, Region, find_extremes, is_divided, relation, s
 
 __all__ = ["CoordinateCuts", "coordinate_facts", "read_coordinate_cuts"]
 
-_MOST_RECTANGLES = 2000
+_MOST_RECTANGLES = 500
 """The maximum number of rectangles that are compared with the regions of a position."""
 _MOST_PER_REGION = 100
 _FEWEST_BOXES, _FEWEST_REGIONS = 2, 3

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
+from provenn.catalogs.pair_sets import lift_label
 from provenn.catalogs.restoring import facts_of
 from provenn.criteria import Atom, order_facts, region_facts, without_cells
 from provenn.definitions.ancestors import StoredDefinition
 from provenn.digests import CatalogDigest
+from provenn.knowledge.pair_facts import find_pair_facts
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Knowledge, Statement, outside
 
@@ -111,7 +114,8 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
     atoms: list[Atom] = []
     from_definitions: list[CitedFact] = []
     bases: dict[str, list[CatalogDigest]] = {}
-    for definition in definitions:
+    known_definitions = tuple(definitions)
+    for definition in known_definitions:
         kind, digest = definition.kind, definition.digest
         statements, new_atoms = facts_of(kind, digest, definition.dependencies, definition.parameters)
         atoms += new_atoms
@@ -120,9 +124,9 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
             from_definitions += [(statement, origin) for statement in statements]
         if definition.is_base_set:
             bases.setdefault(definition.population, []).append(digest)
-    sourced = [(statement, FactOrigin("criterion")) for statement in order_facts(atoms)]
-    sourced += [(statement, FactOrigin("sky")) for statement in region_facts(atoms)]
+    sourced = _relate_atoms(atoms)
     sourced += from_definitions
+    sourced += _relate_pairs(known_definitions, atoms)
     recorded = tuple(facts)
     sourced += [(fact.statement, FactOrigin(fact.origin, fact=fact.id)) for fact in recorded]
     # The object outside all base sets may fulfil any criterion, so that this statement names no criteria.
@@ -132,3 +136,27 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
         tuple(origin for _, origin in sourced),
         recorded,
     )
+
+
+def _relate_atoms(atoms: Iterable[Atom]) -> list[CitedFact]:
+    """Return the facts between the atoms of criteria."""
+    known = tuple(atoms)
+    return [
+        *((statement, FactOrigin("criterion")) for statement in order_facts(known)),
+        *((statement, FactOrigin("sky")) for statement in region_facts(known)),
+    ]
+
+
+def _relate_pairs(definitions: Sequence[StoredDefinition], atoms: Iterable[Atom]) -> list[CitedFact]:
+    """Return the facts about pairs; the facts between atoms hold for the sources on each side as well."""
+    pairs = find_pair_facts(definitions, atoms)
+    if pairs is None:
+        return []
+    cited: list[CitedFact] = [(statement, FactOrigin("sky")) for statement in pairs.order]
+    for side, lifted in pairs.lifted.items():
+        cited += [
+            (statement.relabelled(partial(lift_label, side)), origin)
+            for statement, origin in _relate_atoms(lifted.values())
+        ]
+    cited += [(statement, FactOrigin("definition", catalog=digest)) for digest, statement in pairs.statements]
+    return cited

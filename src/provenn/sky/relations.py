@@ -51,6 +51,7 @@ def within(region: Region, other: Region) -> bool:
     return relation(region, other).within
 
 
+@lru_cache(maxsize=10_000)
 def is_divided(box: Box, region: Region) -> bool:
     """Tell whether a few positions of a box show that a region holds some of the box and not all of it.
 
