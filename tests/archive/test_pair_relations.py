@@ -13,6 +13,8 @@ from tests.spark.conftest import engine
 
 __all__ = ["engine"]
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 
 def write_sources(path: Path, random: np.random.Generator, rows: int) -> Path:
     """Sources in a few crowded fields: across RA 0, at a pole, and elsewhere."""
@@ -41,7 +43,7 @@ def sides(archive: provenn.Archive, tmp_path: Path) -> tuple[provenn.Catalog, pr
 
 
 @pytest.mark.parametrize("matches", ["all", "best"])
-def test_a_selection_by_separation_is_a_match_of_that_radius(archive, sides, engine, matches):
+def test_a_selection_by_separation_is_a_match_of_that_radius(archive, sides, matches):
     stars, galaxies = sides
     pairs = stars.crossmatch(galaxies, 2, matches=matches)
     separations = sorted(pairs.to_pandas()["separation"])
@@ -54,7 +56,7 @@ def test_a_selection_by_separation_is_a_match_of_that_radius(archive, sides, eng
         assert read_keys(selected) == read_keys(narrow)
 
 
-def test_a_selection_of_a_side_is_the_match_of_the_selected_catalog(archive, sides, engine):
+def test_a_selection_of_a_side_is_the_match_of_the_selected_catalog(archive, sides):
     stars, galaxies = sides
     every, best = (stars.crossmatch(galaxies, 1, matches=matches) for matches in ("all", "best"))
     bright, faint = stars.select("mag < 20"), galaxies.select("mag >= 20")

@@ -34,6 +34,7 @@ from provenn.catalogs.sample_sources import parse_sample_label
 from provenn.criteria import Atom, AttributeIdentity, backquoted, order_facts
 from provenn.criteria.domains import INFINITY, decode_number
 from provenn.criteria.types import DOUBLE
+from provenn.criteria.writing import identities_in, with_identities
 from provenn.digests import CatalogDigest
 from provenn.logic import Statement, disjoint, equal, subset
 from provenn.logic.terms import Op, Term, chain, term
@@ -48,7 +49,6 @@ _DEEPEST, _LONGEST = 20, 1000
 _MOST_PARTS = 1000
 """The maximum number of pairs of right catalogs of best matches that are compared."""
 
-_COLUMN = re.compile(r"`((?:[^`]|``)*)`")
 _LIFTED = re.compile(r"(left|right) in \((.*)\)", re.DOTALL)
 
 
@@ -162,22 +162,17 @@ def _build_term(extent: Extent, side: Side, depth: int) -> Term | None:
 
 def _find_pair_criteria(matches: Sequence[CrossMatch], atoms: Iterable[Atom]) -> Iterator[tuple[CrossMatch, Atom]]:
     """Yield each match with each atom that reads attributes of its pairs alone."""
-    by_identity: dict[str, list[CrossMatch]] = {}
+    by_identity: dict[AttributeIdentity, list[CrossMatch]] = {}
     for match in matches:
         for attribute in match.schema.attributes:
             by_identity.setdefault(attribute.identity, []).append(match)
     for atom in atoms:
         # The sets of matches and samples are no criteria on attributes, although their labels name some.
         is_criterion = describe_match(atom.label) is None and parse_sample_label(atom.label) is None
-        identities = _find_columns(atom.label) if is_criterion else ()
+        identities = identities_in(atom.label) if is_criterion else ()
         if identities:
             readers = [by_identity.get(identity, ()) for identity in identities]
             yield from ((match, atom) for match in readers[0] if all(match in others for others in readers[1:]))
-
-
-def _find_columns(text: str) -> list[str]:
-    """Return the identities of the attributes in a canonical text."""
-    return list(dict.fromkeys(name.replace("``", "`") for name in _COLUMN.findall(text)))
 
 
 def _state_criterion(
@@ -199,7 +194,7 @@ def _state_criterion(
                 text = make_nearest_term(match.coordinates, match.right.extent)
                 _add_atom(radii, make_match_atom(text, largest, *close.labels))
         return
-    columns = set(_find_columns(atom.label))
+    columns = set(identities_in(atom.label))
     for side in SIDES:
         names = {pair.identity: own.identity for pair, own in match.attributes_of(side)}
         if columns <= names.keys():
@@ -212,7 +207,7 @@ def _rename_columns(atom: Atom, names: Mapping[AttributeIdentity, AttributeIdent
     """Return an atom on pairs as the atom on the attributes of a side: the same text with other attributes."""
 
     def rename(text: str) -> str:
-        return _COLUMN.sub(lambda match: backquoted(names[AttributeIdentity(match[1].replace("``", "`"))]), text)
+        return with_identities(text, names)
 
     inside = tuple(part.relabelled(rename) for part in atom.inside)
     return Atom(rename(atom.label), rename(atom.term), atom.cut, inside)

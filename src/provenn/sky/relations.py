@@ -26,10 +26,11 @@ from provenn.sky.points import MARGIN, Points, measure_separation
 from provenn.sky.polygons import Polygon
 from provenn.sky.region import INSIDE, OUTSIDE, Region
 
-__all__ = ["RegionRelation", "apart", "is_divided", "relation", "within"]
+__all__ = ["RegionRelation", "apart", "is_divided", "is_inside", "relation", "within"]
 
 _MOST_CELLS = 4096
 _SAMPLES = 5
+_SURE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,3 +183,13 @@ def _is_in_right_ascensions(ra: float, box: Box) -> bool:
     if box.ra_from < box.ra_to:
         return box.ra_from <= ra <= box.ra_to
     return ra >= box.ra_from or ra <= box.ra_to
+
+
+def is_inside(region: Region, ra: float, dec: float) -> bool | None:
+    """Tell whether a position lies in a region; None if that is not sure, near the border or for a MOC."""
+    points = Points.at(ra % 360, dec)
+    if isinstance(region, Box) and 0 <= ra < 360:
+        return bool(region.holds(points)[0])
+    if not isinstance(region, Cone | Polygon) or region.from_border(points)[0] <= _SURE:
+        return None
+    return bool(region.holds(points)[0])
