@@ -11,6 +11,7 @@ import numpy as np
 
 from provenn.criteria.domains import (
     INFINITY,
+    MICROSECONDS_A_DAY,
     Key,
     decode_number,
     encode_double,
@@ -28,6 +29,9 @@ __all__ = ["format_constant", "list_candidates"]
 _MOST_NUMBERS = 16
 _MOST_CANDIDATES = 80
 _USUAL = (0, 1, -1, 10)
+_DAY_LENGTHS = {"date": 1, "timestamp": MICROSECONDS_A_DAY, "timestamp_ntz": MICROSECONDS_A_DAY}
+_OUTERMOST_DAYS = (-719_162, 2_932_896)
+"""The first day of the year 1 and the last of the year 9999, as days from 1970."""
 
 
 def list_candidates(column: ColumnNode, roots: Iterable[Node | Condition]) -> list[Constant]:
@@ -138,6 +142,8 @@ def _list_extremes(kind: Type) -> list[Key]:
         return [0, 1]
     if kind in INFINITY:
         return [INFINITY[kind], -INFINITY[kind], INFINITY[kind] + 1]
+    if kind.name in _DAY_LENGTHS:
+        return [day * _DAY_LENGTHS[kind.name] for day in (0, *_OUTERMOST_DAYS)]
     return [within.lowest, within.highest]
 
 
