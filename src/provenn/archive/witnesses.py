@@ -14,15 +14,16 @@ from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.errors import ProvennError
 from provenn.knowledge.consequences import TracedKnowledge
 from provenn.knowledge.row_search import PossibleRow, find_row
-from provenn.logic import Knowledge, Statement, disjoint, subset
+from provenn.logic import Knowledge, Statement, disjoint, empty, subset
 from provenn.logic.statements import And, Property, SetComparison
-from provenn.logic.terms import Term, term
+from provenn.logic.terms import Op, Term, chain, term
 from provenn.words.vocabulary import Vocabulary
 
 __all__ = ["Help", "Witness", "describe_help", "find_help"]
 
 _MOST_CLOSEST = 3
 _MOST_LIMITS = 40
+_PRESENT = " IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,10 @@ class Help:
 
 def describe_help(closest: Iterable[Statement], witnesses: Iterable[Witness]) -> tuple[str, ...]:
     """Return what helps as lines."""
-    return (*(f"proved: {statement}" for statement in closest), *(witness.words for witness in witnesses))
+    return (
+        *(f"proved: {statement}" for statement in closest),
+        *(f"possible: {witness.words}" for witness in witnesses),
+    )
 
 
 def find_help(
@@ -164,10 +168,8 @@ def _find_closest(knowledge: Knowledge, statement: Statement, limits: Sequence[s
                 return (disjoint(left, right),)
             inclusions = [subset(left, right)] if operator in ("==", "<=", "<") else []
             inclusions += [subset(right, left)] if operator in ("==", ">=", ">") else []
-            proved = [
-                closest
-                for part in inclusions
-                for closest in ([part] if knowledge.entails(part) else islice(_limit(knowledge, part, limits), 1))
+            proved = [inclusion for inclusion in inclusions if knowledge.entails(inclusion)] or [
+                closest for inclusion in inclusions for closest in islice(_limit(knowledge, inclusion, limits), 1)
             ]
         case _:
             return ()
@@ -175,22 +177,26 @@ def _find_closest(knowledge: Knowledge, statement: Statement, limits: Sequence[s
 
 
 def _limit(knowledge: Knowledge, inclusion: Statement, limits: Sequence[str]) -> Iterator[Statement]:
-    """Yield what is proved about two sets of which one is not proved to lie inside the other.
+    """Yield inclusions that are proved: of the part inside a further set, or outside it.
 
-    That is: the part lies inside as far as it lies in a further set, or but for a further catalog. A limit that says as
-    much about a catalog around the part is left out: then the part plays no role.
+    A limit that says as much about a catalog around the part, as far as its attributes are not NULL, is left out: then
+    the part plays no role.
     """
     part, whole = inclusion.terms()
-    catalogs = [term(limit) for limit in limits if is_catalog_label(limit)]
-    around = [catalog for catalog in catalogs if knowledge.entails(subset(part, catalog))]
-    for limit in map(term, limits):
-        within = subset(part & limit, whole)
-        if knowledge.entails(within) and not (
-            any(knowledge.entails(subset(catalog & limit, whole)) for catalog in around)
-            or knowledge.entails(disjoint(part, limit))
+    present = [limit for limit in limits if limit.endswith(_PRESENT)]
+    around = [
+        chain(Op.AND, (term(limit), *map(term, present)))
+        for limit in limits
+        if is_catalog_label(limit) and knowledge.entails(subset(part, limit))
+    ]
+    for limit in (limit for limit in limits if around and limit not in present):
+        for limited, bounds in (
+            (part & limit, [catalog & limit for catalog in around]),
+            (part - limit, [catalog - limit for catalog in around]),
         ):
-            yield within
-    for catalog in catalogs:
-        without = subset(part, whole | catalog)
-        if catalog not in around and knowledge.entails(without):
-            yield without
+            if (
+                knowledge.entails(subset(limited, whole))
+                and not knowledge.entails(empty(limited))
+                and not any(knowledge.entails(subset(bound, whole)) for bound in bounds)
+            ):
+                yield subset(limited, whole)

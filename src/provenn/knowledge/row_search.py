@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice, product
+from itertools import chain, islice, product
 from random import Random
 
 from provenn import deadline
@@ -30,7 +30,7 @@ from provenn.logic.terms import Term
 
 __all__ = ["PossibleRow", "find_row"]
 
-_MOST_GUIDED, _MOST_RANDOM, _MOST_OF_COLUMN = 1500, 1500, 12
+_MOST_LISTED, _MOST_RANDOM, _MOST_OF_COLUMN = 1500, 1500, 12
 
 _Row = Mapping[AttributeIdentity, Constant]
 
@@ -130,7 +130,7 @@ class _Search:
         Raises
         ------
         _Silent
-            If something else decides: a sample, a match, a function in Python.
+            If something else decides about the region: a sample, a match, a function in Python.
         """
         population = catalogs[CatalogDigest(region.labels[0])].population
         facts = tuple(
@@ -145,32 +145,36 @@ class _Search:
         return search
 
     def _read_criteria(self, attributes: _Attributes) -> None:
-        """Parse the criteria in the extents of the catalogs, and the expressions of the attributes they read."""
-        labels = dict.fromkeys(label for catalog in self.catalogs.values() for label in catalog.extent.labels)
-        for label in labels:
-            if not is_catalog_label(label):
-                try:
-                    self.conditions[label] = parse_criterion(label, attributes.by_name, canonical=True).condition
-                except ProvennError:
+        """Parse the criteria in the extents of the catalogs, and the expressions of the attributes they read.
+
+        What facts alone mention may be decided by something else. Then the guide says whether the row is in it.
+        """
+        decisive = {
+            label for digest in self.region.labels for label in self.catalogs[CatalogDigest(digest)].extent.labels
+        }
+        for label in dict.fromkeys(label for catalog in self.catalogs.values() for label in catalog.extent.labels):
+            if is_catalog_label(label):
+                continue
+            try:
+                condition = parse_criterion(label, attributes.by_name, canonical=True).condition
+                columns, formulas = attributes.trace_columns(condition)
+            except (ProvennError, _Silent):
+                if label in decisive:
                     raise _Silent from None
-        pending: list[Node | Condition] = list(self.conditions.values())
-        while pending:
-            for column in (part for part in walk(pending.pop()) if isinstance(part, ColumnNode)):
-                identity = column.identity
-                if identity in self.columns or identity in self.formulas:
-                    continue
-                formula = attributes.find_formula(identity)
-                if formula is None:
-                    self.columns[identity] = column
-                else:
-                    self.formulas[identity] = formula
-                    pending.append(formula)
+                continue
+            self.conditions[label] = condition
+            self.columns |= columns
+            self.formulas |= formulas
 
     def run(self) -> PossibleRow | None:
         """Return the first row that fits."""
         roots = [*self.conditions.values(), *self.formulas.values()]
         candidates = {identity: list_candidates(column, roots) for identity, column in self.columns.items()}
-        for row in (*self._guide_rows(candidates), *self._draw_rows(candidates)):
+        plain = {
+            identity: [constant for constant in constants if constant.key is not None]
+            for identity, constants in candidates.items()
+        }
+        for row in chain(_list_rows(plain), self._guide_rows(candidates), self._draw_rows(candidates)):
             deadline.check()
             inside = self._locate(row)
             if inside is not None:
@@ -179,12 +183,11 @@ class _Search:
 
     def _guide_rows(self, candidates: Mapping[AttributeIdentity, list[Constant]]) -> Iterator[_Row]:
         """Yield rows whose attributes fulfil the criteria of one attribute as the guide does."""
-        chosen = [
-            [constant for constant in constants if self._agrees({identity: constant})][:_MOST_OF_COLUMN]
-            or constants[:_MOST_OF_COLUMN]
+        agreeing = {
+            identity: [constant for constant in constants if self._agrees({identity: constant})] or constants
             for identity, constants in candidates.items()
-        ]
-        yield from (dict(zip(candidates, row, strict=True)) for row in islice(product(*chosen), _MOST_GUIDED))
+        }
+        return _list_rows(agreeing)
 
     def _draw_rows(self, candidates: Mapping[AttributeIdentity, list[Constant]]) -> Iterator[_Row]:
         """Yield rows drawn at random, always the same."""
@@ -234,6 +237,12 @@ class _Search:
         return values
 
 
+def _list_rows(candidates: Mapping[AttributeIdentity, list[Constant]]) -> Iterator[_Row]:
+    """Yield rows of the first candidates of each attribute."""
+    chosen = product(*(constants[:_MOST_OF_COLUMN] for constants in candidates.values()))
+    return (dict(zip(candidates, row, strict=True)) for row in islice(chosen, _MOST_LISTED))
+
+
 def _allows(fact: Statement, contains: Callable[[str], bool]) -> bool:
     """Tell whether a row in some sets may exist if a fact holds. What must exist may exist elsewhere."""
     match fact:
@@ -273,19 +282,30 @@ class _Attributes:
                     expressions[catalog.schema[output.name].identity] = output.canonical
         return cls(by_name, frozenset(stored), expressions)
 
-    def find_formula(self, identity: AttributeIdentity) -> Node | None:
-        """Return the expression of a derived attribute, or None for a column of a base.
+    def trace_columns(
+        self, condition: Condition
+    ) -> tuple[dict[AttributeIdentity, ColumnNode], dict[AttributeIdentity, Node]]:
+        """Return the columns of bases that decide about a condition, and the expressions of derived attributes.
 
         Raises
         ------
         _Silent
-            If something else defines the attribute.
+            If something else defines an attribute.
         """
-        if identity in self.stored:
-            return None
+        columns: dict[AttributeIdentity, ColumnNode] = {}
+        formulas: dict[AttributeIdentity, Node] = {}
+        pending: list[Node | Condition] = [condition]
+        while pending:
+            for column in (part for part in walk(pending.pop()) if isinstance(part, ColumnNode)):
+                identity = column.identity
+                if identity in self.stored:
+                    columns[identity] = column
+                elif identity not in formulas:
+                    formulas[identity] = self._parse_formula(identity)
+                    pending.append(formulas[identity])
+        return columns, formulas
+
+    def _parse_formula(self, identity: AttributeIdentity) -> Node:
         if identity not in self.expressions:
             raise _Silent
-        try:
-            return parse_expression(self.expressions[identity], self.by_name, canonical=True).node
-        except ProvennError:
-            raise _Silent from None
+        return parse_expression(self.expressions[identity], self.by_name, canonical=True).node
