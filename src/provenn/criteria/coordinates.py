@@ -92,23 +92,23 @@ class _Line:
     ----------
     text
         The canonical text of the coordinate.
-    given
+    written
         The labels of the cuts that criteria have, by key.
     added
         The labels of further cuts, by key.
     """
 
     text: str
-    given: Mapping[int, str]
+    written: Mapping[int, str]
     added: dict[int, str] = field(default_factory=dict)
 
     @property
     def keys(self) -> list[int]:
-        return sorted({*self.given, *self.added})
+        return sorted({*self.written, *self.added})
 
     def cut(self, key: int) -> Term:
         """Return the set of a cut, which is added if no criterion has it."""
-        label = self.given.get(key) or self.added.get(key)
+        label = self.written.get(key) or self.added.get(key)
         if label is None:
             value = float(decode_number(DOUBLE, key))
             before = float(decode_number(DOUBLE, key - 1))
@@ -216,7 +216,7 @@ def _relate_right_ascensions(grid: _Grid) -> Iterator[Statement]:
     """
     below, full, negative = grid.ra.cut(_ZERO), grid.ra.cut(_CIRCLE), encode_double(-360.0) + 1
     at_zero = _ZERO + 1
-    for key in sorted(grid.ra.given):
+    for key in sorted(grid.ra.written):
         cut = grid.ra.cut(key)
         if _ZERO < key < _CIRCLE:
             twin = grid.circle.cut(key)
@@ -231,7 +231,7 @@ def _relate_right_ascensions(grid: _Grid) -> Iterator[Statement]:
             if grid.circle_cut(turned + 1):
                 yield subset(cut - grid.ra.cut(negative), grid.circle.cut(turned + 1))
     for key in (_CIRCLE, negative - 1):
-        if {key, key + 1} & grid.ra.given.keys():
+        if {key, key + 1} & grid.ra.written.keys():
             yield subset(grid.ra.cut(key + 1) - grid.ra.cut(key), grid.circle.cut(at_zero))
     finite = [key for key in grid.ra.keys if -INFINITY[DOUBLE] < key <= INFINITY[DOUBLE]]
     yield subset(grid.ra.cut(finite[-1]) - grid.ra.cut(finite[0]), grid.finite)

@@ -29,10 +29,10 @@ def find_combinations(moc: Moc, others: Sequence[Moc]) -> list[Combination] | No
     first, last = ends[:-1], ends[1:]
     own = moc.sides_of(first, last) == INSIDE
     flags = np.stack([other.sides_of(first[own], last[own]) == INSIDE for other in others])
-    found = [tuple(column) for column in np.unique(flags, axis=1).T.tolist()]
-    if len(found) > _MOST_COMBINATIONS or len(found) == len(_list_allowed(moc, others)):
+    occurring = [tuple(column) for column in np.unique(flags, axis=1).T.tolist()]
+    if len(occurring) > _MOST_COMBINATIONS or len(occurring) == len(_list_allowed(moc, others)):
         return None
-    return found
+    return occurring
 
 
 def _list_allowed(moc: Moc, others: Sequence[Moc]) -> list[Combination]:
@@ -43,9 +43,9 @@ def _list_allowed(moc: Moc, others: Sequence[Moc]) -> list[Combination]:
         flags
         for flags in product(*([True] if holds else [False, True] for holds in holds_moc))
         if not any(
-            (pair.apart and flags[one] and flags[two])
-            or (pair.within and flags[one] and not flags[two])
-            or (pair.around and flags[two] and not flags[one])
-            for (one, two), pair in pairs
+            (pair.apart and flags[first] and flags[second])
+            or (pair.within and flags[first] and not flags[second])
+            or (pair.around and flags[second] and not flags[first])
+            for (first, second), pair in pairs
         )
     ]
