@@ -98,7 +98,7 @@ def stored(folder: Path) -> None:
     """Besides, fragments, one of them dropped, and what nothing refers to."""
     survey(folder)
     with opened(folder) as archive:
-        database, store = archive._database, archive._workshop.folder
+        database, store = archive.context.database, archive.context.workshop.folder
         for name in ("stars", "bright", "faint"):
             one = play_store(database, store, archive[name].definition, name)
         with database.writing() as writing:
@@ -127,7 +127,7 @@ def broken(folder: Path) -> None:
     stored(folder)
     with opened(folder) as archive:
         archive.prove("bright <= stars")
-        with archive._database.writing() as writing:
+        with archive.context.database.writing() as writing:
             writing.connection.execute(update(attributes).values(identity="x"))
             writing.connection.execute(update(proofs).values(verdict="fails"))
 
@@ -152,7 +152,9 @@ def play_spark(archive: Archive, folder: Path, name: str, *, meanwhile: Callable
         mock.patch.object(storing, "_write", write),
         mock.patch.object(storing, "watch_run", return_value=nullcontext()),
     ):
-        store_fragment(Engine(), archive._database, archive._workshop.folder, archive[name].definition, None)  # type: ignore[arg-type]
+        store_fragment(
+            Engine(), archive.context.database, archive.context.workshop.folder, archive[name].definition, None
+        )  # type: ignore[arg-type]
 
 
 def nothing(folder: Path) -> None:
@@ -223,7 +225,7 @@ WORKS = {
 
 def state(archive: Archive, folder: Path) -> State:
     """Return all that a user sees, in a form that does not depend on where and when it was made."""
-    database, store = archive._database, archive._workshop.folder
+    database, store = archive.context.database, archive.context.workshop.folder
     with database.reading() as reading:
         held = fragments.all_fragments(reading)
     assert [find_parquet_damage(store, one.location, one.files, deep=True) for one in held] == [""] * len(held)

@@ -72,7 +72,7 @@ def fill(archive: Archive, folder: Path) -> None:
     archive.retract(archive.declare("nonempty(faint)", reason="thought").id, reason="not so sure")
     assert archive.prove("near <= stars").verdict == "holds"
     assert archive.prove("nonempty(bright)").verdict == "holds"
-    database, store = archive._database, archive._workshop.folder
+    database, store = archive.context.database, archive.context.workshop.folder
     (fact,) = [one.id for one in archive.facts()]
     play_store(database, store, distant.definition, "distant", facts=[fact])
     gone = play_store(database, store, faint.definition, "faint")

@@ -548,7 +548,10 @@ class UnknownFactError(ProvennError, KeyError):
         super().__init__(
             f"there is no fact #{number}",
             hint=Hint(
-                "archive.facts() lists them", command="`provenn facts` lists them", page="the page Knowledge lists them"
+                "archive.facts() lists them",
+                command="`provenn facts` lists them",
+                page="see the list of facts",
+                target="/knowledge",
             ),
         )
         self.number = number

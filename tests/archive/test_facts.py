@@ -45,7 +45,7 @@ def built(monkeypatch):
 
 
 def kept(archive) -> list[str]:
-    with sqlite3.connect(archive._database.place) as connection:
+    with sqlite3.connect(archive.context.database.place) as connection:
         found = [verdict for (verdict,) in connection.execute("SELECT verdict FROM proofs ORDER BY verdict")]
     connection.close()
     return found
@@ -176,7 +176,7 @@ def test_without_the_right_to_write_answers_are_the_same_and_nothing_is_kept(sur
         path.chmod(0o555)
     try:
         with provenn.open(tmp_path / "survey", create=False) as again:
-            object.__setattr__(again._database, "read_only", True)  # the superuser may write anywhere
+            object.__setattr__(again.context.database, "read_only", True)  # the superuser may write anywhere
             assert again.relate("bright", "stars").summary == "subset"
             assert dump(again) == before
     finally:

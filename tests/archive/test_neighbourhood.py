@@ -184,7 +184,7 @@ def test_thousands_around_one_catalog_are_shown_in_part(archive, tmp_path):
     for i in range(2000):
         deep = SelectSources(deep, model.selection, f"vmag < {i}")
     wide = [SelectSources.of(base, f"vmag < {i}") for i in range(3000)]
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         catalog_store.add_catalogs(writing, deep, *wide, *parts)
     for which in (base.digest, deep.digest, wide[0].digest):
         around = archive.neighbourhood(which, depth=5)

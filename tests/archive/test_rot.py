@@ -159,7 +159,7 @@ def test_who_can_only_read_computes_without_what_is_damaged(damaged, monkeypatch
         spoil(path, 100)
     monkeypatch.setattr("provenn.database.connecting.is_sqlite_read_only", lambda _path: True)
     with rotting(), damaged.opened() as archive:
-        assert archive._database.read_only
+        assert archive.context.database.read_only
         assert read(archive, "fragment") == truth
         assert len(archive.fragments("distant")) == 1, "nobody could drop it"
 

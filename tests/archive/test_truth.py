@@ -174,7 +174,7 @@ class World:
         )
 
     def knowledge(self):
-        with self.archive._database.reading() as reading:
+        with self.archive.context.database.reading() as reading:
             return questions._gather_knowledge(reading, list(self.made), {}).knowledge
 
 

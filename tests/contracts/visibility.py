@@ -133,7 +133,7 @@ class Story:
         rows, private = 3, who == ADA and not self.is_shared(one)
 
         def step(archive):
-            database = archive._database
+            database = archive.context.database
             with suppress(ContradictionError, UnknownCatalogError), database.writing() as writing:
                 archive.catalog(one.digest)  # what one does not see, one does not work with
                 if kind == "store":
@@ -276,7 +276,7 @@ class VisibilityContract:
             yield archive
 
     def empty(self, archive):
-        with archive._database.writing() as writing:
+        with archive.context.database.writing() as writing:
             for table in reversed(metadata.sorted_tables):
                 # It stays the archive that was opened.
                 kept = table.c.key == EPOCH if table is setting_rows else false()
@@ -319,11 +319,11 @@ class VisibilityContract:
     def test_who_defines_what_another_has_privately_is_told_of_nobody_else(self, archive):
         ada, bob, carol = (archive.as_seen_by(who) for who in (ADA, BOB, CAROL))
         ada.define(BRIGHT, "stars-of-ada").named("stars-of-ada", visibility="private")
-        with ada._database.writing() as writing:
+        with ada.context.database.writing() as writing:
             counts.record_count(writing, BRIGHT.digest, 7)
         made = bob.define(BRIGHT)
         assert [(one.created_by, one.names) for one in bob.search()] == [(BOB, ()), (BOB, ())]
-        with bob._database.writing() as writing:
+        with bob.context.database.writing() as writing:
             assert counts.find_counts(writing, [BRIGHT.digest]) == {}
             counts.record_count(writing, BRIGHT.digest, 7)
             assert counts.find_counts(writing, [BRIGHT.digest]) == {BRIGHT.digest: 7}

@@ -126,7 +126,7 @@ def test_a_criterion_of_comparisons_is_a_subset_that_everybody_knows(archive):
 
 
 def test_runs_are_told(archive):
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         number = run_records.begin_run(writing, "bright", catalog=archive["bright"].digest)
         run_records.end_run(writing, number, "done", seconds=1.0, rows=7)
         run_records.begin_run(writing, "bright", catalog=archive["bright"].digest)  # one that has not ended
@@ -141,7 +141,7 @@ def test_runs_are_told(archive):
 
 @pytest.mark.parametrize("confined", [False, True])
 def test_all_runs_are_exported_however_many_there_are(archive, tmp_path, monkeypatch, confined):
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         for number in range(1, 8):
             assert run_records.begin_run(writing, "bright", catalog=archive["bright"].digest) == number
             run_records.end_run(writing, number, "done", seconds=1.0, rows=number)

@@ -362,7 +362,7 @@ def test_facts_that_contradict_each_other_are_found(folder):
         number = archive.declare("nonempty(faint)").id
         archive.retract(number)
         archive.declare("faint == {}")
-        with archive._database.writing() as writing:
+        with archive.context.database.writing() as writing:
             values = {"retracted_at": None, "retracted_by": None, "retracted_reason": None}
             writing.connection.execute(update(metadata.tables["facts"]).where(text(f"id = {number}")).values(values))
         (one,) = bad(archive.check().problems)

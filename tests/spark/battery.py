@@ -44,6 +44,7 @@ TYPES = {
     "boolean": "boolean",
     "decimal": "decimal(30,12)",
     "place": "double",
+    "list": "array<double>",
 }
 """The columns of the inputs. `number` and `moment` are texts that stand for numbers, and for dates and times."""
 
@@ -61,10 +62,13 @@ _COLUMNS = {  # by the kind of an argument: what takes it, in turn
 _CHOSEN = {("sha2", 1): "256", ("make_date", 0): "small * 100000 + 2000"}
 _FREE = {
     "abs": ["abs(double)", "abs(int)", "abs(decimal)"],
+    "array_contains": ["array_contains(list, double)", "array_contains(list, 0.5)"],
     "bround": ["bround(double, 3)", "bround(float, 2)", "bround(decimal, 3)", "bround(int, -2)", "bround(angle, 9)"],
     "ceil": ["ceil(double)", "ceil(decimal)"],
     "coalesce": ["coalesce(int, small)"],
+    "element_at": ["element_at(list, 2)", "element_at(list, -1)"],
     "floor": ["floor(double)", "floor(decimal)"],
+    "get": ["get(list, small)", "(list)[0]"],
     "greatest": ["greatest(double, double2)", "greatest(string, string2)"],
     "if": ["if(boolean, double, double2)"],
     "ilike": ["string ILIKE '%s_%'", "ilike(string2, '%é%')"],
@@ -95,9 +99,11 @@ _FREE = {
         r"string RLIKE '[^\\x00-\\uffff]'",
     ],
     "round": ["round(double, 3)", "round(float, 2)", "round(decimal, 3)", "round(int, -2)", "round(angle, 9)"],
+    "size": ["size(list)"],
     "to_date": ["to_date(moment)"],
     "to_timestamp": ["to_timestamp(moment)"],
     "try_add": ["double + double2", "decimal + 1.5", "int + int2"],
+    "try_element_at": ["try_element_at(list, -3)"],
     "try_divide": ["double / double2", "decimal / 7", "int / small"],
     "try_mod": ["try_mod(int, small)"],
     "try_multiply": ["double * double2", "decimal * 1.7", "float * float"],
@@ -229,6 +235,7 @@ def write_inputs(file: Path, rows: int, seed: int = 15) -> None:
         "boolean": pa.array(small > 0),
         "decimal": pa.array([Decimal(int(value)).scaleb(-12) for value in exact], pa.decimal128(30, 12)),
         "place": pa.array(random.uniform(-90, 90, rows)),
+        "list": pa.array([other[:number] if number else None for number in small % 6]),
     }
     pq.write_table(pa.table(arrays), file, row_group_size=rows // 2 + 1)
 

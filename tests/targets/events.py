@@ -218,7 +218,7 @@ def pretend_run(archive: provenn.Archive, sources: str, name: str) -> None:
     for part in find_parts_to_keep(plan, "always"):
         catalog = part.catalog
         columns = [(one.identity, one.name) for one in catalog.schema.attributes]
-        with archive._database.writing() as writing:
+        with archive.context.database.writing() as writing:
             catalog_store.add_catalogs(writing, catalog, for_run=True)
             fragments.register(writing, catalog, columns, location=catalog.digest, rows=3, files=(), seconds=1.0)
 

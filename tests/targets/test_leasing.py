@@ -70,7 +70,7 @@ class Survey:
 
     def held(self) -> int:
         """How many leases there are, live or not."""
-        with provenn.open(**self.place) as archive, archive._database.reading() as reading:
+        with provenn.open(**self.place) as archive, archive.context.database.reading() as reading:
             return len(reading.connection.execute(leases.select()).all())
 
 

@@ -283,7 +283,7 @@ def test_sql_of_a_calculator_that_is_registered_again_is_outdated_expression_by_
 def left_behind(archive: provenn.Archive, **names: str) -> provenn.Catalog:
     """A catalog that a run has added, with attributes of the second release under other names."""
     made = RenameAttributes.of(KeepAttributes.of(archive["DR2"].definition, list(names)), names)
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         catalog_store.add_catalogs(writing, made, for_run=True)
     return archive.catalog(made.digest)
 

@@ -42,7 +42,7 @@ def physical(frame) -> str:
 
 
 def latest_run(archive: provenn.Archive) -> Run:
-    with archive._database.reading() as reading:
+    with archive.context.database.reading() as reading:
         return run_records.find_recent_runs(reading, 1)[0]
 
 
@@ -345,7 +345,7 @@ def test_values_that_are_missing_are_null_and_never_kept(archive, z):
 
 
 def stored_files(archive: provenn.Archive) -> list[str]:
-    folder = Path(archive._workshop.folder.location)
+    folder = Path(archive.context.workshop.folder.location)
     return sorted(str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file())
 
 
@@ -398,7 +398,7 @@ def test_a_fragment_whose_files_are_gone_is_noticed_and_computed_again(archive, 
     asked.to_arrow()
     assert z.calls() == list(range(10))
     (kept,) = asked.plan().fragments
-    shutil.rmtree(Path(archive._workshop.folder.location, kept.location))
+    shutil.rmtree(Path(archive.context.workshop.folder.location, kept.location))
     assert values(asked.to_arrow(), z.name) == right(range(10))
     assert z.calls() == list(range(10))
     assert asked.plan().calculations == ()
@@ -411,7 +411,7 @@ def test_a_fragment_whose_files_are_gone_is_noticed_and_computed_again(archive, 
 def test_a_damaged_fragment_is_noticed_when_part_of_it_would_be_used(archive, z):
     z.ask("mag < 1").to_arrow()
     (kept,) = z.ask("mag < 1").plan().fragments
-    for one in Path(archive._workshop.folder.location, kept.location).iterdir():
+    for one in Path(archive.context.workshop.folder.location, kept.location).iterdir():
         if one.suffix == ".parquet":
             one.write_bytes(one.read_bytes()[:-20])
     z.calls()
@@ -430,7 +430,7 @@ def test_what_is_empty_by_proof_is_answered_without_spark(archive):
         assert str(asked.to_arrow().schema.field("mag").type) == "double"
         assert asked.to_pandas().empty
         assert asked.head().empty
-        assert other._workshop._pipeline is None, "no Spark on seven cores was looked for"
+        assert other.context.workshop._pipeline is None, "no Spark on seven cores was looked for"
 
 
 def test_an_archive_that_can_only_be_read_answers_and_keeps_nothing(archive, z):
@@ -438,9 +438,9 @@ def test_an_archive_that_can_only_be_read_answers_and_keeps_nothing(archive, z):
     z.calls()
     before = len(archive.fragments(dropped=True))
     run = latest_run(archive).id
-    master = archive._workshop._spark
+    master = archive.context.workshop._spark
     with provenn.open(database=archive.place, spark=master, progress=False) as reader:
-        object.__setattr__(reader._database, "read_only", True)  # the superuser may write anywhere
+        object.__setattr__(reader.context.database, "read_only", True)  # the superuser may write anywhere
         asked = reader.target("stars", [z.name, "dec"], where="mag < 2")
         assert values(asked.to_arrow(), z.name) == right(range(20))
         assert z.calls() == list(range(10, 20)), "what is stored is used"

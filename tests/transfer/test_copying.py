@@ -99,7 +99,7 @@ def test_without_data_a_copy_has_no_fragments(archive, tmp_path):
 
 
 def test_a_fragment_whose_files_are_damaged_is_left_out_and_told(archive, tmp_path):
-    play_store(archive._database, archive._workshop.folder, archive.catalog("near").definition, "near")
+    play_store(archive.context.database, archive.context.workshop.folder, archive.catalog("near").definition, "near")
     first, second = archive.fragments()
     for one, damage in ((first, Path.unlink), (second, lambda path: path.write_bytes(b"short"))):
         damage(tmp_path / "survey" / "store" / one.fragment.location / one.fragment.files[0].name)

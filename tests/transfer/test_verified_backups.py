@@ -51,7 +51,7 @@ def archive(request, folder, tmp_path):
 
 def execute(archive, *statements):
     """Change rows as nobody should."""
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         for statement in statements:
             assert writing.connection.execute(statement).rowcount > 0
 
@@ -65,7 +65,7 @@ def break_definition(archive):
 
 def break_chain(archive):
     """Change an entry in the middle of the audit log, and return its number."""
-    with archive._database.reading() as reading:
+    with archive.context.database.reading() as reading:
         numbers = reading.connection.scalars(select(audit.c.id).order_by(audit.c.id)).all()
     execute(archive, update(audit).where(audit.c.id == numbers[1]).values(who="eve"))
     return numbers[1]
@@ -77,7 +77,7 @@ def damage_of(archive):
 
 def test_a_sound_archive_is_backed_up_and_all_of_it_was_verified(archive, tmp_path):
     copied = archive.backup(tmp_path / "copy", data=True)
-    with archive._database.reading() as reading:
+    with archive.context.database.reading() as reading:
         entries = len(reading.connection.execute(select(audit.c.id)).all())
     assert entries > 1
     assert (copied.verified_definitions, copied.verified_audit_entries) == (len(archive), entries)
@@ -131,14 +131,14 @@ def test_rows_that_no_database_takes_are_left_out_on_request(archive, tmp_path):
         archive.backup(tmp_path / "copy")
     copied = archive.backup(tmp_path / "copy", skip_damaged=True)
     assert any(description.startswith("2 rows of dependencies: ") for description in copied.missing)
-    with provenn.open(tmp_path / "copy", progress=False) as copy, copy._database.reading() as reading:
+    with provenn.open(tmp_path / "copy", progress=False) as copy, copy.context.database.reading() as reading:
         assert reading.connection.exec_driver_sql("PRAGMA foreign_key_check").first() is None
 
 
 def break_references(archive):
     """Delete a catalog that others are made from, past the references between tables."""
     digest = archive.catalog("near").digest
-    engine = archive._database.engine
+    engine = archive.context.database.engine
     if engine.dialect.name == "sqlite":
         with engine.connect() as connection:
             connection.execution_options(provenn_writes=True)
@@ -147,7 +147,7 @@ def break_references(archive):
                 connection.execute(delete(catalogs).where(catalogs.c.digest == digest))
             connection.connection.driver_connection.execute("PRAGMA foreign_keys = ON")
     else:
-        with archive._database.writing() as writing:
+        with archive.context.database.writing() as writing:
             writing.connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
             writing.connection.execute(delete(catalogs).where(catalogs.c.digest == digest))
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 import provenn
-from provenn.archive.serving import issue_token, revoke_token
+from provenn.archive.tokens import issue_token, revoke_token
 from provenn.errors import BaseFilesError
 from provenn.web import create_app
 from provenn.web.accounts import Accounts
@@ -187,7 +187,7 @@ def test_a_token_in_the_address_is_no_token(everybody):
 
 
 def test_the_digest_of_a_token_is_no_token(team):
-    with team.archive._database.reading() as reading:
+    with team.archive.context.database.reading() as reading:
         digests = reading.connection.exec_driver_sql("SELECT digest FROM tokens").scalars().all()
     assert len(digests) == 3
     assert not set(digests) & set(team.secrets.values())

@@ -125,7 +125,7 @@ def test_a_form_starts_a_job_and_leads_to_it(client):
     assert job["reused"] == ["vmag"], "it is stored"
     run = next(one for one in client.get("/api/runs").json()["runs"] if one["reused"] == ["vmag"])
     assert job["saved"] == run["saved"] >= 0
-    shown = f"~{run['saved']:.1f} s, by what computing a row took before" if run["saved"] else "nothing"
+    shown = f"~{run['saved']:.1f} s, estimated from earlier computing times" if run["saved"] else "nothing"
     assert shown in client.get(f"/jobs/{number}").text
     listed = client.get("/api/jobs").json()["jobs"]
     assert listed[0]["id"] == number, "the latest first"

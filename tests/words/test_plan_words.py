@@ -162,7 +162,7 @@ def test_a_plan_shows_itself_in_a_notebook_with_proofs_that_unfold(catalogs):
 
 def test_without_an_archive_digests_are_told(archive, catalogs):
     definition = catalogs["D"].definition
-    with archive._database.reading() as reading:
+    with archive.context.database.reading() as reading:
         plan = DescribedPlan.of(plan_catalog(reading, definition, "D"))
     assert definition.digest[:12] in str(plan)
     assert plan.reasons[0].proof[0].endswith("(definition)")

@@ -34,7 +34,9 @@ def relate(
     ],
     right: Annotated[
         str,
-        typer.Argument(metavar="RIGHT", help="Another one.", show_default=False, autocompletion=complete_catalog_names),
+        typer.Argument(
+            metavar="RIGHT", help="Another catalog.", show_default=False, autocompletion=complete_catalog_names
+        ),
     ],
     *,
     why: Annotated[

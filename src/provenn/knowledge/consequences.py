@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.catalogs.pair_sets import lift_label
 from provenn.catalogs.restoring import facts_of
-from provenn.criteria import Atom, order_facts, region_facts, without_cells
+from provenn.criteria import Atom, build_theory, derive_term_facts, order_facts, region_facts, without_cells
+from provenn.criteria.term_facts import FindAttribute
 from provenn.definitions.ancestors import StoredDefinition
 from provenn.digests import CatalogDigest
 from provenn.knowledge.pair_facts import find_pair_facts
@@ -26,18 +28,23 @@ class FactOrigin:
     Parameters
     ----------
     kind
-        "definition" of a catalog; "criterion": follows from the order of values; "sky": follows from the positions of
-        regions; "declared" or "observed"; or "open universe": some object of the population is in none of its base
-        sets.
+        "definition" of a catalog; "criterion": follows from the order of values, or from what terms are made of;
+        "values": follows from the values that functions of a term have together;
+        "sky": follows from the positions of regions; "declared" or "observed"; or "open universe": some object of the
+        population is in none of its base sets.
     catalog
         The digest of the catalog, for a definition.
     fact
         The number of the fact, if it was declared or observed.
+    reduction
+        For what follows from what a term is made of: the label of the criterion, and the condition on other terms with
+        which the statement compares it, over identities; the condition is empty where sets of sources are in it.
     """
 
-    kind: Literal["definition", "criterion", "sky", "declared", "observed", "open universe"]
+    kind: Literal["definition", "criterion", "values", "sky", "declared", "observed", "open universe"]
     catalog: CatalogDigest | None = None
     fact: int | None = None
+    reduction: tuple[str, str] | None = None
 
 
 CitedFact = tuple[Statement, FactOrigin]
@@ -70,7 +77,8 @@ class TracedKnowledge:
             if origin.kind not in kinds
         ]
         facts = tuple(fact for fact in self.facts if fact.origin not in kinds)
-        knowledge = Knowledge((statement for statement, _ in kept), open_universe=False)
+        theory = self.knowledge.theory
+        knowledge = Knowledge((statement for statement, _ in kept), open_universe=False, theory=theory)
         return TracedKnowledge(knowledge, tuple(origin for _, origin in kept), facts)
 
     def because(self, statement: Statement) -> tuple[CitedFact, ...]:
@@ -88,12 +96,14 @@ class TracedKnowledge:
 
     def _find_reasons(self, statement: Statement) -> tuple[CitedFact, ...]:
         explanation = self.knowledge.explain(statement)
-        facts = () if explanation is None else explanation.facts
+        facts, from_theory = ((), ()) if explanation is None else (explanation.facts, explanation.from_theory)
         readable = without_cells(facts)
         if readable != facts:
             shorter = Knowledge(readable, open_universe=False).explain(statement)
             facts = facts if shorter is None else shorter.facts
-        reasons = ((fact, self._find_origin(fact)) for fact in facts)
+        reasons = (
+            (fact, FactOrigin("criterion") if fact in from_theory else self._find_origin(fact)) for fact in facts
+        )
         return tuple(sorted(reasons, key=lambda reason: reason[1].kind != "definition"))
 
     def _find_origin(self, fact: Statement) -> FactOrigin:
@@ -124,39 +134,49 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
             from_definitions += [(statement, origin) for statement in statements]
         if definition.is_base_set:
             bases.setdefault(definition.population, []).append(digest)
-    sourced = _relate_atoms(atoms)
+    find_attribute = DefinedAttributes(known_definitions).find
+    sourced, smaller_atoms = _relate_atoms(atoms, find_attribute)
+    atoms += smaller_atoms
     sourced += from_definitions
-    sourced += _relate_pairs(known_definitions, atoms)
+    sourced += _relate_pairs(known_definitions, atoms, find_attribute)
     recorded = tuple(facts)
     sourced += [(fact.statement, FactOrigin(fact.origin, fact=fact.id)) for fact in recorded]
     # The object outside all base sets may fulfil any criterion, so that this statement names no criteria.
     sourced += [(outside(*digests), FactOrigin("open universe")) for digests in bases.values()]
+    theory = build_theory(atoms, find_attribute)
     return TracedKnowledge(
-        Knowledge((statement for statement, _ in sourced), open_universe=False),
+        Knowledge((statement for statement, _ in sourced), open_universe=False, theory=theory),
         tuple(origin for _, origin in sourced),
         recorded,
     )
 
 
-def _relate_atoms(atoms: Iterable[Atom]) -> list[CitedFact]:
-    """Return the facts between the atoms of criteria."""
+def _relate_atoms(atoms: Iterable[Atom], find_attribute: FindAttribute) -> tuple[list[CitedFact], tuple[Atom, ...]]:
+    """Return the facts between the atoms of criteria, and the further atoms in these facts."""
     known = tuple(atoms)
-    return [
-        *((statement, FactOrigin("criterion")) for statement in order_facts(known)),
-        *((statement, FactOrigin("sky")) for statement in region_facts(known)),
+    reduced = derive_term_facts(known, find_attribute)
+    related = (*known, *reduced.atoms)
+    cited: list[CitedFact] = [
+        (fact.statement, FactOrigin("criterion", reduction=(fact.label, fact.condition))) for fact in reduced.facts
     ]
+    cited += [(statement, FactOrigin("values")) for statement in reduced.relations]
+    cited += [(statement, FactOrigin("criterion")) for statement in order_facts(related)]
+    cited += [(statement, FactOrigin("sky")) for statement in region_facts(related)]
+    return cited, reduced.atoms
 
 
-def _relate_pairs(definitions: Sequence[StoredDefinition], atoms: Iterable[Atom]) -> list[CitedFact]:
+def _relate_pairs(
+    definitions: Sequence[StoredDefinition], atoms: Iterable[Atom], find_attribute: FindAttribute
+) -> list[CitedFact]:
     """Return the facts about pairs; the facts between atoms hold for the sources on each side as well."""
     pairs = find_pair_facts(definitions, atoms)
     if pairs is None:
         return []
     cited: list[CitedFact] = [(statement, FactOrigin("sky")) for statement in pairs.order]
     for side, lifted in pairs.lifted.items():
+        related, _ = _relate_atoms(lifted.values(), find_attribute)
         cited += [
-            (statement.relabelled(partial(lift_label, side)), origin)
-            for statement, origin in _relate_atoms(lifted.values())
+            (statement.relabelled(partial(lift_label, side)), FactOrigin(origin.kind)) for statement, origin in related
         ]
     cited += [(statement, FactOrigin("definition", catalog=digest)) for digest, statement in pairs.statements]
     return cited

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from provenn import deadline
-from provenn.catalogs import Catalog, Extent, SelectSources, cone
-from provenn.catalogs.extent import build_extent, everything, leaf, nothing
+from provenn.catalogs import Catalog, Extent, cone
+from provenn.catalogs.catalog import Condition
+from provenn.catalogs.extent import everything, nothing
 from provenn.criteria import AttributeIdentity
 from provenn.digests import CatalogDigest
 from provenn.knowledge.consequences import TracedKnowledge
@@ -17,7 +18,7 @@ from provenn.logic.terms import Op, Term, chain
 from provenn.logic.terms import nothing as no_set
 from provenn.targets.steps import Calculate, Derive, FragmentScan, PlanStep, walk_steps
 
-__all__ = ["Scene", "build_condition", "split_intersection"]
+__all__ = ["Scene", "split_intersection"]
 
 _ALL = ~no_set
 
@@ -61,7 +62,7 @@ class Scene:
     _undeclared: list[TracedKnowledge] = field(default_factory=list, repr=False)
     _defined: list[Knowledge] = field(default_factory=list, repr=False)
     _definitions: dict[AttributeIdentity, Derive | Calculate] = field(default_factory=dict, repr=False)
-    _selections: dict[str, tuple[Extent, SelectSources]] = field(default_factory=dict, repr=False)
+    _conditions: dict[str, Condition] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for catalog in reversed(self.catalogs):
@@ -192,14 +193,14 @@ class Scene:
         return self._definitions.get(identity)
 
     @property
-    def selections(self) -> Iterable[tuple[Extent, SelectSources]]:
-        """The conditions of all selections in the lineage, each with its catalog."""
-        if not self._selections:
+    def conditions(self) -> Iterable[Condition]:
+        """The conditions of all selections in the lineage, each set once."""
+        if not self._conditions:
             for catalog in cone(*self.catalogs):
-                if isinstance(catalog, SelectSources):
-                    condition = build_condition(catalog)
-                    self._selections.setdefault(condition.digest, (condition, catalog))
-        return self._selections.values()
+                condition = catalog.find_condition()
+                if condition is not None:
+                    self._conditions.setdefault(condition.extent.digest, condition)
+        return self._conditions.values()
 
     # -- data ----------------------------------------------------------------------------------------------------
 
@@ -223,15 +224,6 @@ def _excludes_objects(statement: Statement) -> bool:
 def _make_sort_key(term: Term) -> tuple[bool, bool, str]:
     """Return the position of a term in an intersection: catalogs, then criteria, then complements."""
     return term.label is None or "`" in term.label, term.postfix[-1] is Op.NOT, str(term)
-
-
-def build_condition(catalog: SelectSources) -> Extent:
-    """Return the condition of a selection as a set of atoms, each evaluated on a row of the parent."""
-    selection = catalog.selection
-    true = selection.true
-    if not {atom.label for atom in selection.atoms}.issuperset(true.labels):
-        true = catalog.criterion.true  # after a concatenation, the selection names the members' attributes
-    return build_extent(true, leaf)
 
 
 def split_intersection(extent: Extent) -> dict[str, Extent]:

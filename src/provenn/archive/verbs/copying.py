@@ -37,7 +37,7 @@ class Copying(ArchivePart):
         dict
             The number of written items of each kind.
         """
-        return definition_files.export_definitions(self._database, file, which)
+        return definition_files.export_definitions(self.context.database, file, which)
 
     def import_definitions(self, file: str | PathLike[str] | BinaryIO, *, prefix: str = "") -> ImportSummary:
         """Import the contents of a portable file: all of them or, if any of them is wrong, nothing.
@@ -98,5 +98,5 @@ class Copying(ArchivePart):
         StoreError
             If data of the archive are damaged, and `skip_damaged` is False.
         """
-        folder = self._workshop.folder if data else self._workshop.folder_if_known
-        return back_up(self._database, folder, place, store, progress, data=data, skip_damaged=skip_damaged)
+        folder = self.context.workshop.folder if data else self.context.workshop.folder_if_known
+        return back_up(self.context.database, folder, place, store, progress, data=data, skip_damaged=skip_damaged)
