@@ -16,6 +16,7 @@ from provenn.archive.repairing import Soundness
 from provenn.archive.run_history import Ran
 from provenn.archive.stored_fragments import Stored
 from provenn.archive.target import Target
+from provenn.archive.witnesses import Witness
 from provenn.words.vocabulary import Reason
 
 __all__ = [
@@ -40,5 +41,6 @@ __all__ = [
     "Soundness",
     "Stored",
     "Target",
+    "Witness",
     "open_archive",
 ]

@@ -29,6 +29,7 @@ __all__ = [
     "make_spark_style",
     "quote_name",
     "read_region_constant",
+    "with_identities",
     "with_names",
     "write",
 ]
@@ -114,6 +115,20 @@ def with_names(text: str, names: Mapping[AttributeIdentity, str]) -> str:
         return quote_name(names[identity]) if identity in names else match[0]
 
     return _IDENTITY.sub(insert_name, text)
+
+
+def with_identities(text: str, identities: Mapping[AttributeIdentity, AttributeIdentity]) -> str:
+    """Return a canonical text, or a label, with other identities.
+
+    >>> with_identities("`pairs.vmag` < 6.0D", {"pairs.vmag": "hip.vmag"})
+    '`hip.vmag` < 6.0D'
+    """
+
+    def replace_identity(match: re.Match[str]) -> str:
+        identity = None if match[1] is None else AttributeIdentity(match[1].replace("``", "`"))
+        return match[0] if identity is None or identity not in identities else backquoted(identities[identity])
+
+    return _IDENTITY.sub(replace_identity, text)
 
 
 def identities_in(text: str) -> tuple[AttributeIdentity, ...]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from provenn.catalogs.defined_attributes import DefinedAttributes
+from provenn.catalogs.pair_sets import lift_label
 from provenn.catalogs.restoring import facts_of
 from provenn.criteria import Atom, build_theory, derive_term_facts, order_facts, region_facts, without_cells
+from provenn.criteria.term_facts import FindAttribute
 from provenn.definitions.ancestors import StoredDefinition
 from provenn.digests import CatalogDigest
+from provenn.knowledge.pair_facts import find_pair_facts
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Knowledge, Statement, outside
 
@@ -131,15 +135,10 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
         if definition.is_base_set:
             bases.setdefault(definition.population, []).append(digest)
     find_attribute = DefinedAttributes(known_definitions).find
-    reduced = derive_term_facts(atoms, find_attribute)
-    atoms += reduced.atoms
-    sourced = [
-        (fact.statement, FactOrigin("criterion", reduction=(fact.label, fact.condition))) for fact in reduced.facts
-    ]
-    sourced += [(statement, FactOrigin("values")) for statement in reduced.relations]
-    sourced += [(statement, FactOrigin("criterion")) for statement in order_facts(atoms)]
-    sourced += [(statement, FactOrigin("sky")) for statement in region_facts(atoms)]
+    sourced, smaller_atoms = _relate_atoms(atoms, find_attribute)
+    atoms += smaller_atoms
     sourced += from_definitions
+    sourced += _relate_pairs(known_definitions, atoms, find_attribute)
     recorded = tuple(facts)
     sourced += [(fact.statement, FactOrigin(fact.origin, fact=fact.id)) for fact in recorded]
     # The object outside all base sets may fulfil any criterion, so that this statement names no criteria.
@@ -150,3 +149,34 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
         tuple(origin for _, origin in sourced),
         recorded,
     )
+
+
+def _relate_atoms(atoms: Iterable[Atom], find_attribute: FindAttribute) -> tuple[list[CitedFact], tuple[Atom, ...]]:
+    """Return the facts between the atoms of criteria, and the further atoms in these facts."""
+    known = tuple(atoms)
+    reduced = derive_term_facts(known, find_attribute)
+    related = (*known, *reduced.atoms)
+    cited: list[CitedFact] = [
+        (fact.statement, FactOrigin("criterion", reduction=(fact.label, fact.condition))) for fact in reduced.facts
+    ]
+    cited += [(statement, FactOrigin("values")) for statement in reduced.relations]
+    cited += [(statement, FactOrigin("criterion")) for statement in order_facts(related)]
+    cited += [(statement, FactOrigin("sky")) for statement in region_facts(related)]
+    return cited, reduced.atoms
+
+
+def _relate_pairs(
+    definitions: Sequence[StoredDefinition], atoms: Iterable[Atom], find_attribute: FindAttribute
+) -> list[CitedFact]:
+    """Return the facts about pairs; the facts between atoms hold for the sources on each side as well."""
+    pairs = find_pair_facts(definitions, atoms)
+    if pairs is None:
+        return []
+    cited: list[CitedFact] = [(statement, FactOrigin("sky")) for statement in pairs.order]
+    for side, lifted in pairs.lifted.items():
+        related, _ = _relate_atoms(lifted.values(), find_attribute)
+        cited += [
+            (statement.relabelled(partial(lift_label, side)), FactOrigin(origin.kind)) for statement, origin in related
+        ]
+    cited += [(statement, FactOrigin("definition", catalog=digest)) for digest, statement in pairs.statements]
+    return cited
