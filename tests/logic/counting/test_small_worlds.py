@@ -80,10 +80,9 @@ def test_conflicts_are_contradictions_of_their_own_facts_and_counts(facts, known
 )
 def test_bounds_hold_for_any_data(rows, said, counted, region):
     """True statements and true counts of random sets: the truth lies between the bounds."""
-    objects = np.array(rows, dtype=bool).reshape(-1, 3)
     numbers = np.zeros((1, 8), dtype=int)
-    for row in objects:
-        numbers[0, int("".join("01"[bit] for bit in row), 2)] += 1
+    for a, b, c in rows:
+        numbers[0, 4 * a + 2 * b + c] += 1
     facts = [statement for statement in said if holds(statement, numbers)[0]]
     known = [Count(term, int(numbers[0, cells(term)].sum()), int(numbers[0, cells(term)].sum())) for term in counted]
     bounds = bound_count(Knowledge(facts, open_universe=False), region, known)

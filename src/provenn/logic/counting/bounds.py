@@ -15,22 +15,23 @@ A search that reaches a limit stops with the bounds proved so far. These hold, a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor
 from typing import Final
 
 from provenn.logic.counting.objects import Objects
-from provenn.logic.counting.programme import Multipliers, Programme, Row
+from provenn.logic.counting.programme import Effort, Multipliers, Programme, Row
 from provenn.logic.knowledge.graph import EVERYTHING
 from provenn.logic.terms import Op, Term, chain
 
 __all__ = ["Case", "Problem", "SideProof", "bound_below_or_above"]
 
-_FIRST_ROWS: Final = 48  # how many counts are considered first; then twice as many, and so on
-_MOST_ROWS: Final = 400
+_FIRST_ROWS: Final = 24  # how many counts are considered first; then twice as many, and so on
+_FURTHER_REGIONS: Final = 100  # the effort for all further counts
 _MOST_BRANCHES: Final = 200
-_MOST_ROWS_TO_BRANCH: Final = 40  # with more counts, half objects hardly matter
+_MOST_ROWS_TO_BRANCH: Final = 40
+_MOST_OBJECTS_TO_BRANCH: Final = 1_000  # among more objects, half an object hardly matters
 _TOLERANCE: Final = 1e-6
 
 
@@ -48,12 +49,18 @@ class Problem:
         The known counts, the most relevant first.
     terms
         The term of each literal; extended by the regions of branches.
+    known
+        Objects found so far, shared by the searches for both bounds.
+    further
+        The effort for counts beyond the most relevant, shared likewise.
     """
 
     objects: Objects
     question: int
     rows: tuple[Row, ...]
     terms: dict[int, Term]
+    known: list[set[int]] = field(default_factory=list)
+    further: Effort = field(default_factory=lambda: Effort(_FURTHER_REGIONS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,7 @@ class SideProof:
     cases
         The cases.
     is_complete
-        Whether every count was considered, and whole numbers with exactly this bound were found.
+        Whether every count was considered; and among few objects, whether whole numbers reach exactly this bound.
     """
 
     value: int | None
@@ -102,22 +109,22 @@ def bound_below_or_above(problem: Problem, sign: int) -> SideProof:
         highs = [row for row in problem.rows if row.high is not None]
         cover = set(problem.objects.find_cover(problem.question, [row.literal for row in highs]) or ())
         active += [row for row in highs if row.literal in cover and row not in active]
-    seeds: list[set[int]] = []
-    best: SideProof | None = None
-    while True:
-        branching = _Branching(problem, sign, active, seeds)
-        proof = branching.run()
-        if proof is None:  # the search failed: what was proved before stays valid
-            return best or _prove_least(problem, active, sign)
-        if proof.value is None or best is None or best.value is None or proof.value >= best.value:
-            best = proof
+    branching = _Branching(problem, sign, active, problem.known, Effort())
+    best = branching.run() or _prove_least(problem, active, sign)
+    problem.known[:] = branching.root.columns
+    while best.value is not None:
         violated = branching.list_violated([row for row in problem.rows if row not in active])
-        if proof.value is None or not violated:
+        if not violated:
             return best
-        if len(active) >= _MOST_ROWS:
-            return SideProof(best.value, best.cases, is_complete=False)
-        seeds = branching.root.columns
         active += violated[: len(active)]
+        branching = _Branching(problem, sign, active, problem.known, problem.further)
+        proof = branching.run()
+        problem.known[:] = branching.root.columns
+        if proof is None:  # the effort is used up: what was proved before stays valid
+            return SideProof(best.value, best.cases, is_complete=False)
+        if proof.value is None or proof.value > best.value:
+            best = proof
+    return best
 
 
 def _prove_least(problem: Problem, rows: Sequence[Row], sign: int) -> SideProof:
@@ -143,9 +150,14 @@ class _OpenCase:
 class _Branching:
     """Branch and bound over regions with a fraction of an object in the solution."""
 
-    def __init__(self, problem: Problem, sign: int, rows: Sequence[Row], seeds: Sequence[set[int]]) -> None:
-        self._problem, self._sign, self._rows = problem, sign, tuple(rows)
-        self.root = Programme(problem.objects, problem.question, self._rows, seeds)
+    def __init__(self, problem: Problem, sign: int, rows: Sequence[Row], seeds: Sequence[set[int]], effort: Effort) -> None:
+        self._problem, self._sign, self._rows, self._effort = problem, sign, tuple(rows), effort
+        literals = dict.fromkeys([problem.question, *(row.literal for row in rows)])
+        invented = [parts for literal in literals for parts in problem.objects.invent(literal)]
+        self.root = Programme(problem.objects, problem.question, self._rows, [*invented, *seeds], effort)
+        self._branches = len(rows) <= _MOST_ROWS_TO_BRANCH and all(
+            max(row.low, row.high or 0) <= _MOST_OBJECTS_TO_BRANCH for row in rows
+        )
         self._solution: list[tuple[set[int], float]] = []
         self._reached: int | None = None  # the best value of whole numbers so far
 
@@ -155,8 +167,8 @@ class _Branching:
         if root is None or isinstance(root, Case):
             return None if root is None else SideProof(None, (root,))
         self._solution = root.solution
-        if self._reached == root.value or len(self._rows) > _MOST_ROWS_TO_BRANCH:
-            return SideProof(root.value, (root.case,), is_complete=self._reached == root.value)
+        if self._reached == root.value or not self._branches:
+            return SideProof(root.value, (root.case,))
         return self._divide(root)
 
     def _solve(self, suppositions: tuple[Row, ...], programme: Programme) -> _OpenCase | Case | None:
@@ -168,7 +180,7 @@ class _Branching:
         if multipliers is None:
             return None
         solution = programme.list_solution()
-        number = programme.find_whole_solution(search=len(self._rows) <= _MOST_ROWS_TO_BRANCH)
+        number = programme.find_whole_solution(search=self._branches)
         if number is not None and (self._reached is None or self._sign * number < self._reached):
             self._reached = self._sign * number
         return _OpenCase(ceil(multipliers.value), Case(suppositions, multipliers), programme, solution)
@@ -188,7 +200,9 @@ class _Branching:
                 rows = (*self._rows, *suppositions)
                 part = self._solve(
                     suppositions,
-                    Programme(self._problem.objects, self._problem.question, rows, worst.programme.columns),
+                    Programme(
+                        self._problem.objects, self._problem.question, rows, worst.programme.columns, self._effort
+                    ),
                 )
                 if isinstance(part, Case):
                     closed.append(part)

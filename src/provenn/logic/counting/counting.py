@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -16,8 +15,8 @@ from provenn.logic.counting.counts import Count
 from provenn.logic.counting.objects import Objects
 from provenn.logic.counting.programme import Multipliers, Programme, Row
 from provenn.logic.counting.proofs import BoundProof, CountBounds, CountConflict, Inequality
+from provenn.logic.counting.relevance import order_rows
 from provenn.logic.knowledge.formulas import build_formula
-from provenn.logic.knowledge.graph import EVERYTHING, PART, SetGraph
 from provenn.logic.knowledge.knowledge import Knowledge
 from provenn.logic.knowledge.search import Claims
 from provenn.logic.parser import parse_set
@@ -165,7 +164,6 @@ class _Counting:
 
     def _resolve(self, claims: Claims) -> _Resolved:
         """Return the proofs in one resolution."""
-        graph = self._search.reasoner.graph
         lows = {literal: known.low for literal, (known, _) in self._lows.items()}
         for literal in claims.inhabited:
             lows.setdefault(literal, 1)
@@ -175,7 +173,7 @@ class _Counting:
             for literal in dict.fromkeys([*lows, *highs])
             for row in _make_rows(literal, lows.get(literal, 0), highs.get(literal))
         ]
-        ordered = _order_by_distance(graph, self._question, rows)
+        ordered = order_rows(self._search.reasoner, self._question, rows)
         problem = Problem(Objects(self._search.reasoner, claims.empty), self._question, tuple(ordered), self._terms)
         low = self._shorten(problem, bound_below_or_above(problem, 1))
         bounded = [row.literal for row in rows if row.high is not None]
@@ -290,24 +288,3 @@ def _make_rows(literal: int, low: int, high: int | None) -> list[Row]:
     if high is None or low <= high:
         return [Row(literal, low, high)]
     return [Row(literal, low, None), Row(literal, 0, high)]
-
-
-def _order_by_distance(graph: SetGraph, question: int, rows: Sequence[Row]) -> list[Row]:
-    """Return the rows, those first whose sets share operands with the question."""
-    neighbours: dict[int, list[int]] = {}
-    left, right = graph.left, graph.right
-    for node in graph.cone([question, *(row.literal for row in rows)], set()):
-        for operand in (left[node], right[node]):
-            if operand not in (PART, EVERYTHING):
-                neighbours.setdefault(node, []).append(operand >> 1)
-                neighbours.setdefault(operand >> 1, []).append(node)
-    distances = {question >> 1: 0}
-    queue = deque(distances)
-    while queue:
-        node = queue.popleft()
-        for other in neighbours.get(node, ()):
-            if other not in distances:
-                distances[other] = distances[node] + 1
-                queue.append(other)
-    far = len(distances)
-    return sorted(rows, key=lambda row: distances.get(row.literal >> 1, far))

@@ -29,7 +29,7 @@ class LinearProgram:
 
     def __init__(self, lows: Sequence[float], highs: Sequence[float]) -> None:
         self._model = highspy.Highs()
-        for option, value in (("output_flag", False), ("threads", 1), ("mip_max_nodes", _MOST_NODES), ("mip_rel_gap", 0.0)):
+        for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off"), ("mip_max_nodes", _MOST_NODES), ("mip_rel_gap", 0.0)):
             self._model.setOptionValue(option, value)
         self._columns = 0
         if lows:

@@ -52,6 +52,17 @@ class Objects:
         holds = self.graph.holds
         return [holds(literal, parts, values) for literal in literals]
 
+    def invent(self, literal: int) -> list[set[int]]:
+        """Return possible objects in a literal and in few other sets, found without a search; there may be none."""
+        graph = self.graph
+        invented: list[set[int]] = []
+        for parts in graph.invent_objects(literal):
+            values: dict[int, bool] = {}
+            wanted = (literal, *self._outside, *(graph.left[node] for node in parts))
+            if all(graph.holds(needed, parts, values) for needed in wanted) and not self._reasoner.find_violated(parts):
+                invented.append(parts)
+        return invented
+
     def find_heaviest(self, weights: Mapping[int, int]) -> set[int] | None:
         """Return the object with the greatest sum of weights of its literals, or None if no sum is above 0."""
         wanted: dict[int, int] = {}  # the positive weight of each literal

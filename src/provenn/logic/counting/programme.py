@@ -22,10 +22,9 @@ from provenn import deadline
 from provenn.logic.counting.linear import LinearProgram
 from provenn.logic.counting.objects import Objects
 
-__all__ = ["Multipliers", "Programme", "Row"]
+__all__ = ["Effort", "Multipliers", "Programme", "Row"]
 
 _DENOMINATORS: Final = (60, 5_040, 1_000_000)  # multipliers are nearly always fractions of small numbers
-_MOST_COLUMNS: Final = 2_000  # generated for one question
 _TOLERANCE: Final = 1e-6
 
 
@@ -55,6 +54,13 @@ class Multipliers:
         )
 
 
+@dataclass(slots=True)
+class Effort:
+    """The number of regions that may still be generated: the same on every machine."""
+
+    regions: int = 2_000
+
+
 class Programme:
     """The linear programme about the number of objects in a question.
 
@@ -68,9 +74,19 @@ class Programme:
         The known counts.
     seeds
         Objects to begin with, each as its part nodes.
+    effort
+        The effort that searches may take.
     """
 
-    def __init__(self, objects: Objects, question: int, rows: Sequence[Row], seeds: Iterable[set[int]] = ()) -> None:
+    def __init__(
+        self,
+        objects: Objects,
+        question: int,
+        rows: Sequence[Row],
+        seeds: Iterable[set[int]] = (),
+        effort: Effort | None = None,
+    ) -> None:
+        self._effort = effort or Effort()
         self.objects, self.question, self.rows = objects, question, rows
         self.columns: list[set[int]] = []
         self._inside: list[bool] = []  # whether the object of a column is in the question
@@ -117,8 +133,9 @@ class Programme:
         )
         denominators = iter(_DENOMINATORS)
         denominator = next(denominators)
-        for _ in range(_MOST_COLUMNS):
+        while self._effort.regions > 0:
             deadline.check()
+            self._effort.regions -= 1
             cost = self._linear.minimise()
             if cost is None or (sign == 0 and cost < _TOLERANCE):
                 return None
@@ -178,5 +195,7 @@ class Programme:
 
 def _make_rational(dual: float, row: Row, denominator: int) -> Fraction:
     """Return a dual as a fraction; an upper bound that is not known gets no factor."""
-    factor = Fraction(dual).limit_denominator(denominator)
+    scaled = dual * denominator
+    is_close = abs(scaled - round(scaled)) < _TOLERANCE
+    factor = Fraction(round(scaled), denominator) if is_close else Fraction(dual).limit_denominator(denominator)
     return Fraction(0) if factor < 0 and row.high is None else factor
