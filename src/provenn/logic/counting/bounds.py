@@ -27,7 +27,7 @@ from provenn.logic.terms import Op, Term, chain
 
 __all__ = ["Case", "Problem", "SideProof", "bound_below_or_above"]
 
-_FIRST_ROWS: Final = 24  # how many counts are considered first; then twice as many, and so on
+_FIRST_ROWS: Final = (24, 12, 6)  # how many counts are considered first: fewer, if the search takes too long
 _FURTHER_REGIONS: Final = 100  # the effort for all further counts
 _MOST_BRANCHES: Final = 200
 _MOST_ROWS_TO_BRANCH: Final = 40
@@ -104,13 +104,20 @@ def bound_below_or_above(problem: Problem, sign: int) -> SideProof:
 
     For the most, the counts with an upper bound must cover the question.
     """
-    active = list(problem.rows[:_FIRST_ROWS])
+    cover: list[Row] = []
     if sign < 0:
         highs = [row for row in problem.rows if row.high is not None]
-        cover = set(problem.objects.find_cover(problem.question, [row.literal for row in highs]) or ())
-        active += [row for row in highs if row.literal in cover and row not in active]
-    branching = _Branching(problem, sign, active, problem.known, Effort())
-    best = branching.run() or _prove_least(problem, active, sign)
+        covering = set(problem.objects.find_cover(problem.question, [row.literal for row in highs]) or ())
+        cover = [row for row in highs if row.literal in covering]
+    best = None
+    for number in _FIRST_ROWS:
+        active = list(dict.fromkeys([*problem.rows[:number], *cover]))
+        branching = _Branching(problem, sign, active, problem.known, Effort())
+        best = branching.run()
+        if best is not None:
+            break
+    else:  # nothing was found by searching
+        return _prove_least(cover, sign)
     problem.known[:] = branching.root.columns
     while best.value is not None:
         violated = branching.list_violated([row for row in problem.rows if row not in active])
@@ -127,13 +134,9 @@ def bound_below_or_above(problem: Problem, sign: int) -> SideProof:
     return best
 
 
-def _prove_least(problem: Problem, rows: Sequence[Row], sign: int) -> SideProof:
+def _prove_least(cover: Sequence[Row], sign: int) -> SideProof:
     """Return a bound that needs no search: 0 objects at least; at most the sum over all sets of a cover."""
-    factors: list[tuple[Row, Fraction]] = []
-    if sign < 0:
-        cover = set(problem.objects.find_cover(problem.question, [r.literal for r in rows if r.high is not None]) or ())
-        factors = [(row, Fraction(-1)) for row in rows if row.literal in cover]
-    multipliers = Multipliers(tuple(factors), sign)
+    multipliers = Multipliers(tuple((row, Fraction(-1)) for row in cover), sign)
     return SideProof(ceil(multipliers.value), (Case((), multipliers),), is_complete=False)
 
 

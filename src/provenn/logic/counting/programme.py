@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 from provenn import deadline
 from provenn.logic.counting.linear import LinearProgram
 from provenn.logic.counting.objects import Objects
+from provenn.logic.knowledge.budget import RanOutError
 
 __all__ = ["Effort", "Multipliers", "Programme", "Row"]
 
@@ -140,7 +141,11 @@ class Programme:
             if cost is None or (sign == 0 and cost < _TOLERANCE):
                 return None
             factors = [_make_rational(dual, row, denominator) for row, dual in zip(self.rows, self._linear.duals(), strict=True)]
-            parts = self._find_improvement(factors, sign)
+            try:
+                parts = self._find_improvement(factors, sign)
+            except RanOutError:
+                self._effort.regions = 0
+                return None
             if parts is None:
                 pairs = zip(self.rows, factors, strict=True)
                 return Multipliers(tuple((row, factor) for row, factor in pairs if factor), sign)

@@ -21,6 +21,8 @@ from provenn.logic.knowledge.budget import Budget, Clock, RanOutError
 __all__ = ["Solver", "WeightedSolver"]
 
 _MOST_CONFLICTS: Final = 2**31 - 1  # the limit of python-sat
+_MOST_CORES: Final = 400  # of a weighted search
+_MOST_CONFLICTS_OF_A_STEP: Final = 2_000
 _SLICE: Final = 500  # conflicts between two checks of the deadline: well under a second of searching
 
 
@@ -134,7 +136,13 @@ class WeightedSolver:
             self._search.add_clause([self._number_literal(literal) for literal in clause])
 
     def solve(self, losing_less_than: int) -> set[int] | None:
-        """Return the true variables of a solution with the least loss, or None if every solution loses too much."""
+        """Return the true variables of a solution with the least loss, or None if every solution loses too much.
+
+        Raises
+        ------
+        RanOutError
+            When the search takes too long: the limit is a number of steps, the same on every machine.
+        """
         self._search.limit = losing_less_than
         try:
             model = self._search.compute()
@@ -158,13 +166,24 @@ class _BoundedSearch(RC2):  # type: ignore[misc] # python-sat has no types
     """A search that stops as soon as every solution is known to lose the limit."""
 
     limit = 0
+    cores = 0
 
     def process_core(self) -> None:
         """Take in the next reason for a loss."""
         deadline.check()
+        self.cores += 1
+        if self.cores > _MOST_CORES:
+            raise RanOutError
         super().process_core()
         if self.cost >= self.limit:
             raise _LossError
+
+    def _call_oracle(self, *arguments: Any, **options: Any) -> bool:  # noqa: ANN401 - as python-sat has it
+        self.oracle.conf_budget(_MOST_CONFLICTS_OF_A_STEP)
+        answer = super()._call_oracle(*arguments, **options)
+        if self.oracle.get_status() is None:
+            raise RanOutError
+        return bool(answer)
 
 
 def _number_literal(literal: int, numbers: dict[int, int], variables: list[int]) -> int:
