@@ -33,6 +33,7 @@ from provenn.words.vocabulary import SHORT, SUPPOSED, Vocabulary
 __all__ = [
     "ProvedStatement",
     "UserNames",
+    "check_population",
     "compare_catalogs",
     "is_proved",
     "judge_statement",
@@ -264,7 +265,7 @@ def look_up_catalogs(
     return sorted(catalog for catalog in catalogs if catalog in others)
 
 
-def _check_population(population_by_digest: Mapping[CatalogDigest, str], user_names: UserNames) -> None:
+def check_population(population_by_digest: Mapping[CatalogDigest, str], user_names: UserNames) -> None:
     """Raise `PopulationError` if catalogs belong to different populations."""
     example: dict[str, str] = {}
     for digest, population in population_by_digest.items():
@@ -283,7 +284,7 @@ def _gather_knowledge(
     """Return all knowledge about catalogs of one population, with the suppositions of a question."""
     definitions, facts = read_closed_cone(reading, digests)
     population = {definition.digest: definition.population for definition in definitions}
-    _check_population({digest: population[digest] for digest in digests}, user_names)
+    check_population({digest: population[digest] for digest in digests}, user_names)
     supposed = (Fact(SUPPOSED, supposition, "", "declared", "", datetime.now(UTC)) for supposition in suppositions)
     return build_knowledge(definitions, (*facts, *supposed))
 

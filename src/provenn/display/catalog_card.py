@@ -126,6 +126,15 @@ def relation_html(words: str, reasons: Sequence[tuple[str, str]], hypercubes: st
     return _join_parts([heading, *_list_reasons(reasons), *_list_caveats(caveats), hypercubes])
 
 
+def bounds_html(
+    words: str, proofs: Sequence[str], reasons: Sequence[tuple[str, str]], caveats: Sequence[str] = ()
+) -> str:
+    """Return the bounds of a number of sources as HTML: in words, with their inequalities, reasons and caveats."""
+    heading = render(make_element("p", make_element("strong", shorten_label(words, _LONGEST))))
+    inequalities = [render(make_element("p", shorten_label(proof, _LONGEST))) for proof in proofs]
+    return _join_parts([heading, *inequalities, *_list_reasons(reasons), *_list_caveats(caveats)])
+
+
 def reason_html(statement: str, because: str) -> str:
     """Return a fact, and where it comes from, as HTML."""
     return _join_parts([render(make_element("p", _make_code(statement), _make_remark(because)))])
