@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from provenn.archive.bounds import Bounds, KnownCount
-from provenn.archive.questions import UserNames, check_population
+from provenn.archive.questions import UserNames, check_population, translate_contradictions
 from provenn.archive.references import CatalogReference, find_digest
 from provenn.database.transactions import Reading
 from provenn.definitions.catalog_store import resolve_catalog
 from provenn.digests import is_catalog_label
-from provenn.errors import ContradictionError
 from provenn.knowledge.consequences import TracedKnowledge, build_knowledge
 from provenn.knowledge.known_counts import collect_counts, find_counted_catalogs
 from provenn.knowledge.stored_facts import read_closed_cone
-from provenn.logic.counting import Count, CountBounds, CountConflict, bound_count
+from provenn.logic.counting import Count, CountBounds, bound_count
 from provenn.logic.parser import parse_set
 from provenn.logic.terms import Term
 from provenn.words.vocabulary import Vocabulary
@@ -33,11 +34,9 @@ def bound_sources(reading: Reading, which: CatalogReference | Term) -> Bounds:
         definitions, facts = read_closed_cone(reading, [*digests, *sorted(counted)])
     known = build_knowledge(definitions, facts)
     counts = collect_counts(reading, definitions)
-    try:
-        bounds, traced = _bound_with_few_declarations(known, region, counts)
-    except ContradictionError as error:
-        raise _translate_contradiction(reading, error, user_names) from None
-    return _describe_bounds(reading, bounds, traced, user_names)
+    with translate_contradictions(reading, user_names):
+        bounds = _bound_with_few_declarations(known, region, counts)
+    return _describe_bounds(reading, bounds, known, user_names)
 
 
 def _resolve_region(reading: Reading, which: CatalogReference | Term) -> tuple[Term, UserNames]:
@@ -51,17 +50,17 @@ def _resolve_region(reading: Reading, which: CatalogReference | Term) -> tuple[T
 
 
 def _bound_with_few_declarations(
-    known: TracedKnowledge, region: Term, counts: list[Count]
-) -> tuple[CountBounds, TracedKnowledge]:
+    known: TracedKnowledge, region: Term, counts: Sequence[Count]
+) -> CountBounds:
     """Return the bounds; a side uses declared facts only if they make it stricter."""
     if not any(fact.origin == "declared" for fact in known.facts):
-        return bound_count(known.knowledge, region, counts), known
+        return bound_count(known.knowledge, region, counts)
     certain = bound_count(known.without("declared").knowledge, region, counts)
     declared = bound_count(known.knowledge, region, counts)
     low = declared.low_proof if declared.low > certain.low else certain.low_proof
     is_lower = declared.high is not None and (certain.high is None or declared.high < certain.high)
     high = declared.high_proof if is_lower else certain.high_proof
-    return CountBounds(low, high, declared.is_complete), known
+    return CountBounds(low, high, declared.is_complete)
 
 
 def _describe_bounds(
@@ -97,15 +96,3 @@ def _describe_bounds(
 def _name_count(count: Count, vocabulary: Vocabulary) -> Count:
     return Count(count.region.relabelled(vocabulary.word), count.low, count.high, count.source)
 
-
-def _translate_contradiction(
-    reading: Reading, error: ContradictionError, user_names: UserNames
-) -> ContradictionError:
-    """Return a contradiction in the user's names."""
-    conflict = error.conflict
-    regions = [count.region for count in conflict.counts] if isinstance(conflict, CountConflict) else []
-    labels = {label for region in regions for label in region.labels if is_catalog_label(label)}
-    vocabulary = Vocabulary.of(reading, labels, user_names, conflict.facts)
-    if isinstance(conflict, CountConflict):
-        return ContradictionError(conflict.relabelled(vocabulary.word))
-    return ContradictionError(vocabulary.translate_explanation(conflict))

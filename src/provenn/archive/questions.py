@@ -22,12 +22,13 @@ from provenn.catalogs.population import ONE_POPULATION, make_plural
 from provenn.database.transactions import Reading
 from provenn.definitions import populations
 from provenn.definitions.catalog_store import find_entries
-from provenn.digests import CatalogDigest
+from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.errors import ComparisonError, ContradictionError, PopulationError, UnknownCatalogError
 from provenn.knowledge import proofs
 from provenn.knowledge.consequences import CitedFact, TracedKnowledge, build_knowledge
 from provenn.knowledge.stored_facts import Fact, list_catalogs, read_closed_cone
 from provenn.logic import Knowledge, Relationship, Statement, World
+from provenn.logic.counting import CountConflict
 from provenn.words.vocabulary import SHORT, SUPPOSED, Vocabulary
 
 __all__ = [
@@ -295,5 +296,12 @@ def translate_contradictions(reading: Reading, user_names: UserNames) -> Iterato
     try:
         yield
     except ContradictionError as error:
-        vocabulary = Vocabulary.of(reading, (), user_names, error.conflict.facts)
-        raise ContradictionError(vocabulary.translate_explanation(error.conflict)) from None
+        conflict = error.conflict
+        counted = [count.region for count in conflict.counts] if isinstance(conflict, CountConflict) else []
+        digests = {label for region in counted for label in region.labels if is_catalog_label(label)}
+        vocabulary = Vocabulary.of(reading, digests, user_names, conflict.facts)
+        raise ContradictionError(
+            conflict.relabelled(vocabulary.word)
+            if isinstance(conflict, CountConflict)
+            else vocabulary.translate_explanation(conflict)
+        ) from None

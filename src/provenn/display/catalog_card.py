@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from provenn.display.figure import shorten_label
 from provenn.display.markup import Element, make_element, render
 
-__all__ = ["Card", "Table", "card_html", "proof_html", "reason_html", "relation_html"]
+__all__ = ["Card", "Table", "bounds_html", "card_html", "proof_html", "reason_html", "relation_html"]
 
 _MOST_ROWS = 40
 _LONGEST = 400

@@ -210,7 +210,7 @@ def _join_signed(terms: Iterator[tuple[int, str]]) -> str:
     pieces: list[str] = []
     for factor, text in terms:
         sign = ("-" if factor < 0 else "") if not pieces else (" - " if factor < 0 else " + ")
-        pieces.append(f"{sign}{'' if abs(factor) == 1 else f'{abs(factor)} '}{text}")
+        pieces.append(f"{sign}{'' if abs(factor) == 1 else f'{abs(factor)} * '}{text}")
     return "".join(pieces)
 
 
