@@ -40,12 +40,13 @@ class Inequality:
         """Return the inequality with its numbers; without a region, as a sum that is at least and at most something."""
         scale = lcm(*(factor.denominator for factor, _ in self.terms))
         terms = [(int(factor * scale), known) for factor, known in self.terms]
-        terms.sort(key=lambda term: term[0] < 0)
+        mentioned = region.labels if region is not None else ()
+        terms.sort(key=lambda term: (term[0] < 0, *_find_place(term[1], mentioned)))
         numbers = [_find_used_bound(factor, known, relation) for factor, known in terms]
         total = sum(factor * number for (factor, _), number in zip(terms, numbers, strict=True))
         left = "0" if region is None else f"{'' if scale == 1 else f'{scale} * '}|{region}|"
         if not terms:
-            return f"{left} {relation} 0"
+            return f"{left} = 0"
         if len(terms) == 1 and terms[0][0] == scale and terms[0][1].region == region:
             return f"|{region}| {'=' if terms[0][1].is_exact else relation} {numbers[0]:,}"
         sizes = _join_signed((factor, f"|{known.region}|") for factor, known in terms)
@@ -193,6 +194,12 @@ class CountConflict:
     def __str__(self) -> str:
         lines = [*(f"  {fact}" for fact in self.facts), *(f"  {known}" for known in self.counts)]
         return "\n".join(lines)
+
+
+def _find_place(known: Count, mentioned: tuple[str, ...]) -> tuple[int, str]:
+    """Return the place of a count in a sum: first the sets that the question mentions, in its order."""
+    places = [mentioned.index(label) for label in known.region.labels if label in mentioned]
+    return min(places, default=len(mentioned)), str(known.region)
 
 
 def _find_used_bound(factor: int, known: Count, relation: str) -> int:
