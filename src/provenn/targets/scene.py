@@ -40,6 +40,8 @@ class Scene:
         Sentences about useful fragments left unread because another platform computed them.
     estimates, costs, bounds
         Caches of `provenn.targets.costs` and `provenn.targets.bounds`, by step signature.
+    answers
+        A cache of `provenn.targets.bounds`: the bounds that all counts together prove, by digest of the extent.
     views
         A cache of `provenn.targets.supplies`: views of members of stored concatenations.
     used_statements
@@ -54,6 +56,7 @@ class Scene:
     estimates: dict[int, float] = field(default_factory=dict, repr=False)
     costs: dict[tuple[int, frozenset[AttributeIdentity]], float] = field(default_factory=dict, repr=False)
     bounds: dict[int, tuple[int, int | None]] = field(default_factory=dict, repr=False)
+    answers: dict[str, tuple[int, int | None]] = field(default_factory=dict, repr=False)
     views: dict[tuple[int, tuple[CatalogDigest, ...], int], PlanStep | None] = field(default_factory=dict, repr=False)
     used_statements: list[Statement] = field(default_factory=list, repr=False)
     _catalog_labels: dict[str, str] = field(default_factory=dict, repr=False)
