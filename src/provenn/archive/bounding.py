@@ -49,9 +49,7 @@ def _resolve_region(reading: Reading, which: CatalogReference | Term) -> tuple[T
     return region.relabelled(digests.__getitem__), {digest: label for label, digest in reversed(digests.items())}
 
 
-def _bound_with_few_declarations(
-    known: TracedKnowledge, region: Term, counts: Sequence[Count]
-) -> CountBounds:
+def _bound_with_few_declarations(known: TracedKnowledge, region: Term, counts: Sequence[Count]) -> CountBounds:
     """Return the bounds; a side uses declared facts only if they make it stricter."""
     if not any(fact.origin == "declared" for fact in known.facts):
         return bound_count(known.knowledge, region, counts)
@@ -63,9 +61,7 @@ def _bound_with_few_declarations(
     return CountBounds(low, high, declared.is_complete)
 
 
-def _describe_bounds(
-    reading: Reading, bounds: CountBounds, known: TracedKnowledge, user_names: UserNames
-) -> Bounds:
+def _describe_bounds(reading: Reading, bounds: CountBounds, known: TracedKnowledge, user_names: UserNames) -> Bounds:
     """Return bounds in the user's names, with the origins of facts and counts."""
     proofs = (bounds.low_proof, bounds.high_proof)
     counts = dict.fromkeys(count for proof in proofs for count in proof.counts if count.source)
@@ -95,4 +91,3 @@ def _describe_bounds(
 
 def _name_count(count: Count, vocabulary: Vocabulary) -> Count:
     return Count(count.region.relabelled(vocabulary.word), count.low, count.high, count.source)
-

@@ -69,7 +69,9 @@ def _bound_by_counts(scene: Scene, extent: Extent) -> list[Bounds]:
     Sound: the counts rest on no declared fact, and neither does the knowledge here. Only few counts are considered, so
     that planning stays fast; `Archive.bounds` considers all.
     """
-    counted = {catalog.extent.digest: catalog.digest for catalog in scene.catalogs if catalog.extent.digest in scene.rows}
+    counted = {
+        catalog.extent.digest: catalog.digest for catalog in scene.catalogs if catalog.extent.digest in scene.rows
+    }
     if extent.digest in counted or not 1 < len(counted) <= _MOST_TOGETHER:
         return []
     if extent.digest not in scene.answers:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from provenn.catalogs import Extent, SelectSources
+from provenn.catalogs import Extent
 from provenn.criteria import Atom
 from provenn.errors import FilesMissingError
 from provenn.sky.areas import measure_sky_share

@@ -15,12 +15,14 @@ from provenn.logic.statements import And, Not, Or
 from provenn.logic.terms import Term
 
 LABELS = ("A", "B", "C")
-REGIONS = tuple(frozenset(label for label, bit in zip(LABELS, bits, strict=True) if bit) for bits in product((0, 1), repeat=3))
+REGIONS = tuple(
+    frozenset(label for label, bit in zip(LABELS, bits, strict=True) if bit) for bits in product((0, 1), repeat=3)
+)
 
 
 def cells(region: Term) -> np.ndarray:
     """Whether each region lies inside a term."""
-    return np.array([region.evaluate(lambda label: label in place, False, True) for place in REGIONS])  # noqa: FBT003, B023
+    return np.array([region.evaluate(lambda label: label in place, False, True) for place in REGIONS])  # noqa: B023
 
 
 def holds(statement: Statement, numbers: np.ndarray) -> np.ndarray:

@@ -153,7 +153,9 @@ class _OpenCase:
 class _Branching:
     """Branch and bound over regions with a fraction of an object in the solution."""
 
-    def __init__(self, problem: Problem, sign: int, rows: Sequence[Row], seeds: Sequence[set[int]], effort: Effort) -> None:
+    def __init__(
+        self, problem: Problem, sign: int, rows: Sequence[Row], seeds: Sequence[set[int]], effort: Effort
+    ) -> None:
         self._problem, self._sign, self._rows, self._effort = problem, sign, tuple(rows), effort
         literals = dict.fromkeys([problem.question, *(row.literal for row in rows)])
         invented = [parts for literal in literals for parts in problem.objects.invent(literal)]
@@ -246,5 +248,3 @@ class _Branching:
 
 def _is_violated(row: Row, total: float) -> bool:
     return total < row.low - _TOLERANCE or (row.high is not None and total > row.high + _TOLERANCE)
-
-

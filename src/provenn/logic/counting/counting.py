@@ -194,7 +194,9 @@ class _Counting:
         """Return the proof by a single set that contains the question, or lies in it, and has exactly the bound."""
         sign = proof.cases[0].multipliers.sign
         tried = [
-            row for row in problem.rows if proof.value is not None and (row.low if sign > 0 else row.high) == sign * proof.value
+            row
+            for row in problem.rows
+            if proof.value is not None and (row.low if sign > 0 else row.high) == sign * proof.value
         ]
         for row in tried[:_MOST_TRIED_ALONE] if sign else ():
             inner, outer = (row.literal, self._question) if sign > 0 else (self._question, row.literal)

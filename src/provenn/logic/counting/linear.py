@@ -29,7 +29,13 @@ class LinearProgram:
 
     def __init__(self, lows: Sequence[float], highs: Sequence[float]) -> None:
         self._model = highspy.Highs()
-        for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off"), ("mip_max_nodes", _MOST_NODES), ("mip_rel_gap", 0.0)):
+        for option, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("presolve", "off"),
+            ("mip_max_nodes", _MOST_NODES),
+            ("mip_rel_gap", 0.0),
+        ):
             self._model.setOptionValue(option, value)
         self._columns = 0
         if lows:
@@ -50,9 +56,7 @@ class LinearProgram:
         if self._columns:
             numbers = np.arange(self._columns, dtype=np.int32)
             self._model.changeColsCost(self._columns, numbers, np.array(costs, float))
-            self._model.changeColsBounds(
-                self._columns, numbers, np.zeros(self._columns), np.array(highest, float)
-            )
+            self._model.changeColsBounds(self._columns, numbers, np.zeros(self._columns), np.array(highest, float))
 
     def minimise(self) -> float | None:
         """Return the least cost, or None if there is none: see `values` and `duals`."""

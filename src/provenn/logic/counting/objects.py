@@ -111,10 +111,7 @@ class Objects:
         cells: list[tuple[int, ...]] = [()]
         for literal in literals:
             cells = [
-                (*cell, side)
-                for cell in cells
-                for side in (literal, literal ^ 1)
-                if self.is_possible(*cell, side)
+                (*cell, side) for cell in cells for side in (literal, literal ^ 1) if self.is_possible(*cell, side)
             ]
             if len(cells) > _MOST_CELLS:
                 return None

@@ -140,7 +140,10 @@ class Programme:
             cost = self._linear.minimise()
             if cost is None or (sign == 0 and cost < _TOLERANCE):
                 return None
-            factors = [_make_rational(dual, row, denominator) for row, dual in zip(self.rows, self._linear.duals(), strict=True)]
+            factors = [
+                _make_rational(dual, row, denominator)
+                for row, dual in zip(self.rows, self._linear.duals(), strict=True)
+            ]
             try:
                 parts = self._find_improvement(factors, sign)
             except RanOutError:

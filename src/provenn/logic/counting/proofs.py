@@ -115,13 +115,13 @@ class BoundProof:
 
     def _write_cases(self, relation: str) -> Iterator[str]:
         for case in self.cases:
-            given = " and ".join(map(str, case.suppositions))
+            premise = " and ".join(map(str, case.suppositions))
             conclusion = (
                 f"impossible, since {case.write(None, '>=')}"
                 if case.value is None
                 else case.write(self.region, relation)
             )
-            yield f"if {given}: {conclusion}" if given else conclusion
+            yield f"if {premise}: {conclusion}" if premise else conclusion
 
     def relabelled(self, name: Callable[[str], str]) -> BoundProof:
         """Return the proof with other labels."""
