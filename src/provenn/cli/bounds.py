@@ -40,8 +40,8 @@ def show_bounds(
 ) -> None:
     """Show how many sources a set has, at least and at most, without reading data.
 
-    Each bound is proved from known counts, definitions and facts, and shown with the inequality that proves it. Sets are
-    joined by `& | - ^ ~`; put names with unusual characters in quotes.
+    Each bound is proved from known counts, definitions and facts, and shown with the inequality that proves it. Sets
+    are joined by `& | - ^ ~`; put names with unusual characters in quotes.
 
     Exit status: 0 answered, 2 invalid input, including counts that contradict facts.
 

@@ -1,8 +1,8 @@
 """The linear programme of a counting problem, with columns generated as they are needed.
 
-Every possible object belongs to a region of the sets, and the number of objects of each region is unknown. A known count
-is a row: the numbers of the regions inside the set add up to it. There are far too many regions to list; a region is
-added only if it can improve the solution ("column generation": Dantzig and Wolfe, 1960; for counts of sets: Hooker,
+Every possible object belongs to a region of the sets, and the number of objects of each region is unknown. A known
+count is a row: the numbers of the regions inside the set add up to it. There are far too many regions to list; a region
+is added only if it can improve the solution ("column generation": Dantzig and Wolfe, 1960; for counts of sets: Hooker,
 "Column generation in probabilistic logic", 1988). Which region can is a question of weighted MaxSAT.
 
 The solver proposes a multiplier for each row. Multipliers are made rational, and the last question of the search, that
@@ -39,7 +39,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Multipliers:
-    """A proved inequality: for every possible object, the factors of its rows add up to at most `sign` times its question.
+    """A proved inequality: the factors of the rows of any possible object add up to at most `sign` times its question.
 
     So the sum of ``factor * count`` over the rows is at most ``sign * count of the question``, whatever the counts are.
     """
@@ -114,7 +114,7 @@ class Programme:
         return True
 
     def find_contradiction(self) -> Multipliers | None:
-        """Return multipliers whose value is above 0, so that the counts contradict the facts; None if there are none."""
+        """Return multipliers whose value is above 0, so that counts contradict facts; None if there are none."""
         multipliers = self._minimise(0)
         return multipliers if multipliers is not None and multipliers.value > 0 else None
 
