@@ -1,9 +1,9 @@
 """Bounds among sets with counts: provenn, and z3 with its theory of finite sets.
 
-A random lineage of sets is drawn, each made from earlier ones, and filled with random objects; every set is counted. The
-question is how many objects two of the sets share outside a third one. z3 gets the same definitions and counts as finite
-sets with sizes, and is asked whether one object more than provenn's upper bound is possible. What takes longer than the
-limit is ended.
+A random lineage of sets is drawn, each made from earlier ones, and filled with random objects; every set is counted.
+The question is how many objects two of the sets share outside a third one. z3 gets the same definitions and counts as
+finite sets with sizes, and is asked whether one object more than provenn's upper bound is possible. What takes longer
+than the limit is ended.
 """
 
 from __future__ import annotations
