@@ -74,7 +74,7 @@ def measure_provenn(size: int) -> Callable[[], tuple[float, int, int | None]]:
 
 def measure_z3(size: int, high: int) -> Callable[[], tuple[float, str]]:
     """Return a function that asks z3 whether there can be more objects than `high`."""
-    import z3  # noqa: PLC0415 - only this process needs it
+    import z3  # type: ignore[import-untyped] # noqa: PLC0415 - only this process needs it
 
     _, made, counts, (first, second, third) = _draw(size)
     sort = z3.FiniteSetSort(z3.IntSort())

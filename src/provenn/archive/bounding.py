@@ -24,7 +24,7 @@ __all__ = ["bound_sources"]
 def bound_sources(reading: Reading, which: CatalogReference | Term) -> Bounds:
     """Return the least and the most sources of a catalog, or of an expression of catalogs; see `Archive.bounds`."""
     region, user_names = _resolve_region(reading, which)
-    digests = list(region.labels)
+    digests = [label for label in region.labels if is_catalog_label(label)]
     definitions, facts = read_closed_cone(reading, digests)
     populations = {definition.digest: definition.population for definition in definitions}
     check_population({digest: populations[digest] for digest in digests}, user_names)

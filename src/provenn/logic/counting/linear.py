@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import Final
+from typing import Any, Final
 
-import highspy
 import numpy as np
 
 __all__ = ["LinearProgram"]
@@ -28,7 +27,10 @@ class LinearProgram:
     """
 
     def __init__(self, lows: Sequence[float], highs: Sequence[float]) -> None:
-        self._model = highspy.Highs()
+        import highspy  # noqa: PLC0415 - slow to load, and only bounds need it
+
+        self._names: Any = highspy
+        self._model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in (
             ("output_flag", False),
             ("threads", 1),
@@ -63,7 +65,7 @@ class LinearProgram:
         if not self._columns:
             return 0.0
         self._model.run()
-        if self._model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        if self._model.getModelStatus() != self._names.HighsModelStatus.kOptimal:
             return None
         return float(self._model.getInfo().objective_function_value)
 
@@ -77,16 +79,16 @@ class LinearProgram:
 
     def find_whole_values(self) -> list[int] | None:
         """Return whole values of the columns with a low cost; None if the search finds none."""
-        self._set_kind(highspy.HighsVarType.kInteger)
+        self._set_kind(int(self._names.HighsVarType.kInteger))
         self._model.run()
         has_solution = self._model.getInfo().primal_solution_status == int(
-            highspy.SolutionStatus.kSolutionStatusFeasible
+            self._names.SolutionStatus.kSolutionStatusFeasible
         )
         values = [round(value) for value in self.values()] if has_solution else None
-        self._set_kind(highspy.HighsVarType.kContinuous)
+        self._set_kind(int(self._names.HighsVarType.kContinuous))
         return values
 
-    def _set_kind(self, kind: highspy.HighsVarType) -> None:
+    def _set_kind(self, kind: int) -> None:
         numbers = np.arange(self._columns, dtype=np.int32)
-        kinds = np.full(self._columns, int(kind), dtype=np.uint8)
+        kinds = np.full(self._columns, kind, dtype=np.uint8)
         self._model.changeColsIntegrality(self._columns, numbers, kinds)
