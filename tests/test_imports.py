@@ -110,6 +110,7 @@ USES = {
     "crossmatch": ["stars", "bright", "--radius", "2", "--left", "hip", "vmag", "--right", "hip", "vmag"],
     "matched": ["pairs"],
     "relate": ["stars", "bright", "--why"],
+    "bounds": ["stars - bright", "--why"],
     "compare": ["stars", "bright", "--svg", "-"],
     "runs": [],
     "declare": ["nonempty(stars)"],

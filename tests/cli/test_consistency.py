@@ -120,6 +120,7 @@ WRONG = {  # where the wrong name goes; commands without one are named below
     "crossmatch": "stars WRONG --radius 2",
     "matched": "WRONG --side left",
     "relate": "stars WRONG",
+    "bounds": "'stars & WRONG'",
     "prove": "'WRONG <= stars'",
     "declare": "'nonempty(WRONG)'",
     "retract": "77",

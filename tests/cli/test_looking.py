@@ -247,3 +247,17 @@ def test_compare_for_people_for_programs_and_as_a_picture(survey: Session):
 def test_nothing_was_run_yet(survey: Session):
     assert survey("runs") == "no runs\n"
     assert survey.json("runs bright") == []
+
+
+def test_bounds_are_told_with_their_proof(survey: Session):
+    assert survey("bounds 'bright - both'").splitlines() == [
+        "bright - both has no sources",
+        "  at least 0",
+        "  at most 0: |bright - both| = 0",
+    ]
+    assert "the sources of stars where vmag < 6" in survey("bounds bright --why")
+    found = survey.json("bounds bright")
+    assert (found["low"], found["high"], found["complete"]) == (0, 6, True)
+    assert found["counts"] == [{"set": "stars", "low": 0, "high": 6, "because": "the rows of its files"}]
+    assert "did you mean bright" in survey.fails("bounds 'brigth - both'")
+    assert "a set is expected" in survey.fails("bounds 'bright <= both'")

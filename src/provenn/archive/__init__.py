@@ -1,6 +1,7 @@
 """The public objects of provenn: archives and their catalogs. This package is thin: it combines the packages below."""
 
 from provenn.archive.archive import Archive
+from provenn.archive.bounds import Bounds, KnownCount
 from provenn.archive.comparison import Comparison, RegionKnown
 from provenn.archive.description import Description
 from provenn.archive.handle import Catalog
@@ -23,12 +24,14 @@ __all__ = [
     "DATABASE",
     "Archive",
     "BaseFiles",
+    "Bounds",
     "Calculation",
     "Catalog",
     "Comparison",
     "Declared",
     "Description",
     "Implied",
+    "KnownCount",
     "Lineage",
     "Neighbourhood",
     "Notice",

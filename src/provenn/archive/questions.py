@@ -23,18 +23,20 @@ from provenn.catalogs.population import ONE_POPULATION, make_plural
 from provenn.database.transactions import Reading
 from provenn.definitions import populations
 from provenn.definitions.catalog_store import find_entries
-from provenn.digests import CatalogDigest
+from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.errors import ComparisonError, ContradictionError, PopulationError, UnknownCatalogError
 from provenn.knowledge import proofs
 from provenn.knowledge.consequences import CitedFact, TracedKnowledge, build_knowledge
 from provenn.knowledge.stored_facts import Fact, list_catalogs, read_closed_cone
 from provenn.logic import Knowledge, Relationship, Statement, World, equal
+from provenn.logic.counting import CountConflict
 from provenn.logic.terms import term
 from provenn.words.vocabulary import SHORT, SUPPOSED, Vocabulary
 
 __all__ = [
     "ProvedStatement",
     "UserNames",
+    "check_population",
     "compare_catalogs",
     "is_proved",
     "judge_statement",
@@ -294,7 +296,7 @@ def look_up_catalogs(
     return sorted(catalog for catalog in catalogs if catalog in others)
 
 
-def _check_population(population_by_digest: Mapping[CatalogDigest, str], user_names: UserNames) -> None:
+def check_population(population_by_digest: Mapping[CatalogDigest, str], user_names: UserNames) -> None:
     """Raise `PopulationError` if catalogs belong to different populations."""
     example: dict[str, str] = {}
     for digest, population in population_by_digest.items():
@@ -313,7 +315,7 @@ def _gather_knowledge(
     """Return all knowledge about catalogs of one population, with the suppositions of a question."""
     definitions, facts = read_closed_cone(reading, digests)
     population = {definition.digest: definition.population for definition in definitions}
-    _check_population({digest: population[digest] for digest in digests}, user_names)
+    check_population({digest: population[digest] for digest in digests}, user_names)
     supposed = (Fact(SUPPOSED, supposition, "", "declared", "", datetime.now(UTC)) for supposition in suppositions)
     return build_knowledge(definitions, (*facts, *supposed))
 
@@ -324,5 +326,12 @@ def translate_contradictions(reading: Reading, user_names: UserNames) -> Iterato
     try:
         yield
     except ContradictionError as error:
-        vocabulary = Vocabulary.of(reading, (), user_names, error.conflict.facts)
-        raise ContradictionError(vocabulary.translate_explanation(error.conflict)) from None
+        conflict = error.conflict
+        counted = [count.region for count in conflict.counts] if isinstance(conflict, CountConflict) else []
+        digests = {label for region in counted for label in region.labels if is_catalog_label(label)}
+        vocabulary = Vocabulary.of(reading, digests, user_names, conflict.facts)
+        raise ContradictionError(
+            conflict.relabelled(vocabulary.word)
+            if isinstance(conflict, CountConflict)
+            else vocabulary.translate_explanation(conflict)
+        ) from None

@@ -101,14 +101,13 @@ class TracedKnowledge:
         if readable != facts:
             shorter = Knowledge(readable, open_universe=False).explain(statement)
             facts = facts if shorter is None else shorter.facts
-        reasons = (
-            (fact, FactOrigin("criterion") if fact in from_theory else self._find_origin(fact)) for fact in facts
-        )
+        reasons = ((fact, FactOrigin("criterion")) if fact in from_theory else self.cite(fact) for fact in facts)
         return tuple(sorted(reasons, key=lambda reason: reason[1].kind != "definition"))
 
-    def _find_origin(self, fact: Statement) -> FactOrigin:
+    def cite(self, fact: Statement) -> CitedFact:
+        """Return a statement of the knowledge with its origin."""
         known = self.knowledge.facts
-        return self.origins[known.index(fact)] if fact in known else FactOrigin("sky")
+        return fact, self.origins[known.index(fact)] if fact in known else FactOrigin("sky")
 
 
 def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fact] = ()) -> TracedKnowledge:

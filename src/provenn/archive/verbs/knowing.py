@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from provenn.archive import declaring, proved_answers
+from provenn.archive import bounding, declaring, proved_answers
+from provenn.archive.bounds import Bounds
 from provenn.archive.comparison import Comparison
 from provenn.archive.concatenations import list_unproved_concatenations
 from provenn.archive.handle import Catalog
@@ -14,6 +15,7 @@ from provenn.archive.relation import Relation, Summary
 from provenn.archive.verbs.part import ArchivePart
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Knowledge, Statement
+from provenn.logic.terms import Term
 from provenn.people.visibility import Visibility
 
 __all__ = ["Knowing"]
@@ -82,6 +84,23 @@ class Knowing(ArchivePart):
             possible rows with which it would be false.
         """
         return proved_answers.ask_proof(self.context, question, given, budget, why=why)
+
+    def bounds(self, which: Catalog | str | Term) -> Bounds:
+        """Return the least and the most sources that a catalog or an expression can have, without reading data.
+
+        Parameters
+        ----------
+        which
+            A catalog, or an expression such as ``"A & B - C"``; names in it are names of catalogs.
+
+        Raises
+        ------
+        ContradictionError
+            If counts contradict facts. The error carries the minimal conflict.
+        StatementError, UnknownCatalogError, PopulationError
+            If the expression is invalid, names no catalog, or catalogs of different populations.
+        """
+        return self.context.read(bounding.bound_sources, which)
 
     def declare(
         self,

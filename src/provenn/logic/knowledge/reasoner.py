@@ -216,7 +216,7 @@ class Reasoner:
             wanted = chain(literals, (graph.left[node] for node in parts))
             if (
                 all(graph.holds(literal, parts, values) for literal in wanted)
-                and not self._find_violated(parts)
+                and not self.find_violated(parts)
                 and self.refute(parts, literals) is None
             ):
                 return True
@@ -252,7 +252,7 @@ class Reasoner:
                 return None
             right = self.graph.right
             parts = {node for node in solver.true_variables() if right[node] == PART}
-            violated = self._find_violated(parts)
+            violated = self.find_violated(parts)
             if not violated and refutations_left:
                 refuted = self.refute(parts, None if whole else wanted)
                 violated = [] if refuted is None else [refuted]
@@ -262,7 +262,8 @@ class Reasoner:
                 return parts
             self._impose(violated)
 
-    def _find_violated(self, parts: set[int]) -> list[int]:
+    def find_violated(self, parts: set[int]) -> list[int]:
+        """Return the constraints that an object, a set of part nodes, violates."""
         values: dict[int, bool] = {}
         candidates = dict.fromkeys(self._off_ground)
         for node in parts:
@@ -287,17 +288,8 @@ class Reasoner:
 
     def _encode(self, literals: Sequence[int]) -> list[int]:
         """Add the cone of literals to the solver; return the nodes that are new to the solver."""
-        left, right = self.graph.left, self.graph.right
-        clauses: list[tuple[int, ...]] = []
         nodes = self.graph.cone(literals, self._encoded)
-        for node in nodes:
-            a, b, literal = left[node], right[node], 2 * node
-            if b == PART:
-                if a != EVERYTHING:
-                    clauses.append((literal ^ 1, a))
-            else:
-                clauses += ((literal ^ 1, a), (literal ^ 1, b), (literal, a ^ 1, b ^ 1))
-        self._solver.add(clauses)
+        self._solver.add(self.graph.clauses(nodes))
         return nodes
 
     def _remember(self, parts: set[int]) -> None:
