@@ -90,4 +90,4 @@ class _ProgressLines:
     def __call__(self, copied: int, total: int) -> None:
         if time.monotonic() - self._last > _INTERVAL:
             self._last = time.monotonic()
-            typer.echo(f"copied {copied} of {total} rows", err=True)
+            typer.echo(f"copied {copied:,} of {total:,} rows", err=True)
