@@ -16,7 +16,12 @@ import pytest
 from hypothesis import settings
 
 from provenn.spark import engine
-from tests.template_archives import postgres, postgres_archive, sqlite_archive  # noqa: F401 - fixtures of many rooms
+from tests.template_archives import (  # noqa: F401 - fixtures of many rooms
+    postgres,
+    postgres_archive,
+    repeated_migrations,
+    sqlite_archive,
+)
 from tests.waiting import LIMIT
 
 ROOT = Path(__file__).parent.parent
@@ -46,15 +51,16 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def kept_spark() -> Iterator[None]:
     """Keep the first Spark that a test starts in this process, for all tests after it: starting one takes seconds.
 
-    Whoever asks for no particular Spark gets the one of the fixture `engine`. How Spark starts and ends is tested in
-    processes of their own (`tests/spark/fresh.py`).
+    Whoever asks for no particular Spark gets the one of the fixture `engine`; whoever asks for another one on this
+    machine is refused, whether or not a test before has started one: the order of tests decides nothing. How Spark
+    starts and ends is tested in processes of their own (`tests/spark/fresh.py`).
     """
     open_session, kept = engine.open_session, []
 
     def open_and_keep(master: str | None, **options: Any) -> Any:
         from pyspark import SparkContext  # noqa: PLC0415 - slow to import, and needed only now
 
-        if SparkContext._active_spark_context is None and master in (None, "local[2]"):
+        if SparkContext._active_spark_context is None and (master or "local").startswith("local"):
             kept.append(open_session("local[2]", **options | {"brief": True}))
         return open_session(master, **options)
 

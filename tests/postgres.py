@@ -21,7 +21,7 @@ import psycopg
 
 from tests.waiting import LIMIT
 
-_QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "max_connections=50", "shared_buffers=16MB")
+_QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "max_connections=200", "shared_buffers=16MB")
 _numbers = count()
 
 

@@ -71,7 +71,7 @@ def test_sql_in_the_place_of_a_type_is_not_run(tmp_path: Path, base: Base):
     """The archive of the attacker is opened as it is."""
     name = f"provenn.{tmp_path.name}"
     evil = lying_expression(base, type=Type(INJECTED.format(name=name)))
-    with Engine("local[1]", brief=True) as engine, provenn.open(tmp_path / "theirs", spark=engine.session) as archive:
+    with Engine("local[2]", brief=True) as engine, provenn.open(tmp_path / "theirs", spark=engine.session) as archive:
         define(archive, evil)
         for use in (archive["evil"].head, lambda: archive.target("evil", ["z"]).to_pandas()):
             with pytest.raises(DefinitionError, match="though it is called a"):

@@ -356,3 +356,11 @@ def test_code_that_changes_between_preparing_and_running_is_not_run(engine, numb
     module.write_text(module.read_text().replace("5", "7"))
     with pytest.raises(CalculationError, match="some_calculators:twice has changed"), translate_errors("counting"):
         prepared.toArrow()
+
+
+def test_workers_find_a_module_that_has_moved_since_they_ran_it(engine, numbers, module, monkeypatch):
+    made = DeriveAttributes.of(numbers, twice_of(module))
+    assert frame(engine, made).agg({"z": "sum"}).collect() == [(1560.0,)]
+    (module.parent / "elsewhere").mkdir()
+    monkeypatch.syspath_prepend(module.rename(module.parent / "elsewhere" / module.name).parent)
+    assert frame(engine, made).agg({"z": "sum"}).collect() == [(1560.0,)]

@@ -388,6 +388,7 @@ def test_a_criterion_that_sources_without_what_it_reads_may_fulfil_loses_none_un
         "bt + vmag < 3",
         "bt > 1 OR bt < 0",
         "(vmag < 3 OR bt > 1) AND bt IS NOT NULL",
+        "coalesce(bt, 99) < 3",
     ],
 )
 def test_a_criterion_that_no_source_without_what_it_reads_fulfils_leaves_these_out(archive, stars, tycho, where):

@@ -13,7 +13,7 @@ from provenn.catalogs.extent import Extent, leaf
 from provenn.catalogs.population import Population
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Attribute, Schema, make_own_identity
-from provenn.criteria import matching_names
+from provenn.criteria import DefinedAttribute, matching_names
 from provenn.digests import CatalogDigest
 from provenn.errors import AttributeNotFoundError, DefinitionError, KeyColumnsError
 from provenn.files.columns import FileColumn
@@ -120,6 +120,23 @@ class Base(Catalog):
     def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement | None:  # noqa: ARG003
         """Return None: a base is a fresh set."""
         return None
+
+    @classmethod
+    def new_attributes_of(cls, digest: CatalogDigest, parameters: Parameters) -> tuple[DefinedAttribute, ...]:
+        """Return the columns of the files; the types of the key are those of the population."""
+        name, types = parameters["population"]
+        population = Population(name, tuple(map(restore_type, types)))
+        key: list[str] = parameters["key"]
+        columns = (
+            DefinedAttribute(make_own_identity(digest, column), restore_type(kind), nullable)
+            for column, kind, nullable in parameters["columns"]
+            if column not in key
+        )
+        identified = (
+            DefinedAttribute(population.key_identity(position), kind, nullable=False)
+            for position, kind in enumerate(population.key)
+        )
+        return *columns, *identified
 
     @classmethod
     def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003

@@ -14,7 +14,7 @@ from provenn.catalogs.formulas import Formula
 from provenn.catalogs.population import ONE_POPULATION, Population, make_plural
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Schema
-from provenn.criteria import Atom, AttributeIdentity
+from provenn.criteria import Atom, AttributeIdentity, DefinedAttribute
 from provenn.criteria.platforms import Trait
 from provenn.digests import CatalogDigest, Json, content_digest
 from provenn.errors import DefinitionError, PopulationError
@@ -160,6 +160,11 @@ class Catalog(ABC):
         """Return the statements of a definition about sets; labels are digests and labels of atoms."""
         statement = cls.local_statement(digest, dependencies)
         return () if statement is None else (statement,), ()
+
+    @classmethod
+    def new_attributes_of(cls, digest: CatalogDigest, parameters: Parameters) -> tuple[DefinedAttribute, ...] | None:  # noqa: ARG003
+        """Return the attributes that a definition introduces; None if only its whole lineage tells them."""
+        return ()
 
     def required_statement(self) -> Statement | None:
         """Return the statement about the dependencies on whose proof the definition rests; None if it rests on none."""

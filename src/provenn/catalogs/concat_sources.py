@@ -132,6 +132,10 @@ class ConcatSources(Catalog):
         """Return the union of the members."""
         return union(digest, *dependencies)
 
+    @classmethod
+    def new_attributes_of(cls, digest: CatalogDigest, parameters: Parameters) -> None:
+        """Return None: the attributes of the members decide."""
+
     def required_statement(self) -> Statement | None:
         """Return that the members are disjoint, if the values rest on that."""
         if self.overlap != "disjoint":

@@ -179,6 +179,10 @@ class CrossMatch(Catalog):
             return (equal(digest, every.label),), (every,)
         return (equal(digest, best.label), subset(digest, every.label)), (every, best)
 
+    @classmethod
+    def new_attributes_of(cls, digest: CatalogDigest, parameters: Parameters) -> None:
+        """Return None: the attributes of both sides decide."""
+
     # --- the definition in words and in exchanged files ---
 
     @classmethod

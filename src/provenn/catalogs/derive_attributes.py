@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from provenn.catalogs.calculators import Calculator, Expressions, PythonCalculator, SqlCalculator
-from provenn.catalogs.calculators.sql import Output
+from provenn.catalogs.calculators.sql import Output, define_attributes
 from provenn.catalogs.catalog import Catalog, Derivation, Parameters, make_inconsistency_error
 from provenn.catalogs.column_origins import ColumnOrigin, build_origins
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
@@ -15,8 +15,9 @@ from provenn.catalogs.formulas import Formula
 from provenn.catalogs.keep_attributes import KeepAttributes
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Schema, merge_attributes
-from provenn.criteria import AttributeIdentity
+from provenn.criteria import AttributeIdentity, DefinedAttribute
 from provenn.criteria.platforms import Trait, find_platform_traits
+from provenn.digests import CatalogDigest
 from provenn.display.text import join_words
 from provenn.errors import CalculatorError
 
@@ -113,6 +114,11 @@ class DeriveAttributes(Derivation):
         if "calculator" in parameters:
             return cls(parent, PythonCalculator.from_definition(parameters["calculator"]))
         return cls(parent, Expressions.from_json(parameters, notes["texts"], notes.get("units", {})))
+
+    @classmethod
+    def new_attributes_of(cls, digest: CatalogDigest, parameters: Parameters) -> tuple[DefinedAttribute, ...] | None:  # noqa: ARG003
+        """Return the attributes that SQL expressions define; None for a function, whose inputs are known by name."""
+        return None if "calculator" in parameters else define_attributes(parameters)
 
     @classmethod
     def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 
 from provenn.catalogs.catalog import Catalog, Facts, Parameters, definition_digest
 from provenn.catalogs.verbs import CLASSES
+from provenn.criteria import DefinedAttribute
 from provenn.digests import CatalogDigest
 from provenn.errors import DefinitionError, ProvennError, did_you_mean
 from provenn.gate.entrances import entrance
 
-__all__ = ["cone", "definition_digest", "facts_of", "find_class", "restore"]
+__all__ = ["cone", "definition_digest", "facts_of", "find_class", "new_attributes_of", "restore"]
 
 
 def find_class(kind: str) -> type[Catalog]:
@@ -50,6 +51,19 @@ def facts_of(kind: str, digest: CatalogDigest, dependencies: Sequence[CatalogDig
     catalog_class = find_class(kind)
     with _check_readable(kind):
         return catalog_class.facts_of(digest, dependencies, parameters)
+
+
+def new_attributes_of(kind: str, digest: CatalogDigest, parameters: Parameters) -> tuple[DefinedAttribute, ...] | None:
+    """Return the attributes that a stored definition introduces; None if only its whole lineage tells them.
+
+    Raises
+    ------
+    DefinitionError
+        If the class does not exist, or the parameters do not fit the class.
+    """
+    catalog_class = find_class(kind)
+    with _check_readable(kind):
+        return catalog_class.new_attributes_of(digest, parameters)
 
 
 @entrance("definition of a catalog", "types", "criteria", "formats")

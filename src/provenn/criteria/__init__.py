@@ -15,7 +15,9 @@ from provenn.criteria.criterion import (
 from provenn.criteria.plain import plain_text
 from provenn.criteria.references import join_dotted, split_alias, split_commas, split_qualifier, unquote
 from provenn.criteria.regions import region_facts, without_cells
-from provenn.criteria.schema import Attribute, AttributeIdentity, AttributeLike, matching_names
+from provenn.criteria.schema import Attribute, AttributeIdentity, AttributeLike, DefinedAttribute, matching_names
+from provenn.criteria.term_facts import TermFact, TermFacts, derive_term_facts
+from provenn.criteria.theory import build_theory
 from provenn.criteria.types import Type, parse_type
 from provenn.criteria.units import same_unit, unit_of
 from provenn.criteria.writing import backquoted, identities_in, with_names
@@ -26,11 +28,16 @@ __all__ = [
     "AttributeIdentity",
     "AttributeLike",
     "Criterion",
+    "DefinedAttribute",
     "Expression",
+    "TermFact",
+    "TermFacts",
     "Type",
     "abridged",
     "backquoted",
+    "build_theory",
     "check_stated_unit",
+    "derive_term_facts",
     "identities_in",
     "join_dotted",
     "matching_names",

@@ -27,7 +27,7 @@ from provenn.criteria.nodes import Call, Constant, Node
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.types import BIGINT, DOUBLE, FLOAT, INT, INTEGRAL, STRING, TIMESTAMP, Type, decimal
 
-__all__ = ["evaluate", "parse_constant", "read_number"]
+__all__ = ["evaluate", "parse_constant", "read_number", "round_to_scale", "round_twice"]
 
 _LONGEST_NUMBER = 1000
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
@@ -118,7 +118,7 @@ def _cast_constant(constant: Constant, kind: Type) -> Constant | None:
     if exact and kind in INTEGRAL:
         return Constant(kind, _fit_key(int(decode_number(source, key)), kind))
     if exact and kind.name == "decimal":
-        return Constant(kind, _fit_key(_round_to_scale(Fraction(decode_number(source, key)), kind.scale), kind))
+        return Constant(kind, _fit_key(round_to_scale(Fraction(decode_number(source, key)), kind.scale), kind))
     return None
 
 
@@ -144,16 +144,25 @@ def _calculate(operator: str, left_constant: Constant, right_constant: Constant,
     if isinstance(left, float) or isinstance(right, float):
         return None
     exact = Fraction(_OPERATORS[operator](Fraction(left), Fraction(right)))
-    if operator == "/":
-        exact = Fraction(_round_to_scale(exact, 38), 10**38)  # Spark rounds a quotient twice
-    return Constant(kind, _fit_key(_round_to_scale(exact, kind.scale), kind))
+    result = round_to_scale(exact, kind.scale)
+    if operator == "/" and result != round_twice(exact, kind.scale):
+        return None
+    return Constant(kind, _fit_key(result, kind))
 
 
-def _round_to_scale(value: Fraction, scale: int) -> int:
+def round_to_scale(value: Fraction, scale: int) -> int:
     """Return a value in units of the last digit, with halves rounded away from zero."""
     units = abs(value) * 10**scale
     whole = int(units + Fraction(1, 2))
     return whole if value >= 0 else -whole
+
+
+def round_twice(value: Fraction, scale: int) -> int:
+    """Return a value in units of the last digit as `round_to_scale` does, rounded to 38 digits after the point before.
+
+    Some versions of Spark round a quotient of decimals so. Where the two results differ, the quotient is uncertain.
+    """
+    return round_to_scale(Fraction(round_to_scale(value, 38), 10**38), scale)
 
 
 def _fit_key(key: int, kind: Type) -> int | None:

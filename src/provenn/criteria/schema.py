@@ -8,7 +8,7 @@ from typing import NewType, Protocol
 
 from provenn.criteria.types import Type
 
-__all__ = ["Attribute", "AttributeIdentity", "AttributeLike", "matching_names"]
+__all__ = ["Attribute", "AttributeIdentity", "AttributeLike", "DefinedAttribute", "matching_names"]
 
 AttributeIdentity = NewType("AttributeIdentity", str)
 """Where an attribute is defined, and so what its values mean, under any name."""
@@ -42,6 +42,29 @@ class Attribute:
     type: Type
     nullable: bool = True
     unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DefinedAttribute:
+    """An attribute, and what its values are made of.
+
+    Parameters
+    ----------
+    identity, type, nullable, unit
+        As for every attribute; the unit is not needed in canonical text.
+    expression
+        The canonical SQL expression that is the value of the attribute; empty if there is none.
+    pieces
+        For an attribute of a concatenation whose members define it differently: the digest of each member, and the
+        identity of the member's attribute. The first member that holds a source gives the value.
+    """
+
+    identity: AttributeIdentity
+    type: Type
+    nullable: bool
+    unit: str = ""
+    expression: str = ""
+    pieces: tuple[tuple[str, AttributeIdentity], ...] = ()
 
 
 def matching_names(name: str, names: Iterable[str]) -> tuple[str, ...]:

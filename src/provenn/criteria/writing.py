@@ -169,6 +169,8 @@ def _write_call(call: Call, style: Style) -> SqlPiece:
             return SqlPiece(f"{function}({pieces[0].text} AS {str(call.type).upper()})", _ATOM)
         case "case":
             return SqlPiece(_write_case(pieces), _ATOM)
+        case "field":
+            return SqlPiece(f"{pieces[0].parenthesize(_ATOM)}[{pieces[1].text}]", _ATOM)
         case operator if operator in _LIKE:
             escape = f" ESCAPE {pieces[2].text}" if len(pieces) > 2 else ""
             left, right = (piece.parenthesize(_BITWISE) for piece in pieces[:2])

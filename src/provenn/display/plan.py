@@ -113,7 +113,7 @@ def plan_text(plan: PlanPicture, width: int = 120) -> str:
     >>> print(plan_text(PlanPicture("B", PlanNode("skip", "read A"), PlanNode("reuse", "fragment #1", Rows(3, 3, 3)))))
     B
     <BLANKLINE>
-    As defined      As computed
+    As defined            As computed
     skip: read A          reuse: fragment #1
                                  3 sources
     """

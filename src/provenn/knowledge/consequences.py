@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.catalogs.restoring import facts_of
-from provenn.criteria import Atom, order_facts, region_facts, without_cells
+from provenn.criteria import Atom, build_theory, derive_term_facts, order_facts, region_facts, without_cells
 from provenn.definitions.ancestors import StoredDefinition
 from provenn.digests import CatalogDigest
 from provenn.knowledge.stored_facts import Fact
@@ -23,18 +24,22 @@ class FactOrigin:
     Parameters
     ----------
     kind
-        "definition" of a catalog; "criterion": follows from the order of values; "sky": follows from the positions of
-        regions; "declared" or "observed"; or "open universe": some object of the population is in none of its base
-        sets.
+        "definition" of a catalog; "criterion": follows from the order of values, or from what terms are made of;
+        "sky": follows from the positions of regions; "declared" or "observed"; or "open universe": some object of the
+        population is in none of its base sets.
     catalog
         The digest of the catalog, for a definition.
     fact
         The number of the fact, if it was declared or observed.
+    reduction
+        For what follows from what a term is made of: the label of the criterion, and the condition on other terms with
+        which the statement compares it, over identities; the condition is empty where sets of sources are in it.
     """
 
     kind: Literal["definition", "criterion", "sky", "declared", "observed", "open universe"]
     catalog: CatalogDigest | None = None
     fact: int | None = None
+    reduction: tuple[str, str] | None = None
 
 
 CitedFact = tuple[Statement, FactOrigin]
@@ -67,7 +72,8 @@ class TracedKnowledge:
             if origin.kind not in kinds
         ]
         facts = tuple(fact for fact in self.facts if fact.origin not in kinds)
-        knowledge = Knowledge((statement for statement, _ in kept), open_universe=False)
+        theory = self.knowledge.theory
+        knowledge = Knowledge((statement for statement, _ in kept), open_universe=False, theory=theory)
         return TracedKnowledge(knowledge, tuple(origin for _, origin in kept), facts)
 
     def because(self, statement: Statement) -> tuple[CitedFact, ...]:
@@ -85,12 +91,14 @@ class TracedKnowledge:
 
     def _find_reasons(self, statement: Statement) -> tuple[CitedFact, ...]:
         explanation = self.knowledge.explain(statement)
-        facts = () if explanation is None else explanation.facts
+        facts, from_theory = ((), ()) if explanation is None else (explanation.facts, explanation.from_theory)
         readable = without_cells(facts)
         if readable != facts:
             shorter = Knowledge(readable, open_universe=False).explain(statement)
             facts = facts if shorter is None else shorter.facts
-        reasons = ((fact, self._find_origin(fact)) for fact in facts)
+        reasons = (
+            (fact, FactOrigin("criterion") if fact in from_theory else self._find_origin(fact)) for fact in facts
+        )
         return tuple(sorted(reasons, key=lambda reason: reason[1].kind != "definition"))
 
     def _find_origin(self, fact: Statement) -> FactOrigin:
@@ -111,7 +119,8 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
     atoms: list[Atom] = []
     from_definitions: list[CitedFact] = []
     bases: dict[str, list[CatalogDigest]] = {}
-    for definition in definitions:
+    known_definitions = tuple(definitions)
+    for definition in known_definitions:
         kind, digest = definition.kind, definition.digest
         statements, new_atoms = facts_of(kind, digest, definition.dependencies, definition.parameters)
         atoms += new_atoms
@@ -120,15 +129,22 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
             from_definitions += [(statement, origin) for statement in statements]
         if definition.is_base_set:
             bases.setdefault(definition.population, []).append(digest)
-    sourced = [(statement, FactOrigin("criterion")) for statement in order_facts(atoms)]
+    find_attribute = DefinedAttributes(known_definitions).find
+    reduced = derive_term_facts(atoms, find_attribute)
+    atoms += reduced.atoms
+    sourced = [
+        (fact.statement, FactOrigin("criterion", reduction=(fact.label, fact.condition))) for fact in reduced.facts
+    ]
+    sourced += [(statement, FactOrigin("criterion")) for statement in (*reduced.relations, *order_facts(atoms))]
     sourced += [(statement, FactOrigin("sky")) for statement in region_facts(atoms)]
     sourced += from_definitions
     recorded = tuple(facts)
     sourced += [(fact.statement, FactOrigin(fact.origin, fact=fact.id)) for fact in recorded]
     # The object outside all base sets may fulfil any criterion, so that this statement names no criteria.
     sourced += [(outside(*digests), FactOrigin("open universe")) for digests in bases.values()]
+    theory = build_theory(atoms, find_attribute)
     return TracedKnowledge(
-        Knowledge((statement for statement, _ in sourced), open_universe=False),
+        Knowledge((statement for statement, _ in sourced), open_universe=False, theory=theory),
         tuple(origin for _, origin in sourced),
         recorded,
     )

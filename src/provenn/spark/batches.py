@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["CalculatorCall", "pass_calculation_errors"]
 
 _PROBED: set[str] = set()  # digests of calculators that this process has seen to work row by row
+_FOLDERS: list[str] = []  # folders of the latest call; those of earlier calls would hide modules that have moved
 _PROBE_ROWS = 8
 _MOST_KEYS_SHOWN = 3
 
@@ -210,7 +211,9 @@ def pass_calculation_errors() -> Iterator[None]:
 
 @cache
 def _load_function(calculator: PythonCalculator, folders: tuple[str, ...]) -> Callable[..., object]:
-    sys.path += [folder for folder in folders if folder not in sys.path]
+    own = [folder for folder in sys.path if folder not in _FOLDERS]
+    _FOLDERS[:] = [folder for folder in folders if folder not in own]
+    sys.path[:] = [*own, *_FOLDERS]
     invalidate_caches()  # a module may be younger than this process
     return calculator.load()
 

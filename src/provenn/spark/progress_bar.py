@@ -51,7 +51,7 @@ def describe_progress(progress: Progress) -> str:
     """Return progress in words.
 
     >>> describe_progress(Progress("counting bright", 2, 3, 12, 7, 12_250_000, 6.1, 4.4))
-    'counting bright: stage 2 of 3, 7 of 12 tasks, 12 250 000 rows read, 6 s, about 4 s left'
+    'counting bright: stage 2 of 3, 7 of 12 tasks, 12,250,000 rows read, 6 s, about 4 s left'
     >>> describe_progress(Progress("counting bright", 0, 0, 0, 0, None, 95.0, None))
     'counting bright: 1 min 35 s'
     """

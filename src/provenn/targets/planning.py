@@ -13,7 +13,15 @@ from provenn.catalogs import (
     Schema,
     verbs,
 )
-from provenn.criteria import backquoted, names_in, order_facts, parse_criterion, split_alias
+from provenn.criteria import (
+    DefinedAttribute,
+    backquoted,
+    derive_term_facts,
+    names_in,
+    order_facts,
+    parse_criterion,
+    split_alias,
+)
 from provenn.database.transactions import Reading
 from provenn.errors import NotCoveredError, TargetError
 from provenn.hints import Hint
@@ -199,9 +207,15 @@ def _requires_attributes(where: str, schema: Schema, names: Sequence[str]) -> bo
     attributes = {**schema, **{name: replace(schema[name], nullable=True) for name in names}}
     criterion = parse_criterion(where, attributes)
     any_present = parse_criterion(" OR ".join(f"{backquoted(name)} IS NOT NULL" for name in names), attributes)
-    return Knowledge(order_facts([*criterion.atoms, *any_present.atoms])).entails(
-        subset(criterion.true, any_present.true)
-    )
+    atoms = [*criterion.atoms, *any_present.atoms]
+    known = {
+        attribute.identity: DefinedAttribute(attribute.identity, attribute.type, attribute.nullable)
+        for attribute in attributes.values()
+    }
+    reduced = derive_term_facts(atoms, known.get)
+    reductions = (fact.statement for fact in reduced.facts)
+    facts = [*reductions, *reduced.relations, *order_facts([*atoms, *reduced.atoms])]
+    return Knowledge(facts, open_universe=False).entails(subset(criterion.true, any_present.true))
 
 
 def _combine_attributes(request: Request, sources: Catalog, provided: Sequence[ProvidedAttribute]) -> Catalog:

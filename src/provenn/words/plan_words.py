@@ -393,6 +393,6 @@ def _compare_cost(share: float) -> str:
     if share > 0.95:
         return "costs as much as running every step"
     if share > 0.5:
-        return f"about {(1 - share) * 100:.1g} % cheaper than running every step"
+        return f"about {float(f'{(1 - share) * 100:.1g}'):g} % cheaper than running every step"
     times = min(1 / max(share, 1e-9), 10_000)
     return f"about {float(f'{times:.2g}'):,g} times cheaper than running every step"

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from provenn.catalogs import Catalog
 from provenn.catalogs.caveats import describe_caveat
 from provenn.catalogs.cross_match import describe_match
-from provenn.criteria import AttributeIdentity, abridged, plain_text
+from provenn.criteria import AttributeIdentity, abridged, identities_in, plain_text
 from provenn.database.transactions import Reading
 from provenn.definitions import base_locations, catalog_names
+from provenn.definitions.attributes import find_names_by_identity
 from provenn.definitions.catalog_store import get_catalogs, resolve_catalog
 from provenn.digests import CatalogDigest, is_catalog_label
+from provenn.display.text import join_words
 from provenn.knowledge.consequences import CitedFact, FactOrigin
 from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.logic import Explanation, Statement, statement
+from provenn.logic.statements import SetComparison
 from provenn.words.definition_words import describe_definition
 
 __all__ = [
@@ -123,6 +127,9 @@ class Vocabulary:
             for catalog in reversed(catalogs.values())
             for attribute in catalog.schema.attributes
         }
+        # A proof may go down to attributes that no cited catalog has.
+        mentioned = {identity for label in labels if not is_catalog_label(label) for identity in identities_in(label)}
+        attributes |= find_names_by_identity(reading, mentioned - attributes.keys())
         words: dict[str, str] = dict(_choose_names(reading, named_digests).items())
         words.update(user_names.items())
         return cls(words, attributes, catalogs)
@@ -164,10 +171,25 @@ class Vocabulary:
         recorded = self.translate_fact(get_fact(reading, origin.fact)) if origin.fact else None
         return Reason(
             self.translate_statement(statement),
-            self._describe_origin(origin, recorded),
+            self._describe_reduction(statement, *origin.reduction)
+            if origin.reduction
+            else self._describe_origin(statement, origin, recorded),
             self._list_mentioned_catalogs(statement),
             recorded,
         )
+
+    def _describe_reduction(self, statement: Statement, label: str, condition: str) -> str:
+        """Return what a criterion on a term is in terms of the parts of the term, in words."""
+        if not condition:
+            return "by the members of the concatenation"
+        match statement:
+            case SetComparison("=="):
+                word = "is"
+            case SetComparison(left=left) if left.label == label:
+                word = "lies in"
+            case _:
+                word = "contains"
+        return f"{self.word(label)} {word} {describe_criterion(condition, self.attributes)}"
 
     def describe_caveats(
         self, reading: Reading, digests: Iterable[CatalogDigest], because: Iterable[CitedFact] = ()
@@ -194,7 +216,7 @@ class Vocabulary:
         """Return the names and digests of the catalogs in a statement."""
         return tuple((self.word(label), label) for label in statement.labels if is_catalog_label(label))
 
-    def _describe_origin(self, origin: FactOrigin, recorded: Fact | None) -> str:
+    def _describe_origin(self, statement: Statement, origin: FactOrigin, recorded: Fact | None) -> str:
         """Return the origin of a fact in words."""
         if recorded is not None:
             why = f": {recorded.reason}" if recorded.reason else ""
@@ -205,6 +227,10 @@ class Vocabulary:
             case FactOrigin(fact=0):  # SUPPOSED
                 return "given"
             case FactOrigin("criterion"):
+                identities = dict.fromkeys(chain.from_iterable(map(identities_in, statement.labels)))
+                names = [self.attributes[identity] for identity in identities if identity in self.attributes]
+                if len(names) > 1:
+                    return f"by the values of {join_words(names)}"
                 return "by the order of the values"
             case FactOrigin("sky"):
                 return "by their positions on the sky"

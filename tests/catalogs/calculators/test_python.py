@@ -1,6 +1,8 @@
 """Python calculators: found again by import path and hash of their module, or refused."""
 
+import importlib
 import math
+import os
 import sys
 from hashlib import sha256
 from pathlib import Path
@@ -120,6 +122,19 @@ def test_changed_code_is_noticed_before_it_is_run(module: Path):
         made.load()
     assert "register the calculator again" in caught.value.hint
     assert not Path(f"{module}.ran").exists()
+
+
+@pytest.mark.parametrize("imported", ["by provenn", "by another module"])
+def test_the_checked_source_runs_and_not_bytecode_of_an_earlier_one(module: Path, imported: str):
+    """Python itself believes bytecode of a source of the same size and second."""
+    for number in (2, 7):
+        module.write_text(f"def f(batch): return {number}\n")
+        os.utime(module, (1e9, 1e9))
+        if imported == "by another module":
+            importlib.import_module(module.stem)
+        source = sha256(module.read_bytes()).hexdigest()
+        definition = {**PythonCalculator.of(example.photo_z, **GIVEN).definition(), "source": source}
+        assert calculator_from({**definition, "function": f"{module.stem}:f"}).load()("batch") == number
 
 
 def test_code_that_is_gone_is_named(module: Path):

@@ -10,10 +10,13 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module, reload
+from hashlib import sha256
+from importlib import import_module
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import FunctionType, ModuleType
-from typing import Any, Literal, Self, get_args
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Literal, Self, cast, get_args
 
 from provenn.catalogs.calculators.calculator import Calculator
 from provenn.catalogs.calculators.captured import capture_source, hash_source, make_function
@@ -24,7 +27,7 @@ from provenn.catalogs.extent import Extent
 from provenn.catalogs.schema import Attribute, Schema, check_name
 from provenn.criteria import AttributeIdentity, Type
 from provenn.digests import canonical_json, content_digest
-from provenn.errors import CalculatorError
+from provenn.errors import CalculatorChangedError, CalculatorError
 from provenn.files.type_names import parse_spark_type, restore_type
 from provenn.gate.entrances import entrance
 
@@ -192,7 +195,7 @@ class PythonCalculator(Calculator):
         file = self.check()
         if file is None:
             return make_function(self.code, name)
-        function = find_plain_function(_import_current(module, self.source), name)
+        function = find_plain_function(_import_current(module, file, self.source), name)
         if function is None:
             raise CalculatorError(f"{name} in {file} is not the function that the file defines", hint=_MODULE_HINT)
         return function
@@ -292,10 +295,43 @@ def _locate_in_module(path: str, module: ModuleType, name: str) -> tuple[str, st
     return f"{path}:{name}", hash_module_source(file, name), ""
 
 
-def _import_current(module: str, source: str) -> ModuleType:
-    """Import a module; import again if this process imported the module from different source."""
-    imported = import_module(module)
-    if _IMPORTED.setdefault(module, source) != source:
-        imported = reload(imported)
+def _import_current(module: str, file: Path, source: str) -> ModuleType:
+    """Import a module from its checked source; import again unless this process has run the same source before."""
+    present = sys.modules.get(module)
+    if present is not None and _IMPORTED.pop(module, None) == source:
         _IMPORTED[module] = source
+        return present
+    package, _, name = module.rpartition(".")
+    if package:
+        import_module(package)
+    loader = _CheckedLoader(module, file, source)
+    spec = cast("ModuleSpec", spec_from_file_location(module, file, loader=loader))
+    imported = present or module_from_spec(spec)
+    sys.modules[module] = imported
+    try:
+        loader.exec_module(imported)
+    except BaseException:
+        if present is None:
+            del sys.modules[module]
+        raise
+    if package:
+        setattr(sys.modules[package], name, imported)
+    _IMPORTED[module] = source
     return imported
+
+
+class _CheckedLoader(SourceFileLoader):
+    """Runs the very bytes that have the expected hash.
+
+    Python's own loader would trust bytecode if source of the same size was written within the same second before.
+    """
+
+    def __init__(self, module: str, file: Path, source: str) -> None:
+        super().__init__(module, str(file))
+        self._source = source
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002 - as Python calls it
+        data = self.get_data(self.path)
+        if sha256(data).hexdigest() != self._source:
+            raise CalculatorChangedError(f"the code in {self.path} has changed while it was being read")
+        return self.source_to_code(data, self.path)

@@ -127,7 +127,8 @@ def _find_spec(name: str, folders: Sequence[str] | None) -> tuple[ModuleSpec | N
     if module is not None:  # a running script has no spec, and cannot be imported again
         content = getattr(module, "__dict__", {})  # a missing name would be given to the module's own __getattr__
         spec = content.get("__spec__")
-        return spec, None if spec is None else content.get("__path__")
+        if not _is_gone(spec):
+            return spec, None if spec is None else content.get("__path__")
     for finder in sys.meta_path:
         spec = None
         with suppress(ImportError, AttributeError, ValueError):
@@ -139,6 +140,12 @@ def _find_spec(name: str, folders: Sequence[str] | None) -> tuple[ModuleSpec | N
             locations = spec.submodule_search_locations
             return spec, None if locations is None else list(getattr(locations, "_path", locations))
     return None, None
+
+
+def _is_gone(spec: ModuleSpec | None) -> bool:
+    """Return whether the source of an imported module is no longer where it was; the source may have moved."""
+    origin = spec.origin if spec else None
+    return origin is not None and origin.endswith(".py") and not Path(origin).exists()
 
 
 def _find_plain_folders(name: str, folders: Iterable[str]) -> list[str] | None:

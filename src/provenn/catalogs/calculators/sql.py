@@ -11,6 +11,7 @@ from provenn.catalogs.catalog import Parameters
 from provenn.catalogs.schema import Attribute, Schema, check_name
 from provenn.criteria import (
     AttributeIdentity,
+    DefinedAttribute,
     Expression,
     Type,
     check_stated_unit,
@@ -23,7 +24,7 @@ from provenn.errors import CalculatorError, DefinitionError
 from provenn.files.type_names import restore_type
 from provenn.hints import Hint
 
-__all__ = ["Expressions", "Output", "SqlCalculator", "SqlText"]
+__all__ = ["Expressions", "Output", "SqlCalculator", "SqlText", "define_attributes"]
 
 SqlText: TypeAlias = str | tuple[str, str]
 """An SQL expression, alone or with the unit of its values."""
@@ -135,13 +136,10 @@ class Output:
 
     def make_attribute(self, by_name: Mapping[str, Attribute]) -> Attribute:
         """Return the attribute, from the attributes read by the expression, by their names in canonical text."""
-        if self.has_stated_unit:
-            identity = AttributeIdentity(content_digest("attribute", {"expression": self.canonical, "unit": self.unit}))
-            return Attribute(self.name, identity, self.type, self.nullable, self.unit)
-        column = self.canonical[1:-1].replace("``", "`")
-        if column in by_name and self.canonical == "`" + column.replace("`", "``") + "`":
+        column = _read_column(self.canonical)
+        if column in by_name and not self.has_stated_unit:
             return by_name[column].renamed(self.name)  # a new name for a column is no new attribute
-        identity = AttributeIdentity(content_digest("attribute", {"expression": self.canonical}))
+        identity = _make_identity(self.canonical, self.unit if self.has_stated_unit else None)
         return Attribute(self.name, identity, self.type, self.nullable, self.unit)
 
 
@@ -215,6 +213,30 @@ class Expressions:
                 for name, canonical, kind, nullable in content["expressions"]
             )
         )
+
+
+def define_attributes(content: Parameters) -> tuple[DefinedAttribute, ...]:
+    """Return the attributes that expressions define, from their JSON; a new name for a column is no new attribute."""
+    units = content.get("units", {})
+    return tuple(
+        DefinedAttribute(
+            _make_identity(canonical, units.get(name)), restore_type(kind), nullable, units.get(name, ""), canonical
+        )
+        for name, canonical, kind, nullable in content["expressions"]
+        if name in units or not _read_column(canonical)
+    )
+
+
+def _make_identity(canonical: str, unit: str | None) -> AttributeIdentity:
+    """Return the identity of the attribute that an expression defines, with a stated unit or None."""
+    definition = {"expression": canonical} if unit is None else {"expression": canonical, "unit": unit}
+    return AttributeIdentity(content_digest("attribute", definition))
+
+
+def _read_column(canonical: str) -> str:
+    """Return the identity of the column that an expression is; empty for any other expression."""
+    column = canonical[1:-1].replace("``", "`")
+    return column if canonical == "`" + column.replace("`", "``") + "`" else ""
 
 
 def _split_text_and_unit(name: str, value: object) -> tuple[str, object]:

@@ -21,6 +21,7 @@ from provenn.logic.knowledge.graph import EVERYTHING
 from provenn.logic.knowledge.lineage import Lineage
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.search import Claims, WorldSearch, select_justified
+from provenn.logic.knowledge.theory import Theory, TheoryCheck
 from provenn.logic.knowledge.verdict import Verdict
 from provenn.logic.knowledge.worlds import World
 from provenn.logic.parser import statement
@@ -44,6 +45,9 @@ class Knowledge:
         Statements (also as text), relationships, lineages; or a single `Lineage`. The order affects only the speed.
     open_universe
         Whether some object is always outside all sets, including sets without any fact.
+    theory
+        What is known of some sets beyond the facts: which combinations of them no object has. The answers are the same
+        as if the facts included these combinations, as far as the theory finds them in a bounded search.
 
     Examples
     --------
@@ -57,8 +61,11 @@ class Knowledge:
       D == B & C
     """
 
-    def __init__(self, facts: Iterable[Fact | Lineage] = (), *, open_universe: bool = True) -> None:
+    def __init__(
+        self, facts: Iterable[Fact | Lineage] = (), *, open_universe: bool = True, theory: Theory | None = None
+    ) -> None:
         self._open = open_universe
+        self._theory = theory
         self._base = FactBase()
         self._reasoner = Reasoner(self._base.graph)
         self._guests: dict[str, int] = {}  # labels in questions, but not in facts
@@ -69,6 +76,9 @@ class Knowledge:
         self._settled = False
         self._conflict_about: tuple[str, ...] | None = None
         self._take_facts(facts)
+        if theory is not None:
+            self._base.mention(theory.labels)
+            self._reasoner.consult(TheoryCheck(theory, self._base.graph, self._base.labels))
 
     # -- adding -------------------------------------------------------------------------------------------------
 
@@ -121,6 +131,11 @@ class Knowledge:
         """Whether some object is always outside all sets."""
         return self._open
 
+    @property
+    def theory(self) -> Theory | None:
+        """What is known of some sets beyond the facts."""
+        return self._theory
+
     def __repr__(self) -> str:
         return f"<Knowledge of {len(self._base.labels)} sets from {len(self.facts)} facts>"
 
@@ -141,7 +156,7 @@ class Knowledge:
         self._check(None)
         if self._conflict_about is None:
             return None
-        return find_explanation(self._base, self._conflict_about, None, open_universe=self._open)
+        return self._explain(self._conflict_about, None)
 
     def _settle(self, clock: Clock | None = None) -> None:
         if not self._settled:
@@ -168,6 +183,8 @@ class Knowledge:
             if label is not None:
                 return (label,)
             self._grounded_labels = len(base.labels)
+            if not reasoner.allows_ground():
+                return ()
         for literal, number in base.inhabited[self._confirmed_literals :]:
             if not reasoner.possible(literal, clock=clock):
                 return base.facts[number].labels
@@ -253,7 +270,15 @@ class Knowledge:
         conclusion = _read_fact(question)
         if not self.entails(conclusion):
             return None
-        return find_explanation(self._base, conclusion.labels, conclusion, open_universe=self._open)
+        return self._explain(conclusion.labels, conclusion)
+
+    def _explain(self, about: Iterable[str], conclusion: Statement | None) -> Explanation:
+        check = self._reasoner.check
+        refutations = () if check is None else check.refutations.values()
+        linked = (label for refutation in refutations for label in (*refutation.inside, *refutation.outside))
+        return find_explanation(
+            self._base, (*about, *linked), conclusion, open_universe=self._open, theory=self._theory
+        )
 
     def counterexample(self, question: Fact) -> World | None:
         """Return a world that satisfies the facts and not the question, or None if no such world exists."""

@@ -74,6 +74,8 @@ class WorldSearch:
         reasoner = self.reasoner
         forbidden = [literal ^ 1 for literal in claims.empty]
         if self.open_universe:
+            if not reasoner.allows_ground():
+                return Claims()
             for literal in claims.empty:
                 if reasoner.on_ground(literal):
                     return Claims(empty=[literal])
@@ -98,7 +100,7 @@ class WorldSearch:
         objects: list[set[int]] = [set()] if self.open_universe else []
         for literal in dict.fromkeys([*claims.inhabited, *self.inhabited]):
             if not any(self.reasoner.graph.holds(literal, parts, {}) for parts in objects):
-                new_object = self.reasoner.find([literal, *forbidden])
+                new_object = self.reasoner.find([literal, *forbidden], whole=True)
                 if new_object is not None:
                     objects.append(new_object)
         return objects
@@ -176,6 +178,9 @@ class _Proposals:
         """Exclude all proposals that contain these claims."""
         against = [self._encode_claim(literal, holds=True) for literal in reason.empty]
         against += [self._encode_claim(literal, holds=False) for literal in reason.inhabited]
+        if not against:  # every proposal contains no claims
+            variable = 2 * self._add_variable()
+            self._solver.add([[variable], [variable ^ 1]])
         self._solver.add([against])
 
     def list_blamed(self) -> list[int]:
