@@ -121,9 +121,9 @@ def namespace() -> Iterator[dict[str, object]]:
     """What the examples of a page define; archives that they leave open are closed, and with them Spark."""
     names: dict[str, object] = {"__name__": "__example__"}
     yield names
-    for one in names.values():
-        if isinstance(one, provenn.Archive):
-            one.close()
+    for name in names.values():
+        if isinstance(name, provenn.Archive):
+            name.close()
 
 
 @each_page

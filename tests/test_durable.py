@@ -157,7 +157,7 @@ PUBLISHERS: list[Callable] = [
 ]
 
 
-@pytest.mark.parametrize("publish", PUBLISHERS, ids=[one.__name__ for one in PUBLISHERS])
+@pytest.mark.parametrize("publish", PUBLISHERS, ids=[publisher.__name__ for publisher in PUBLISHERS])
 def test_a_power_cut_loses_nothing_that_has_a_name(disk, archive, tmp_path, monkeypatch, publish):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     publish(archive, tmp_path)

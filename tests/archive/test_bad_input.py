@@ -223,8 +223,8 @@ def change(archive, *statements):
     place = archive.context.database.place
     archive.close()
     with sqlite3.connect(place) as connection:
-        for one in statements:
-            connection.execute(one)
+        for statement in statements:
+            connection.execute(statement)
     connection.close()
 
 

@@ -134,9 +134,9 @@ def test_what_is_stored_is_listed_and_used(survey):
     assert stored.attributes == ("hip", "dist_pc")
     assert stored.fragment.rows == 6
     assert near.store(attributes=["dist_pc"]).fragment.id == stored.fragment.id, "it is kept once"
-    assert stored.fragment.id in [one.fragment.id for one in survey.fragments("near")]
+    assert stored.fragment.id in [stored_part.fragment.id for stored_part in survey.fragments("near")]
     plan = near.keep("dist_pc").plan()
-    assert [one.id for one in plan.fragments] == [stored.fragment.id]
+    assert [fragment.id for fragment in plan.fragments] == [stored.fragment.id]
     with pytest.raises(AttributeNotFoundError, match="did you mean dist_pc"):
         near.store(attributes=["dist_pcc"])
 

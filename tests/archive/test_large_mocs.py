@@ -122,7 +122,7 @@ def test_the_moc_of_a_derived_attribute_and_of_a_calculator_is_kept(archive, sky
 
 def file_of_text(archive, text) -> bool:
     named = text.split("moc:")[1][:64]
-    return any(one.name == f"{named}.txt" for one in archive.context.workshop.folder.entries("mocs"))
+    return any(entry.name == f"{named}.txt" for entry in archive.context.workshop.folder.entries("mocs"))
 
 
 def test_an_unknown_digest_is_refused(sky):
@@ -252,7 +252,7 @@ def test_sources_in_and_outside_a_large_moc_are_those_that_mocpy_finds(working):
 
 def test_sources_in_and_outside_many_cones_are_those_that_astropy_finds(working):
     centres = np.random.default_rng(3).uniform([0, -3], [360, 3], (60, 2))
-    away = [angular_separation(*np.radians([COLUMNS["ra"], COLUMNS["dec"]]), *np.radians(one)) for one in centres]
+    away = [angular_separation(*np.radians([COLUMNS["ra"], COLUMNS["dec"]]), *np.radians(centre)) for centre in centres]
     inside = (np.degrees(away) <= 2).any(axis=0)
     text = " OR ".join(f"in_cone(ra, dec, {ra}, {dec}, 2)" for ra, dec in centres)
     fields = working["sky"].select(text, name="fields")

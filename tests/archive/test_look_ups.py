@@ -52,7 +52,7 @@ def test_by_construction_is_a_look_up_that_builds_no_knowledge(survey, stars, mo
 
 
 def test_what_is_found_is_read_when_it_is_looked_at(survey):
-    (found,) = [one for one in survey.same_sources("bright") if one.names]
+    (found,) = [catalog for catalog in survey.same_sources("bright") if catalog.names]
     assert found == survey["renamed"]
     assert found.attributes == ("hip", "v")
     assert repr(found) == "<Catalog renamed: RenameAttributes of star, 2 attributes>"

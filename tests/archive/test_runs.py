@@ -66,7 +66,7 @@ def test_a_run_is_told_by_names(archive, stars, with_z):
     )
     assert archive.runs("with_z") == []
     assert record(archive, stars.plan()).name == "stars"
-    assert [one.name for one in archive.runs("stars")] == ["stars"]
+    assert [run.name for run in archive.runs("stars")] == ["stars"]
 
 
 def test_what_is_stored_of_a_part_of_the_sources_is_reused_and_computed(archive, with_z):
@@ -162,7 +162,7 @@ def test_failures_cancellations_and_what_never_ended(archive, stars, monkeypatch
             raise raised
     with archive.context.database.writing() as writing:
         run_records.begin_run(writing, "still there")
-    assert [(one.outcome, one.saved) for one in archive.runs()] == [
+    assert [(run.outcome, run.saved) for run in archive.runs()] == [
         ("not ended", None),
         ("cancelled", None),
         ("failed", None),

@@ -90,7 +90,7 @@ def test_what_a_killed_writer_left_beside_an_export_goes(survey, place):
     killed(survey, place, "export")
     (left,) = hidden(place)
     with provenn.open(survey, who="ada") as archive:
-        (told,) = [one for one in archive.check().problems if LEFTOVER in one.where]
+        (told,) = [problem for problem in archive.check().problems if LEFTOVER in problem.where]
         assert told.state == "leftover"
     assert collected(survey, dry_run=True).deleted == (str(left),)
     assert hidden(place) == [left]
@@ -100,7 +100,9 @@ def test_what_a_killed_writer_left_beside_an_export_goes(survey, place):
     assert hidden(place) == []
     assert collected(survey).deleted == ()
     with provenn.open(survey, who="ada") as archive:
-        assert not [one for one in archive.check().problems if one.state == "leftover"], "no pin is left either"
+        assert not [problem for problem in archive.check().problems if problem.state == "leftover"], (
+            "no pin is left either"
+        )
 
 
 def test_what_it_had_put_aside_is_put_back(survey, place):

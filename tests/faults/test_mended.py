@@ -149,7 +149,7 @@ def test_a_commit_whose_answer_was_lost_is_waited_for_before_its_files_are_delet
         with database.writing() as writing:
             fragments.forget(writing, one.id)
         with database.writing() as writing:
-            columns = [(each.identity, each.name) for each in stars.schema.attributes]
+            columns = [(attribute.identity, attribute.name) for attribute in stars.schema.attributes]
             size = {"rows": one.rows, "files": one.files, "seconds": 1.0}
             fragments.register(writing, stars, columns, location=one.location, **size)
             cleaning = threading.Thread(target=storing._clean_up, args=(database, store, one.location))

@@ -79,7 +79,7 @@ def define_sources(archive: provenn.Archive, folder: Path) -> None:
 
 def defining(name: str, define: Callable[[provenn.Archive], object], *rows: Definition, private: bool = False) -> Event:
     def model(world: World, who: str) -> None:
-        world.definitions.extend(replace(one, private_to=who) if private else one for one in rows)
+        world.definitions.extend(replace(row, private_to=who) if private else row for row in rows)
 
     return Event(f"define {name}", define, model=model)
 
@@ -118,15 +118,15 @@ def _store(archive: provenn.Archive, name: str) -> None:
     """Register a fragment of a catalog, if it is defined."""
     if name in archive:
         one = archive[name].definition
-        columns = [(each.identity, each.name) for each in one.schema.attributes]
+        columns = [(attribute.identity, attribute.name) for attribute in one.schema.attributes]
         with archive.context.database.writing() as writing:
             fragments.register(writing, one, columns, location=name, rows=3, files=(), seconds=1.0)
 
 
 def _retract(archive: provenn.Archive) -> None:
-    for one in archive.facts():
-        if one.origin == "declared":
-            archive.retract(one.id)
+    for fact in archive.facts():
+        if fact.origin == "declared":
+            archive.retract(fact.id)
 
 
 TWICE, PLUS = ("sql", ("z", "w * 2")), ("sql", ("w", "g + 1"))
@@ -293,7 +293,7 @@ def modelled(events: Sequence[Event], people: Mapping[str, str]) -> World:
 def check_meanings(world: World, archives: Sequence[provenn.Archive], asked: Sequence[tuple[str, str]]) -> None:
     """Make sure that all archives say the same to each person, and what the model says."""
     for who in (None, "ada", "bob"):
-        seen = [one if who is None else one.as_seen_by(who) for one in archives]
+        seen = [archive if who is None else archive.as_seen_by(who) for archive in archives]
         _check_seen(world.seen_by(who), seen, asked)
 
 

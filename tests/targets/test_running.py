@@ -101,7 +101,7 @@ def test_an_overlapping_request_computes_the_remainder_only(z):
     assert values(z.ask("mag < 2").to_arrow(), z.name) == right(range(20))
     assert z.calls() == list(range(20))
     wider = z.ask("mag < 3")
-    assert [one.extent for one in wider.plan().calculations] != []
+    assert [calculation.extent for calculation in wider.plan().calculations] != []
     assert values(wider.to_arrow(), z.name) == right(range(30))
     assert z.calls() == list(range(20, 30))
     crossing = z.ask("mag >= 1.5 AND mag < 3.5", "dec")
@@ -176,7 +176,7 @@ def test_what_is_stored_is_reused(asked_before, how):
     target = REPEATED[how](asked_before)
     plan = target.plan()
     assert plan.calculations == ()
-    assert asked_before.name in {name for one in plan.fragments for _, name in one.columns}
+    assert asked_before.name in {name for fragment in plan.fragments for _, name in fragment.columns}
     before = len(asked_before.archive.fragments())
     table = target.to_arrow()
     assert asked_before.calls() == []
@@ -204,7 +204,7 @@ def test_reuse_is_recorded(archive, z):
     assert second.id > first.id
     assert identity in second.reused
     assert second.computed == ()
-    assert archive.fragments()[-1].fragment.uses >= 1 or any(one.fragment.uses for one in archive.fragments())
+    assert archive.fragments()[-1].fragment.uses >= 1 or any(stored.fragment.uses for stored in archive.fragments())
 
 
 # --- changed code ---
@@ -242,10 +242,10 @@ def test_changed_code_makes_old_fragments_unusable_and_leaves_them_listed(archiv
     assert again.plan().fragments == ()
     assert again.to_arrow().column(name).to_pylist()[4] == 60.0
     assert again.plan().calculations == ()
-    listed = {one.fragment.id: one for one in archive.fragments(dropped=True)}
+    listed = {stored.fragment.id: stored for stored in archive.fragments(dropped=True)}
     assert kept.id in listed
     assert listed[kept.id].fragment.removed_at is None
-    assert {one.fragment.id for one in listed.values()} >= {one.id for one in again.plan().fragments}
+    assert {one.fragment.id for one in listed.values()} >= {fragment.id for fragment in again.plan().fragments}
     del sys.modules[module]
 
 
@@ -334,7 +334,7 @@ def test_values_that_are_missing_are_null_and_never_kept(archive, z):
     assert values(found, name) == expected
     assert values(found, z.name) == right(range(N))
     assert z.calls() == list(range(N))
-    held = {name for one in archive.fragments()[before:] for name in one.attributes}
+    held = {name for fragment in archive.fragments()[before:] for name in fragment.attributes}
     assert name not in held
     assert "bt" not in held
     dropped = archive.target("stars", [name], missing="drop").to_arrow()
@@ -402,7 +402,7 @@ def test_a_fragment_whose_files_are_gone_is_noticed_and_computed_again(archive, 
     assert values(asked.to_arrow(), z.name) == right(range(10))
     assert z.calls() == list(range(10))
     assert asked.plan().calculations == ()
-    (gone,) = [one for one in archive.fragments(dropped=True) if one.fragment.id == kept.id]
+    (gone,) = [stored for stored in archive.fragments(dropped=True) if stored.fragment.id == kept.id]
     assert "damaged" in gone.unusable
     assert values(asked.to_arrow(), z.name) == right(range(10))
     assert z.calls() == []

@@ -191,3 +191,20 @@ def test_a_backup_refuses_whatever_a_check_calls_damage(folder, tmp_path, table,
             archive.backup(tmp_path / "copy")
         assert not (tmp_path / "copy").exists()
         assert archive.backup(tmp_path / "copy", skip_damaged=True).damaged
+
+
+@pytest.mark.parametrize("size", [1, 2, 1000])
+def test_definitions_are_read_in_batches_and_nothing_is_missed(archive, tmp_path, monkeypatch, size):
+    """Whatever the size of a batch, the check shows its progress, and finds a change in any of the definitions."""
+    monkeypatch.setattr("provenn.soundness.definition_checks._EVERY", size)
+    calls = []
+    summary = archive.backup(
+        tmp_path / "sound", checking=lambda subject, checked, total: calls.append((subject, checked, total))
+    )
+    counted = [(checked, total) for subject, checked, total in calls if subject == "definitions" and total]
+    assert counted == [(number, len(archive)) for number in range(0, len(archive), size)]
+    assert summary.verified_definitions == len(archive)
+    assert {"facts", "audit log", "fragments"} <= {subject for subject, _, _ in calls}
+    digest = break_definition(archive)
+    with pytest.raises(CorruptArchiveError, match=digest[:12]):
+        archive.backup(tmp_path / "damaged")

@@ -201,7 +201,7 @@ def test_jobs_run_side_by_side_wait_their_turn_and_are_cancelled(client, archive
     assert until(client, slow[1], "cancelled")
     assert client.get(f"/jobs/{slow[0]}/data").status_code == 404
     assert client.post(f"/api/jobs/{next_one}/cancel").json()["state"] == "done", "what has ended stays as it is"
-    assert [one.outcome for one in archive.runs(most=5)].count("cancelled") == 2
+    assert [run.outcome for run in archive.runs(most=5)].count("cancelled") == 2
     assert archive.target("bright", ["vmag"]).count() == 2, "Spark goes on"
 
 

@@ -99,7 +99,7 @@ def test_notes_are_written_in_their_order_with_the_moment_and_the_person(archive
             notes.note_deed("look", f"page {number}", who="ben")
     assert notes.flush(60)
     with archive.context.database.reading() as reading:
-        done = [one for one in audit_log.find_recent_actions(reading) if one.action == "look"]
+        done = [action for action in audit_log.find_recent_actions(reading) if action.action == "look"]
     assert [one.subject for one in done] == [f"page {number}" for number in reversed(range(30))]
     assert {one.who for one in done} == {"ben"}
     assert [one.at for one in done] == sorted((one.at for one in done), reverse=True)
@@ -132,7 +132,7 @@ def test_a_note_that_can_never_be_written_takes_no_other_along(archive, caplog):
             notes.note_deed("look", subject, who="ben")
     assert notes.flush(60)
     with archive.context.database.reading() as reading:
-        assert [one.subject for one in audit_log.find_recent_actions(reading, 2)] == ["two", "one"]
+        assert [action.subject for action in audit_log.find_recent_actions(reading, 2)] == ["two", "one"]
     assert "could not be written" in caplog.text
     notes.close()
 

@@ -48,7 +48,7 @@ def test_a_quota_of_ones_own_goes_before_that_of_everybody(archive):
     set_quotas(archive, EVERYONE, {"jobs": None})
     assert [used(archive, who, "stored").limit for who in ("ben", "cleo")] == [100, 100]
     assert used(archive, "ben", "jobs").limit is None
-    assert [(one.who, one.kind, one.amount, one.set_by) for one in list_quotas(archive)] == [
+    assert [(quota.who, quota.kind, quota.amount, quota.set_by) for quota in list_quotas(archive)] == [
         (EVERYONE, "stored", 100, "ada")
     ]
     noted = [(one.action, one.subject, one.detail) for one in archive.audit(most=2)]
