@@ -18,6 +18,7 @@ NUMBERS = ("double", "float", "int", "tinyint", "decimal(5,2)")
 COLUMNS = {f"{letter}{number}": kind for letter, kind in zip("dfitm", NUMBERS, strict=True) for number in range(3)} | {
     "s0": "string",
     "s1": "string",
+    **dict.fromkeys(["b0", "b1", "b2"], "boolean"),
 }
 
 _DOUBLES = [0.0, -0.0, 5e-324, -5e-324, 1e-300, 0.1, 0.3, 1.0, -1.0, 2.0, 3.0, 20.0, 21.0, 30.0, 1e16, -1e16, 1e300]
@@ -40,6 +41,8 @@ def values(kind: str) -> st.SearchStrategy:
         some = st.one_of(st.sampled_from([-top, 1 - top, top - 1, top - 2, 0, 1, -1]), st.integers(-12, 12))
     elif kind == "string":
         some = st.sampled_from(_WORDS)
+    elif kind == "boolean":
+        some = st.booleans()
     else:
         some = st.one_of(st.sampled_from([-99_999, 99_999, 0, 1, -1]), st.integers(-500, 500)).map(
             lambda cents: Decimal(cents) / 100
@@ -57,13 +60,15 @@ def neighbours(kind: str, value) -> list:
             return [value, *(float(np.nextafter(width(value), width(end))) for end in (-math.inf, math.inf))]
     if kind == "string":
         return [value, value + "\0", value[:-1]]
+    if kind == "boolean":
+        return [True, False]
     step = Decimal(1) / 100 if kind.startswith("decimal") else 1
     return [value, value + step, value - step]
 
 
 def fit(kind: str, value):
     """A value rounded to its type, or NULL if it lies beyond the type."""
-    if value is None or kind in ("double", "string"):
+    if value is None or kind in ("double", "string", "boolean"):
         return value
     if kind == "float":
         with np.errstate(all="ignore"):
@@ -129,6 +134,8 @@ def write_constant(kind: str, value) -> str:
         return f"{value!r}D" if kind == "double" else f"{np.float32(value)!s}F"
     if kind == "string":
         return "'" + "".join("\\u0000" if one == "\0" else one for one in value) + "'"
+    if kind == "boolean":
+        return str(value).upper()
     if kind == "tinyint":
         return f"CAST({value} AS TINYINT)"
     return f"CAST({value} AS {kind.upper()})" if kind.startswith("decimal") else str(value)
@@ -225,7 +232,7 @@ class Presence:
 def terms(draw, kind: str, depth: int = 2):
     """Terms of a type."""
     names = [name for name, own in COLUMNS.items() if own == kind]
-    if kind == "string" or depth == 0 or draw(st.integers(0, 2)) == 0:
+    if kind in ("string", "boolean") or depth == 0 or draw(st.integers(0, 2)) == 0:
         return Column(draw(st.sampled_from(names)), kind)
     if draw(st.integers(0, 5)) == 0:
         return Number(fit(kind, draw(values(kind).filter(lambda value: value is not None))), kind)
@@ -247,7 +254,7 @@ def terms(draw, kind: str, depth: int = 2):
 @st.composite
 def conditions(draw, row: dict):
     """Conditions that a row just fulfils, or just misses."""
-    kind = draw(st.sampled_from([*NUMBERS, "double", "double", "string"]))
+    kind = draw(st.sampled_from([*NUMBERS, "double", "double", "string", "boolean"]))
     term = draw(terms(kind))
     form = draw(st.integers(0, 6))
     if form == 0:

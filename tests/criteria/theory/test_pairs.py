@@ -17,6 +17,7 @@ TYPES = {
     **dict.fromkeys(["p", "q"], "decimal(8,2)"),
     **dict.fromkeys(["s", "t", "u"], "string"),
     **dict.fromkeys(["day", "night"], "date"),
+    **dict.fromkeys(["v", "w"], "boolean"),
 }
 SCHEMA = {name: Attribute(name, parse_type(kind)) for name, kind in TYPES.items()}
 FOUND = {name: DefinedAttribute(name, attribute.type, True) for name, attribute in SCHEMA.items()}
@@ -44,6 +45,9 @@ PROVED = [
     ("g = 20 AND r = 20", subset, "g = r"),
     ("s = t AND t = 'x'", subset, "s = 'x'"),
     ("k < m AND m < 3", subset, "k < 2"),
+    ("v AND NOT w", subset, "v > w"),
+    ("v < w", subset, "w"),
+    ("v AND NOT w", disjoint, "v < w"),
     # equal terms
     ("sal = 3 AND comm = sal + 5", equal, "sal = 3 AND comm = 8"),
     ("a = b AND a + c > 3", subset, "b + c > 3"),

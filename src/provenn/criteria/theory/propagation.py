@@ -17,7 +17,7 @@ from provenn.criteria.nodes import Call, Nulls
 from provenn.criteria.theory.arithmetic import Arithmetic, narrow_by_order
 from provenn.criteria.theory.terms import TermGraph
 from provenn.criteria.theory.values import Values, find_all_values
-from provenn.criteria.types import INTEGRAL
+from provenn.criteria.types import BOOLEAN, INTEGRAL
 
 __all__ = ["EQUAL", "GREATER", "LESS", "NoValueError", "Propagation"]
 
@@ -238,6 +238,8 @@ class Propagation:
             return  # the comparison is NULL
         left, right = self.graph.arguments[number]
         kind = self.graph.get_type(left)
+        if kind == BOOLEAN:  # the only type whose keys are in the reverse order: TRUE is greater, and has the lower key
+            left, right, sides = right, left, sides[::-1]
         (low, high), (other_low, other_high) = (side.find_ends(kind) for side in sides)
         if self.find_class(left) == self.find_class(right):
             outcomes = [EQUAL]
