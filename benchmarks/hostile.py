@@ -41,7 +41,7 @@ from benchmarks.archives import MEASURED, make_archive, name_of
 from benchmarks.measure import Minimum, show, show_load, shown
 from benchmarks.web import BARE, PATIENCE, Server, pages
 from provenn.archive import DATABASE
-from provenn.archive.serving import issue_token
+from provenn.archive.tokens import issue_token
 
 __all__ = ["Round", "heavy_requests", "main", "measure", "serving_people"]
 

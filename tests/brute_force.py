@@ -46,7 +46,7 @@ def reduced(hypercube: Hypercube, labels: Iterable[str]) -> Hypercube:
 
 def extended(known: set[Hypercube], labels: Sequence[str], more: Sequence[str]) -> set[Hypercube]:
     """All the hypercubes of the sets `more` that are consistent with those known of `labels`."""
-    return {one for one in hypercubes(more) if reduced(one, labels) in known}
+    return {hypercube for hypercube in hypercubes(more) if reduced(hypercube, labels) in known}
 
 
 def contents(region: Term, hypercube: Hypercube) -> frozenset[Region]:
@@ -65,7 +65,7 @@ def holds(statement: Statement, hypercube: Hypercube) -> bool:
         case SetComparison(compare, left, right):
             return COMPARE[compare](contents(left, hypercube), contents(right, hypercube))
         case Property(name, arguments):
-            sets = [contents(one, hypercube) for one in arguments]
+            sets = [contents(argument, hypercube) for argument in arguments]
             match name:
                 case "empty":
                     return not sets[0]
@@ -82,7 +82,7 @@ def holds(statement: Statement, hypercube: Hypercube) -> bool:
 
 def models(statement: Statement, labels: Sequence[str]) -> set[Hypercube]:
     """The hypercubes of these sets in which the statement holds."""
-    return {one for one in hypercubes(labels) if holds(statement, one)}
+    return {hypercube for hypercube in hypercubes(labels) if holds(statement, hypercube)}
 
 
 def read(relationship: Relationship) -> set[Hypercube]:

@@ -98,7 +98,7 @@ def at_once(workers: int, work: Callable[..., Done], *arguments: object) -> list
         there.close()
         ends.append(here)
         children.append(child)
-    found = [one.recv() for one in ends]
+    found = [end.recv() for end in ends]
     for child in children:
         child.join()
     return found
@@ -153,7 +153,7 @@ def contradictions(place: str, _folder: str, workers: int, rounds: int, _seed: i
     told = at_once(workers, _contradict, place, rounds)
     counts = _counts(told)
     with open_database(place) as database, database.reading() as reading:
-        held = {str(one.statement): one.id for one in stored_facts.find_all_facts(reading)}
+        held = {str(fact.statement): fact.id for fact in stored_facts.find_all_facts(reading)}
     for number in range(rounds):
         said = [str(one) for one in impossible(number)]
         refused = [one for one in said if one not in held]
@@ -297,7 +297,7 @@ class _Doing:
 
     def take_back(self, done: Done, _number: int) -> None:
         with self.database.reading() as reading:
-            held = [one.id for one in stored_facts.find_all_facts(reading)]
+            held = [fact.id for fact in stored_facts.find_all_facts(reading)]
         if not held:
             return
 
@@ -356,11 +356,11 @@ def _look_for(place: str, folder: str, told: list[Done], counts: dict[str, Any])
                 if len(catalog_names.read_name_history(reading, name)) != number:
                     lost.append(f"a change of the name {name}")
             retracted = {what for word, what in did if word == "retracted"}
-            held = {one.id: one for one in stored_facts.find_all_facts(reading, retracted=True)}
+            held = {fact.id: fact for fact in stored_facts.find_all_facts(reading, retracted=True)}
             for number in {what for word, what in did if word == "declared"}:
                 if number not in held or held[number].holds == (number in retracted):
                     lost.append(f"fact #{number}")
-            stored = {one.id: one for one in fragments.all_fragments(reading, dropped=True)}
+            stored = {fragment.id: fragment for fragment in fragments.all_fragments(reading, dropped=True)}
             dropped = {each for word, what in did if word == "cleaned" for each in what}
             for number in {what for word, what in did if word == "stored"}:
                 one = stored.get(number)
@@ -368,7 +368,7 @@ def _look_for(place: str, folder: str, told: list[Done], counts: dict[str, Any])
                     lost.append(f"fragment #{number}")
                 elif one.is_usable and find_parquet_damage(store, one.location, one.files):
                     lost.append(f"files of fragment #{number}")
-    there = {f"{where}/{one.name}" for where in (FRAGMENTS, TEMPORARY) for one in store.entries(where)}
+    there = {f"{where}/{entry.name}" for where in (FRAGMENTS, TEMPORARY) for entry in store.entries(where)}
     counts["left over"] = len(there - {one.location for one in stored.values() if one.removed_at is None})
 
 

@@ -38,7 +38,7 @@ def play_store(
     """Store all attributes of a catalog as Spark would; the values are played."""
     place = Path(folder.at("fragments", name))
     place.mkdir(parents=True)
-    names = [one.name for one in catalog.schema.attributes]
+    names = [attribute.name for attribute in catalog.schema.attributes]
     for part in range(parts):
         numbers = list(range(part * ROWS, (part + 1) * ROWS))
         pq.write_table(pa.table(dict.fromkeys(names, numbers)), place / f"part-{part}.parquet")
@@ -47,7 +47,7 @@ def play_store(
         catalog_store.add_catalogs(writing, catalog)
         counts.record_count(writing, catalog.digest, found.rows)
         return fragments.register(
-            *(writing, catalog, [(one.identity, one.name) for one in catalog.schema.attributes]),
+            *(writing, catalog, [(attribute.identity, attribute.name) for attribute in catalog.schema.attributes]),
             location=f"fragments/{name}",
             rows=found.rows,
             files=found.files,
@@ -72,7 +72,7 @@ def fill(archive: Archive, folder: Path) -> None:
     archive.retract(archive.declare("nonempty(faint)", reason="thought").id, reason="not so sure")
     assert archive.prove("near <= stars").verdict == "holds"
     assert archive.prove("nonempty(bright)").verdict == "holds"
-    database, store = archive._database, archive._workshop.folder
+    database, store = archive.context.database, archive.context.workshop.folder
     (fact,) = [one.id for one in archive.facts()]
     play_store(database, store, distant.definition, "distant", facts=[fact])
     gone = play_store(database, store, faint.definition, "faint")

@@ -2,6 +2,7 @@
 
 import doctest
 import inspect
+import math
 import re
 import shlex
 from collections.abc import Iterator
@@ -120,9 +121,9 @@ def namespace() -> Iterator[dict[str, object]]:
     """What the examples of a page define; archives that they leave open are closed, and with them Spark."""
     names: dict[str, object] = {"__name__": "__example__"}
     yield names
-    for one in names.values():
-        if isinstance(one, provenn.Archive):
-            one.close()
+    for name in names.values():
+        if isinstance(name, provenn.Archive):
+            name.close()
 
 
 @each_page
@@ -131,6 +132,7 @@ def test_examples_do_what_they_show(page, tmp_path, monkeypatch, namespace):
     monkeypatch.chdir(tmp_path)
     # A slow machine would show progress.
     monkeypatch.setattr("provenn.cli.archives._show_progress", lambda _progress: None)
+    monkeypatch.setattr("provenn.cli.backup._INTERVAL", math.inf)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
     for language, text in blocks(page, "console", "pycon", "python"):
         if language == "console":

@@ -99,21 +99,21 @@ def keep_moc(archive, folder):
 
 
 def keep_converted(archive, _folder):
-    store = archive._workshop.folder
+    store = archive.context.workshop.folder
     temporary = store.new_temporary_address()
     pq.write_table(pa.table({"x": [1]}), temporary)
     keep_conversion(store, temporary, "a" * 64, "b" * 64)
 
 
 def store_parts(archive, folder):
-    store = archive._workshop.folder
+    store = archive.context.workshop.folder
     temporary = Path(store.new_temporary_address())
     (temporary / "inner").mkdir(parents=True)
     for name in ("part-0.parquet", "inner/part-1.parquet"):
         pq.write_table(pa.table({"x": [1]}), temporary / name)
     store.publish(str(temporary), "fragments", "parts")
     stars = archive.ingest("stars", write_stars(folder), key="hip", population="star")
-    play_store(archive._database, store, stars.definition, "played")
+    play_store(archive.context.database, store, stars.definition, "played")
 
 
 def export(archive, folder):
@@ -157,7 +157,7 @@ PUBLISHERS: list[Callable] = [
 ]
 
 
-@pytest.mark.parametrize("publish", PUBLISHERS, ids=[one.__name__ for one in PUBLISHERS])
+@pytest.mark.parametrize("publish", PUBLISHERS, ids=[publisher.__name__ for publisher in PUBLISHERS])
 def test_a_power_cut_loses_nothing_that_has_a_name(disk, archive, tmp_path, monkeypatch, publish):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     publish(archive, tmp_path)

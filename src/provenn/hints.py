@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Self
 
-__all__ = ["NAME_FORMAT", "SET_STORE", "Hint", "phrase_for_command", "phrase_for_page"]
+__all__ = ["NAME_FORMAT", "SET_STORE", "Hint", "find_page_target", "phrase_for_command", "phrase_for_page"]
 
 
 class Hint(str):
@@ -18,6 +18,8 @@ class Hint(str):
         The remedy at a terminal: options and commands.
     page
         The remedy on a page of the server; by default the words for a terminal, which the administrator uses.
+    target
+        The page of the server that the remedy leads to, as a path such as ``/catalogs``: the remedy is then a link.
 
     Examples
     --------
@@ -26,18 +28,22 @@ class Hint(str):
     'pass overwrite=True'
     >>> phrase_for_command(hint)
     'add --overwrite'
+    >>> find_page_target(Hint("archive.facts() lists them", page="see the facts", target="/knowledge"))
+    '/knowledge'
     """
 
-    __slots__ = ("command", "page")
+    __slots__ = ("command", "page", "target")
 
     command: str
     page: str
+    target: str
 
-    def __new__(cls, python: str, *, command: str | None = None, page: str | None = None) -> Self:
+    def __new__(cls, python: str, *, command: str | None = None, page: str | None = None, target: str = "") -> Self:
         """Return the hint; words that are not given are those of the interface before."""
         hint = super().__new__(cls, python)
         hint.command = python if command is None else command
         hint.page = hint.command if page is None else page
+        hint.target = target
         return hint
 
 
@@ -49,6 +55,11 @@ def phrase_for_command(hint: str) -> str:
 def phrase_for_page(hint: str) -> str:
     """Return the words of a hint on a page of the server."""
     return hint.page if isinstance(hint, Hint) else hint
+
+
+def find_page_target(hint: str) -> str:
+    """Return the path of the page that a hint leads to, or an empty text."""
+    return hint.target if isinstance(hint, Hint) else ""
 
 
 NAME_FORMAT: Final = Hint("name its format: format=…", command="name its format: --format …")

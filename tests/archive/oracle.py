@@ -52,7 +52,7 @@ def condition(random: Random, columns: dict[str, str], depth: int = 2) -> SQL:
     if depth and random.random() < 0.5:
         parts = [condition(random, columns, depth - 1) for _ in range(2)]
         form = random.choice(["({}) AND ({})", "({}) OR ({})", "NOT ({})", "({}) IS NOT TRUE", "({}) IS TRUE"])
-        return SQL(form.format(*(one.provenn for one in parts)), form.format(*(one.duckdb for one in parts)))
+        return SQL(form.format(*(part.provenn for part in parts)), form.format(*(part.duckdb for part in parts)))
     name, kind = random.choice(list(columns.items()))
     if kind == "boolean":
         return same(random.choice([name, f"NOT {name}", f"{name} IS NULL", f"{name} = TRUE", f"{name} <> TRUE"]))

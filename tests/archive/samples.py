@@ -39,7 +39,7 @@ def archive_on(database: Database) -> provenn.Archive:
 
 def dump(archive: provenn.Archive) -> list[str]:
     """Return all that an archive's database holds, as SQL; but for its memory of files, which are read in any case."""
-    with sqlite3.connect(archive._database.place) as connection:
+    with sqlite3.connect(archive.context.database.place) as connection:
         told = [line for line in connection.iterdump() if "file_hashes" not in line]
     connection.close()
     return told

@@ -220,11 +220,11 @@ def test_a_catalog_of_another_archive_is_not_one_of_this(survey, tmp_path):
 
 
 def change(archive, *statements):
-    place = archive._database.place
+    place = archive.context.database.place
     archive.close()
     with sqlite3.connect(place) as connection:
-        for one in statements:
-            connection.execute(one)
+        for statement in statements:
+            connection.execute(statement)
     connection.close()
 
 

@@ -35,13 +35,13 @@ def archive(tmp_path: Path) -> Iterator[provenn.Archive]:
 
 def patient(archive: provenn.Archive, patience: float) -> Database:
     """Return the archive's database, whose writers wait so long."""
-    where = archive._database.place
+    where = archive.context.database.place
     return open_database(where, who="ada", patience=patience)
 
 
 @contextmanager
 def somebody_writing(archive: provenn.Archive) -> Iterator[None]:
-    with open_database(archive._database.place, who="grace") as other, other.writing():
+    with open_database(archive.context.database.place, who="grace") as other, other.writing():
         yield
 
 
@@ -74,7 +74,7 @@ READINGS = {
     "target": lambda archive: len(archive.target("bright", ["hip", "twice"], keep="never").to_pandas()),
     "plan": lambda archive: str(archive.target("bright", ["hip", "twice"]).plan()) != "",
     "check": lambda archive: archive.check().sound,
-    "export": lambda archive: archive.export_definitions(Path(archive._database.place).with_name("all.provenn")),
+    "export": lambda archive: archive.export_definitions(Path(archive.context.database.place).with_name("all.provenn")),
 }
 
 
@@ -83,7 +83,7 @@ def test_nobody_who_reads_waits_for_somebody_who_writes(archive: provenn.Archive
     archive["doubled"].store()
     for _ in range(2):  # what the first round counts, the second knows
         expected = {name: read(archive) for name, read in READINGS.items() if name != "export"}
-    endless = replace(archive._database, patience=FOR_EVER)
+    endless = replace(archive.context.database, patience=FOR_EVER)
     monkeypatch.setattr(Database, "writing", _endless(Database.writing))
     with somebody_writing(archive):
         for name, read in READINGS.items():

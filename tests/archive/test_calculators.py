@@ -37,7 +37,7 @@ def test_a_function_derives_attributes_without_being_called(archive, stars, modu
     assert stars.derive("dist_pc") == near, "by the name of the attribute"
     assert "calculated by distances_of_stars:distance" in str(near)
     assert archive["near"].schema == near.schema
-    assert [one.name for one in archive.calculators()] == ["distance"]
+    assert [calculator.name for calculator in archive.calculators()] == ["distance"]
 
 
 def test_sql_is_a_calculator_too_and_is_checked_when_it_is_used(archive, stars):

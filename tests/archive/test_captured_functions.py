@@ -65,11 +65,11 @@ def script(registered: Path) -> Path:
 
 def computed(archive: provenn.Archive, engine: Engine) -> list[float]:
     """The attribute of the script, on the Spark of all tests."""
-    archive._workshop._pipeline = Pipeline(archive._database, archive._workshop.folder, engine)
+    archive.context.workshop._pipeline = Pipeline(archive.context.database, archive.context.workshop.folder, engine)
     try:
         found = archive.target("stars", ["thrice"], where="plx > 50", keep="never").to_pandas()
     finally:
-        archive._workshop._pipeline = None
+        archive.context.workshop._pipeline = None
     return found["thrice"].tolist()
 
 

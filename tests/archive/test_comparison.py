@@ -27,7 +27,7 @@ def survey(archive, stars):
 
 
 def states(comparison):
-    return {one.words: one.says for one in comparison.regions}
+    return {region.words: region.says for region in comparison.regions}
 
 
 def test_each_region_must_be_empty_must_hold_something_or_is_unknown(survey):
@@ -46,7 +46,7 @@ def test_each_region_must_be_empty_must_hold_something_or_is_unknown(survey):
         "in brighter, bright and north": "unknown",
     }
     assert found.regions[3].inside == (False, True, True)
-    assert [(one.left, one.right, one.summary) for one in found.relations] == [
+    assert [(relation.left, relation.right, relation.summary) for relation in found.relations] == [
         ("brighter", "bright", "subset"),
         ("brighter", "north", "unknown"),
         ("bright", "north", "unknown"),
@@ -72,7 +72,7 @@ def test_a_catalog_may_be_named_twice(survey):
     alone = survey.compare("bright", "bright")
     assert alone.names == ("bright",)
     assert states(alone) == {"outside": "must hold something", "in bright": "unknown"}
-    assert [one.words for one in alone.relations] == ["bright has the same sources as bright"]
+    assert [relation.words for relation in alone.relations] == ["bright has the same sources as bright"]
     survey.name("bright", "shining")
     assert survey.compare("bright", "faint", "shining") == survey.compare("bright", "faint", survey["bright"])
     assert survey.compare("shining", "bright", "faint").names == ("shining", "faint")
@@ -110,7 +110,7 @@ def test_how_one_relates_to_many_is_what_relate_says_of_each(survey):
     others = ["stars", "bright", "brighter", "faint", "north", "bright"]
     found = survey.relations("bright", others)
     assert [one for one, _ in found] == survey.catalogs(others)
-    assert [summary for _, summary in found] == [survey.relate("bright", one).summary for one in others]
+    assert [summary for _, summary in found] == [survey.relate("bright", other).summary for other in others]
     assert survey.relations("bright", []) == []
 
 

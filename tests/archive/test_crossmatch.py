@@ -102,7 +102,7 @@ def test_lineage_pictures_and_reports(survey):
     assert "crossmatch" in survey.neighbourhood("stars", depth=2, direction="both").svg()
     for name in ("pairs", "matched", "stars", "counterparts"):
         assert name in render_report(make_report(survey, name))
-    assert sorted(one.name for one in survey.provenance("matched").bases) == ["galaxies", "stars"]
+    assert sorted(base.name for base in survey.provenance("matched").bases) == ["galaxies", "stars"]
 
 
 def test_new_files_give_new_pairs(survey, tmp_path):

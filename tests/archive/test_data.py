@@ -134,9 +134,9 @@ def test_what_is_stored_is_listed_and_used(survey):
     assert stored.attributes == ("hip", "dist_pc")
     assert stored.fragment.rows == 6
     assert near.store(attributes=["dist_pc"]).fragment.id == stored.fragment.id, "it is kept once"
-    assert stored.fragment.id in [one.fragment.id for one in survey.fragments("near")]
+    assert stored.fragment.id in [stored_part.fragment.id for stored_part in survey.fragments("near")]
     plan = near.keep("dist_pc").plan()
-    assert [one.id for one in plan.fragments] == [stored.fragment.id]
+    assert [fragment.id for fragment in plan.fragments] == [stored.fragment.id]
     with pytest.raises(AttributeNotFoundError, match="did you mean dist_pc"):
         near.store(attributes=["dist_pcc"])
 
@@ -224,7 +224,7 @@ def test_a_store_that_is_told_by_a_relative_path_is_found_from_anywhere(tmp_path
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     with provenn.open(tmp_path / "survey") as archive:
-        assert archive._workshop.folder.location == str(tmp_path / "disk")
+        assert archive.context.workshop.folder.location == str(tmp_path / "disk")
 
 
 def test_a_database_on_a_server_must_be_told_where_data_are_kept(spark, tmp_path):
@@ -252,7 +252,7 @@ def test_opening_an_archive_starts_nothing(tmp_path):
     with provenn.open(tmp_path / "survey", spark="spark://nowhere.invalid:7077") as archive:
         stars = archive.ingest("stars", write_parquet(tmp_path / "s.parquet"), key="hip", population="star")
         assert stars.select("vmag < 6").plan() is not None
-        assert archive._workshop._pipeline is None
+        assert archive.context.workshop._pipeline is None
         with pytest.raises(EngineError, match=r"no Spark answers at spark://nowhere\.invalid:7077"):
             stars.to_arrow()
 

@@ -131,7 +131,7 @@ def test_a_lineage_is_a_tree_down_to_the_files_that_shows_nothing_twice(survey, 
         "├── bright: the sources of stars where vmag < 6 …",
         "└── near: stars, with dist_pc = 1000 / plx …",
     ]
-    assert [one.name for one in survey.lineage("faint").steps] == ["faint", "bright", "stars"]
+    assert [step.name for step in survey.lineage("faint").steps] == ["faint", "bright", "stars"]
 
 
 def test_a_lineage_may_be_very_deep(archive, stars):

@@ -28,13 +28,13 @@ def test_b_and_d_have_the_same_sources_by_the_three_facts_of_their_lineage(examp
     relation = example.relate("B", "D")
     assert relation.summary == "equal"
     assert relation.statement == statement("B == D")
-    assert [str(one.statement) for one in relation.reasons] == FACTS
-    assert [one.because for one in relation.reasons] == [
+    assert [str(reason.statement) for reason in relation.reasons] == FACTS
+    assert [reason.because for reason in relation.reasons] == [
         "B: the sources of A where vmag < 6",
         "C: A, with dist_pc = 1000 / plx",
         "D: the attributes of B and C, for the sources common to all",
     ]
-    assert [str(one) for one in relation.why.facts] == FACTS
+    assert [str(fact) for fact in relation.why.facts] == FACTS
     assert str(relation).startswith("B has the same sources as D\n")
 
 

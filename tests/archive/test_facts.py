@@ -45,7 +45,7 @@ def built(monkeypatch):
 
 
 def kept(archive) -> list[str]:
-    with sqlite3.connect(archive._database.place) as connection:
+    with sqlite3.connect(archive.context.database.place) as connection:
         found = [verdict for (verdict,) in connection.execute("SELECT verdict FROM proofs ORDER BY verdict")]
     connection.close()
     return found
@@ -65,7 +65,7 @@ def test_what_is_declared_is_used_and_told(survey):
     )
     relation = survey.relate("bright", "others_bright")
     assert relation.summary == "disjoint"
-    assert [one.because for one in relation.reasons if "fact" in one.because] == [
+    assert [reason.because for reason in relation.reasons if "fact" in reason.because] == [
         "fact #1, declared by ada: declination ranges"
     ]
     assert survey.declare("disjoint(stars, others)") == fact, "once is enough"
@@ -78,7 +78,7 @@ def test_a_fact_about_descendants_says_something_of_their_ancestors(survey):
     survey["bright"].restrict("others_bright", name="shared")
     survey.declare("nonempty(shared)")
     assert survey.relate("stars", "others").summary == "overlapping"
-    assert [str(one.statement) for one in survey.prove("overlapping(stars, others)").reasons] == [
+    assert [str(reason.statement) for reason in survey.prove("overlapping(stars, others)").reasons] == [
         'bright == stars & "vmag < 6"',
         'others_bright == others & "vmag < 6"',
         "shared == bright & others_bright",
@@ -91,7 +91,7 @@ def test_facts_bind_to_catalogs_not_to_names(survey, stars):
     survey.name(stars.select("vmag < 1"), "bright", move=True)
     assert not survey.prove("nonempty(bright)")
     digest = survey.log("bright")[1].catalog
-    assert [str(one.statement) for one in survey.facts()] == [f"nonempty({quote_label(digest[:12])})"]
+    assert [str(fact.statement) for fact in survey.facts()] == [f"nonempty({quote_label(digest[:12])})"]
     assert survey.facts(digest) == survey.facts()
     assert survey.facts("bright") == []
 
@@ -112,7 +112,7 @@ def test_what_contradicts_is_refused_with_the_minimal_conflict_in_names(survey, 
     before = dump(survey)
     with pytest.raises(ContradictionError) as caught:
         survey.declare(said)
-    told = [str(one) for one in caught.value.conflict.facts]
+    told = [str(fact) for fact in caught.value.conflict.facts]
     assert set(conflict) <= set(told)
     assert Knowledge(told, open_universe=False).consistent is False
     for left_out in told:
@@ -162,8 +162,8 @@ def test_a_retraction_ends_every_proof_that_used_the_fact_and_no_other(survey):
     assert kept(survey) == ["holds"] * 2
     assert survey.prove("disjoint(bright, others)").verdict == "unknown"
     assert survey.relate("bright", "others").summary == "unknown"
-    assert [one.id for one in survey.facts()] == [second.id]
-    assert [one.id for one in survey.facts(retracted=True)] == [first.id, second.id]
+    assert [fact.id for fact in survey.facts()] == [second.id]
+    assert [fact.id for fact in survey.facts(retracted=True)] == [first.id, second.id]
     survey.declare("overlapping(stars, others)")
     with pytest.raises(FactError, match="retracted"):
         survey.retract(first.id)
@@ -176,7 +176,7 @@ def test_without_the_right_to_write_answers_are_the_same_and_nothing_is_kept(sur
         path.chmod(0o555)
     try:
         with provenn.open(tmp_path / "survey", create=False) as again:
-            object.__setattr__(again._database, "read_only", True)  # the superuser may write anywhere
+            object.__setattr__(again.context.database, "read_only", True)  # the superuser may write anywhere
             assert again.relate("bright", "stars").summary == "subset"
             assert dump(again) == before
     finally:
@@ -203,12 +203,14 @@ def test_the_three_verdicts(survey):
 def test_given_facts_hold_for_one_question_only(survey):
     proof = survey.prove("disjoint(bright, others_bright)", given=["disjoint(stars, others)"])
     assert proof
-    assert [one.because for one in proof.reasons if one.statement == statement("disjoint(stars, others)")] == ["given"]
+    assert [reason.because for reason in proof.reasons if reason.statement == statement("disjoint(stars, others)")] == [
+        "given"
+    ]
     assert not survey.prove("disjoint(bright, others_bright)")
     assert (kept(survey), survey.facts()) == ([], [])
     with pytest.raises(ContradictionError) as caught:
         survey.prove("bright == others", given=["stars < bright"])
-    assert [str(one) for one in caught.value.conflict.facts] == ['bright == stars & "vmag < 6"', "stars < bright"]
+    assert [str(fact) for fact in caught.value.conflict.facts] == ['bright == stars & "vmag < 6"', "stars < bright"]
 
 
 def test_a_budget_that_runs_out_leaves_it_unknown(survey):

@@ -76,14 +76,17 @@ def test_values_show_themselves_before_spark_is_loaded_and_a_run_shows_its_progr
 
     cells = dict(zip(CELLS, notebook.cells, strict=True))
     results = {
-        name: one.data for name, cell in cells.items() for one in cell.outputs if one.output_type == "execute_result"
+        name: output.data
+        for name, cell in cells.items()
+        for output in cell.outputs
+        if output.output_type == "execute_result"
     }
     assert [name for name, said in SAID.items() if said not in results[name]["text/html"]] == []
     assert all(results[name]["text/plain"] for name in SAID), "there is a text too, where HTML is not shown"
     assert (results["before"]["text/plain"], results["after"]["text/plain"]) == ("False", "True")
 
     assert any(line.endswith(" s") for line in client.lines), client.lines
-    lines = [one.data["text/plain"] for one in cells["run"].outputs if one.output_type == "display_data"]
+    lines = [output.data["text/plain"] for output in cells["run"].outputs if output.output_type == "display_data"]
     assert lines
     assert set(lines) == {""}, "the line of a run is empty when it is over"
     left = {one.name for one in tmp_path.iterdir()} - {"runtime", "ipython"}

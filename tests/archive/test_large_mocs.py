@@ -67,7 +67,7 @@ def digest(catalog) -> str:
 
 
 def file_of(archive, catalog):
-    return Path(archive._workshop.folder.location, "mocs", f"{digest(catalog)}.txt")
+    return Path(archive.context.workshop.folder.location, "mocs", f"{digest(catalog)}.txt")
 
 
 def test_a_criterion_names_a_large_moc_by_digest_and_the_store_has_its_cells(archive, survey):
@@ -122,7 +122,7 @@ def test_the_moc_of_a_derived_attribute_and_of_a_calculator_is_kept(archive, sky
 
 def file_of_text(archive, text) -> bool:
     named = text.split("moc:")[1][:64]
-    return any(one.name == f"{named}.txt" for one in archive._workshop.folder.entries("mocs"))
+    return any(entry.name == f"{named}.txt" for entry in archive.context.workshop.folder.entries("mocs"))
 
 
 def test_an_unknown_digest_is_refused(sky):
@@ -135,7 +135,7 @@ def test_an_unknown_digest_is_refused(sky):
 def test_a_portable_file_brings_large_mocs_along(archive, survey, tmp_path):
     assert archive.export_definitions(tmp_path / "all.provenn")["moc"] == 1
     forget_all()
-    LIBRARY.remove_place(archive._workshop.folder.location)
+    LIBRARY.remove_place(archive.context.workshop.folder.location)
     with provenn.open(tmp_path / "other", who="bob") as other:
         came = other.import_definitions(tmp_path / "all.provenn")
         assert (came.new["moc"], came.there["moc"]) == (1, 0)
@@ -169,7 +169,7 @@ def test_a_backup_has_large_mocs_with_or_without_data(archive, tmp_path):
     for data in (True, False):
         archive.backup(tmp_path / f"copy {data}", data=data)
         forget_all()
-        LIBRARY.remove_place(archive._workshop.folder.location)
+        LIBRARY.remove_place(archive.context.workshop.folder.location)
         with provenn.open(tmp_path / f"copy {data}") as copy:
             assert copy.check(deep=True).problems == ()
             copy["sky"].select(box(4, 216, -2, 2), name="outer")
@@ -178,8 +178,8 @@ def test_a_backup_has_large_mocs_with_or_without_data(archive, tmp_path):
 
 @pytest.mark.usefixtures("survey", "tmp_path")
 def test_garbage_is_what_no_definition_names(archive):
-    Path(archive._workshop.folder.location, "mocs", f"{'a' * 64}.txt").write_text("3/1")
-    database, folder = archive._database, archive._workshop.folder
+    Path(archive.context.workshop.folder.location, "mocs", f"{'a' * 64}.txt").write_text("3/1")
+    database, folder = archive.context.database, archive.context.workshop.folder
     found = collect_garbage(database, folder, age=timedelta(0))
     assert found.deleted == (f"mocs/{'a' * 64}.txt",)
     assert not collect_garbage(database, folder, age=timedelta(0)).deleted
@@ -225,7 +225,7 @@ def test_an_import_whose_definitions_name_a_missing_moc_is_refused(archive, tmp_
     lines[-1] = json.dumps({"digest": sha256(b"".join(lines[:-1])).hexdigest()}).encode() + b"\n"
     (tmp_path / "bad.provenn").write_bytes(gzip.compress(b"".join(lines)))
     forget_all()
-    LIBRARY.remove_place(archive._workshop.folder.location)
+    LIBRARY.remove_place(archive.context.workshop.folder.location)
     with provenn.open(tmp_path / "other") as other, pytest.raises(FileError, match="no open archive holds the MOC"):
         other.import_definitions(tmp_path / "bad.provenn")
     with provenn.open(tmp_path / "other") as other:
@@ -252,7 +252,7 @@ def test_sources_in_and_outside_a_large_moc_are_those_that_mocpy_finds(working):
 
 def test_sources_in_and_outside_many_cones_are_those_that_astropy_finds(working):
     centres = np.random.default_rng(3).uniform([0, -3], [360, 3], (60, 2))
-    away = [angular_separation(*np.radians([COLUMNS["ra"], COLUMNS["dec"]]), *np.radians(one)) for one in centres]
+    away = [angular_separation(*np.radians([COLUMNS["ra"], COLUMNS["dec"]]), *np.radians(centre)) for centre in centres]
     inside = (np.degrees(away) <= 2).any(axis=0)
     text = " OR ".join(f"in_cone(ra, dec, {ra}, {dec}, 2)" for ra, dec in centres)
     fields = working["sky"].select(text, name="fields")

@@ -52,7 +52,7 @@ def test_by_construction_is_a_look_up_that_builds_no_knowledge(survey, stars, mo
 
 
 def test_what_is_found_is_read_when_it_is_looked_at(survey):
-    (found,) = [one for one in survey.same_sources("bright") if one.names]
+    (found,) = [catalog for catalog in survey.same_sources("bright") if catalog.names]
     assert found == survey["renamed"]
     assert found.attributes == ("hip", "v")
     assert repr(found) == "<Catalog renamed: RenameAttributes of star, 2 attributes>"
@@ -131,7 +131,7 @@ def test_of_many_populations_the_last_are_kept(survey, monkeypatch):
 
 def test_all_of_a_population_is_what_the_cone_of_all_is(survey):
     survey.declare("disjoint(faint, others)")
-    with survey._database.reading() as reading:
+    with survey.context.database.reading() as reading:
         for population in ("star", "galaxy", "quasar"):
             digests = populations.find_catalogs_in_population(reading, population)
             closed = stored_facts.read_closed_cone(reading, digests) if digests else ((), ())
@@ -147,7 +147,7 @@ def test_all_of_a_population_is_what_the_cone_of_all_is(survey):
 
 
 def test_a_definition_that_was_changed_proves_nothing(survey):
-    with survey._database.writing() as writing:
+    with survey.context.database.writing() as writing:
         changed = update(catalogs).where(catalogs.c.digest == survey["faint"].digest).values(kind="RestrictSources")
         writing.connection.execute(changed)
     with pytest.raises(CorruptArchiveError, match=survey.search("faint")[0].digest):

@@ -18,7 +18,7 @@ from tests.targets.sky import observed, pretend_stored
 
 
 def named(around):
-    return [one.name for one in around.picture.nodes]
+    return [node.name for node in around.picture.nodes]
 
 
 @pytest.fixture
@@ -62,10 +62,10 @@ def test_depth_and_direction(chain, direction, depth, found):
 
 
 def test_a_lineage_is_the_same_in_sentences_as_its_neighbourhood(chain):
-    whole = {one.digest: one for one in chain.lineage("half").steps}
-    for one in chain.neighbourhood("half", depth=9, direction="up").picture.nodes:
-        assert (one.name, one.kind, one.what) == (whole[one.id].name, whole[one.id].kind, whole[one.id].is_what)
-        assert (one.extent, one.stored) == (whole[one.id].extent, whole[one.id].stored)
+    whole = {step.digest: step for step in chain.lineage("half").steps}
+    for node in chain.neighbourhood("half", depth=9, direction="up").picture.nodes:
+        assert (node.name, node.kind, node.what) == (whole[node.id].name, whole[node.id].kind, whole[node.id].is_what)
+        assert (node.extent, node.stored) == (whole[node.id].extent, whole[node.id].stored)
 
 
 def test_the_nearest_and_those_with_a_name_come_first_and_the_rest_is_counted(archive, stars):
@@ -92,7 +92,7 @@ def test_how_much_is_stored(archive, tmp_path):
     bright = sky.select("g < 18", name="B")
     bright.keep(name="key")
     pretend_stored(bright, ["g"], 10)
-    stored = {one.name: one.stored for one in archive.neighbourhood("A").picture.nodes}
+    stored = {node.name: node.stored for node in archive.neighbourhood("A").picture.nodes}
     assert stored == {"A": 0.0, "B": pytest.approx(1 / 3), "key": 1.0}, "g, of g, r and dec; the key is always there"
     pretend_stored(bright, ["r", "dec"], 11)
     assert archive.neighbourhood("B").picture.nodes[0].stored == 1.0
@@ -184,7 +184,7 @@ def test_thousands_around_one_catalog_are_shown_in_part(archive, tmp_path):
     for i in range(2000):
         deep = SelectSources(deep, model.selection, f"vmag < {i}")
     wide = [SelectSources.of(base, f"vmag < {i}") for i in range(3000)]
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         catalog_store.add_catalogs(writing, deep, *wide, *parts)
     for which in (base.digest, deep.digest, wide[0].digest):
         around = archive.neighbourhood(which, depth=5)
@@ -222,7 +222,7 @@ def test_it_is_what_a_search_through_the_whole_lineage_finds(tmp_path_factory, l
                 near.update((one, min(step, near.get(one, step))) for one in frontier)
         around = archive.neighbourhood(made[focus], depth=depth)
     place = {one.digest: i for i, one in enumerate(made)}
-    assert {place[one.id] for one in around.picture.nodes} == set(near)
+    assert {place[node.id] for node in around.picture.nodes} == set(near)
     shown = {(a, b) for a, b in links if a in near and b in near}
     assert {(place[a], place[b]) for a, b in around.picture.edges} == shown
     for one in around.picture.nodes:
@@ -250,6 +250,6 @@ def test_the_picture_in_the_documentation(archive, tmp_path, golden):
     pretend_stored(both, ["vmag", "plx", "dist_pc"], 11)
     found = archive.neighbourhood("hipparcos", depth=4).picture
     # where the files are differs from test to test
-    nodes = tuple(replace(one, what=one.what.replace(f"{tmp_path}/", "")) for one in found.nodes)
-    assert {one.kind for one in nodes} == set(CLASSES)
+    nodes = tuple(replace(node, what=node.what.replace(f"{tmp_path}/", "")) for node in found.nodes)
+    assert {node.kind for node in nodes} == set(CLASSES)
     golden("docs/pictures/lineage.svg", lineage_svg(replace(found, nodes=nodes)))

@@ -104,14 +104,14 @@ def test_the_first_check_of_every_byte_makes_it_known_by_content(archive, dr1, d
 def test_files_that_did_not_change_since_they_were_ingested_are_taken_for_what_they_were(archive):
     archive.check(deep=True)
     assert archive.describe("stars").caveats == ()
-    with archive._database.reading() as reading:
+    with archive.context.database.reading() as reading:
         digest = archive["stars"].digest
         assert verified_keys.find_verified_counts(reading, [digest]) == {digest: 5_000}
 
 
 def test_what_was_verified_before_is_verified_again_if_files_may_have_changed(archive):
     archive.check(deep=True)
-    with archive._database.reading() as reading:
+    with archive.context.database.reading() as reading:
         assert verified_keys.find_verified_counts(reading, [archive["stars"].digest]) == {}
 
 
@@ -177,10 +177,10 @@ def test_a_table_that_was_given_is_found_again(tmp_path):
     table = pa.table({"hip": [1, 2]})
     with (
         provenn.open(tmp_path / "survey", who="ada") as archive,
-        keep_table(archive._database, archive._workshop.folder, table) as files,
+        keep_table(archive.context.database, archive.context.workshop.folder, table) as files,
     ):
-        old = archive._workshop._in_old_terms(files)
-        given = Path(archive._workshop.folder.location, "given")
+        old = archive.context.workshop._in_old_terms(files)
+        given = Path(archive.context.workshop.folder.location, "given")
         (given / files.digest).rename(given / old.digest)
         archive.define(Base.of(old, key="hip", population="star"), "stars")
     migrate_format(tmp_path / "survey" / "provenn.sqlite", "0005", lose=True)

@@ -33,7 +33,7 @@ def test_an_archive_in_postgresql(server, tmp_path):
         assert archive.same_sources("bright", by_construction=True) == [both]
         assert archive.same_sources("bright") == [both]
         around = archive.neighbourhood("bright", most=3)
-        assert [one.name for one in around.picture.nodes] == ["bright", "stars", "both"]
+        assert [node.name for node in around.picture.nodes] == ["bright", "stars", "both"]
         assert around.picture.nodes[1].below == 1
         newer = write_parquet(tmp_path / "n.parquet", extra=[1] * 6)
         archive.ingest("stars", newer, key="hip", population="star", rebuild=True)

@@ -43,7 +43,7 @@ def test_among_many_regions_a_proof_names_those_that_it_is_about(archive, sky):
     observed = fields[0].concat(*fields[1:])
     observed.restrict(fields[7], name="seven")
     reasons = archive.prove("empty(seven & field90)").reasons
-    places = [str(one.statement) for one in reasons if one.because == "by their positions on the sky"]
+    places = [str(reason.statement) for reason in reasons if reason.because == "by their positions on the sky"]
     assert places == ['disjoint("in_cone(ra, dec, 50.7, 24, 0.01)", "in_cone(ra, dec, 59, 24, 0.01)")']
     assert len(reasons) == 4, "and what these three catalogs are"
 

@@ -77,13 +77,13 @@ def test_a_damaged_fragment_is_dropped_and_its_values_are_computed(damaged, capl
         spoil(path, 100)
     with caplog.at_level(logging.WARNING), rotting(), damaged.opened() as archive:
         assert read(archive, "fragment") == truth
-        (dropped,) = [one.fragment for one in archive.fragments("distant", dropped=True)]
+        (dropped,) = [stored.fragment for stored in archive.fragments("distant", dropped=True)]
         assert dropped.id == before.fragment.id
         assert "differs from the bytes that were written" in dropped.dropped_reason
         assert f"fragment #{dropped.id} is no longer used" in caplog.text
         assert archive.check(deep=True).sound
         archive.store("distant")
-        assert [one.fragment.id for one in archive.fragments("distant")] != [before.fragment.id]
+        assert [stored.fragment.id for stored in archive.fragments("distant")] != [before.fragment.id]
         assert read(archive, "fragment") == truth
 
 
@@ -114,7 +114,7 @@ def test_repair_computes_anew_what_can_be_and_tells_what_depends_on_the_rest(dam
         told = archive.check(deep=True, repair=True)
         assert not told.sound
         assert {one.remedy for one in told.mended if one.state == "damage"} == {"compute"}
-        (lost,) = [one for one in told.problems if one.state == "damage"]
+        (lost,) = [problem for problem in told.problems if problem.state == "damage"]
         assert lost.remedy == "restore"
         assert "given: the table given/" in lost.what
         assert "what depends on it: first hundred" in lost.what
@@ -159,7 +159,7 @@ def test_who_can_only_read_computes_without_what_is_damaged(damaged, monkeypatch
         spoil(path, 100)
     monkeypatch.setattr("provenn.database.connecting.is_sqlite_read_only", lambda _path: True)
     with rotting(), damaged.opened() as archive:
-        assert archive._database.read_only
+        assert archive.context.database.read_only
         assert read(archive, "fragment") == truth
         assert len(archive.fragments("distant")) == 1, "nobody could drop it"
 
@@ -172,7 +172,7 @@ def test_conversions_of_older_versions_are_not_read_and_told(damaged):
     shutil.copy(path, old)
     with damaged.opened() as archive:
         assert read(archive, "conversion") == truth
-        (told,) = [one for one in archive.check().problems if old.name in one.where]
+        (told,) = [problem for problem in archive.check().problems if old.name in problem.where]
         assert told.state == "leftover"
         assert "without a digest" in told.what
         archive.check(repair=True)
@@ -216,7 +216,7 @@ def test_a_backup_lists_what_it_holds_and_check_compares_it(damaged, tmp_path):
         table = next(store.glob("given/*/table.parquet"))
         whole = table.read_bytes()
         spoil(table, 150)
-        told = [str(one) for one in copy.check(deep=True).problems if one.state == "damage"]
+        told = [str(problem) for problem in copy.check(deep=True).problems if problem.state == "damage"]
         assert any("backup of" in one and "differ from the bytes that were copied" in one for one in told)
         table.write_bytes(whole)
         spoil(store / "_backup.json", 20)

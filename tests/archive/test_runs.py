@@ -19,7 +19,7 @@ def store(catalog, names, rows, seconds):
     """Register a fragment whose data nobody has written: plans read none."""
     definition = catalog.definition
     columns = [(definition.schema[name].identity, name) for name in ("hip", *names)]
-    with catalog.archive._database.writing() as writing:
+    with catalog.archive.context.database.writing() as writing:
         catalog_store.add_catalogs(writing, definition)
         place = f"fragments/{catalog.digest[:6]}-{rows}-{'-'.join(names)}"
         return fragments.register(writing, definition, columns, location=place, rows=rows, files=(), seconds=seconds)
@@ -37,7 +37,7 @@ def with_z(stars):
 
 def record(archive, plan, rows=10, *, computed=0, seconds=0.0):
     """Record a run that ended well."""
-    with record_run(archive._database, plan) as run:
+    with record_run(archive.context.database, plan) as run:
         run.rows, run.computed, run.seconds = rows, computed, seconds
     return archive.runs()[0]
 
@@ -66,7 +66,7 @@ def test_a_run_is_told_by_names(archive, stars, with_z):
     )
     assert archive.runs("with_z") == []
     assert record(archive, stars.plan()).name == "stars"
-    assert [one.name for one in archive.runs("stars")] == ["stars"]
+    assert [run.name for run in archive.runs("stars")] == ["stars"]
 
 
 def test_what_is_stored_of_a_part_of_the_sources_is_reused_and_computed(archive, with_z):
@@ -142,7 +142,7 @@ def test_a_result_is_not_lost_because_nobody_can_take_note_of_it(archive, stars,
     def busy(*_: object, **__: object) -> None:
         raise ArchiveBusyError("the archive is busy")
 
-    with record_run(archive._database, stars.plan()) as run:
+    with record_run(archive.context.database, stars.plan()) as run:
         monkeypatch.setattr(run_records, "end_run", busy)
         run.rows = 10
     (ran,) = archive.runs()
@@ -158,11 +158,11 @@ def test_attributes_that_no_catalog_of_the_archive_has_are_told_by_name(archive,
 
 def test_failures_cancellations_and_what_never_ended(archive, stars, monkeypatch):
     for raised in (ZeroDivisionError, KeyboardInterrupt):
-        with pytest.raises(raised), record_run(archive._database, stars.plan()):
+        with pytest.raises(raised), record_run(archive.context.database, stars.plan()):
             raise raised
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         run_records.begin_run(writing, "still there")
-    assert [(one.outcome, one.saved) for one in archive.runs()] == [
+    assert [(run.outcome, run.saved) for run in archive.runs()] == [
         ("not ended", None),
         ("cancelled", None),
         ("failed", None),
@@ -173,7 +173,7 @@ def test_failures_cancellations_and_what_never_ended(archive, stars, monkeypatch
 
 def test_runs_recorded_without_names_are_told_by_those_in_the_archive(archive, stars):
     identity = stars.schema["vmag"].identity
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         number = run_records.begin_run(writing, "x")
         run_records.end_run(writing, number, "done", seconds=1, computed=[identity, "unheard of"])
         assert attributes.find_names_by_identity(writing, [identity]) == {identity: "vmag"}

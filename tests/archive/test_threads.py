@@ -74,7 +74,7 @@ def test_more_transactions_at_once_than_a_pool_usually_holds(survey):
     all_open = Barrier(THREADS)
 
     def work(_number):
-        with survey._database.reading():
+        with survey.context.database.reading():
             all_open.wait(LIMIT)
         return True
 

@@ -159,7 +159,7 @@ class World:
     def declare(self) -> None:
         """Declare something that is true of the data."""
         one, other = self._pick(), self._pick()
-        true = [said for said in claims(one.digest, other.digest) if self.holds(said)]
+        true = [claim for claim in claims(one.digest, other.digest) if self.holds(claim)]
         self.archive.declare(self.random.choice(true))
 
     def holds(self, said: Statement) -> bool:
@@ -174,7 +174,7 @@ class World:
         )
 
     def knowledge(self):
-        with self.archive._database.reading() as reading:
+        with self.archive.context.database.reading() as reading:
             return questions._gather_knowledge(reading, list(self.made), {}).knowledge
 
 

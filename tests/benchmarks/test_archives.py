@@ -12,9 +12,9 @@ from provenn.knowledge.stored_facts import find_all_facts
 def test_an_archive_of_one_size_and_seed_is_always_the_same_and_has_no_catalog_twice():
     lineage = generate(400)
     catalogs = make_catalogs(lineage)
-    assert len({one.digest for one in catalogs}) == 400
-    assert [one.digest for one in make_catalogs(lineage)] == [one.digest for one in catalogs]
-    assert [one.digest for one in make_catalogs(lineage, seed=1)] != [one.digest for one in catalogs]
+    assert len({catalog.digest for catalog in catalogs}) == 400
+    assert [catalog.digest for catalog in make_catalogs(lineage)] == [catalog.digest for catalog in catalogs]
+    assert [catalog.digest for catalog in make_catalogs(lineage, seed=1)] != [catalog.digest for catalog in catalogs]
 
 
 def test_the_catalogs_are_made_as_the_lineage_says():

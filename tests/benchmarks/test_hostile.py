@@ -8,7 +8,7 @@ import provenn
 from benchmarks.archives import make_archive
 from benchmarks.hostile import heavy_requests, measure, serving_people
 from provenn.archive import DATABASE
-from provenn.archive.serving import issue_token
+from provenn.archive.tokens import issue_token
 
 
 @pytest.fixture(scope="module")

@@ -62,7 +62,7 @@ def true_hierarchy(lineage: Lineage) -> Hierarchy:
     classes: dict[int, list[int]] = {}
     for number, one in enumerate(sets):
         classes.setdefault(one, []).append(number)
-    above = {one: {other for other in classes if other != one and one & ~other == 0} for one in classes}
+    above = {group: {other for other in classes if other != group and group & ~other == 0} for group in classes}
     parents = {
         classes[one][0]: [classes[other][0] for other in over if not any(other in above[third] for third in over)]
         for one, over in above.items()

@@ -223,7 +223,7 @@ def test_facts_are_filtered_and_lead_to_catalogs(visitor):
     page.get_by_label("State").select_option("suspended")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("region", name="Facts").locator("tbody tr")).to_have_count(1)
-    expect(page.get_by_text("There is none.")).to_be_visible()
+    expect(page.get_by_text("None.", exact=True)).to_be_visible()
     page.get_by_label("State").select_option("any")
     page.get_by_label("About a catalog").fill("tenth")
     page.keyboard.press("Enter")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page
 
 import provenn
-from provenn.archive.serving import issue_token
+from provenn.archive.tokens import issue_token
 from provenn.web import create_app
 from provenn.web.accounts import Accounts
 from tests.browser.visitor import ROOT

@@ -124,17 +124,17 @@ def _derive(draw: st.DrawFn, tables: list[Table]) -> Table | None:
 def _combine(draw: st.DrawFn, tables: list[Table]) -> Table | None:
     members = draw(st.lists(st.sampled_from(tables), min_size=2, max_size=3))
     try:
-        made = CombineAttributes.of(*(one.catalog for one in members))
+        made = CombineAttributes.of(*(member.catalog for member in members))
     except AttributeConflictError:
         return None
-    common = set.intersection(*(set(one.rows) for one in members))
-    return Table(made, {key: {n: v for one in members for n, v in one.rows[key].items()} for key in common})
+    common = set.intersection(*(set(member.rows) for member in members))
+    return Table(made, {key: {n: v for member in members for n, v in member.rows[key].items()} for key in common})
 
 
 def _concat(draw: st.DrawFn, tables: list[Table]) -> Table | None:
     members = draw(st.lists(st.sampled_from(tables), min_size=2, max_size=3))
     try:
-        made = ConcatSources.of(*(one.catalog for one in members), overlap="first")
+        made = ConcatSources.of(*(member.catalog for member in members), overlap="first")
     except AttributeConflictError:
         return None  # a key and another attribute by the same name, of different types
     rows: Rows = {}
@@ -216,10 +216,10 @@ def _base(draw: st.DrawFn, tag: int) -> Table:
 def values_by_identity(tables: list[Table]) -> dict[str, dict[int, Value]]:
     """The value that each source has of each identity, as far as some catalog tells."""
     values: dict[str, dict[int, Value]] = {}
-    for one in tables:
-        for attribute in one.catalog.schema.attributes:
+    for table in tables:
+        for attribute in table.catalog.schema.attributes:
             known = values.setdefault(attribute.identity, {})
-            for key, row in one.rows.items():
+            for key, row in table.rows.items():
                 found = known.setdefault(key, row[attribute.name])
                 assert found == row[attribute.name], "one identity, two values"
     return values

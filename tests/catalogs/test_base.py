@@ -28,13 +28,13 @@ def test_a_base_has_the_columns_of_its_files_and_identities_of_its_own(stars: Pa
     one = Base.of(Files.at(stars), key="HIP", population="star")
     assert one.population == Population("star", (parse_type("int"),))
     assert one.schema.names == ("hip", "vmag", "spectrum")
-    assert [each.identity for each in one.schema.attributes] == [
+    assert [attribute.identity for attribute in one.schema.attributes] == [
         "key:star:0",
         f"{one.digest}:vmag",
         f"{one.digest}:spectrum",
     ]
     assert one.schema["vmag"].unit == "mag"
-    assert [each.nullable for each in one.schema.attributes] == [False, False, True]
+    assert [attribute.nullable for attribute in one.schema.attributes] == [False, False, True]
     assert one.extent.labels == (one.digest,)
     assert one.files.row_count == 2
 

@@ -173,7 +173,7 @@ def test_a_definition_can_be_made_again_on_a_newer_version_of_its_dependencies(k
     new = base("hipparcos, new reduction")
 
     def rebuilt(catalog: Catalog) -> Catalog:
-        return catalog.on([rebuilt(each) for each in catalog.dependencies]) if catalog.dependencies else new
+        return catalog.on([rebuilt(dependency) for dependency in catalog.dependencies]) if catalog.dependencies else new
 
     made = rebuilt(one)
     assert made.kind == one.kind

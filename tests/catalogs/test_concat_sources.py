@@ -42,7 +42,7 @@ def test_members_that_define_attributes_differently_need_an_order_or_a_proof():
 def test_an_attribute_in_pieces_is_new_and_is_the_list_of_extents_and_identities():
     sky = ConcatSources.of(NORTH, SOUTH, overlap="first")
     vmag = sky.schema["vmag"]
-    assert [(one.member, one.identity) for one in vmag.pieces] == [
+    assert [(piece.member, piece.identity) for piece in vmag.pieces] == [
         (NORTH.digest, NORTH.schema["vmag"].identity),
         (SOUTH.digest, SOUTH.schema["vmag"].identity),
     ]

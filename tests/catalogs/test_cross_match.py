@@ -54,9 +54,11 @@ def test_a_pair_has_the_attributes_of_both_and_the_separation():
 
 def test_they_are_attributes_of_the_pair_and_of_nothing_else():
     """A criterion on them says nothing of stars; two matches do not share them."""
-    own = {one.identity for one in PAIRS.schema.attributes}
+    own = {attribute.identity for attribute in PAIRS.schema.attributes}
     others = [STARS, GALAXIES, CrossMatch.of(STARS, GALAXIES, 3)]
-    shared = [one.identity for other in others for one in other.schema.attributes if one.identity in own]
+    shared = [
+        attribute.identity for other in others for attribute in other.schema.attributes if attribute.identity in own
+    ]
     assert shared == ["key:star & galaxy:0", "key:star & galaxy:1"]
 
 
@@ -79,7 +81,7 @@ def test_however_it_is_said_it_is_one_catalog():
     alike = ["2 arcsec", 2.0, "2", 2 * units.arcsec]
     assert {CrossMatch.of(STARS, GALAXIES, one) for one in alike} == {PAIRS}
     places = (("RA", "DEC"), None), [["ra", "dec"], ["raj2000", "dej2000"]], (None, None)
-    assert {CrossMatch.of(STARS, GALAXIES, 2, on=one) for one in places} == {PAIRS}
+    assert {CrossMatch.of(STARS, GALAXIES, 2, on=place) for place in places} == {PAIRS}
     assert CrossMatch.of(STARS, STARS, 2, on=("ra", "dec")) == CrossMatch.of(STARS, STARS, 2)
     assert CrossMatch.of(STARS, GALAXIES, 2, matches="all") != PAIRS
 

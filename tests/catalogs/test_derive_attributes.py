@@ -91,7 +91,7 @@ def test_a_row_wise_result_is_the_same_attribute_in_every_catalog_and_others_are
 
 def test_identity_follows_inputs_parameters_and_version():
     kinds = [mean(), mean(parameters={"a": 1}), mean(version="2"), mean(inputs=["plx", "vmag"]), mean(kind="arrow")]
-    assert len({_z(A, one) for one in kinds}) == len(kinds)
+    assert len({_z(A, kind) for kind in kinds}) == len(kinds)
     swapped = RenameAttributes.of(A, {"vmag": "plx", "plx": "vmag"})
     assert _z(A, mean()) != _z(swapped, mean())
 

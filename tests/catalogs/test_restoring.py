@@ -37,11 +37,11 @@ from tests.catalogs.samples import (
 
 
 def all_atoms(catalogs: Iterable[Catalog]) -> dict[str, Atom]:
-    return {atom.label: atom for one in catalogs for atom in one.atoms()}
+    return {atom.label: atom for catalog in catalogs for atom in catalog.atoms()}
 
 
 def all_facts(catalogs: Iterable[Catalog]) -> list[Statement]:
-    return [fact for one in catalogs for fact in one.facts()]
+    return [fact for catalog in catalogs for fact in catalog.facts()]
 
 
 @given(
@@ -58,9 +58,9 @@ def test_an_extent_holds_the_sources_that_the_rows_of_the_table_have(tables: lis
             known[key] = random.choice([None, 0.0, 3.0])
     sets = {
         label: frozenset(key for key in universe if holds(atom, key, values))
-        for label, atom in all_atoms(one.catalog for one in tables).items()
+        for label, atom in all_atoms(table.catalog for table in tables).items()
     }
-    sets |= {one.catalog.digest: frozenset(one.rows) for one in tables if one.catalog.kind == "Base"}
+    sets |= {table.catalog.digest: frozenset(table.rows) for table in tables if table.catalog.kind == "Base"}
     for one in tables:
         assert one.catalog.extent.evaluate(sets.__getitem__, universe) == set(one.rows), one.catalog
 
@@ -69,10 +69,10 @@ def test_an_extent_holds_the_sources_that_the_rows_of_the_table_have(tables: lis
 @settings(max_examples=120, deadline=None)
 def test_the_facts_entail_exactly_what_all_possible_extents_have_in_common(tables: list[Table]):
     """Brute force: a set is the regions of its leaves in which it lies; order facts rule out some regions."""
-    catalogs = [one.catalog for one in tables]
+    catalogs = [table.catalog for table in tables]
     atoms = all_atoms(catalogs)
     order = order_facts(atoms.values())
-    leaves = sorted({label for one in catalogs for label in one.extent.labels} | atoms.keys())
+    leaves = sorted({label for catalog in catalogs for label in catalog.extent.labels} | atoms.keys())
     assume(len(leaves) <= 8)
     regions = range(2 ** len(leaves))
     masks = {label: sum(1 << r for r in regions if r >> place & 1) for place, label in enumerate(leaves)}
@@ -81,7 +81,7 @@ def test_the_facts_entail_exactly_what_all_possible_extents_have_in_common(table
     for fact in order:
         part, whole = (side.evaluate(masks.__getitem__, 0, everything) for side in fact.terms())
         possible &= ~part | whole
-    sets = {one.digest: one.extent.evaluate(masks.__getitem__, everything) & possible for one in catalogs}
+    sets = {catalog.digest: catalog.extent.evaluate(masks.__getitem__, everything) & possible for catalog in catalogs}
     knowledge = Knowledge([*all_facts(catalogs), *order], open_universe=False)
     for one, regions_of_one in sets.items():
         assert knowledge.entails(empty(one)) == (regions_of_one == 0)
@@ -93,16 +93,16 @@ def test_the_facts_entail_exactly_what_all_possible_extents_have_in_common(table
 @given(lineages(most=5))
 @settings(max_examples=60, deadline=None)
 def test_local_relationships_never_say_more_than_the_facts(tables: list[Table]):
-    catalogs = [one.catalog for one in tables]
+    catalogs = [table.catalog for table in tables]
     knowledge = Knowledge(all_facts(catalogs), open_universe=False)
-    for one in catalogs:
-        assert knowledge.entails(one.relationship())
+    for catalog in catalogs:
+        assert knowledge.entails(catalog.relationship())
 
 
 def conjunction(catalogs: Iterable[Catalog]) -> Relationship:
     result = Relationship.tautology()
-    for one in catalogs:
-        result &= one.relationship()
+    for catalog in catalogs:
+        result &= catalog.relationship()
     return result
 
 

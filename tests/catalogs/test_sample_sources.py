@@ -14,8 +14,10 @@ A = base()
 
 
 def known_of(*catalogs) -> Knowledge:
-    atoms = [atom for one in catalogs for atom in one.atoms()]
-    return Knowledge([*(fact for one in catalogs for fact in one.facts()), *order_facts(atoms)], open_universe=False)
+    atoms = [atom for catalog in catalogs for atom in catalog.atoms()]
+    return Knowledge(
+        [*(fact for catalog in catalogs for fact in catalog.facts()), *order_facts(atoms)], open_universe=False
+    )
 
 
 def test_samples_with_one_seed_are_nested():

@@ -80,8 +80,8 @@ SKY = ConcatSources.of(NORTH, SOUTH, overlap="first")
 
 
 def known_of(*catalogs, facts=()) -> Knowledge:
-    atoms = [atom for one in catalogs for atom in one.atoms()]
-    return Knowledge([*(fact for one in catalogs for fact in one.facts()), *order_facts(atoms), *facts])
+    atoms = [atom for catalog in catalogs for atom in catalog.atoms()]
+    return Knowledge([*(fact for catalog in catalogs for fact in catalog.facts()), *order_facts(atoms), *facts])
 
 
 def test_a_criterion_on_an_attribute_in_pieces_is_the_first_members_in_it_and_the_second_members_outside():

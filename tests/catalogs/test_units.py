@@ -66,7 +66,7 @@ def test_units_are_no_identity():
 def test_units_are_read_from_notes_and_older_notes_have_none():
     made = derived(MAS, d="1000 / plx", v="vmag")
     again = restore(made.kind, stored(made.parameters()), stored(made.notes()), [MAS])
-    assert [one.unit for one in again.schema.attributes] == ["", "mag", "mas", "mas-1", "mag"]
+    assert [attribute.unit for attribute in again.schema.attributes] == ["", "mag", "mas", "mas-1", "mag"]
     assert again.notes() == made.notes()
     older = restore(made.kind, made.parameters(), {"texts": made.notes()["texts"]}, [MAS])
     assert older == made

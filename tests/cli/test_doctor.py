@@ -81,7 +81,7 @@ def test_a_check_that_fails_is_a_finding_and_the_others_are_still_told():
         raise ZeroDivisionError("division by zero")
 
     good = CheckResult("ok", "fine")
-    found = [one.result for one in run_checks([("bad", fails), ("good", lambda: good)])]
+    found = [check.result for check in run_checks([("bad", fails), ("good", lambda: good)])]
     assert found == [CheckResult("wrong", "cannot be checked: ZeroDivisionError: division by zero"), good]
 
 

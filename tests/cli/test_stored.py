@@ -27,7 +27,7 @@ def stored(survey):
             path.mkdir(parents=True)
             pq.write_table(pa.table({"hip": [1, 2], name: [1.5, 2.5]}), path / "part.parquet")
             found = read_parquet_contents(folder, f"fragments/{name}", 1)
-            with archive._database.writing() as writing:
+            with archive.context.database.writing() as writing:
                 columns = [(bright.schema["hip"].identity, "hip"), (name, name)]
                 place = {"location": f"fragments/{name}", "rows": found.rows, "files": found.files}
                 fragments.register(writing, bright, columns, seconds=seconds, **place)

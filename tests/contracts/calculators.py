@@ -27,7 +27,8 @@ class CalculatorsContract:
                 registered_calculators.register_calculator(writing, name, DISTANCE)
         with open_database(place) as database, database.reading() as reading:
             found = [
-                (one.name, one.registered_by) for one in registered_calculators.list_registered_calculators(reading)
+                (calculator.name, calculator.registered_by)
+                for calculator in registered_calculators.list_registered_calculators(reading)
             ]
         assert found == [("distance", "Ada"), ("parsecs", "Grace")]
 
@@ -35,7 +36,9 @@ class CalculatorsContract:
         with database.writing() as writing:
             registered_calculators.register_calculator(writing, "distance", DISTANCE)
             registered_calculators.register_calculator(writing, "distance", OTHER)
-            assert {one.calculator for one in registered_calculators.list_registered_calculators(writing)} == {
+            assert {
+                calculator.calculator for calculator in registered_calculators.list_registered_calculators(writing)
+            } == {
                 DISTANCE,
                 OTHER,
             }

@@ -71,9 +71,9 @@ class CatalogStoreContract:
         for one in tables:
             written.setdefault(one.catalog.digest, []).append(one.catalog)
         with undone(database) as writing:
-            catalog_store.add_catalogs(writing, *(one.catalog for one in tables))
+            catalog_store.add_catalogs(writing, *(table.catalog for table in tables))
             found = catalog_store.get_catalogs(writing, written)
-            for catalog in cone(*(one.catalog for one in tables)):
+            for catalog in cone(*(table.catalog for table in tables)):
                 restored = found[catalog.digest]
                 assert restored == catalog
                 assert restored.kind == catalog.kind
@@ -90,16 +90,18 @@ class CatalogStoreContract:
     def test_a_cone_holds_the_ancestors_and_nothing_else_dependencies_first(self, database, tables):
         wanted = tables[-1].catalog
         with undone(database) as writing:
-            catalog_store.add_catalogs(writing, *(one.catalog for one in tables))
+            catalog_store.add_catalogs(writing, *(table.catalog for table in tables))
             rows = stored_cone(writing, [wanted.digest])
-            descending = {one.catalog.digest: find_descendants(writing, one.catalog.digest) for one in tables}
+            descending = {table.catalog.digest: find_descendants(writing, table.catalog.digest) for table in tables}
         assert {row.digest for row in rows} == {one.digest for one in cone(wanted)}
         seen = set()
         for row in rows:
             assert seen.issuperset(row.dependencies)
             seen.add(row.digest)
         for digest, found in descending.items():
-            below = {one.catalog.digest for one in tables if digest in {part.digest for part in cone(one.catalog)}}
+            below = {
+                table.catalog.digest for table in tables if digest in {part.digest for part in cone(table.catalog)}
+            }
             assert set(found) == below - {digest}
 
     def test_a_catalog_comes_with_its_ancestors_and_is_added_once(self, database):

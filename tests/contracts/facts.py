@@ -73,7 +73,7 @@ class FactsContract:
         assert declare_fact(writing, nonempty(A), "counted again") == first
         observed = declare_fact(writing, nonempty(A), "counted by Spark", origin="observed")
         assert observed.origin == "observed"
-        assert [one.id for one in find_all_facts(writing)] == [first.id, observed.id]
+        assert [fact.id for fact in find_all_facts(writing)] == [first.id, observed.id]
 
     def test_facts_are_found_by_the_catalogs_they_mention(self, writing):
         one, two = declare_fact(writing, disjoint(A, B), ""), declare_fact(writing, subset(C, A), "")
@@ -94,7 +94,7 @@ class FactsContract:
                 nonempty(MET.digest),
                 *MET.facts(),
             }
-            assert [str(one.statement) for one in find_all_facts(writing)] == [str(disjoint(A, B)), str(nonempty(C))]
+            assert [str(fact.statement) for fact in find_all_facts(writing)] == [str(disjoint(A, B)), str(nonempty(C))]
 
     def test_no_catalogs_together_hold_every_object(self, writing):
         with pytest.raises(ContradictionError, match="outside"):
@@ -135,7 +135,7 @@ class FactsContract:
         """nonempty(A & B) tells that A and B overlap, though neither A nor B depends on it."""
         fact = declare_fact(writing, nonempty(MET.digest), "")
         definitions, touching = read_closed_cone(writing, [A])
-        assert {one.digest for one in definitions} == {A, B, MET.digest}
+        assert {definition.digest for definition in definitions} == {A, B, MET.digest}
         assert touching == (fact,)
 
     def test_many_facts_on_one_base_are_read_at_once(self, filled):
@@ -146,7 +146,9 @@ class FactsContract:
                 declare_fact(writing, nonempty(one.digest), "")
             definitions, touching = read_closed_cone(writing, [BRIGHT.digest])
             assert len(touching) == 40
-            assert {one.digest for one in definitions} == {one.digest for one in (*many, BRIGHT, BASES[0])}
+            assert {definition.digest for definition in definitions} == {
+                one.digest for one in (*many, BRIGHT, BASES[0])
+            }
 
     # --- proofs ---
 

@@ -81,10 +81,10 @@ class HypercubesContract:
         numbers, mask = data.draw(values(regions)), data.draw(st.integers(0, 2**regions - 1))
         made = self.made(regions, numbers)
         assert [inhabits(made.find_inhabited(), i) for i in range(regions)] == [
-            any(inhabits(one, i) for one in numbers) for i in range(regions)
+            any(inhabits(number, i) for number in numbers) for i in range(regions)
         ]
-        assert list(made.select_meeting(mask)) == sorted(one for one in numbers if one & mask)
-        assert list(made.select_meeting(mask, keep=False)) == sorted(one for one in numbers if not one & mask)
+        assert list(made.select_meeting(mask)) == sorted(number for number in numbers if number & mask)
+        assert list(made.select_meeting(mask, keep=False)) == sorted(number for number in numbers if not number & mask)
 
     @checked
     @given(data=st.data())
@@ -93,17 +93,21 @@ class HypercubesContract:
         numbers, targets = data.draw(values(regions)), data.draw(maps(regions, targets_count))
         carried = self.made(regions, numbers).move_regions(targets, targets_count)
         assert carried.regions == targets_count
-        assert list(carried) == sorted({moved(one, targets) for one in numbers})
+        assert list(carried) == sorted({moved(number, targets) for number in numbers})
 
     @checked
     @given(data=st.data())
     def test_matching_keeps_what_is_among_the_others_when_carried(self, data):
         regions, targets_count = data.draw(st.integers(0, self.most)), data.draw(st.integers(1, self.most))
         numbers, targets = data.draw(values(regions)), data.draw(maps(regions, targets_count))
-        images = sorted({moved(one, targets) for one in numbers} | data.draw(values(targets_count)))
+        images = sorted({moved(number, targets) for number in numbers} | data.draw(values(targets_count)))
         others = set(data.draw(st.lists(st.sampled_from(images), unique=True))) if images else set()
         lost = [i for i in range(regions) if targets[i] is None]
-        among = {one for one in numbers if moved(one, targets) in others and not any(inhabits(one, i) for i in lost)}
+        among = {
+            number
+            for number in numbers
+            if moved(number, targets) in others and not any(inhabits(number, i) for i in lost)
+        }
         made = self.made(regions, numbers)
         assert list(made.select_matching(targets, self.made(targets_count, others))) == sorted(among)
         assert list(made.select_matching(targets, self.made(targets_count, others), keep=False)) == sorted(

@@ -71,7 +71,7 @@ class Objects:
                 self.sets[one.digest] = self._meaning(one)
 
     def _meaning(self, catalog: Catalog) -> int:
-        first, *others = (self.sets[one.digest] for one in catalog.dependencies)
+        first, *others = (self.sets[dependency.digest] for dependency in catalog.dependencies)
         match catalog.kind:
             case "SelectSources":
                 return first & catalog.selection.true.evaluate(self.sets.__getitem__, 0, self.everything)
@@ -150,8 +150,8 @@ class KnowledgeContract:
         @given(st.data())
         def check(data):
             tables = data.draw(lineages(most=8, bases=data.draw(st.integers(1, 4)), operations=OPERATIONS))
-            catalogs = [one.catalog for one in tables]
-            digests = [one.digest for one in catalogs]
+            catalogs = [table.catalog for table in tables]
+            digests = [catalog.digest for catalog in catalogs]
             objects = Objects(catalogs)
             pairs = st.tuples(st.sampled_from(digests), st.sampled_from(digests))
             with undone(database) as writing:

@@ -27,12 +27,12 @@ class NamesContract:
         with filled.reading() as reading:
             assert catalog_names.find_named_digest(reading, "stars") == ONE.digest
             assert catalog_names.find_named_digest(reading, "STARS") is None
-            assert {one.name: one.catalog for one in catalog_names.list_names(reading)} == {
+            assert {name.name: name.catalog for name in catalog_names.list_names(reading)} == {
                 "stars": ONE.digest,
                 "keys": TWO.digest,
                 "Stars": TWO.digest,
             }
-            assert {(one.changed_by, one.changed_at) for one in catalog_names.list_names(reading)} == {
+            assert {(name.changed_by, name.changed_at) for name in catalog_names.list_names(reading)} == {
                 ("Ada", writing.when)
             }
             assert catalog_names.find_names_by_digest(reading, [ONE.digest, TWO.digest, "0" * 64]) == {

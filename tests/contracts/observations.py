@@ -189,6 +189,6 @@ class ObservationsContract:
     def test_the_runs_of_one_catalog(self, filled):
         with filled.writing() as writing:
             numbers = [run_records.begin_run(writing, "x", catalog=digest) for digest in (A, BRIGHT.digest, None, A)]
-            assert [one.id for one in run_records.find_recent_runs(writing, catalog=A)] == [numbers[3], numbers[0]]
-            assert [one.id for one in run_records.find_recent_runs(writing, 1, catalog=A)] == [numbers[3]]
+            assert [run.id for run in run_records.find_recent_runs(writing, catalog=A)] == [numbers[3], numbers[0]]
+            assert [run.id for run in run_records.find_recent_runs(writing, 1, catalog=A)] == [numbers[3]]
             assert run_records.find_recent_runs(writing, catalog=B) == []

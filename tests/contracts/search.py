@@ -31,10 +31,10 @@ odd_texts = st.one_of(
 def found(reading, *arguments, **options):
     """The digests of what is found, which is what is counted."""
     which = CatalogFilter(*arguments, **options)
-    listed = [one.digest for one in search_catalogs(reading, which)]
+    listed = [catalog.digest for catalog in search_catalogs(reading, which)]
     assert count_matches(reading, which) == len(listed) == len(set(listed))
     for sort in ("oldest", "name"):
-        assert {one.digest for one in search_catalogs(reading, which, sort=sort)} == set(listed)
+        assert {catalog.digest for catalog in search_catalogs(reading, which, sort=sort)} == set(listed)
     return set(listed)
 
 

@@ -133,11 +133,11 @@ class Story:
         rows, private = 3, who == ADA and not self.is_shared(one)
 
         def step(archive):
-            database = archive._database
+            database = archive.context.database
             with suppress(ContradictionError, UnknownCatalogError), database.writing() as writing:
                 archive.catalog(one.digest)  # what one does not see, one does not work with
                 if kind == "store":
-                    columns = [(each.identity, each.name) for each in one.schema.attributes]
+                    columns = [(attribute.identity, attribute.name) for attribute in one.schema.attributes]
                     file = [StoredFile("a.parquet", 3, "0")]
                     place = f"{who}/{one.digest}"
                     fragments.register(writing, one, columns, location=place, rows=rows, files=file, seconds=1.0)
@@ -163,8 +163,8 @@ class Story:
         """Let it happen, with or without what is private; return all that Bob is told then."""
         for project, people in ((COMMON, (BOB, CAROL)), (HERS, ("dan",))):
             archive.as_seen_by(ADA).new_project(project)
-            for one in people:
-                archive.as_seen_by(ADA).add_member(project, one)
+            for person in people:
+                archive.as_seen_by(ADA).add_member(project, person)
         archive.calculator("doubling", sql={"doubled": "2 * twice"})
         seen = {who: archive.as_seen_by(who) for who in (ADA, BOB, CAROL)}
         for who, is_private, step in self.steps:
@@ -178,7 +178,7 @@ class Looking:
 
     def __init__(self, archive):
         self.archive = archive
-        known = [one.id for one in archive.facts(retracted=True)]
+        known = [fact.id for fact in archive.facts(retracted=True)]
         self.numbers = {str(number): f"fact-{place}" for place, number in enumerate(known)}
 
     def __call__(self, question, *arguments, **options):
@@ -198,11 +198,11 @@ class Looking:
         told["names"] = self(lambda: sorted(archive))
         told["count"] = self(len, archive), self(archive.populations), self(archive.owners)
         told["attributes"] = self(archive.attributes, "star")
-        told["facts"] = self(lambda: [self.fact(one) for one in archive.facts(retracted=True)])
-        told["fragments"] = self(lambda: [self.fragment(one) for one in archive.fragments(dropped=True)])
-        told["runs"] = self(lambda: [(one.target, one.name, one.by, one.rows, one.computed) for one in archive.runs()])
+        told["facts"] = self(lambda: [self.fact(fact) for fact in archive.facts(retracted=True)])
+        told["fragments"] = self(lambda: [self.fragment(fragment) for fragment in archive.fragments(dropped=True)])
+        told["runs"] = self(lambda: [(run.target, run.name, run.by, run.rows, run.computed) for run in archive.runs()])
         told["unproved"] = self(lambda: sorted(one.name for one in archive.unproved()))
-        told["projects"] = self(lambda: [(one.name, one.members) for one in archive.projects()])
+        told["projects"] = self(lambda: [(project.name, project.members) for project in archive.projects()])
         for sort in ("newest", "oldest", "name"):
             told["search", sort] = self(lambda sort=sort: self.entries(sort=sort))
         filters = [{"text": "vmag <"}, {"text": "ada"}, {"text": STARS.digest[:6]}, {"owner": ADA}, {"owner": BOB}]
@@ -237,14 +237,14 @@ class Looking:
         yield self(archive.describe, digest)
         yield self(archive.lineage, digest)
         yield self(archive.names_of, digest)
-        yield self(lambda: [self.fact(each) for each in archive.facts(digest, retracted=True)])
-        yield self(lambda: [self.fragment(each) for each in archive.fragments(digest)])
-        yield self(lambda: [(each.by, each.name) for each in archive.runs(digest)])
-        yield self(lambda: [self.fact(each) for each in archive.provenance(digest).facts])
+        yield self(lambda: [self.fact(fact) for fact in archive.facts(digest, retracted=True)])
+        yield self(lambda: [self.fragment(fragment) for fragment in archive.fragments(digest)])
+        yield self(lambda: [(run.by, run.name) for run in archive.runs(digest)])
+        yield self(lambda: [self.fact(fact) for fact in archive.provenance(digest).facts])
         yield self(lambda: archive.neighbourhood(digest, depth=3).picture)
         for question in (archive.same_sources, archive.covering, archive.inside, archive.apart_from):
             yield self(lambda question=question: [(each.name, each.digest) for each in question(digest)])
-        yield self(lambda: [each.digest for each in archive.same_sources(digest, by_construction=True)])
+        yield self(lambda: [catalog.digest for catalog in archive.same_sources(digest, by_construction=True)])
         for said in (nonempty(digest), empty(digest), subset(digest, STARS.digest)):
             yield self(lambda said=said: self.proof(archive.prove(said)))
         for attributes in (["dist"], ["vmag", "twice"], ["doubled"], ["nothing"]):
@@ -261,7 +261,7 @@ class Looking:
         return one.name, one.attributes, one.fragment.stored_by, one.unusable, one.fragment.location
 
     def proof(self, one):
-        return one.verdict, [str(each) for each in one.reasons]
+        return one.verdict, [str(reason) for reason in one.reasons]
 
 
 # Both classes that mix it in run one test, each on archives that it makes itself.
@@ -276,7 +276,7 @@ class VisibilityContract:
             yield archive
 
     def empty(self, archive):
-        with archive._database.writing() as writing:
+        with archive.context.database.writing() as writing:
             for table in reversed(metadata.sorted_tables):
                 # It stays the archive that was opened.
                 kept = table.c.key == EPOCH if table is setting_rows else false()
@@ -311,7 +311,7 @@ class VisibilityContract:
         assert ada.prove("nonempty(stars)")
         assert not bob.prove("nonempty(stars)"), "it is used in the proofs of its owner alone"
         assert not archive.prove("nonempty(stars)")
-        assert [one.name for one in bob.neighbourhood("stars").picture.nodes] == ["stars"]
+        assert [node.name for node in bob.neighbourhood("stars").picture.nodes] == ["stars"]
         assert bob.neighbourhood("stars").picture.nodes[0].below == 0
         with pytest.raises(CatalogNameError, match="the name secret is taken"):
             bob.name("stars", "secret")
@@ -319,11 +319,11 @@ class VisibilityContract:
     def test_who_defines_what_another_has_privately_is_told_of_nobody_else(self, archive):
         ada, bob, carol = (archive.as_seen_by(who) for who in (ADA, BOB, CAROL))
         ada.define(BRIGHT, "stars-of-ada").named("stars-of-ada", visibility="private")
-        with ada._database.writing() as writing:
+        with ada.context.database.writing() as writing:
             counts.record_count(writing, BRIGHT.digest, 7)
         made = bob.define(BRIGHT)
         assert [(one.created_by, one.names) for one in bob.search()] == [(BOB, ()), (BOB, ())]
-        with bob._database.writing() as writing:
+        with bob.context.database.writing() as writing:
             assert counts.find_counts(writing, [BRIGHT.digest]) == {}
             counts.record_count(writing, BRIGHT.digest, 7)
             assert counts.find_counts(writing, [BRIGHT.digest]) == {BRIGHT.digest: 7}
@@ -341,7 +341,7 @@ class VisibilityContract:
         ada.add_member("pulsars", BOB)
         assert "ours" in bob
         assert bob.prove("nonempty(ours)")
-        assert [one.members for one in bob.projects()] == [(ADA, BOB)]
+        assert [project.members for project in bob.projects()] == [(ADA, BOB)]
         assert carol.projects() == []
         for refused in (
             lambda: bob.add_member("pulsars", CAROL),
@@ -389,8 +389,8 @@ class VisibilityContract:
         assert ada.facts()[0].holds, "what Bob keeps for himself contradicts nothing that Ada knows"
         bob.retract(own.id)
         told = bob.declare("empty(bright)", reason="looked")
-        assert [one.id for one in bob.facts(retracted=True)] == [own.id, told.id]
-        (suspended,) = [one for one in ada.facts(retracted=True) if one.id == hidden.id]
+        assert [fact.id for fact in bob.facts(retracted=True)] == [own.id, told.id]
+        (suspended,) = [fact for fact in ada.facts(retracted=True) if fact.id == hidden.id]
         assert suspended.retracted_reason == f"suspended: contradicted by fact #{told.id}"
         assert ada.prove("empty(bright)")
         with pytest.raises(ContradictionError):

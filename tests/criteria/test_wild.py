@@ -4,7 +4,9 @@ Families of random criteria are selected from one base, some of them by attribut
 is asked about all pairs of a family, and Spark about each criterion on rows of extreme and neighbouring values.
 """
 
+import math
 import random
+import re
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -23,6 +25,7 @@ from tests.catalogs.samples import base
 from tests.criteria.wild import COLUMNS, Family, draw_family, draw_rows
 
 ROWS = 4_000
+_THRESHOLD = re.compile(r"[:.](\w+)` (?:<|<=|=|<>|>=|>) (-?[\d.]+(?:E-?\d+)?)D")
 
 
 def make_definition(catalog: Catalog) -> StoredDefinition:
@@ -77,13 +80,36 @@ class Sky:
                 continue
         return selections
 
-    def select_rows(self, texts: Sequence[str]) -> np.ndarray:
-        """Return for each criterion (a row) which rows it selects, as Spark evaluates the base's own columns."""
+    def add_thresholds(self, knowledge: Knowledge, draw: random.Random, most: int = 300) -> list[tuple]:
+        """Return rows with the values at which conditions on doubles change, according to the facts, and neighbours."""
+        thresholds = {
+            (column, float(number))
+            for label in knowledge.labels
+            for column, number in _THRESHOLD.findall(label)
+            if COLUMNS.get(column) == "double"
+        }
+        rows = []
+        for column, number in sorted(thresholds):
+            for value in (math.nextafter(number, -math.inf), number, math.nextafter(number, math.inf)):
+                row = list(draw.choice(self.rows))
+                row[1 + list(COLUMNS).index(column)] = value
+                rows.append(tuple(row))
+        return draw.sample(rows, min(most, len(rows)))
+
+    def select_rows(self, texts: Sequence[str], extra: Sequence[tuple] = ()) -> np.ndarray:
+        """Return for each criterion (a row) which rows it selects, as Spark evaluates the base's own columns.
+
+        The rows are those of the frame, then the extra rows.
+        """
         criteria = [SelectSources.of(self.base, text).criterion for text in texts]
         names = {attribute.identity: attribute.name for attribute in self.base.schema.attributes}
         columns = [f"({render(criterion, names)}) IS TRUE AS c{n}" for n, criterion in enumerate(criteria)]
-        table = self.frame.selectExpr("k", *columns).toPandas().sort_values("k")
-        return table.drop(columns="k").to_numpy(dtype=bool).T
+        tables = [self.frame.selectExpr("k", *columns).toPandas().sort_values("k")]
+        if extra:
+            numbered = [(number, *row[1:]) for number, row in enumerate(extra)]
+            frame = self.frame.sparkSession.createDataFrame(numbered, self.frame.schema)
+            tables.append(frame.selectExpr("k", *columns).toPandas().sort_values("k"))
+        return np.concatenate([table.drop(columns="k").to_numpy(dtype=bool) for table in tables]).T
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +124,9 @@ def check_family(sky: Sky, seed: int, size: int = 24) -> tuple[int, int]:
     if len(selections) < 2:
         return 0, 0
     knowledge = relate_all([catalog for _, catalog in selections])
-    inside = sky.select_rows([text for text, _ in selections])
+    extra = sky.add_thresholds(knowledge, draw)
+    inside = sky.select_rows([text for text, _ in selections], extra)
+    rows_seen = [*sky.rows, *extra]
     proved = 0
     for (n, (left_text, left)), (m, (right_text, right)) in combinations(enumerate(selections), 2):
         shown = (seed, left_text, left.text, right_text, right.text)
@@ -109,7 +137,7 @@ def check_family(sky: Sky, seed: int, size: int = 24) -> tuple[int, int]:
         ):
             if knowledge.entails(statement):
                 proved += 1
-                rows = [sky.rows[number] for number in np.flatnonzero(violating)[:3]]
+                rows = [rows_seen[number] for number in np.flatnonzero(violating)[:3]]
                 assert not rows, (*shown, statement, rows)
     return len(selections) * (len(selections) - 1) // 2, proved
 

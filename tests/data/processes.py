@@ -123,7 +123,7 @@ def check(database: Database) -> set[int]:
             assert (assigned[f"one {number}"], assigned[f"two {number}"]) == (one.digest, two.digest)
         assert reading.connection.scalar(select(func.count()).select_from(name_history)) == 2 * len(there)
         assert reading.connection.scalar(select(func.count()).select_from(catalogs)) == 1 + 2 * len(there)
-        assert {one.statement.labels for one in find_all_facts(reading)} == {
+        assert {fact.statement.labels for fact in find_all_facts(reading)} == {
             tuple(one.digest for one in reversed(lineage(number))) for number in there
         }
         if database.engine.dialect.name == "sqlite":

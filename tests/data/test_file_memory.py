@@ -59,33 +59,33 @@ def forget() -> None:
 
 
 def test_what_is_remembered_is_recalled_by_the_next_process(archive):
-    memory = FileMemory(archive._database)
+    memory = FileMemory(archive.context.database)
     memory.remember({"/data/a": HASHED})
     memory.remember({"/data/a": HASHED, "/data/b": HASHED})
     forget()
     assert memory.recall(["/data/a", "/data/c"]) == {"/data/a": HASHED}
     forget()
-    assert FileMemory(archive._database, reread=True).recall(["/data/a"]) == {}
+    assert FileMemory(archive.context.database, reread=True).recall(["/data/a"]) == {}
 
 
 def test_what_another_machine_remembers_is_not_recalled(archive, monkeypatch):
-    FileMemory(archive._database).remember({"/data/a": HASHED})
+    FileMemory(archive.context.database).remember({"/data/a": HASHED})
     forget()
     monkeypatch.setattr(platform, "node", lambda: "elsewhere")
-    assert FileMemory(archive._database).recall(["/data/a"]) == {}
+    assert FileMemory(archive.context.database).recall(["/data/a"]) == {}
 
 
 @pytest.mark.parametrize(("column", "value"), [("digest", "00" * 32), ("stamp", "1 2 3 4 5"), ("started", 1)])
 def test_a_row_that_was_changed_is_not_recalled(archive, column, value):
-    FileMemory(archive._database).remember({"/data/a": HASHED})
+    FileMemory(archive.context.database).remember({"/data/a": HASHED})
     forget()
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         writing.connection.execute(update(file_hashes).values({column: value}))
-    assert FileMemory(archive._database).recall(["/data/a"]) == {}
+    assert FileMemory(archive.context.database).recall(["/data/a"]) == {}
 
 
 def test_a_path_that_is_no_text_is_not_written_down(archive):
-    memory = FileMemory(archive._database)
+    memory = FileMemory(archive.context.database)
     memory.remember({"/data/\udcff": HASHED})
     forget()
     assert memory.recall(["/data/\udcff"]) == {}
@@ -97,7 +97,7 @@ def test_ingest_again_and_checks_read_an_unchanged_file_once(archive, stars, rea
         forget()
     assert archive.check().sound
     forget()
-    assert archive["stars"].definition.files.check(FileMemory(archive._database)) is None
+    assert archive["stars"].definition.files.check(FileMemory(archive.context.database)) is None
     assert reads == ["stars.parquet"]
     assert archive.check(deep=True).sound
     assert reads == ["stars.parquet"] * 2, "every byte"
@@ -106,13 +106,13 @@ def test_ingest_again_and_checks_read_an_unchanged_file_once(archive, stars, rea
 def test_an_archive_that_can_only_be_read_reads_files_and_remembers_in_this_process(archive, stars, reads):
     files = archive.ingest("stars", stars, key="hip", population="star").definition.files
     forget()
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         writing.connection.execute(file_hashes.delete())
-    memory = FileMemory(replace(archive._database, read_only=True))
+    memory = FileMemory(replace(archive.context.database, read_only=True))
     for _ in range(2):
         files.check(memory)
     assert reads == ["stars.parquet"] * 2
-    with archive._database.reading() as reading:
+    with archive.context.database.reading() as reading:
         assert reading.connection.execute(select(file_hashes)).all() == []
 
 
@@ -120,13 +120,13 @@ def test_a_memory_that_is_wrong_raises_no_false_alarm(archive, stars):
     """The file is read again before anybody is told that it changed."""
     catalog = archive.ingest("stars", stars, key="hip", population="star")
     stamp = Stamp.of(stars.stat())
-    FileMemory(archive._database).remember({str(stars): FileHash("0f" * 32, stamp, hashing.time.time_ns())})
-    catalog.definition.files.check(FileMemory(archive._database))
+    FileMemory(archive.context.database).remember({str(stars): FileHash("0f" * 32, stamp, hashing.time.time_ns())})
+    catalog.definition.files.check(FileMemory(archive.context.database))
 
 
 def test_old_rows_are_deleted_with_other_garbage(archive):
     old = FileHash(HASHED.digest, HASHED.stamp, 1)
-    FileMemory(archive._database).remember({"/data/old": old, "/data/new": HASHED})
-    collect_garbage(archive._database, archive._workshop.folder)
-    with archive._database.reading() as reading:
+    FileMemory(archive.context.database).remember({"/data/old": old, "/data/new": HASHED})
+    collect_garbage(archive.context.database, archive.context.workshop.folder)
+    with archive.context.database.reading() as reading:
         assert list(reading.connection.scalars(select(file_hashes.c.path))) == ["/data/new"]

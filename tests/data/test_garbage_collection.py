@@ -58,7 +58,7 @@ many = st.lists(
 def test_least_useful_first_never_what_is_held_and_no_more_than_needed(candidates, limit, numbers):
     held = {f"fragments/{number}" for number in numbers}
     going = choose_fragments(candidates, limit, held, NOW)
-    staying = [one for one in candidates if one not in going]
+    staying = [candidate for candidate in candidates if candidate not in going]
     free = [one for one in staying if one.location not in held]
     assert not [one for one in going if one.location in held]
     total = sum(one.size for one in staying)
@@ -114,7 +114,7 @@ def age(folder, place, by=2 * AGE):
 
 def there(folder):
     return {
-        f"{where}/{one.name}" for where in ("_temporary", "fragments", "converted") for one in folder.entries(where)
+        f"{where}/{entry.name}" for where in ("_temporary", "fragments", "converted") for entry in folder.entries(where)
     }
 
 
@@ -233,7 +233,7 @@ def test_rows_and_nulls_are_counted_in_the_footers(folder):
     pq.write_table(plain, path / "b.parquet", write_statistics=False, row_group_size=2)
     found = read_parquet_contents(folder, "fragments/one", 2)
     assert (found.rows, found.nulls) == (6, (3, 3))
-    assert [one.name for one in found.files] == ["a.parquet", "b.parquet"]
+    assert [file.name for file in found.files] == ["a.parquet", "b.parquet"]
     assert find_parquet_damage(folder, "fragments/one", found.files) == ""
 
 

@@ -56,7 +56,7 @@ def test_tables_that_differ_only_in_the_order_of_values_are_two(archive):
 
 def test_a_table_that_is_given_again_while_it_is_deleted_is_there(archive, monkeypatch):
     """Who gives it finds it there, or writes it once more; but does not rely on what is about to go."""
-    database, folder = archive._database, archive._workshop.folder
+    database, folder = archive.context.database, archive.context.workshop.folder
     with keep_table(database, folder, table(7.5)):
         pass
     remove, others = DataFolder.remove, []
@@ -76,7 +76,7 @@ def test_a_table_that_is_given_again_while_it_is_deleted_is_there(archive, monke
 
 def test_it_is_not_garbage_unless_nothing_refers_to_it(archive, place):
     ingest(archive, "stars", table(1.5))
-    database, folder = archive._database, archive._workshop.folder
+    database, folder = archive.context.database, archive.context.workshop.folder
     assert collect_garbage(database, folder, age=timedelta(0)).deleted == ()
     with keep_table(database, folder, table(7.5)) as files:
         assert len(lying(place)) == 2
@@ -94,12 +94,12 @@ def test_check_tells_when_it_is_gone_or_changed(archive, place):
     (problem,) = archive.check().problems
     assert (problem.where, problem.state, problem.remedy) == (f"catalog {one.digest}", "damage", "restore")
     with pytest.raises(FilesChangedError):
-        locate_table(archive._workshop.folder, one.definition.files).check()
+        locate_table(archive.context.workshop.folder, one.definition.files).check()
     file.unlink()
     (problem,) = archive.check().problems
     assert "is not in" in problem.what
     with pytest.raises(FilesMissingError, match="is not in"):
-        locate_table(archive._workshop.folder, one.definition.files)
+        locate_table(archive.context.workshop.folder, one.definition.files)
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(whole)
     assert not archive.check(deep=True).problems
@@ -110,13 +110,13 @@ def test_backups_have_it_with_or_without_fragments(archive, place, tmp_path):
     for data in (False, True):
         archive.backup(tmp_path / f"copy {data}", data=data)
         with provenn.open(tmp_path / f"copy {data}", who="ada") as copy:
-            assert locate_table(copy._workshop.folder, copy["stars"].definition.files).location.startswith(
+            assert locate_table(copy.context.workshop.folder, copy["stars"].definition.files).location.startswith(
                 str(tmp_path / f"copy {data}")
             )
             assert copy["stars"] == one
     place.rename(tmp_path / "elsewhere")
     with provenn.open(tmp_path / "elsewhere", who="ada") as moved:
-        locate_table(moved._workshop.folder, moved["stars"].definition.files).check()
+        locate_table(moved.context.workshop.folder, moved["stars"].definition.files).check()
 
 
 def test_nothing_is_left_of_a_table_that_cannot_be_kept(archive, place):

@@ -33,7 +33,7 @@ from provenn.data.pins import hold_outside
 
 survey, place, how = sys.argv[1:]
 with provenn.open(survey, who="ada") as archive:
-    store = archive._workshop.folder
+    store = archive.context.workshop.folder
     if how == "backup":
         archive.backup(Path(place) / "copy", progress=lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     if how == "job":
@@ -45,7 +45,7 @@ with provenn.open(survey, who="ada") as archive:
     if how == "temporary":
         Path(store.new_temporary_address()).write_text("x" * 100)
         os.kill(os.getpid(), signal.SIGKILL)
-    with open_writing_folder(DataFolder.of(place), "out.csv", hold_outside(archive._database)) as name:
+    with open_writing_folder(DataFolder.of(place), "out.csv", hold_outside(archive.context.database)) as name:
         (Path(place) / name / "result").write_text("half")
         if how == "aside":
             (Path(place) / "out.csv").rename(Path(place) / name / "result-before")
@@ -90,7 +90,7 @@ def test_what_a_killed_writer_left_beside_an_export_goes(survey, place):
     killed(survey, place, "export")
     (left,) = hidden(place)
     with provenn.open(survey, who="ada") as archive:
-        (told,) = [one for one in archive.check().problems if LEFTOVER in one.where]
+        (told,) = [problem for problem in archive.check().problems if LEFTOVER in problem.where]
         assert told.state == "leftover"
     assert collected(survey, dry_run=True).deleted == (str(left),)
     assert hidden(place) == [left]
@@ -100,7 +100,9 @@ def test_what_a_killed_writer_left_beside_an_export_goes(survey, place):
     assert hidden(place) == []
     assert collected(survey).deleted == ()
     with provenn.open(survey, who="ada") as archive:
-        assert not [one for one in archive.check().problems if one.state == "leftover"], "no pin is left either"
+        assert not [problem for problem in archive.check().problems if problem.state == "leftover"], (
+            "no pin is left either"
+        )
 
 
 def test_what_it_had_put_aside_is_put_back(survey, place):
@@ -118,7 +120,7 @@ def test_what_somebody_writes_is_left_alone(survey, place):
     ) as writer:
         assert writer.stdout.readline() == b"writing\n"
         (folder,) = hidden(place)
-        with provenn.open(survey, who="ada") as archive, archive._database.writing() as writing:
+        with provenn.open(survey, who="ada") as archive, archive.context.database.writing() as writing:
             writing.connection.execute(update(pin_rows).values(expires_at=writing.when - 2 * AGE))
         assert collected(survey).deleted == (), "though its pin has expired: its machine may have slept"
         assert hidden(place) == [folder]

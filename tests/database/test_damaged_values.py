@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import provenn
-from provenn.archive.serving import issue_token, list_tokens
+from provenn.archive.tokens import issue_token, list_tokens
 from provenn.database.tables import metadata
 from provenn.errors import CorruptArchiveError, ProvennError
 from tests.archive.samples import write_parquet

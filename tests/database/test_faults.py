@@ -51,7 +51,7 @@ def defined(database):
 
 
 def damage(database, folder=None):
-    return [one for one in find_problems(database, folder) if one.state == "damage"]
+    return [problem for problem in find_problems(database, folder) if problem.state == "damage"]
 
 
 def test_a_database_without_room_says_so_and_keeps_what_was_acknowledged(tmp_path, sqlite_archive):
@@ -205,7 +205,7 @@ def test_a_store_that_vanishes_in_mid_run_is_told_and_the_archive_is_sound_when_
         play_spark(archive, tmp_path, "stars")
         with pytest.raises(StoreError):
             play_spark(archive, tmp_path, "bright", meanwhile=lambda: (tmp_path / "data").rename(tmp_path / "gone"))
-        assert [one.where for one in archive.check().problems if one.state == "damage"] == ["store"]
+        assert [problem.where for problem in archive.check().problems if problem.state == "damage"] == ["store"]
         shutil.rmtree(tmp_path / "data", ignore_errors=True)
         (tmp_path / "gone").rename(tmp_path / "data")
         assert archive.check(deep=True).sound

@@ -66,7 +66,7 @@ def test_the_story_is_told_on_real_stars(tmp_path, engine):
     assert not files.generated
     with provenn.open(folder, spark=engine.session, progress=False) as archive:
         screens = list(tell_story(archive, files, folder))
-    check([one.data for one in screens], files)
+    check([screen.data for screen in screens], files)
     assert "generated" not in screens[0].body
     assert "Kapteyn's Star" in screens[5].data["fastest"]
     assert screens[7].data["same"] > 100_000

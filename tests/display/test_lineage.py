@@ -28,7 +28,7 @@ PICTURE = LineagePicture("The lineage of both", (BASE, BRIGHT, NEAR, BOTH), EDGE
 def drawn(root):
     """The groups of the catalogs, by what their titles begin with."""
     groups = [one for one in tagged(root, "g") if one.find(f"{NAMESPACE}title") is not None]
-    return {one.find(f"{NAMESPACE}title").text.partition(":")[0]: one for one in groups}
+    return {group.find(f"{NAMESPACE}title").text.partition(":")[0]: group for group in groups}
 
 
 def paths(group):
@@ -78,7 +78,7 @@ def test_what_is_stored_has_a_second_border_as_far_as_it_is_stored():
 def test_the_same_sources_share_a_letter_and_a_tint():
     groups = drawn(parsed(lineage_svg(PICTURE)))
     tints = {
-        name: {one.get("fill") for one in paths(group) if one.get("fill-opacity") == "0.2"}
+        name: {path.get("fill") for path in paths(group) if path.get("fill-opacity") == "0.2"}
         for name, group in groups.items()
     }
     assert tints["hipparcos"] == tints["near"]
@@ -89,7 +89,7 @@ def test_the_same_sources_share_a_letter_and_a_tint():
 
 def test_the_focus_stands_out():
     groups = drawn(parsed(lineage_svg(PICTURE)))
-    thick = [name for name, group in groups.items() if any(one.get("stroke-width") == "3" for one in paths(group))]
+    thick = [name for name, group in groups.items() if any(path.get("stroke-width") == "3" for path in paths(group))]
     assert thick == ["bright"]
 
 

@@ -35,7 +35,7 @@ def test_the_tree_of_a_plan():
 def test_what_becomes_of_a_step_is_a_shape_and_a_word_not_a_colour_alone():
     root = parsed(plan_svg(PLAN))
     borders = [one for one in tagged(root, "rect") if one.get("fill") == "none"]
-    assert sum(one.get("stroke-dasharray") is not None for one in borders) == 2, "skipped"
+    assert sum(border.get("stroke-dasharray") is not None for border in borders) == 2, "skipped"
     texts = [one.text for one in tagged(root, "text")]
     assert texts.count("skip") == 2
     assert "partial reuse (3 of 4)" in texts
@@ -57,7 +57,7 @@ def test_a_step_that_occurs_again_is_the_same_box_with_all_it_reads():
     )
     again = PlanNode("compute", "union", inputs=(twice, PlanNode("compute", "join", step=10, again=True)), step=11)
     texts = [one.text for one in tagged(parsed(plan_svg(PlanPicture("x", again, READ))), "text")]
-    assert [one for one in texts if one.startswith("read id")] == ["read id, g, r of A"]
+    assert [text for text in texts if text.startswith("read id")] == ["read id, g, r of A"]
     assert texts.count("join") == 1
     assert "└─ compute: join: see above" in plan_text(PlanPicture("x", again, READ), 60)
 

@@ -99,8 +99,8 @@ def test_events_can_be_made_of_the_librarys_own_classes(archive):
 
 def test_column_lineage_tells_where_attributes_come_from_and_what_decides_on_sources(archive):
     events = [json.loads(line) for line in exported(archive, which=ODD).splitlines()]
-    assert [("dataset" in one) for one in events] == [True, False, False]
-    derived, selected = (one["outputs"][0]["facets"]["columnLineage"] for one in events[1:])
+    assert [("dataset" in event) for event in events] == [True, False, False]
+    derived, selected = (event["outputs"][0]["facets"]["columnLineage"] for event in events[1:])
     (read,) = derived["fields"]["dist_pc"]["inputFields"]
     assert (read["name"], read["field"]) == ("stars", "plx")
     assert read["transformations"][0] | {"masking": False} == {
@@ -126,7 +126,7 @@ def test_a_criterion_of_comparisons_is_a_subset_that_everybody_knows(archive):
 
 
 def test_runs_are_told(archive):
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         number = run_records.begin_run(writing, "bright", catalog=archive["bright"].digest)
         run_records.end_run(writing, number, "done", seconds=1.0, rows=7)
         run_records.begin_run(writing, "bright", catalog=archive["bright"].digest)  # one that has not ended
@@ -141,7 +141,7 @@ def test_runs_are_told(archive):
 
 @pytest.mark.parametrize("confined", [False, True])
 def test_all_runs_are_exported_however_many_there_are(archive, tmp_path, monkeypatch, confined):
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         for number in range(1, 8):
             assert run_records.begin_run(writing, "bright", catalog=archive["bright"].digest) == number
             run_records.end_run(writing, number, "done", seconds=1.0, rows=number)
@@ -161,13 +161,13 @@ def read_back(text: str, format_: str) -> ProvDocument:
 
 
 def test_the_formats_of_prov_say_the_same_and_the_library_reads_them(archive, monkeypatch):
-    whole = [read_back(exported(archive, one), one) for one in READERS]
+    whole = [read_back(exported(archive, reader), reader) for reader in READERS]
     assert whole[0] == whole[1] == whole[2]
-    labels = {str(one.label) for one in whole[0].get_records(ProvEntity)}
+    labels = {str(record.label) for record in whole[0].get_records(ProvEntity)}
     assert {"stars", ODD, "both"} <= labels
     assert len(list(whole[0].get_records(ProvDerivation))) == 6, "five catalogs; one is made from two, one from files"
     monkeypatch.setattr(prov_records, "_RECORDS_PER_DOCUMENT", 2)
-    assert [read_back(exported(archive, one), one) for one in READERS] == whole, "in parts"
+    assert [read_back(exported(archive, reader), reader) for reader in READERS] == whole, "in parts"
 
 
 def test_pages_make_no_difference(archive, monkeypatch):

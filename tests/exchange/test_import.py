@@ -38,7 +38,7 @@ def read(name: str, condition: dict[str, Any] | None = None) -> dict[str, Any]:
 
 def written(name: str, *sources: str, whole: tuple[Any, ...] = (), columns: str = STARS) -> dict[str, Any]:
     """Return an output whose key is taken over unchanged from some datasets."""
-    said = lineage(whole, hip=[same(one, "hip") for one in sources], vmag=[same(sources[0], "vmag")])
+    said = lineage(whole, hip=[same(source, "hip") for source in sources], vmag=[same(sources[0], "vmag")])
     return dataset(name, columns, columnLineage=said)
 
 
@@ -47,7 +47,7 @@ def taken(archive: provenn.Archive, *events: dict[str, Any], **options: Any) -> 
 
 
 def how(done: Imported) -> dict[str, str]:
-    return {one.dataset.removeprefix("warehouse/"): one.how for one in done.catalogs}
+    return {catalog.dataset.removeprefix("warehouse/"): catalog.how for catalog in done.catalogs}
 
 
 BRIGHT = job("b", [read("stars", compare("vmag", "LESS_THAN", 6))], [written("bright", "stars")])
@@ -143,7 +143,7 @@ def test_a_union_lies_inside_what_is_brought_together(archive):
 @pytest.mark.parametrize("exact", [False, True])
 def test_what_is_not_understood_is_a_set_of_its_own_and_told(archive, why, events, exact):
     done = taken(archive, BASE, *events, exact=exact)
-    (found,) = [one for one in done.catalogs if one.names == ("bright",)]
+    (found,) = [catalog for catalog in done.catalogs if catalog.names == ("bright",)]
     assert found.how == "base"
     assert why in found.missing
     assert why in str(done)
@@ -152,7 +152,7 @@ def test_what_is_not_understood_is_a_set_of_its_own_and_told(archive, why, event
 
 def test_datasets_made_from_each_other_are_sets_of_their_own(archive):
     done = taken(archive, job("one", [read("a")], [written("b", "a")]), job("two", [read("b")], [written("a", "b")]))
-    assert {one.missing for one in done.catalogs} == {"it is made from itself"}
+    assert {catalog.missing for catalog in done.catalogs} == {"it is made from itself"}
 
 
 def test_without_a_key_nothing_is_claimed_and_that_is_told(archive):
@@ -242,7 +242,7 @@ def test_versions_of_a_dataset_are_different_sets(archive):
     done = taken(
         archive, {"dataset": dataset("stars", STARS, version="1")}, {"dataset": dataset("stars", STARS, version="2")}
     )
-    assert [one.names for one in done.catalogs] == [("warehouse/stars@1",), ("warehouse/stars@2",)]
+    assert [catalog.names for catalog in done.catalogs] == [("warehouse/stars@1",), ("warehouse/stars@2",)]
     assert archive.relate("warehouse/stars@1", "warehouse/stars@2").summary == "unknown"
 
 
@@ -280,7 +280,7 @@ def test_the_data_of_others_cannot_be_computed_and_that_is_told(archive):
 def test_reading_the_same_events_again_changes_nothing(archive):
     first, second = (taken(archive, BASE, BRIGHT) for _ in range(2))
     assert second.new == 0
-    assert [one.digest for one in first.catalogs] == [one.digest for one in second.catalogs]
+    assert [catalog.digest for catalog in first.catalogs] == [catalog.digest for catalog in second.catalogs]
 
 
 def test_a_name_that_is_taken_keeps_everything_out(archive):

@@ -83,7 +83,7 @@ def tables() -> st.SearchStrategy[Table]:
 def pipelines(draw: st.DrawFn, operations: tuple[str, ...]) -> Pipeline:
     """Two tables, and up to five datasets made from them and from each other."""
     made = Pipeline({"a": draw(tables()), "b": draw(tables())})
-    made.events += [{"dataset": dataset(one, COLUMNS)} for one in made.tables]
+    made.events += [{"dataset": dataset(table, COLUMNS)} for table in made.tables]
     for _ in range(draw(st.integers(1, 5))):
         left, right = (draw(st.sampled_from(sorted(made.tables))) for _ in range(2))
         made.run(draw(st.sampled_from(operations)), left, right, draw(st.integers(0, 5)))

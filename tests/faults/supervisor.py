@@ -316,7 +316,7 @@ def _paths(thread: int, kind: int, arguments: tuple[int, ...]) -> list[str]:
     if kind == _PATH:
         return [_path(thread, _AT_FDCWD, arguments[0])]
     if kind == _TWO_PATHS:
-        return [_path(thread, _AT_FDCWD, one) for one in arguments[:2]]
+        return [_path(thread, _AT_FDCWD, argument) for argument in arguments[:2]]
     if kind == _TWO_AT:
         return [_path(thread, arguments[0], arguments[1]), _path(thread, arguments[2], arguments[3])]
     return [_path(thread, arguments[0], arguments[1])]

@@ -113,7 +113,7 @@ def test_a_hidden_folder_that_does_not_tell_its_process_is_deleted_when_it_is_ol
 
 
 def forget_pins(archive) -> None:
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         writing.connection.execute(delete(pin_rows))
 
 
@@ -131,9 +131,9 @@ def test_a_process_whose_pins_were_forgotten_does_not_register_what_gc_may_be_de
 
 def test_pins_that_were_forgotten_before_they_were_first_renewed_are_made_again(tmp_path):
     survey(tmp_path)
-    with opened(tmp_path) as archive, pins.hold_places(archive._database, "fragments/a", "fragments/b") as held:
+    with opened(tmp_path) as archive, pins.hold_places(archive.context.database, "fragments/a", "fragments/b") as held:
         forget_pins(archive)
-        with archive._database.writing() as writing:
+        with archive.context.database.writing() as writing:
             assert not held.is_unbroken(writing)
             held.renew(writing)
             assert pins.find_pinned_places(writing, writing.when) == {"fragments/a", "fragments/b"}
@@ -143,13 +143,13 @@ def test_pins_that_were_forgotten_before_they_were_first_renewed_are_made_again(
 def test_a_commit_whose_answer_was_lost_is_waited_for_before_its_files_are_deleted(tmp_path):
     survey(tmp_path)
     with opened(tmp_path) as archive:
-        database, store = archive._database, archive._workshop.folder
+        database, store = archive.context.database, archive.context.workshop.folder
         stars = archive["stars"].definition
         one = play_store(database, store, stars, "stars")
         with database.writing() as writing:
             fragments.forget(writing, one.id)
         with database.writing() as writing:
-            columns = [(each.identity, each.name) for each in stars.schema.attributes]
+            columns = [(attribute.identity, attribute.name) for attribute in stars.schema.attributes]
             size = {"rows": one.rows, "files": one.files, "seconds": 1.0}
             fragments.register(writing, stars, columns, location=one.location, **size)
             cleaning = threading.Thread(target=storing._clean_up, args=(database, store, one.location))

@@ -119,7 +119,7 @@ def leftovers(folder: Path) -> Sequence[Path]:
 def _given_tables(archive: Archive) -> dict[str, int]:
     """Return how many rows the tables have that were ingested from memory, by the names of their catalogs."""
     definitions = {name: archive[name].definition for name in archive}
-    store = archive._workshop.folder
+    store = archive.context.workshop.folder
     return {
         name: pq.read_table(locate_table(store, one.files).location).num_rows
         for name, one in definitions.items()

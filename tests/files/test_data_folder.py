@@ -56,7 +56,7 @@ def test_what_is_published_is_where_it_was_said_and_nowhere_else(folder):
 def test_temporary_places_differ_and_are_empty(folder):
     places = {folder.new_temporary_address() for _ in range(3)}
     assert len(places) == 3
-    assert not any(Path(one).exists() for one in places)
+    assert not any(Path(place).exists() for place in places)
 
 
 def test_nothing_is_published_over_something(folder):

@@ -17,8 +17,8 @@ def test_it_is_known_by_its_parts(tmp_path: Path, several_files):
     written = write_hats(tmp_path / "gaia", several_files=several_files)
     files = Files.at(tmp_path / "gaia")
     assert (files.format, files.row_count, files.partitions) == ("parquet", 200, ())
-    assert [one.name for one in files.columns] == written.column_names, "Norder is a column only if files have it"
-    assert {one.name: one.ucd for one in files.columns if one.ucd} == {
+    assert [column.name for column in files.columns] == written.column_names, "Norder is a column only if files have it"
+    assert {column.name: column.ucd for column in files.columns if column.ucd} == {
         "ra": "pos.eq.ra;meta.main",
         "dec": "pos.eq.dec;meta.main",
     }

@@ -187,7 +187,7 @@ def test_a_clock_is_the_same_after_keywords_of_fits(clock):
 
 def test_what_is_ambiguous_is_kept_as_it_is_and_made_no_frame():
     found = read_frame_keywords([SYSTEMS[0], SYSTEMS[1]], [])
-    assert found == {"COOSYS": [dict(sorted(one.items())) for one in SYSTEMS[:2]]}
+    assert found == {"COOSYS": [dict(sorted(system.items())) for system in SYSTEMS[:2]]}
     assert read_frame_keywords([{"system": "galactic"}], []) == {"COOSYS": [{"system": "galactic"}]}
     assert build_frame_elements({"EPOCH": 2000.0}) == ({}, {}), "in FITS it may be the equinox"
     assert build_frame_elements({"RADESYS": "odd", "TIMESYS": "UTC"}) == (

@@ -94,7 +94,7 @@ def try_commands(cases: int) -> Tried:
 
 def accept(words: list[str]) -> bool:
     """Type words after ``provenn``; tell whether that did something."""
-    words = [one.replace("\0", "") for one in words]  # no system passes these on
+    words = [word.replace("\0", "") for word in words]  # no system passes these on
     done = CliRunner().invoke(app, words)
     said = (words, done.exit_code, done.output[-500:])
     assert done.exit_code in (0, 1, 2), said
@@ -107,8 +107,8 @@ def accept(words: list[str]) -> bool:
 
 def _typed(name: str, command: Any, value: st.SearchStrategy[str]) -> st.SearchStrategy[list[str]]:
     """Return ways to type a command: some of its arguments and options, as they should be and as they should not."""
-    options = sorted({one for parameter in command.params for one in parameter.opts if one.startswith("-")})
-    flags = {one for parameter in command.params if getattr(parameter, "is_flag", False) for one in parameter.opts}
+    options = sorted({opt for parameter in command.params for opt in parameter.opts if opt.startswith("-")})
+    flags = {opt for parameter in command.params if getattr(parameter, "is_flag", False) for opt in parameter.opts}
     arguments = sum(parameter.param_type_name == "argument" for parameter in command.params)
     given = st.sampled_from(options).flatmap(
         lambda one: st.just([one]) if one in flags else value.map(lambda said: [one, said])

@@ -60,7 +60,7 @@ def opened(folder: Path) -> Iterator[TestClient]:
 def try_operations(client: TestClient, folder: Path, cases: int) -> Tried:
     """Try what the description of the API allows, and what it does not; answers are as the description says."""
     schema = schemathesis.openapi.from_dict(client.get("/api/openapi.json").json())
-    known = [one.ok() for one in schema.get_all_operations()]
+    known = [operation.ok() for operation in schema.get_all_operations()]
     asked = st.one_of([one.as_strategy(generation_mode=mode) for one in known for mode in GenerationMode])
 
     def accept(case: Any) -> bool:

@@ -38,7 +38,9 @@ def test_notes_of_another_kind_are_refused(made, tmp_path, note):
     def noted(lines):
         kind, key = ("SelectSources", "text") if note == {} else ("DeriveAttributes", "texts")
         definitions = (line["definition"] for line in lines if "definition" in line)
-        next(one for one in definitions if one["kind"] == kind and key in one["notes"])["notes"][key] = note
+        next(definition for definition in definitions if definition["kind"] == kind and key in definition["notes"])[
+            "notes"
+        ][key] = note
 
     assert not importer(tmp_path)(_changed(exported(made), noted))
 

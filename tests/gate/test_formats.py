@@ -28,7 +28,7 @@ def configuration(tmp_path, monkeypatch):
 
 def define(archive, base: Base) -> None:
     """Put a catalog into the database as nobody can who uses provenn."""
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         catalog_store.add_catalogs(writing, base)
         catalog_names.assign_name(writing, "evil", base.digest)
 

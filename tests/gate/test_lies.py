@@ -41,7 +41,7 @@ def test_a_false_proof_does_not_come_with_a_file(tmp_path: Path, base: Base):
 
 def define(archive, catalog) -> None:
     """Put a catalog into the database as nobody can who uses provenn."""
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         catalog_store.add_catalogs(writing, catalog)
         catalog_names.assign_name(writing, "evil", catalog.digest)
 
@@ -62,7 +62,7 @@ def test_what_provenn_defines_is_consistent(tmp_path: Path):
         near = stars.derive(dist="1000 / plx").rename(vmag="v").select("dist < 10 AND v BETWEEN 1 AND 3")
         mixed = stars.select("vmag < 2").concat(stars.select("vmag > 3")).keep("hip", "vmag").select("vmag + 1 < 5")
         for catalog in (bright, near, mixed, bright.sample(0.5, seed=3), bright.restrict(near), bright.exclude(near)):
-            with archive._database.reading() as reading:
+            with archive.context.database.reading() as reading:
                 catalog_store.get_catalog(reading, catalog.digest).check_consistency()
         assert archive.check(deep=True).sound
 

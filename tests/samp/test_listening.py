@@ -40,7 +40,7 @@ def listening(archive, hub):
             pull("stop", hub=hub, timeout=LIMIT)
         thread.join(LIMIT)
         assert not thread.is_alive()
-    assert "provenn" not in {one.name for one in clients(hub)}, "it has left the hub"
+    assert "provenn" not in {client.name for client in clients(hub)}, "it has left the hub"
 
 
 def test_attributes_of_sources_are_pulled_as_a_table(survey: provenn.Archive, hub):
@@ -113,9 +113,9 @@ def test_nobody_listens(hub):
 def test_the_command_leaves_the_hub_when_it_is_ended(folder, hub, how):
     with processes.provenn("samp", "listen", "--archive", str(folder)) as (process, said):
         assert said["mtype"] == "catalog.pull"
-        assert said["client"] in {one.id for one in clients(hub)}
+        assert said["client"] in {client.id for client in clients(hub)}
         assert processes.ended(process, how) == 130
-    assert said["client"] not in {one.id for one in clients(hub)}
+    assert said["client"] not in {client.id for client in clients(hub)}
 
 
 @pytest.mark.parametrize(("how", "status"), [(signal.SIGINT, 0), (signal.SIGKILL, 2)])

@@ -65,7 +65,7 @@ def test_a_file_that_holds_something_else_than_its_digest_is_not_used():
 def test_the_library_forgets_what_was_used_longest_ago():
     library = moc_library.MocLibrary(most_characters=100)
     digests = [library.remember(str(number) * 40) for number in range(3)]
-    assert [library.find(one) is None for one in digests] == [True, False, False]
+    assert [library.find(digest) is None for digest in digests] == [True, False, False]
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -20,12 +20,12 @@ class Attribute:
 
 
 def schema(*attributes: Attribute | str) -> dict[str, Attribute]:
-    made = [Attribute(one) if isinstance(one, str) else one for one in attributes]
+    made = [Attribute(attribute) if isinstance(attribute, str) else attribute for attribute in attributes]
     return {one.name: one for one in made}
 
 
 def found(*attributes: Attribute | str, on=None) -> list[str]:
-    return [one.name for one in find_position_attributes(schema(*attributes), on)]
+    return [attribute.name for attribute in find_position_attributes(schema(*attributes), on)]
 
 
 MAIN = Attribute("a", "pos.eq.ra;meta.main"), Attribute("d", "pos.eq.dec;meta.main")

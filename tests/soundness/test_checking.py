@@ -294,7 +294,11 @@ def test_any_damage_to_a_file_is_found_and_the_fragment_is_dropped(folder, harm)
     left = mended(folder, deep, deep=True)
     assert bad(left) == []
     with open_database(folder / "provenn.sqlite") as database, database.reading() as reading:
-        (gone,) = [one for one in fragments.all_fragments(reading, dropped=True) if one.location.endswith("distant")]
+        (gone,) = [
+            fragment
+            for fragment in fragments.all_fragments(reading, dropped=True)
+            if fragment.location.endswith("distant")
+        ]
         assert gone.dropped_reason == f"damaged: {deep[0].what}"
 
 
@@ -302,7 +306,7 @@ def test_a_fragment_without_digests_is_read_page_by_page(folder):
     """Fragments of older versions have none; their pages carry checksums where Spark wrote them."""
     with open_database(folder / "provenn.sqlite") as database, database.writing() as writing:
         (one,) = fragments.all_fragments(writing)
-        files = tuple(replace(each, digest="") for each in one.files)
+        files = tuple(replace(file, digest="") for file in one.files)
         assert find_parquet_damage(DataFolder.of(folder / "data"), one.location, files, deep=True) == ""
         content = parts(folder)[0].read_bytes()
         parts(folder)[0].write_bytes(content[:4] + bytes(60) + content[64:])
@@ -350,9 +354,11 @@ def test_base_files_that_changed_are_remarks(folder):
         pq.write_table(pa.table({"hip": [2], "vmag": [1.0], "plx": [1.0]}), path)
         told = archive.check()
         assert told.sound
-        assert [one.remedy for one in told.problems if "changed" in one.what] == ["none"]
+        assert [problem.remedy for problem in told.problems if "changed" in problem.what] == ["none"]
         path.unlink()
-        assert [one.remedy for one in archive.check().problems if "nothing exists at" in one.what] == ["none"]
+        assert [problem.remedy for problem in archive.check().problems if "nothing exists at" in problem.what] == [
+            "none"
+        ]
 
 
 @pytest.mark.filterwarnings("ignore::provenn.errors.ProvennWarning")  # a declaration empties catalogs
@@ -362,7 +368,7 @@ def test_facts_that_contradict_each_other_are_found(folder):
         number = archive.declare("nonempty(faint)").id
         archive.retract(number)
         archive.declare("faint == {}")
-        with archive._database.writing() as writing:
+        with archive.context.database.writing() as writing:
             values = {"retracted_at": None, "retracted_by": None, "retracted_reason": None}
             writing.connection.execute(update(metadata.tables["facts"]).where(text(f"id = {number}")).values(values))
         (one,) = bad(archive.check().problems)

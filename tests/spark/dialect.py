@@ -63,5 +63,5 @@ def _meant(name: str, columns: Mapping[str, str]) -> str:
     """Return the name that a name means: itself, or the only one that differs in case alone."""
     if name in columns:
         return name
-    (found,) = (one for one in columns if one.lower() == name.lower())
+    (found,) = (column for column in columns if column.lower() == name.lower())
     return found

@@ -44,11 +44,11 @@ def computed(catalogs: Sequence[Catalog], leaf: ReadLeaf) -> list[list[tuple[obj
 
     A double is given by how it is written, so that NaN is itself and -0.0 is not 0.0.
     """
-    frames = [compile_catalog(one, leaf) for one in catalogs]
+    frames = [compile_catalog(catalog, leaf) for catalog in catalogs]
     for one, frame in zip(catalogs, frames, strict=True):
-        expected = [(each.name, str(each.type), notes(each)) for each in one.schema.attributes]
+        expected = [(attribute.name, str(attribute.type), notes(attribute)) for attribute in one.schema.attributes]
         assert [(each.name, each.dataType.simpleString(), each.metadata) for each in frame.schema] == expected
-    return collected(frames, [one.schema.attributes for one in catalogs])
+    return collected(frames, [catalog.schema.attributes for catalog in catalogs])
 
 
 def collected(frames: Sequence[DataFrame], attributes: Sequence[Sequence[Attribute]]) -> list[list[tuple[object, ...]]]:

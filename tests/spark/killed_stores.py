@@ -89,7 +89,7 @@ def look(place: Path, folder: DataFolder, location: str) -> bool:
         with database.writing() as writing:
             writing.connection.execute(pins.update().values(expires_at=writing.when))
         collect_garbage(database, folder, age=timedelta(-1))
-        lying = {f"{where}/{one.name}" for where in ("_temporary", "fragments") for one in folder.entries(where)}
+        lying = {f"{where}/{entry.name}" for where in ("_temporary", "fragments") for entry in folder.entries(where)}
         assert lying == {one.location for one in seen}
         store(database, folder, location)
         with database.reading() as reading:

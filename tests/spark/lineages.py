@@ -57,8 +57,8 @@ class World:
     @property
     def ends(self) -> tuple[Catalog, ...]:
         """The catalogs from which no other is made."""
-        used = {each.digest for one in self.catalogs for each in one.dependencies}
-        return tuple(one for one in self.catalogs if one.digest not in used)
+        used = {dependency.digest for catalog in self.catalogs for dependency in catalog.dependencies}
+        return tuple(catalog for catalog in self.catalogs if catalog.digest not in used)
 
     def __repr__(self) -> str:
         """Tell all that is needed to see why a test failed."""
@@ -66,7 +66,7 @@ class World:
         lines = []
         for n, one in enumerate(self.catalogs):
             said = self.tables[one.digest].to_pylist() if isinstance(one, Base) else one.notes() or one.parameters()
-            lines.append(f"{n} = {one.kind} {[numbers[each.digest] for each in one.dependencies]} {said}")
+            lines.append(f"{n} = {one.kind} {[numbers[dependency.digest] for dependency in one.dependencies]} {said}")
         return "\n" + "\n".join(lines)
 
     def _repr_pretty_(self, printer: object, _cycle: bool) -> None:
@@ -244,7 +244,7 @@ def _new_name(draw: st.DrawFn, one: Catalog) -> str:
 
 def _derive(draw: st.DrawFn, one: Catalog, _: Catalog) -> Catalog:
     chosen = draw(st.sampled_from(one.schema.attributes))
-    second = draw(st.sampled_from([each for each in one.schema.attributes if each.type == chosen.type]))
+    second = draw(st.sampled_from([attribute for attribute in one.schema.attributes if attribute.type == chosen.type]))
     forms = ("{0}", *_EXPRESSIONS.get(str(chosen.type), ("coalesce({0}, {1})",)))
     texts = [draw(st.sampled_from(forms)).format(quoted(chosen.name), quoted(second.name))]
     if draw(st.booleans()):
@@ -317,7 +317,7 @@ def weight(catalog: Catalog) -> int:
     """How often base tables are read for a catalog that is computed literally."""
     if isinstance(catalog, Base):
         return 1
-    parts = [weight(one) for one in catalog.dependencies]
+    parts = [weight(dependency) for dependency in catalog.dependencies]
     if isinstance(catalog, ConcatSources):  # a member is read once more for each that comes after it
         return sum(one * (len(parts) - position) for position, one in enumerate(parts))
     return sum(parts)

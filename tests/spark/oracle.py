@@ -82,10 +82,10 @@ class Oracle:
         """Return the columns of the key, in the order of the population's."""
         columns = self._columns(catalog)
         found = {}
-        for one in reversed(catalog.schema.attributes):
+        for attribute in reversed(catalog.schema.attributes):
             for position in range(len(catalog.population.key)):
-                if one.identity == catalog.population.key_identity(position):
-                    found[position] = columns[one.name]
+                if attribute.identity == catalog.population.key_identity(position):
+                    found[position] = columns[attribute.name]
         return [found[position] for position in sorted(found)]
 
     def _same_source(self, one: Catalog, other: Catalog, left: str = "l", right: str = "r") -> str:
@@ -178,7 +178,7 @@ class Oracle:
             for name in catalog.schema.names[len(old) :]:
                 table = table.append_column(name, new[name])
             return table
-        texts = {one.name: in_duckdb(one.text, old) for one in calculation.outputs}
+        texts = {output.name: in_duckdb(output.text, old) for output in calculation.outputs}
         shown = [*old.values(), *(texts[name] for name in catalog.schema.names[len(old) :])]
         return self._shown(shown, f"FROM {self._table(catalog.parent)}")
 

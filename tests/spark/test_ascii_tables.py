@@ -61,7 +61,7 @@ def at(tmp_path: Path, name: str, text: str, **given) -> Files:
 @pytest.mark.parametrize("name", ["a.ipac", "a.tbl", "a.tbl.gz"])
 def test_an_ipac_table(tmp_path, name):
     files = at(tmp_path, name, IPAC)
-    assert [(one.name, str(one.type), one.unit) for one in files.columns] == [
+    assert [(column.name, str(column.type), column.unit) for column in files.columns] == [
         ("hip", "bigint", ""),
         ("vmag", "double", "mag"),
         ("name", "string", ""),
@@ -76,7 +76,7 @@ def test_an_ipac_table(tmp_path, name):
 @pytest.mark.parametrize("name", ["a.mrt", "a.mrt.gz"])
 def test_a_machine_readable_table(tmp_path, name):
     files = at(tmp_path, name, MRT)
-    assert [(one.name, str(one.type), one.unit, one.description) for one in files.columns] == [
+    assert [(column.name, str(column.type), column.unit, column.description) for column in files.columns] == [
         ("HIP", "bigint", "", "Number in Hipparcos"),
         ("Vmag", "double", "mag", "V magnitude"),
         ("RAh", "bigint", "h", "Hour"),

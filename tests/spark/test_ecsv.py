@@ -59,7 +59,7 @@ def rows_of(files: Files, tmp_path: Path) -> dict[str, list]:
 
 
 def types(files: Files) -> dict[str, str]:
-    return {one.name: str(one.type) for one in files.columns}
+    return {column.name: str(column.type) for column in files.columns}
 
 
 @pytest.mark.parametrize("name", ["gaia.csv", "gaia.csv.gz", "gaia.ecsv", "gaia.ecsv.bz2"])

@@ -98,7 +98,7 @@ def _read_by_astropy(path: Path) -> None:
             assert json.loads(file[1].header["PRVJSON"])["digest"] == "a" * 64
     elif path.suffix == ".vot":
         found = votable.parse(path, verify="warn")
-        assert {one.name: one.value for one in found.resources[0].infos}["provenn_digest"] == "a" * 64
+        assert {info.name: info.value for info in found.resources[0].infos}["provenn_digest"] == "a" * 64
     elif path.suffix == ".ecsv":
         assert Table.read(path).meta["provenn"]["digest"] == "a" * 64
     else:
@@ -180,7 +180,7 @@ def test_ecsv_is_read_as_it_was_by_provenn_and_by_astropy(table):
         for name in table.column_names:
             if not pa.types.is_list(table[name].type):
                 theirs = np.ma.asarray(found[name])
-                shown = [None if np.ma.is_masked(one) else one.item() for one in theirs]
+                shown = [None if np.ma.is_masked(their) else their.item() for their in theirs]
                 ours = _whole(table.to_pydict())[name]
                 assert repr(shown) == repr(ours), name
 
@@ -189,7 +189,9 @@ def test_units_and_ucds_are_in_the_header_of_ecsv(tmp_path):
     path = saved(pa.table({"x": [1.5]}), tmp_path / "a.ecsv", FileNotes(), unit="mag", description="V", ucd="phot.mag")
     found = Table.read(path)
     assert (found["x"].unit, found["x"].description, found["x"].meta) == ("mag", "V", {"ucd": "phot.mag"})
-    assert [(one.unit, one.description, one.ucd) for one in Files.at(path).columns] == [("mag", "V", "phot.mag")]
+    assert [(column.unit, column.description, column.ucd) for column in Files.at(path).columns] == [
+        ("mag", "V", "phot.mag")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ def saved(path: Path, *tables) -> Path:
 
 def rows_of(engine, folder, files: Files, key: str = "id") -> list[tuple]:
     frame = read_base(engine, Base.of(files, key=key, population="star"), folder)
-    assert [(name, kind) for name, kind in frame.dtypes] == [(one.name, str(one.type)) for one in files.columns]
+    assert [(name, kind) for name, kind in frame.dtypes] == [
+        (column.name, str(column.type)) for column in files.columns
+    ]
     return [tuple(row) for row in frame.orderBy(key).collect()]
 
 
@@ -68,7 +70,11 @@ def test_every_kind_of_column(engine, folder, tmp_path):
     ]
     files = Files.at(saved(tmp_path / "a.fits", hdu(*columns)))
     assert (files.format, files.row_count) == ("fits", 3)
-    assert {one.name: str(one.type) for one in files.columns if "int" in str(one.type) or "dec" in str(one.type)} == {
+    assert {
+        column.name: str(column.type)
+        for column in files.columns
+        if "int" in str(column.type) or "dec" in str(column.type)
+    } == {
         "id": "bigint",
         "byte": "smallint",
         "signed byte": "tinyint",
@@ -79,7 +85,7 @@ def test_every_kind_of_column(engine, folder, tmp_path):
         "matrix": "array<array<int>>",
         "numbers": "array<int>",
     }
-    assert [one.nullable for one in files.columns][:5] == [False, True, False, False, True]
+    assert [column.nullable for column in files.columns][:5] == [False, True, False, False, True]
     one, two, three = rows_of(engine, folder, files)
     assert one == (
         *(-(2**63), True, 0, -128, None, 0, 0, Decimal(0), 1.5, math.inf, "ab", (1.0, 2.0), [1.0, 2.0, 3.0]),
@@ -184,10 +190,10 @@ def test_two_who_convert_at_once_do_not_mind_each_other(engine, folder, tmp_path
             failed.append(error)
 
     threads = [threading.Thread(target=convert) for _ in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert not failed
     assert len(rows_of(engine, folder, files)) == 100_000
     assert folder.files("_temporary") == ()

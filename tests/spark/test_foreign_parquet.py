@@ -28,7 +28,7 @@ def read(engine, tmp_path: Path):
         base = Base.of(files, key=key, population="star")
         frame = read_base(engine, base, DataFolder.of(tmp_path / "data"))
         assert [(name, kind.replace("`", "")) for name, kind in frame.dtypes] == [
-            (one.name, str(one.type).replace("`", "")) for one in files.columns
+            (column.name, str(column.type).replace("`", "")) for column in files.columns
         ]
         return frame.orderBy(key).toArrow().to_pydict()
 
@@ -36,7 +36,7 @@ def read(engine, tmp_path: Path):
 
 
 def types(files: Files) -> dict[str, str]:
-    return {one.name: str(one.type) for one in files.columns}
+    return {column.name: str(column.type) for column in files.columns}
 
 
 # --- astropy ---
@@ -88,7 +88,7 @@ def test_quantities_times_and_positions_of_astropy(tmp_path, read):
     table["when"][1] = np.ma.masked
     table.write(tmp_path / "a.parquet")
     files = Files.at(tmp_path / "a.parquet")
-    assert [(one.name, one.unit, one.ucd) for one in files.columns] == [
+    assert [(column.name, column.unit, column.ucd) for column in files.columns] == [
         ("id", "", ""),
         ("v", "km.s**-1", ""),
         ("plx", "mas", ""),
@@ -183,7 +183,7 @@ def test_units_descriptions_and_ucds_of_voparquet(tmp_path, read):
     }
     table.write(tmp_path / "a.parquet", format="parquet.votable", metadata=said)
     files = Files.at(tmp_path / "a.parquet")
-    assert [(one.unit, one.ucd, one.description) for one in files.columns] == [
+    assert [(column.unit, column.ucd, column.description) for column in files.columns] == [
         ("", "meta.id", "number"),
         ("deg", "pos.eq.ra;meta.main", "right ascension"),
     ]
@@ -204,7 +204,7 @@ def test_durations_say_their_unit(tmp_path, read):
     table = pa.table({"id": [1], "ns": pa.array([5], pa.duration("ns")), "s": pa.array([5], pa.duration("s"))})
     parquet.write_table(table, tmp_path / "a.parquet")
     files = Files.at(tmp_path / "a.parquet")
-    assert [one.unit for one in files.columns] == ["", "ns", "s"]
+    assert [column.unit for column in files.columns] == ["", "ns", "s"]
     assert read(files)["ns"] == [5]
 
 
@@ -277,7 +277,7 @@ def test_what_spark_writes_it_reads(engine, tmp_path):
     ).coalesce(1).write.parquet(str(tmp_path / "a"))
     files = Files.at(tmp_path / "a")
     assert types(files) == {"id": "bigint", "v": "variant", "d": "bigint", "y": "int", "n": "boolean"}
-    assert [one.unit for one in files.columns] == ["", "", "us", "month", ""]
+    assert [column.unit for column in files.columns] == ["", "", "us", "month", ""]
     frame = read_base(engine, Base.of(files, key="id", population="star"), DataFolder.of(tmp_path / "data"))
     assert frame.selectExpr("CAST(v AS string)", "d", "y", "n").collect() == [("[1]", 86_400_000_000, 24, None)]
 

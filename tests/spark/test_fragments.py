@@ -105,7 +105,7 @@ def computed(engine, catalog):
             return None
         attributes = one.schema.attributes
         return engine.session.read.parquet(one.files.location).select(
-            *(column(each.name).alias(each.name, metadata={}) for each in attributes)
+            *(column(attribute.name).alias(attribute.name, metadata={}) for attribute in attributes)
         )
 
     return compile_catalog(catalog, leaf)
@@ -118,9 +118,9 @@ def visible(database):
 
 def lying(folder):
     return {
-        folder.relative_path(folder.at(where, one.name))
+        folder.relative_path(folder.at(where, entry.name))
         for where in ("_temporary", "fragments")
-        for one in folder.entries(where)
+        for entry in folder.entries(where)
     }
 
 
@@ -136,12 +136,12 @@ def test_a_fragment_holds_the_rows_values_and_units_of_its_catalog(engine, datab
     made = keep(catalog)
     assert visible(database) == (made,)
     assert (made.rows, made.catalog, made.extent) == (ROWS - 3, catalog.digest, catalog.extent.digest)
-    assert made.size == sum(one.size for one in made.files) > 0
+    assert made.size == sum(file.size for file in made.files) > 0
     assert made.seconds > 0
     assert lying(folder) == {made.location}
     frame = read_fragment(engine, folder, made)
     assert frame.columns == ["hip", "vmag", "Vmag_2", "a name. with `signs`, = (x)", "twice"]
-    assert [identity for identity, _ in made.columns] == [one.identity for one in catalog.schema.attributes]
+    assert [identity for identity, _ in made.columns] == [attribute.identity for attribute in catalog.schema.attributes]
     assert rows(frame) == rows(computed(engine, catalog))
     assert frame.schema["vmag"].metadata == {"unit": "mag", "description": "in V"}
     with database.reading() as reading:
@@ -221,10 +221,10 @@ def test_two_who_store_the_same_at_once_get_one_fragment(engine, database, folde
     monkeypatch.setattr(DataFolder, "publish", together)
     frame = computed(engine, stars)
     threads = [threading.Thread(target=work) for _ in range(2)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert got[0] == got[1]
     assert visible(database) == (got[0],)
     assert lying(folder) == {got[0].location}

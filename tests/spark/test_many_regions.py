@@ -23,7 +23,7 @@ SCHEMA = {name: Attribute(name, parse_type("double")) for name in ("ra", "dec")}
 
 
 def text(region):
-    constants = (f"'{one}'" if isinstance(one, str) else repr(one) for one in region.constants)
+    constants = (f"'{constant}'" if isinstance(constant, str) else repr(constant) for constant in region.constants)
     return f"{region.function}(ra, dec, {', '.join(constants)})"
 
 

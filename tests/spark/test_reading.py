@@ -88,7 +88,9 @@ def test_every_type_of_parquet_keeps_its_values(engine, folder, tmp_path):
     base = base_of(Files.at(written(tmp_path / "a.parquet", COLUMNS)))
     frame = read_base(engine, base, folder)
     assert frame.columns == list(COLUMNS)
-    assert types(frame) == {one.name: str(one.type).replace("`", "") for one in base.schema.attributes}
+    assert types(frame) == {
+        attribute.name: str(attribute.type).replace("`", "") for attribute in base.schema.attributes
+    }
     rows = frame.orderBy("hip").collect()
     for name, values in COLUMNS.items():
         expected = values.cast(pa.int64()).to_pylist() if name == "duration" else values.to_pylist()

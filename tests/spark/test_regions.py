@@ -37,7 +37,7 @@ ODD = [
 
 
 def text(region):
-    constants = (f"'{one}'" if isinstance(one, str) else repr(one) for one in region.constants)
+    constants = (f"'{constant}'" if isinstance(constant, str) else repr(constant) for constant in region.constants)
     return f"{region.function}(ra, dec, {', '.join(constants)})"
 
 

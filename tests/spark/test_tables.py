@@ -44,7 +44,7 @@ def test_a_table_is_read_with_its_types_and_comments(engine, sql, folder):
     sql("INSERT INTO survey.Stars VALUES (1, double('NaN'), map('a', 1)), (2, NULL, NULL)")
     files = inspect_table(engine, "survey.Stars")
     assert (files.format, files.location) == ("table", "`spark_catalog`.`survey`.`Stars`")
-    assert [(one.name, str(one.type), one.description) for one in files.columns] == [
+    assert [(column.name, str(column.type), column.description) for column in files.columns] == [
         ("hip", "bigint", ""),
         ("v", "double", "V magnitude"),
         ("m", "map<string,int>", ""),

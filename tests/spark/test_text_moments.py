@@ -218,7 +218,9 @@ def test_folders_that_are_called_by_a_time_have_no_clock_either(engine, folder, 
     place.mkdir(parents=True)
     parquet.write_table(pa.table({"hip": [1]}), place / "a.parquet")
     files = Files.at(tmp_path / "in")
-    columns = tuple(replace(one, type=parse_type("timestamp")) if one.name == "t" else one for one in files.columns)
+    columns = tuple(
+        replace(column, type=parse_type("timestamp")) if column.name == "t" else column for column in files.columns
+    )
     files = replace(files, columns=columns)
     if text.startswith("2026"):
         assert read(engine, folder, files) == ["2026-01-31 12:30:00"]

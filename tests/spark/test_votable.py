@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> DataFolder:
 
 def rows_of(engine, folder, files: Files) -> list[tuple]:
     frame = read_base(engine, Base.of(files, key="id", population="star"), folder)
-    assert frame.dtypes == [(one.name, str(one.type)) for one in files.columns]
+    assert frame.dtypes == [(column.name, str(column.type)) for column in files.columns]
     return [tuple(row) for row in frame.orderBy("id").collect()]
 
 
@@ -64,7 +64,7 @@ def test_columns_are_known_from_the_fields_alone(tmp_path):
         TEXT.split("<DATA>", maxsplit=1)[0] + "<DATA>" + " " * 100_000 + "no XML <<</VOTABLE>"
     )
     files = Files.at(tmp_path / "a.vot", options={"table": "stars"})
-    assert [str(one.type) for one in files.columns] == [
+    assert [str(column.type) for column in files.columns] == [
         *("bigint", "float", "smallint", "boolean", "string", "string", "array<double>", "array<int>", "smallint"),
         "struct<re:double,im:double>",
     ]
@@ -143,7 +143,7 @@ def votable_of(tables: str, version: str = "1.4") -> str:
 
 
 def table_of(field: str, *cells: str, called: str = "") -> str:
-    rows = "".join(f"<TR><TD>{one}</TD></TR>" for one in cells)
+    rows = "".join(f"<TR><TD>{cell}</TD></TR>" for cell in cells)
     return f"<TABLE {called}><FIELD {field}</FIELD><DATA><TABLEDATA>{rows}</TABLEDATA></DATA></TABLE>"
 
 

@@ -88,8 +88,8 @@ def test_one_parquet_file_keeps_values_types_units_and_what_cannot_be_null(engin
     done = write(engine, frame, schema, path)
     assert (done.path, done.rows, done.size) == (str(path), 4, path.stat().st_size)
     files = Files.at(path)
-    assert [str(one.type) for one in files.columns] == KINDS
-    assert [one.nullable for one in files.columns] == [False] + [True] * 9
+    assert [str(column.type) for column in files.columns] == KINDS
+    assert [column.nullable for column in files.columns] == [False] + [True] * 9
     assert (files.columns[2].unit, files.columns[2].description) == ("mag", "V magnitude")
     assert files.columns[2].ucd == "phot.mag"
     assert repr(back(engine, path, tmp_path)) == repr(rows_of(frame))

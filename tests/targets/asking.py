@@ -121,8 +121,8 @@ def _answer(engine: Any, database: str, store: str, who: str, attribute: str, **
 
     place = {"database": database, "store": store}
     with provenn.open(**place, who=who, progress=False) as archive:  # type: ignore[arg-type]
-        shop = archive._workshop
-        shop._pipeline = Pipeline(archive._database, shop.folder, engine, listen)
+        shop = archive.context.workshop
+        shop._pipeline = Pipeline(archive.context.database, shop.folder, engine, listen)
         try:
             if what.get("keep") == "store":
                 archive["stars"].derive(archive.find_calculator(attribute)).select(what["where"]).store()

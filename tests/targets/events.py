@@ -98,7 +98,7 @@ class World:
 
     def seen_by(self, who: str | None) -> World:
         """What a person sees; nobody in particular sees everything."""
-        seen = [one for one in self.definitions if who is None or one.private_to in (None, who)]
+        seen = [definition for definition in self.definitions if who is None or definition.private_to in (None, who)]
         return World(seen, self.registered, self.preferences)
 
     @property
@@ -131,7 +131,11 @@ class Meaning:
     def defined(self, name: str) -> set[Expression]:
         """What was left out under a name, or is defined under it and determined by the values of the sources."""
         left_out = set(self.sources.left_out.get(name, ()))
-        found = [one for one in self.world.definitions if one.name == name and self.determined(one.expression)]
+        found = [
+            definition
+            for definition in self.world.definitions
+            if definition.name == name and self.determined(definition.expression)
+        ]
         valid = {one.expression for one in found if not one.uses & self.world.superseded}
         gives = any(one.output == name for one in self.world.current.values())
         return left_out | (valid or (set() if left_out or gives else {one.expression for one in found}))
@@ -142,12 +146,16 @@ class Meaning:
         if name in self.sources.own or self.defined(name) or self.explicit(name):
             return True
         calculators = [one for one in self.world.current.values() if one.output == name]
-        return any(self.derivable(one.input, without | {name}) for one in calculators)
+        return any(self.derivable(calculator.input, without | {name}) for calculator in calculators)
 
     def explicit(self, name: str) -> Expression | None:
         """What a preference for a catalog says."""
         chosen = self.world.preferences.get(name)
-        found = [one.expression for one in self.world.definitions if (one.catalog, one.name) == (chosen, name)]
+        found = [
+            definition.expression
+            for definition in self.world.definitions
+            if (definition.catalog, definition.name) == (chosen, name)
+        ]
         return found[0] if found else None
 
     def of(self, name: str) -> Expression:
@@ -170,10 +178,10 @@ class Meaning:
             for one in self.world.current.values()
             if one.output == name and self.derivable(one.input, frozenset([name]))
         ]
-        preferred = [one for one in calculators if one.name == self.world.preferences.get(name)]
+        preferred = [calculator for calculator in calculators if calculator.name == self.world.preferences.get(name)]
         if preferred:
             return preferred[0].apply(self.of(preferred[0].input))
-        found = {one.apply(self.of(one.input)) for one in calculators} | self.defined(name)
+        found = {calculator.apply(self.of(calculator.input)) for calculator in calculators} | self.defined(name)
         if not found:
             raise Missing
         if len(found) > 1:
@@ -217,8 +225,8 @@ def pretend_run(archive: provenn.Archive, sources: str, name: str) -> None:
         return
     for part in find_parts_to_keep(plan, "always"):
         catalog = part.catalog
-        columns = [(one.identity, one.name) for one in catalog.schema.attributes]
-        with archive._database.writing() as writing:
+        columns = [(attribute.identity, attribute.name) for attribute in catalog.schema.attributes]
+        with archive.context.database.writing() as writing:
             catalog_store.add_catalogs(writing, catalog, for_run=True)
             fragments.register(writing, catalog, columns, location=catalog.digest, rows=3, files=(), seconds=1.0)
 
@@ -238,8 +246,8 @@ def register_python(archive: provenn.Archive, name: str, factor: float, of: str,
 
 def in_order(events: Sequence[Event], priorities: Sequence[float]) -> list[Event]:
     """Return events in an order in which each comes after what it needs, and queues keep theirs."""
-    there = {one.what for one in events}
-    waiting = [one for one in events if there.issuperset(one.after)]
+    there = {event.what for event in events}
+    waiting = [event for event in events if there.issuperset(event.after)]
     priority = {one.what: number for one, number in zip(events, priorities, strict=True)}
     done: list[Event] = []
     while waiting:

@@ -50,7 +50,11 @@ def shape(step: PlanStep) -> str:
 
 def tried(rule: Rule, step: PlanStep, scene: Scene, wanted: frozenset[str] | None = None) -> Rewrite | None:
     """What a rule makes of a step; that it gives the same, and that what it says holds, is proved."""
-    wanted = frozenset(one for one in step.attributes if not one.startswith("key:")) if wanted is None else wanted
+    wanted = (
+        frozenset(attribute for attribute in step.attributes if not attribute.startswith("key:"))
+        if wanted is None
+        else wanted
+    )
     for one in walk_steps(step):
         scene.note_definitions(one)
     found = rule(step, wanted, scene)
@@ -76,5 +80,5 @@ def plan(catalog: Catalog, **known: object) -> str:
 def disjoint_unions(scene: Scene, step: PlanStep) -> bool:
     """Whether all unions that are said to have disjoint members are proved to have."""
     unions = [one for one in walk_steps(step) if isinstance(one, Concat) and one.is_disjoint]
-    pairs = [pair for one in unions for pair in combinations(one.members, 2)]
+    pairs = [pair for union in unions for pair in combinations(union.members, 2)]
     return all(scene.is_proved(scene.state_disjoint(one.extent, other.extent)) for one, other in pairs)

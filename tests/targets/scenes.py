@@ -29,7 +29,7 @@ def known(catalogs: Iterable[Catalog], facts: Sequence[Statement] = ()) -> Trace
             one.parameters(),
             one.notes(),
             one.extent.digest,
-            tuple(each.digest for each in one.dependencies),
+            tuple(dependency.digest for dependency in one.dependencies),
         )
         for one in cone(*catalogs)
     ]
@@ -57,13 +57,15 @@ def scene_of(
     rows: dict[str, int] | None = None,
 ) -> Scene:
     """What planning knows of catalogs and fragments."""
-    everything = cone(*catalogs, *(one.catalog for one in fragments))
+    everything = cone(*catalogs, *(fragment.catalog for fragment in fragments))
     return Scene(known(everything, facts), everything, tuple(fragments), rows or {})
 
 
 def needed(catalog: Catalog) -> frozenset[str]:
     """The identities of the attributes of a catalog, without the key."""
-    return frozenset(one.identity for one in catalog.schema.attributes if not one.identity.startswith("key:"))
+    return frozenset(
+        attribute.identity for attribute in catalog.schema.attributes if not attribute.identity.startswith("key:")
+    )
 
 
 def planned(catalog: Catalog, scene: Scene | None = None) -> tuple[PlanStep, tuple[AppliedRule, ...]]:

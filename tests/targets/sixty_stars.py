@@ -81,4 +81,4 @@ def z(archive, tmp_path_factory) -> Calculated:
 
 
 def words(target) -> list[str]:
-    return [one.word for one in walk_steps(target.plan().after)]
+    return [step.word for step in walk_steps(target.plan().after)]

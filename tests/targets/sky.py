@@ -52,7 +52,7 @@ def pretend_stored(catalog: provenn.Catalog, attributes: Sequence[str], rows: in
     """Register a fragment whose data nobody has written, on New Year's Day."""
     one = catalog.definition
     columns = [(one.schema[name].identity, name) for name in ("id", *attributes)]
-    with catalog.archive._database.writing() as writing:
+    with catalog.archive.context.database.writing() as writing:
         catalog_store.add_catalogs(writing, one)
         fragments.register(writing, one, columns, location=f"fragments/{rows}", rows=rows, files=(), seconds=3.0)
         writing.connection.execute(update(stored).values(stored_at=datetime(2026, 1, 1, tzinfo=UTC)))

@@ -126,7 +126,7 @@ def test_every_bound_holds(folder, examples):
         one = data.draw(catalogs_on(world.catalogs))
         catalogs = [*world.catalogs, *([] if one is None else [one])]
         oracle = Oracle(world.tables)
-        true = {each.digest: oracle.table(each).num_rows for each in catalogs}
+        true = {catalog.digest: oracle.table(catalog).num_rows for catalog in catalogs}
         counted = data.draw(st.lists(st.sampled_from(catalogs), max_size=4, unique=True))
         kept = data.draw(st.lists(st.sampled_from(catalogs), max_size=2, unique=True))
         fragments = [stored(each, number=n, rows=true[each.digest]) for n, each in enumerate(kept, 1)]

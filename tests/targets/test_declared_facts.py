@@ -178,7 +178,7 @@ def test_a_check_in_an_archive_that_can_only_be_read_answers_without_the_fact(ar
     read_only.context = replace(
         read_only.context, database=type(opened)(opened.engine, opened.place, True, "ada", None)
     )
-    read_only._workshop.database = read_only._database
+    read_only.context.workshop.database = read_only.context.database
     with read_only, pytest.warns(ProvennWarning, match="does not hold in the data, and was not used"):
         assert read_only["very_near"].count(check=True) == VERY_NEAR
     (folder / "provenn.sqlite").chmod(0o644)

@@ -59,7 +59,7 @@ def test_a_count_that_follows_from_others_is_true(examples):
     @given(st.randoms(use_true_random=True))
     def check_one(rng):
         tables = random_sets(rng)
-        knowledge = known([one.catalog for one in tables]).knowledge
+        knowledge = known([table.catalog for table in tables]).knowledge
         for one in tables:
             counted = [other for other in tables if rng.random() < 0.5 and other.catalog.extent != one.catalog.extent]
             rows = {other.catalog.digest: len(other.rows) for other in counted}
@@ -74,9 +74,9 @@ def test_a_count_that_follows_from_others_is_true(examples):
 def _fill(database: Database, catalogs: list[Catalog], sources: dict[str, frozenset[tuple[object, ...]]]) -> None:
     with database.writing() as writing:
         catalog_store.add_catalogs(writing, *catalogs)
-        for one in catalogs:
-            if isinstance(one, Base):
-                verified_keys.record_verification(writing, one.digest, len(sources[one.digest]))
+        for catalog in catalogs:
+            if isinstance(catalog, Base):
+                verified_keys.record_verification(writing, catalog.digest, len(sources[catalog.digest]))
 
 
 def _declare_something(database: Database, data: st.DataObject, catalogs: list[Catalog]) -> None:
@@ -99,7 +99,7 @@ def test_derived_counts_and_learned_equalities_are_true_whatever_was_counted_and
     def check_one(case, data):
         world, oracle = case[0], Oracle(case[0].tables)
         catalogs = list(dict.fromkeys(world.catalogs))
-        sources = {one.digest: _sources(oracle, one) for one in catalogs}
+        sources = {catalog.digest: _sources(oracle, catalog) for catalog in catalogs}
         place = folder / f"{next(NUMBER)}.db"
         shutil.copy(folder / "empty.db", place)
         with open_database(place) as database:
@@ -202,7 +202,7 @@ def test_three_of_true_false_and_null_and_all_sources_give_the_fourth(archive, r
     found[left.digest] = left.count()
     assert len(runs) == before, "it follows"
     assert found[left.digest] == left.to_arrow().num_rows
-    assert found[whole.digest] == sum(found[one.digest] for one in parts)
+    assert found[whole.digest] == sum(found[part.digest] for part in parts)
 
 
 def test_the_reason_of_a_derived_count_names_the_counts(archive):

@@ -11,7 +11,7 @@ __all__ = ["archive", "z"]
 
 
 def facts_about(archive: provenn.Archive, catalog: provenn.Catalog) -> dict[str, str]:
-    return {str(one.statement): one.origin for one in archive.facts(catalog)}
+    return {str(fact.statement): fact.origin for fact in archive.facts(catalog)}
 
 
 def test_counts_become_facts(archive):
@@ -99,7 +99,7 @@ def test_an_observation_that_contradicts_a_declaration_suspends_it(archive):
     with pytest.warns(ProvennWarning, match="is no longer used: contradicted by observation: 0 sources counted"):
         assert doubtful.count() == 0
     assert facts_about(archive, doubtful) == {"empty(doubtful)": "observed"}
-    (suspended,) = [one for one in archive.facts(doubtful, retracted=True) if one.id == declared.id]
+    (suspended,) = [fact for fact in archive.facts(doubtful, retracted=True) if fact.id == declared.id]
     assert suspended.retracted_at is not None
     assert "suspended" in suspended.retracted_reason
 
@@ -109,10 +109,10 @@ def test_a_fragment_that_leans_on_a_declaration_is_not_used_when_that_is_retract
     fact = archive.declare("tycho <= stars")
     with pytest.warns(ProvennWarning, match="tycho <= stars"):
         archive.target(archive["tycho"].restrict("stars"), ["bt"], keep="always").to_arrow()
-    leaning = [one for one in archive.fragments() if fact.id in one.fragment.facts]
+    leaning = [stored for stored in archive.fragments() if fact.id in stored.fragment.facts]
     assert len(leaning) == 1
     archive.retract(fact.id)
-    assert all(one.fragment.id != leaning[0].fragment.id for one in archive.fragments() if not one.unusable)
+    assert all(stored.fragment.id != leaning[0].fragment.id for stored in archive.fragments() if not stored.unusable)
     found = archive.target(archive["tycho"].restrict("stars"), ["bt"]).to_arrow()
     assert sorted(found.column("id").to_pylist()) == list(range(40, N))
     assert z.calls() == []

@@ -70,7 +70,7 @@ class Survey:
 
     def held(self) -> int:
         """How many leases there are, live or not."""
-        with provenn.open(**self.place) as archive, archive._database.reading() as reading:
+        with provenn.open(**self.place) as archive, archive.context.database.reading() as reading:
             return len(reading.connection.execute(leases.select()).all())
 
 
@@ -105,9 +105,9 @@ def test_what_several_ask_for_at_once_is_computed_once(survey, askers, tmp_path)
     wait_for(lambda: len(list(tmp_path.iterdir())) == len(askers) - 1, "all but one wait")
     (survey.log / "hurry").touch()
     answers = [one.answer() for one in askers]
-    assert [one.get("values", one) for one in answers] == [right(0, 20)] * len(askers)
+    assert [answer.get("values", answer) for answer in answers] == [right(0, 20)] * len(askers)
     assert calls.called(survey.log) == once(0, 20)
-    waited = [one["waited"] for one in answers]
+    waited = [answer["waited"] for answer in answers]
     assert waited.count([]) == 1, "one of them computed it"
     first = PEOPLE[waited.index([])]
     assert all(one in ([], [f"waiting for {first}, who is computing {name}"]) for one in waited)
@@ -118,14 +118,14 @@ def test_what_overlaps_is_computed_once_and_the_rest_by_who_wants_it(survey, ask
     name = survey.calculator(calls.patient, seconds=0.5)
     answers = survey.ask(askers, name, ["mag < 2", "mag < 4", "mag > 0.95 AND mag < 3.95", "mag < 3"])
     expected = [right(0, 20), right(0, 40), right(10, 40), right(0, 30)][: len(askers)]
-    assert [one.get("values", one) for one in answers] == expected
+    assert [answer.get("values", answer) for answer in answers] == expected
     assert calls.called(survey.log) == once(0, 40)
 
 
 def test_what_is_stored_by_name_is_computed_once_too(survey, askers):
     name = survey.calculator(calls.patient, seconds=0.5)
     answers = survey.ask(askers, name, ["mag < 2"], keep="store")
-    assert [one.get("values", one) for one in answers] == [right(0, 20)] * len(askers)
+    assert [answer.get("values", answer) for answer in answers] == [right(0, 20)] * len(askers)
     assert calls.called(survey.log) == once(0, 20)
 
 
@@ -134,18 +134,18 @@ def test_what_is_proved_apart_is_computed_side_by_side(survey, askers):
     name = survey.calculator(calls.meeting, others=len(askers))
     bounds = [(n, n + 1) for n in range(len(askers))]
     answers = survey.ask(askers, name, [f"mag >= {low} AND mag < {high}" for low, high in bounds])
-    assert [one.get("values", one) for one in answers] == [right(low * 10, high * 10) for low, high in bounds]
-    assert [one["waited"] for one in answers] == [[]] * len(askers)
+    assert [answer.get("values", answer) for answer in answers] == [right(low * 10, high * 10) for low, high in bounds]
+    assert [answer["waited"] for answer in answers] == [[]] * len(askers)
     assert calls.called(survey.log) == once(0, 10 * len(askers))
 
 
 def test_who_fails_lets_the_others_go_on(survey, askers):
     name = survey.calculator(calls.failing_once)
     answers = survey.ask(askers, name, ["mag < 2"])
-    failed = [one for one in answers if "error" in one]
+    failed = [answer for answer in answers if "error" in answer]
     assert [one["error"] for one in failed] == ["CalculationError"]
     assert "no convergence" in failed[0]["message"]
-    assert [one["values"] for one in answers if "values" in one] == [right(0, 20)] * (len(askers) - 1)
+    assert [answer["values"] for answer in answers if "values" in answer] == [right(0, 20)] * (len(askers) - 1)
     assert calls.called(survey.log) == once(0, 20)
     assert survey.held() == 0
 
@@ -166,8 +166,8 @@ def test_one_takes_over_from_a_process_that_was_killed(survey, askers, tmp_path,
         victim.kill()
     (survey.log / "hurry").touch()
     answers = [one.answer() for one in askers]
-    assert [one.get("values", one) for one in answers] == [right(0, 20)] * len(askers)
-    assert all(f"waiting for zoe, who is computing {name}" in one["waited"] for one in answers)
+    assert [answer.get("values", answer) for answer in answers] == [right(0, 20)] * len(askers)
+    assert all(f"waiting for zoe, who is computing {name}" in answer["waited"] for answer in answers)
     assert survey.held() == 0, "and that of the dead is gone"
     with provenn.open(**survey.place) as archive:
-        assert [one.attributes for one in archive.fragments()].count(("id", name)) == 1
+        assert [fragment.attributes for fragment in archive.fragments()].count(("id", name)) == 1

@@ -75,7 +75,7 @@ def test_two_columns_of_one_name_are_an_error_until_one_is_called_otherwise(arch
 @pytest.mark.usefixtures("both")
 def test_a_criterion_may_read_attributes_of_several_releases(archive, releases):
     plan = archive.target("both", ["g"], where="g > DR1.g + 0.5 AND `DR1`.`g` < 17").plan()
-    old, new = (one.schema["g"].identity for one in releases)
+    old, new = (release.schema["g"].identity for release in releases)
     assert {old, new} <= plan.before.attributes.keys()
     assert plan.schema.names == ("id", "g")
     with pytest.raises(TargetError, match="DR1 has no attribute 'gg'") as caught:
@@ -158,7 +158,7 @@ def test_a_calculator_is_chosen_by_its_name_or_by_a_preference(archive):
     assert caught.value.message == "several attributes are called z: those of the calculator pz, the calculator pz2"
     assert caught.value.hint == 'request pz.z or pz2.z; or record your choice: archive.prefer("z", "pz")'
     plan = archive.target("DR2", ["pz.z", "pz2.z AS z2"]).plan()
-    assert {each.calculator.digest for each in plan.calculations} == {one.digest, two.digest}
+    assert {calculation.calculator.digest for calculation in plan.calculations} == {one.digest, two.digest}
     archive.prefer("z", "pz2")
     assert asked(archive, "DR2", "z") == identity(plan, "z2")
 
@@ -228,10 +228,10 @@ def test_calculators_that_read_one_another_are_ambiguous_only_if_there_are_sever
 def test_many_calculators_that_convert_everything_into_everything_are_answered_at_once(archive):
     """Fourteen attributes, each from each other: what would take forever if every way were tried."""
     names = [f"m{n}" for n in range(14)]
-    for one in names:
+    for name in names:
         for other in names:
-            if one != other:
-                archive.calculator(f"{one}_{other}", sql={one: f"{other} + {names.index(one)}"})
+            if name != other:
+                archive.calculator(f"{name}_{other}", sql={name: f"{other} + {names.index(name)}"})
     with pytest.raises(TargetError, match="m0 cannot be calculated: it depends on itself"):
         archive.target("DR2", ["m0"])
     archive.calculator("first", sql={"m0": "g"})
@@ -283,7 +283,7 @@ def test_sql_of_a_calculator_that_is_registered_again_is_outdated_expression_by_
 def left_behind(archive: provenn.Archive, **names: str) -> provenn.Catalog:
     """A catalog that a run has added, with attributes of the second release under other names."""
     made = RenameAttributes.of(KeepAttributes.of(archive["DR2"].definition, list(names)), names)
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         catalog_store.add_catalogs(writing, made, for_run=True)
     return archive.catalog(made.digest)
 
@@ -370,4 +370,4 @@ def test_what_is_stored_only_chooses_how_a_value_is_obtained(archive):
     pretend_stored(named, ["z"], 4)
     assert asked(archive, "DR2", "z") == before
     assert asked(archive, "DR1", "z") == named.schema["z"].identity
-    assert [one.rows for one in archive.target("DR1", ["z"]).plan().fragments] == [4]
+    assert [fragment.rows for fragment in archive.target("DR1", ["z"]).plan().fragments] == [4]

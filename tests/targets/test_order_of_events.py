@@ -79,7 +79,7 @@ def define_sources(archive: provenn.Archive, folder: Path) -> None:
 
 def defining(name: str, define: Callable[[provenn.Archive], object], *rows: Definition, private: bool = False) -> Event:
     def model(world: World, who: str) -> None:
-        world.definitions.extend(replace(one, private_to=who) if private else one for one in rows)
+        world.definitions.extend(replace(row, private_to=who) if private else row for row in rows)
 
     return Event(f"define {name}", define, model=model)
 
@@ -118,15 +118,15 @@ def _store(archive: provenn.Archive, name: str) -> None:
     """Register a fragment of a catalog, if it is defined."""
     if name in archive:
         one = archive[name].definition
-        columns = [(each.identity, each.name) for each in one.schema.attributes]
-        with archive._database.writing() as writing:
+        columns = [(attribute.identity, attribute.name) for attribute in one.schema.attributes]
+        with archive.context.database.writing() as writing:
             fragments.register(writing, one, columns, location=name, rows=3, files=(), seconds=1.0)
 
 
 def _retract(archive: provenn.Archive) -> None:
-    for one in archive.facts():
-        if one.origin == "declared":
-            archive.retract(one.id)
+    for fact in archive.facts():
+        if fact.origin == "declared":
+            archive.retract(fact.id)
 
 
 TWICE, PLUS = ("sql", ("z", "w * 2")), ("sql", ("w", "g + 1"))
@@ -240,11 +240,11 @@ class Places:
         """An archive in which people have done things, one after the other."""
         with self.copied("ada", confined=False) as archive:
             for event in events:
-                place, who = Path(archive._database.place).parent, people[event.what]
+                place, who = Path(archive.context.database.place).parent, people[event.what]
                 with provenn.open(place, who=who, progress=False) as of_person:
-                    of_person._workshop._pipeline = self.pipeline(of_person)
+                    of_person.context.workshop._pipeline = self.pipeline(of_person)
                     event.do(of_person)
-                    of_person._workshop._pipeline = None
+                    of_person.context.workshop._pipeline = None
             yield archive
 
     def pipeline(self, _: provenn.Archive) -> Pipeline | None:
@@ -260,7 +260,7 @@ class Computing(Places):
         self.engine = engine
 
     def pipeline(self, archive: provenn.Archive) -> Pipeline:
-        return Pipeline(archive._database, archive._workshop.folder, self.engine)
+        return Pipeline(archive.context.database, archive.context.workshop.folder, self.engine)
 
 
 def meaning(archive: provenn.Archive, sources: str, name: str) -> object:
@@ -293,7 +293,7 @@ def modelled(events: Sequence[Event], people: Mapping[str, str]) -> World:
 def check_meanings(world: World, archives: Sequence[provenn.Archive], asked: Sequence[tuple[str, str]]) -> None:
     """Make sure that all archives say the same to each person, and what the model says."""
     for who in (None, "ada", "bob"):
-        seen = [one if who is None else one.as_seen_by(who) for one in archives]
+        seen = [archive if who is None else archive.as_seen_by(who) for archive in archives]
         _check_seen(world.seen_by(who), seen, asked)
 
 
@@ -366,7 +366,7 @@ def test_values_are_those_of_the_model_in_whatever_order_things_are_computed(tmp
     for priorities in (one, other):
         order = in_order(events, priorities[: len(events)])
         with places.after(order, people) as archive:
-            archive._workshop._pipeline = places.pipeline(archive)
+            archive.context.workshop._pipeline = places.pipeline(archive)
             world = modelled(order, people)
             for sources, name in (("DR2", "z"), ("both", "z"), ("both", "w"), ("bare", "z")):
                 told = expected(world, sources, name)
@@ -375,7 +375,7 @@ def test_values_are_those_of_the_model_in_whatever_order_things_are_computed(tmp
                 found = archive.target(sources, [name], missing="drop").to_pandas().set_index("id")[name].to_dict()
                 known = {key: {base: columns[base].get(key) for base in columns} for key in found}
                 assert found == {key: value(told, known[key]) for key in found}
-            archive._workshop._pipeline = None
+            archive.context.workshop._pipeline = None
 
 
 @pytest.mark.parametrize("sources", SOURCES)

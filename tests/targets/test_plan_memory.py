@@ -57,7 +57,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, int]]:
 
 
 def test_a_request_plans_once_and_builds_its_knowledge_once(archive, monkeypatch):
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         verified_keys.record_verification(writing, archive["stars"].digest, N)
     with counted(monkeypatch) as numbers:
         target = archive.target("bright", ["double"], where="mag > 2")
@@ -70,8 +70,8 @@ def test_a_request_plans_once_and_builds_its_knowledge_once(archive, monkeypatch
 
 def test_a_later_run_plans_once_and_builds_its_knowledge_once(archive, engine, monkeypatch, tmp_path):
     """From the request to the written file, with the plan shown on the way."""
-    shop = archive._workshop
-    shop._pipeline = Pipeline(archive._database, shop.folder, engine)
+    shop = archive.context.workshop
+    shop._pipeline = Pipeline(archive.context.database, shop.folder, engine)
     archive.target("bright", ["double"], where="mag > 2").write(tmp_path / "first.parquet")
     with counted(monkeypatch) as numbers:
         target = archive.target("bright", ["double"], where="mag > 2")
@@ -100,7 +100,7 @@ def test_another_thread_plans_for_itself(archive):
 
 
 def drop_fragments(archive: provenn.Archive) -> None:
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         for stored in archive.fragments():
             fragments.drop(writing, stored.fragment.id, "a test")
 
@@ -132,7 +132,7 @@ def test_a_count_makes_the_plan_anew(archive):
     bright = archive["bright"]
     shown = bright.plan()
     assert shown.rows.estimate != 12
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         counts.record_count(writing, bright.digest, 12)
     assert bright.plan().rows.estimate == 12
 
@@ -149,11 +149,11 @@ def test_the_state_covers_every_table_that_planning_reads(archive):
 
         return listen
 
-    engine = archive._database.engine
+    engine = archive.context.database.engine
     request = planning.Request(archive["bright"].definition, ("double",), "mag > 2", "error", "bright")
     plan_request: Callable[..., object] = partial(planning.plan_request, request=request)
     for seen, ask in ((state, read_planning_state), (planned, plan_request)):
-        with archive._database.reading() as reading:
+        with archive.context.database.reading() as reading:
             listen = note(seen)
             event.listen(engine, "before_cursor_execute", listen)
             ask(reading)

@@ -388,6 +388,7 @@ def test_a_criterion_that_sources_without_what_it_reads_may_fulfil_loses_none_un
         "bt + vmag < 3",
         "bt > 1 OR bt < 0",
         "(vmag < 3 OR bt > 1) AND bt IS NOT NULL",
+        "coalesce(bt, 99) < 3",
     ],
 )
 def test_a_criterion_that_no_source_without_what_it_reads_fulfils_leaves_these_out(archive, stars, tycho, where):
@@ -546,7 +547,7 @@ def test_a_contradictory_criterion_is_answered_by_proof(archive, stars):
     assert target.to_arrow().schema.names == ["hip", "vmag", "plx"]
     assert target.to_arrow().num_rows == 0
     assert list(target.to_pandas().columns) == ["hip", "vmag", "plx"]
-    assert archive._workshop._pipeline is None, "Spark was not needed for it"
+    assert archive.context.workshop._pipeline is None, "Spark was not needed for it"
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from tests.targets.releases import DR2, redshift, two_releases
 @pytest.fixture
 def archive(tmp_path: Path, engine: Engine) -> Iterator[provenn.Archive]:
     with provenn.open(tmp_path / "survey", who="ada", progress=False) as opened:
-        shop = opened._workshop
-        shop._pipeline = Pipeline(opened._database, shop.folder, engine)
+        shop = opened.context.workshop
+        shop._pipeline = Pipeline(opened.context.database, shop.folder, engine)
         yield opened
         shop._pipeline = None
 

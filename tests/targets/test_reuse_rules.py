@@ -62,8 +62,8 @@ def test_a_fragment_without_what_the_criterion_reads_is_joined_with_rows_that_ha
     both = CombineAttributes.of(STARS, TYCHO)
     asked = KeepAttributes.of(scaled(SelectSources.of(both, criterion)), ["d"])
     after = planned(asked, scene_of(asked, fragments=[stored(scaled(BRIGHT), [D])]))[0]
-    assert not [one for one in walk_steps(after) if isinstance(one, Calculate)]
-    assert [one for one in walk_steps(after) if isinstance(one, FragmentScan)]
+    assert not [step for step in walk_steps(after) if isinstance(step, Calculate)]
+    assert [step for step in walk_steps(after) if isinstance(step, FragmentScan)]
 
 
 def test_reordered_and_differently_written_criteria_are_the_same_sources():
@@ -118,7 +118,7 @@ def test_a_few_sources_are_taken_from_a_large_fragment_rather_than_computed_agai
     kept = stored(scaled(BRIGHT), rows=10**9)
     rows = {STARS.extent.digest: 10**9, few.extent.digest: 1, BRIGHT.extent.digest: 10**9}
     after = planned(few, scene_of(few, fragments=[kept], rows=rows))[0]
-    assert not [one for one in walk_steps(after) if isinstance(one, Calculate)]
+    assert not [step for step in walk_steps(after) if isinstance(step, Calculate)]
 
 
 def test_two_fragments_and_the_remainder():
@@ -127,9 +127,9 @@ def test_two_fragments_and_the_remainder():
     kept = [stored(low, number=1), stored(high, number=2)]
     scene = scene_of(asked, fragments=kept)
     after = planned(asked, scene)[0]
-    (calculation,) = (one for one in walk_steps(after) if isinstance(one, Calculate))
+    (calculation,) = (step for step in walk_steps(after) if isinstance(step, Calculate))
     assert scene.is_proved(scene.state_equal(calculation.extent, asked.extent - low.extent - high.extent))
-    assert sorted(one.fragment.id for one in walk_steps(after) if isinstance(one, FragmentScan)) == [1, 2]
+    assert sorted(step.fragment.id for step in walk_steps(after) if isinstance(step, FragmentScan)) == [1, 2]
     assert disjoint_unions(scene, after)
 
 
@@ -139,7 +139,7 @@ def test_overlapping_fragments_give_each_source_once():
     kept = [stored(low, number=1), stored(high, number=2)]
     scene = scene_of(asked, fragments=kept)
     after = planned(asked, scene)[0]
-    assert not [one for one in walk_steps(after) if isinstance(one, Calculate)]
+    assert not [step for step in walk_steps(after) if isinstance(step, Calculate)]
     assert disjoint_unions(scene, after)
 
 
@@ -151,7 +151,7 @@ def test_the_remainder_is_told_by_keys_where_rows_do_not_tell():
     assert shape(found.step.members[1]) == "calculate(exclude(scan, reuse))"
     after = planned(WITH_D, scene)[0]
     assert disjoint_unions(scene, after)
-    (calculation,) = (one for one in walk_steps(after) if isinstance(one, Calculate))
+    (calculation,) = (step for step in walk_steps(after) if isinstance(step, Calculate))
     assert scene.is_proved(scene.state_disjoint(calculation.extent, kept.extent))
 
 

@@ -184,7 +184,7 @@ def test_the_example_of_the_paper_calls_the_calculator_on_the_selection_alone():
     after, applied = planned(combined)
     assert shape(after) == "calculate(select(scan))"
     assert [one.rule for one in applied] == ["same_rows"]
-    (calculation,) = (one for one in walk_steps(after) if isinstance(one, Calculate))
+    (calculation,) = (step for step in walk_steps(after) if isinstance(step, Calculate))
     assert calculation.extent == BRIGHT.extent
 
 
@@ -243,7 +243,7 @@ def test_a_calculator_of_a_whole_catalog_is_never_limited():
         SelectSources.of(scaled(numbered(STARS)), "vmag < 6"),
     ):
         after = planned(made)[0]
-        (calculation,) = (one for one in walk_steps(after) if isinstance(one, Calculate) and one.is_catalog_wide)
+        (calculation,) = (step for step in walk_steps(after) if isinstance(step, Calculate) and step.is_catalog_wide)
         assert calculation.extent == STARS.extent
         assert shape(calculation) == "calculate(scan)"
         assert isinstance(after, Select) or shape(after) == "calculate(select(calculate(scan)))"
@@ -253,7 +253,7 @@ def test_a_calculator_of_a_whole_catalog_means_another_thing_on_fewer_sources():
     few, many = numbered(BRIGHT), numbered(STARS)
     assert few.schema["n"].identity != many.schema["n"].identity
     both = CombineAttributes.of(KeepAttributes.of(few, ["n"]), KeepAttributes.of(numbered(STARS, "m"), ["m"]))
-    found = [one.extent for one in walk_steps(planned(both)[0]) if isinstance(one, Calculate)]
+    found = [step.extent for step in walk_steps(planned(both)[0]) if isinstance(step, Calculate)]
     assert {one.digest for one in found} == {BRIGHT.extent.digest, STARS.extent.digest}
 
 
@@ -325,8 +325,8 @@ def test_a_union_is_calculated_for_the_sources_that_remain():
         limited = f"concat({word}(calculate(scan), scan), {word}(calculate(scan), scan))"
         assert one_rule(limit_calculators, catalog) == limited
         scene = scene_of(catalog)
-        for one in walk_steps(planned(catalog, scene)[0]):
-            assert not isinstance(one, Calculate) or scene.lies_in(one.extent, catalog.extent)
+        for step in walk_steps(planned(catalog, scene)[0]):
+            assert not isinstance(step, Calculate) or scene.lies_in(step.extent, catalog.extent)
     joined = CombineAttributes.of(union, TYCHO)
     assert (
         one_rule(limit_calculators, joined) == "concat(combine(calculate(scan), scan), combine(calculate(scan), scan))"
@@ -385,14 +385,14 @@ def test_a_condition_on_what_a_union_gives_in_pieces_stays_after_it():
 
 def calculated_again(scene: Scene, after: PlanStep) -> Iterator[tuple[Calculate, FragmentScan]]:
     """Calculations of sources that a fragment holds."""
-    for one in walk_steps(after):
-        if isinstance(one, Calculate) and not one.is_catalog_wide:
+    for step in walk_steps(after):
+        if isinstance(step, Calculate) and not step.is_catalog_wide:
             for kept in scene.fragments:
-                outputs = {each.identity for each in one.outputs}
+                outputs = {output.identity for output in step.outputs}
                 if outputs <= kept.attributes.keys() and not scene.is_proved(
-                    scene.state_disjoint(one.extent, kept.extent)
+                    scene.state_disjoint(step.extent, kept.extent)
                 ):
-                    yield one, kept
+                    yield step, kept
 
 
 @st.composite
@@ -400,7 +400,7 @@ def requests(draw: st.DrawFn) -> tuple[Catalog, list[FragmentScan]]:
     """A lineage with calculators, a request of it, and fragments of some of its catalogs."""
     catalogs = [one.catalog for one in draw(lineages(most=5))]
     for at, one in enumerate(catalogs):
-        doubles = [each.name for each in one.schema.attributes if each.type.name == "double"]
+        doubles = [attribute.name for attribute in one.schema.attributes if attribute.type.name == "double"]
         if doubles and "d" not in one.schema and draw(st.booleans()):
             catalogs[at] = scaled(one, of=draw(st.sampled_from(doubles)))
     one, other = draw(st.sampled_from(catalogs)), draw(st.sampled_from(catalogs))
@@ -412,7 +412,7 @@ def requests(draw: st.DrawFn) -> tuple[Catalog, list[FragmentScan]]:
 
 
 def _double(catalog: Catalog) -> str | None:
-    return next((one.name for one in catalog.schema.attributes if one.type.name == "double"), None)
+    return next((attribute.name for attribute in catalog.schema.attributes if attribute.type.name == "double"), None)
 
 
 @pytest.mark.parametrize(
@@ -448,4 +448,4 @@ def test_rewriting_ends_where_no_rule_applies_and_nothing_stored_is_calculated(e
 def test_every_rule_is_tested_by_itself():
     used = (Path(__file__).parent / file for file in ("test_rules.py", "test_reuse_rules.py"))
     text = "".join(one.read_text() for one in used)
-    assert [one.__name__ for one in RULES if f"({one.__name__}, " not in text] == []
+    assert [rule.__name__ for rule in RULES if f"({rule.__name__}, " not in text] == []

@@ -42,7 +42,7 @@ def physical(frame) -> str:
 
 
 def latest_run(archive: provenn.Archive) -> Run:
-    with archive._database.reading() as reading:
+    with archive.context.database.reading() as reading:
         return run_records.find_recent_runs(reading, 1)[0]
 
 
@@ -101,7 +101,7 @@ def test_an_overlapping_request_computes_the_remainder_only(z):
     assert values(z.ask("mag < 2").to_arrow(), z.name) == right(range(20))
     assert z.calls() == list(range(20))
     wider = z.ask("mag < 3")
-    assert [one.extent for one in wider.plan().calculations] != []
+    assert [calculation.extent for calculation in wider.plan().calculations] != []
     assert values(wider.to_arrow(), z.name) == right(range(30))
     assert z.calls() == list(range(20, 30))
     crossing = z.ask("mag >= 1.5 AND mag < 3.5", "dec")
@@ -176,7 +176,7 @@ def test_what_is_stored_is_reused(asked_before, how):
     target = REPEATED[how](asked_before)
     plan = target.plan()
     assert plan.calculations == ()
-    assert asked_before.name in {name for one in plan.fragments for _, name in one.columns}
+    assert asked_before.name in {name for fragment in plan.fragments for _, name in fragment.columns}
     before = len(asked_before.archive.fragments())
     table = target.to_arrow()
     assert asked_before.calls() == []
@@ -204,7 +204,7 @@ def test_reuse_is_recorded(archive, z):
     assert second.id > first.id
     assert identity in second.reused
     assert second.computed == ()
-    assert archive.fragments()[-1].fragment.uses >= 1 or any(one.fragment.uses for one in archive.fragments())
+    assert archive.fragments()[-1].fragment.uses >= 1 or any(stored.fragment.uses for stored in archive.fragments())
 
 
 # --- changed code ---
@@ -242,10 +242,10 @@ def test_changed_code_makes_old_fragments_unusable_and_leaves_them_listed(archiv
     assert again.plan().fragments == ()
     assert again.to_arrow().column(name).to_pylist()[4] == 60.0
     assert again.plan().calculations == ()
-    listed = {one.fragment.id: one for one in archive.fragments(dropped=True)}
+    listed = {stored.fragment.id: stored for stored in archive.fragments(dropped=True)}
     assert kept.id in listed
     assert listed[kept.id].fragment.removed_at is None
-    assert {one.fragment.id for one in listed.values()} >= {one.id for one in again.plan().fragments}
+    assert {one.fragment.id for one in listed.values()} >= {fragment.id for fragment in again.plan().fragments}
     del sys.modules[module]
 
 
@@ -334,7 +334,7 @@ def test_values_that_are_missing_are_null_and_never_kept(archive, z):
     assert values(found, name) == expected
     assert values(found, z.name) == right(range(N))
     assert z.calls() == list(range(N))
-    held = {name for one in archive.fragments()[before:] for name in one.attributes}
+    held = {name for fragment in archive.fragments()[before:] for name in fragment.attributes}
     assert name not in held
     assert "bt" not in held
     dropped = archive.target("stars", [name], missing="drop").to_arrow()
@@ -345,7 +345,7 @@ def test_values_that_are_missing_are_null_and_never_kept(archive, z):
 
 
 def stored_files(archive: provenn.Archive) -> list[str]:
-    folder = Path(archive._workshop.folder.location)
+    folder = Path(archive.context.workshop.folder.location)
     return sorted(str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file())
 
 
@@ -398,11 +398,11 @@ def test_a_fragment_whose_files_are_gone_is_noticed_and_computed_again(archive, 
     asked.to_arrow()
     assert z.calls() == list(range(10))
     (kept,) = asked.plan().fragments
-    shutil.rmtree(Path(archive._workshop.folder.location, kept.location))
+    shutil.rmtree(Path(archive.context.workshop.folder.location, kept.location))
     assert values(asked.to_arrow(), z.name) == right(range(10))
     assert z.calls() == list(range(10))
     assert asked.plan().calculations == ()
-    (gone,) = [one for one in archive.fragments(dropped=True) if one.fragment.id == kept.id]
+    (gone,) = [stored for stored in archive.fragments(dropped=True) if stored.fragment.id == kept.id]
     assert "damaged" in gone.unusable
     assert values(asked.to_arrow(), z.name) == right(range(10))
     assert z.calls() == []
@@ -411,7 +411,7 @@ def test_a_fragment_whose_files_are_gone_is_noticed_and_computed_again(archive, 
 def test_a_damaged_fragment_is_noticed_when_part_of_it_would_be_used(archive, z):
     z.ask("mag < 1").to_arrow()
     (kept,) = z.ask("mag < 1").plan().fragments
-    for one in Path(archive._workshop.folder.location, kept.location).iterdir():
+    for one in Path(archive.context.workshop.folder.location, kept.location).iterdir():
         if one.suffix == ".parquet":
             one.write_bytes(one.read_bytes()[:-20])
     z.calls()
@@ -430,7 +430,7 @@ def test_what_is_empty_by_proof_is_answered_without_spark(archive):
         assert str(asked.to_arrow().schema.field("mag").type) == "double"
         assert asked.to_pandas().empty
         assert asked.head().empty
-        assert other._workshop._pipeline is None, "no Spark on seven cores was looked for"
+        assert other.context.workshop._pipeline is None, "no Spark on seven cores was looked for"
 
 
 def test_an_archive_that_can_only_be_read_answers_and_keeps_nothing(archive, z):
@@ -438,9 +438,9 @@ def test_an_archive_that_can_only_be_read_answers_and_keeps_nothing(archive, z):
     z.calls()
     before = len(archive.fragments(dropped=True))
     run = latest_run(archive).id
-    master = archive._workshop._spark
+    master = archive.context.workshop._spark
     with provenn.open(database=archive.place, spark=master, progress=False) as reader:
-        object.__setattr__(reader._database, "read_only", True)  # the superuser may write anywhere
+        object.__setattr__(reader.context.database, "read_only", True)  # the superuser may write anywhere
         asked = reader.target("stars", [z.name, "dec"], where="mag < 2")
         assert values(asked.to_arrow(), z.name) == right(range(20))
         assert z.calls() == list(range(10, 20)), "what is stored is used"

@@ -120,7 +120,7 @@ def store_only(catalog: provenn.Catalog, attribute: str) -> None:
     from provenn.spark.fragment_files import store_fragment  # noqa: PLC0415 - only here
     from tests.spark.plain_plan import prepare_plain  # noqa: PLC0415 - only here
 
-    one, shop = catalog.definition, catalog.archive._workshop
+    one, shop = catalog.definition, catalog.archive.context.workshop
     pipeline = shop.pipeline()
     frame = prepare_plain(pipeline, one, "an earlier fragment").frame
     identities = [one.schema[attribute].identity]

@@ -73,17 +73,17 @@ def test_all_rows_and_data_go_to_postgresql_and_back(archive, address, tmp_path)
     empty = {name for name, found in before.items() if not found}
     assert empty <= {"preferences", "proofs", "proof_facts"}, "so that every table is tried"
     with open_database(tmp_path / "back" / "provenn.sqlite") as database, database.reading() as reading:
-        for one in all_fragments(reading):
-            for file in one.files:
-                copy = tmp_path / "back" / "store" / one.location / file.name
-                assert copy.read_bytes() == (tmp_path / "survey" / "store" / one.location / file.name).read_bytes()
+        for fragment in all_fragments(reading):
+            for file in fragment.files:
+                copy = tmp_path / "back" / "store" / fragment.location / file.name
+                assert copy.read_bytes() == (tmp_path / "survey" / "store" / fragment.location / file.name).read_bytes()
 
 
 def test_numbers_go_on_in_the_copy(archive, address):
     archive.backup(address)
     for place in (Path(archive.place), address):
         with open_database(place) as database, database.writing() as writing:
-            last = max(one.id for one in find_all_facts(writing, retracted=True))
+            last = max(fact.id for fact in find_all_facts(writing, retracted=True))
             catalog_store.add_catalogs(writing, SelectSources.of(base(), "vmag < 1"))
             assert declare_fact(writing, nonempty(base().digest), "").id == last + 1
 
@@ -99,7 +99,7 @@ def test_without_data_a_copy_has_no_fragments(archive, tmp_path):
 
 
 def test_a_fragment_whose_files_are_damaged_is_left_out_and_told(archive, tmp_path):
-    play_store(archive._database, archive._workshop.folder, archive.catalog("near").definition, "near")
+    play_store(archive.context.database, archive.context.workshop.folder, archive.catalog("near").definition, "near")
     first, second = archive.fragments()
     for one, damage in ((first, Path.unlink), (second, lambda path: path.write_bytes(b"short"))):
         damage(tmp_path / "survey" / "store" / one.fragment.location / one.fragment.files[0].name)
@@ -112,7 +112,7 @@ def test_a_fragment_whose_files_are_damaged_is_left_out_and_told(archive, tmp_pa
     assert "missing" in copied.left_out[first.fragment.id]
     assert "bytes, not" in copied.left_out[second.fragment.id]
     with provenn.open(tmp_path / "copy", progress=False) as copy:
-        assert {one.fragment.id for one in copy.fragments()}.isdisjoint(copied.left_out)
+        assert {stored.fragment.id for stored in copy.fragments()}.isdisjoint(copied.left_out)
 
 
 def test_nothing_is_overwritten(archive, address, tmp_path):
@@ -179,11 +179,11 @@ def copied_steps(place, copy):
     with open_database(place) as source, open_database(copy, create=True) as target:
         copy_archive(source, target)
         with target.reading() as reading:
-            steps = [one.name for one in catalog_names.list_names(reading) if one.name != "latest"]
-            for worker, number in (map(int, one.split("/")) for one in steps):
+            steps = [name.name for name in catalog_names.list_names(reading) if name.name != "latest"]
+            for worker, number in (map(int, step.split("/")) for step in steps):
                 assert catalog_store.get_catalog(reading, shared(number).digest) == shared(number)
                 assert catalog_names.find_named_digest(reading, f"{worker}/{number}") == own(worker, number).digest
-            assert len(find_all_facts(reading)) == len({one.partition("/")[2] for one in steps})
+            assert len(find_all_facts(reading)) == len({step.partition("/")[2] for step in steps})
             assert len(reading.connection.execute(select(name_history)).all()) == 2 * len(steps)
             assert reading.connection.exec_driver_sql("PRAGMA foreign_key_check").first() is None
     return len(steps)

@@ -75,12 +75,14 @@ def answers(database):
         held = catalog_store.get_catalogs(reading, digests) if digests else {}
         shown = catalog_store.find_entries(reading, digests)
         return {
-            "catalogs": [(held[one], held[one].notes(), shown[one]) for one in digests],
-            "names": [catalog_names.read_name_history(reading, one.name) for one in catalog_names.list_names(reading)],
-            "files": [find_base_location(reading, one) for one in digests if held[one].kind == "Base"],
+            "catalogs": [(held[digest], held[digest].notes(), shown[digest]) for digest in digests],
+            "names": [
+                catalog_names.read_name_history(reading, name.name) for name in catalog_names.list_names(reading)
+            ],
+            "files": [find_base_location(reading, digest) for digest in digests if held[digest].kind == "Base"],
             "facts": [
-                (str(one.statement), one.reason, one.origin, one.declared_by, one.declared_at, one.retracted_at)
-                for one in find_all_facts(reading, retracted=True)
+                (str(fact.statement), fact.reason, fact.origin, fact.declared_by, fact.declared_at, fact.retracted_at)
+                for fact in find_all_facts(reading, retracted=True)
             ],
             "calculators": registered_calculators.list_registered_calculators(reading),
             "preferences": registered_calculators.read_preferences(reading),
@@ -221,7 +223,7 @@ def test_a_name_of_another_catalog_is_refused_unless_there_is_a_prefix(filled, n
     for _ in range(2):
         imported(there, exported(filled), prefix="theirs/")
     with there.reading() as reading:
-        assert [one.name for one in catalog_names.list_names(reading)] == ["bright", "theirs/bright", "theirs/moved"]
+        assert [name.name for name in catalog_names.list_names(reading)] == ["bright", "theirs/bright", "theirs/moved"]
     with pytest.raises(FileError, match="cannot name a catalog"):
         imported(there, exported(filled), prefix="\n")
 
@@ -280,9 +282,9 @@ def test_who_is_confined_reaches_nothing_by_a_digest_that_he_may_not_see(new):
         catalog_names.assign_name(writing, "mine", BRIGHT.digest, "public")
         declare_fact(writing, nonempty(BRIGHT.digest), "")
     lines = lines_of(exported(elsewhere))
-    held = [one for one in lines if one.get("definition", {}).get("digest") == STARS.digest]
+    held = [line for line in lines if line.get("definition", {}).get("digest") == STARS.digest]
     slim, name, fact = (
-        next(one for one in lines if one.get(kind, {}).get(key) == value)
+        next(line for line in lines if line.get(kind, {}).get(key) == value)
         for kind, key, value in (
             ("definition", "digest", SLIM.digest),
             ("name", "name", "mine"),
@@ -306,8 +308,8 @@ def test_who_is_confined_cannot_have_had_a_name_before(new):
         catalog_store.add_catalogs(writing, BRIGHT)
         catalog_names.assign_name(writing, "mine", BRIGHT.digest, "public")
     lines = lines_of(exported(elsewhere))
-    for one in lines:
-        for change in one.get("name", {}).get("history", ()):
+    for line in lines:
+        for change in line.get("name", {}).get("history", ()):
             change[1] = "2000-01-01T00:00:00+00:00"
     imported(confined(database, "ben"), packed(lines))
     with confined(database, "ben").reading() as reading:
@@ -378,7 +380,7 @@ def test_a_fact_of_two_projects_comes_for_both(new):
             declare_fact(writing, nonempty(BRIGHT.digest), "", visibility="project", project=project)
     imported(other, exported(database))
     with other.reading() as reading:
-        assert [one.project for one in find_all_facts(reading)] == ["north", "south"]
+        assert [fact.project for fact in find_all_facts(reading)] == ["north", "south"]
 
 
 def test_a_preference_that_differs_stays_and_is_told(filled, new):

@@ -82,7 +82,7 @@ def _learn(archive: provenn.Archive) -> None:
     archive.retract(archive.declare("light <= faint", reason="a guess").id, reason="it was wrong")
     archive.declare("nonempty(bright)", reason="Sirius")
     archive.declare("empty(faint)", reason="nobody saw any")
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         observations.observe_fact(
             writing, statement(f"nonempty('{archive['faint'].digest}')"), "4 sources were counted"
         )
@@ -97,7 +97,7 @@ def _store(archive: provenn.Archive, catalog: provenn.Catalog) -> None:
     found = read_parquet_contents(folder, "fragments/one", 1)
     schema = catalog.definition.schema
     columns = [(schema[name].identity, name) for name in ("hip", "vmag")]
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         place: dict[str, Any] = {"location": "fragments/one", "rows": found.rows, "files": found.files}
         fragments.register(writing, catalog.definition, columns, seconds=2.5, **place)
         run = run_records.begin_run(writing, "vmag of bright", catalog=catalog.digest)

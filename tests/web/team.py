@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import provenn
-from provenn.archive.serving import issue_token
+from provenn.archive.tokens import issue_token
 from provenn.web.serving import build_server_app
 
 with warnings.catch_warnings():

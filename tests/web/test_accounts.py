@@ -8,7 +8,7 @@ import time
 import pytest
 
 import provenn
-from provenn.archive.serving import issue_token, revoke_token
+from provenn.archive.tokens import issue_token, revoke_token
 from provenn.errors import BaseFilesError
 from provenn.web import create_app
 from provenn.web.accounts import Accounts
@@ -41,9 +41,9 @@ def routes(archive):
     found = []
     for path, methods in app.openapi()["paths"].items():
         found += [(method.upper(), path) for method in methods]
-    for one in app.routes:
-        found += [(method, one.path) for method in getattr(one, "methods", None) or ()]
-        for inner in getattr(getattr(one, "original_router", None), "routes", ()):
+    for route in app.routes:
+        found += [(method, route.path) for method in getattr(route, "methods", None) or ()]
+        for inner in getattr(getattr(route, "original_router", None), "routes", ()):
             found += [(method, inner.path) for method in inner.methods]
     return sorted({(method, re.sub(r"{(\w+)[^}]*}", lambda m: filled[m[1]], path)) for method, path in found})
 
@@ -187,11 +187,11 @@ def test_a_token_in_the_address_is_no_token(everybody):
 
 
 def test_the_digest_of_a_token_is_no_token(team):
-    with team.archive._database.reading() as reading:
+    with team.archive.context.database.reading() as reading:
         digests = reading.connection.exec_driver_sql("SELECT digest FROM tokens").scalars().all()
     assert len(digests) == 3
     assert not set(digests) & set(team.secrets.values())
-    assert all(team.ask(one, "/api/catalogs").status_code == 401 for one in digests)
+    assert all(team.ask(digest, "/api/catalogs").status_code == 401 for digest in digests)
 
 
 # --- sessions ---
@@ -231,7 +231,7 @@ def test_logging_out_ends_the_session(team):
 
 def test_a_wrong_token_is_told_in_one_way_and_seldom(team):
     answers = [team.client.post("/login", data={"token": f"wrong {number}"}) for number in range(14)]
-    assert [one.status_code for one in answers] == [401] * 10 + [429] * 4
+    assert [answer.status_code for answer in answers] == [401] * 10 + [429] * 4
     assert "set-cookie" not in answers[0].headers
     assert team.log_in("ben").status_code == 303, "who has a good token is not locked out"
     noted = team.ask("ada", "/api/audit?action=fail to log in").json()["done"]
@@ -389,7 +389,7 @@ def test_who_asks_too_often_is_asked_to_wait_and_others_are_not(archive, monkeyp
     monkeypatch.setattr("provenn.web.entering._PER_SECOND", 0.001)
     with serving_team(archive) as team:
         answers = [team.ask("ben", "/api/catalogs") for _ in range(5)]
-        assert [one.status_code for one in answers] == [200, 200, 200, 429, 429]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
         assert answers[-1].headers["retry-after"] == "1"
         assert team.ask("cleo", "/api/catalogs").status_code == 200
         assert [team.ask(None, "/api/catalogs").status_code for _ in range(4)] == [401, 401, 401, 429]

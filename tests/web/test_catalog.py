@@ -20,7 +20,13 @@ def shown(client, which, **asked):
 def test_a_catalog_of_every_class_shows_its_sentence_its_attributes_and_its_sources(client, archive, name):
     told = archive.describe(name)
     page = read(client.get(f"/catalogs/{name}").text)
-    for said in (told.is_what, told.kind, told.sources, told.digest, *(one.name for one in told.attributes)):
+    for said in (
+        told.is_what,
+        told.kind,
+        told.sources,
+        told.digest,
+        *(attribute.name for attribute in told.attributes),
+    ):
         assert said in page.text
     assert page.links["Compare with …"] == f"/compare?a={name}"
     assert page.links["Request attributes"] == f"/target?sources={name}"

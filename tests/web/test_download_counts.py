@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from provenn.archive.serving import make_errand, run_errands
+from provenn.archive.errands import make_errand, run_errands
 from provenn.errors import ArchiveBusyError
 from provenn.web import quota_limits as web_quotas
 from provenn.web.quota_limits import Quotas

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
-from provenn.archive.serving import issue_token
+from provenn.archive.tokens import issue_token
 from provenn.errors import ServerError
 from provenn.web.connections import ConnectionLimits
 from provenn.web.encryption import Certificate

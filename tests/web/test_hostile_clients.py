@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from provenn.archive.serving import issue_token
+from provenn.archive.tokens import issue_token
 from provenn.database.transactions import Database
 from tests.waiting import FOR_EVER, LIMIT
 from tests.web.running import running

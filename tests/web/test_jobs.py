@@ -125,7 +125,7 @@ def test_a_form_starts_a_job_and_leads_to_it(client):
     assert job["reused"] == ["vmag"], "it is stored"
     run = next(one for one in client.get("/api/runs").json()["runs"] if one["reused"] == ["vmag"])
     assert job["saved"] == run["saved"] >= 0
-    shown = f"~{run['saved']:.1f} s, by what computing a row took before" if run["saved"] else "nothing"
+    shown = f"~{run['saved']:.1f} s, estimated from earlier computing times" if run["saved"] else "nothing"
     assert shown in client.get(f"/jobs/{number}").text
     listed = client.get("/api/jobs").json()["jobs"]
     assert listed[0]["id"] == number, "the latest first"
@@ -201,7 +201,7 @@ def test_jobs_run_side_by_side_wait_their_turn_and_are_cancelled(client, archive
     assert until(client, slow[1], "cancelled")
     assert client.get(f"/jobs/{slow[0]}/data").status_code == 404
     assert client.post(f"/api/jobs/{next_one}/cancel").json()["state"] == "done", "what has ended stays as it is"
-    assert [one.outcome for one in archive.runs(most=5)].count("cancelled") == 2
+    assert [run.outcome for run in archive.runs(most=5)].count("cancelled") == 2
     assert archive.target("bright", ["vmag"]).count() == 2, "Spark goes on"
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 import provenn
-from provenn.archive.serving import issue_token, list_tokens
+from provenn.archive.tokens import issue_token, list_tokens
 from provenn.database import transactions
 from provenn.errors import ArchiveBusyError
 from provenn.people import audit_log
@@ -98,8 +98,8 @@ def test_notes_are_written_in_their_order_with_the_moment_and_the_person(archive
         for number in range(30):
             notes.note_deed("look", f"page {number}", who="ben")
     assert notes.flush(60)
-    with archive._database.reading() as reading:
-        done = [one for one in audit_log.find_recent_actions(reading) if one.action == "look"]
+    with archive.context.database.reading() as reading:
+        done = [action for action in audit_log.find_recent_actions(reading) if action.action == "look"]
     assert [one.subject for one in done] == [f"page {number}" for number in reversed(range(30))]
     assert {one.who for one in done} == {"ben"}
     assert [one.at for one in done] == sorted((one.at for one in done), reverse=True)
@@ -120,7 +120,7 @@ def test_what_cannot_be_written_now_is_tried_again(archive, monkeypatch):
     notes.note_deed("look", "a page", who="ben")
     assert notes.flush(60)
     assert not failures
-    with archive._database.reading() as reading:
+    with archive.context.database.reading() as reading:
         assert audit_log.find_recent_actions(reading)[0].action == "look"
     notes.close()
 
@@ -131,8 +131,8 @@ def test_a_note_that_can_never_be_written_takes_no_other_along(archive, caplog):
         for subject in ("one", "\ud800", "two"):
             notes.note_deed("look", subject, who="ben")
     assert notes.flush(60)
-    with archive._database.reading() as reading:
-        assert [one.subject for one in audit_log.find_recent_actions(reading, 2)] == ["two", "one"]
+    with archive.context.database.reading() as reading:
+        assert [action.subject for action in audit_log.find_recent_actions(reading, 2)] == ["two", "one"]
     assert "could not be written" in caplog.text
     notes.close()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provenn.archive.serving import issue_token, revoke_token
+from provenn.archive.tokens import issue_token, revoke_token
 from provenn.errors import ServerError
 from provenn.web.forwarding import Hop, read_forwarded, read_hops
 from provenn.web.proxies import ThroughProxies, make_address_key, read_proxies

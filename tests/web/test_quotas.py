@@ -48,7 +48,7 @@ def test_a_quota_of_ones_own_goes_before_that_of_everybody(archive):
     set_quotas(archive, EVERYONE, {"jobs": None})
     assert [used(archive, who, "stored").limit for who in ("ben", "cleo")] == [100, 100]
     assert used(archive, "ben", "jobs").limit is None
-    assert [(one.who, one.kind, one.amount, one.set_by) for one in list_quotas(archive)] == [
+    assert [(quota.who, quota.kind, quota.amount, quota.set_by) for quota in list_quotas(archive)] == [
         (EVERYONE, "stored", 100, "ada")
     ]
     noted = [(one.action, one.subject, one.detail) for one in archive.audit(most=2)]
@@ -78,12 +78,12 @@ def test_nobody_keeps_more_than_they_may(archive):
     assert used(archive, "ada", "stored").used == size
     assert used(archive, "ben", "stored").used == 0
     set_quotas(archive, "ada", {"stored": size + 10})
-    with archive._database.writing() as writing:
+    with archive.context.database.writing() as writing:
         quotas.check_stored_quota(writing, 10)
         with pytest.raises(QuotaError, match=f"ada may store {size + 10} bytes") as caught:
             quotas.check_stored_quota(writing, 11)
     assert "ask the owner for more" in caught.value.hint
-    with archive.as_seen_by("ben")._database.reading() as reading:
+    with archive.as_seen_by("ben").context.database.reading() as reading:
         quotas.check_stored_quota(reading, 10**15)
 
 

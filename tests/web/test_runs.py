@@ -28,7 +28,7 @@ def test_what_was_saved_is_summed_up(client, archive):
     bright = archive["bright"].definition
     vmag = bright.schema["vmag"]
     for saved in (1.5, 120.0):
-        with archive._database.writing() as writing:
+        with archive.context.database.writing() as writing:
             number = run_records.begin_run(writing, "<b>vmag</b>", catalog=bright.digest)
             reused = {vmag.identity: "vmag"}
             run_records.end_run(writing, number, "done", seconds=0.5, rows=2, reused=reused, fragments=[1], saved=saved)

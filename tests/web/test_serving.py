@@ -10,7 +10,7 @@ import httpx
 import pytest
 import uvicorn
 
-from provenn.archive.serving import issue_token, revoke_token
+from provenn.archive.tokens import issue_token, revoke_token
 from provenn.errors import ServerError
 from provenn.web.connections import ConnectionLimits
 from provenn.web.serving import ServerLimits, serve

@@ -16,7 +16,7 @@ def test_the_lists_are_those_that_the_archive_proves(client, archive):
     one = archive["bright"]
     assert told["looked"]
     assert related == {
-        "same": {each.name for each in archive.same_sources(one)},
+        "same": {catalog.name for catalog in archive.same_sources(one)},
         "inside": {each.name for each in archive.inside(one)},
         "covering": {each.name for each in archive.covering(one)},
         "apart": {each.name for each in archive.apart_from(one)},

@@ -58,7 +58,9 @@ def test_the_plan_is_shown_with_reasons_and_what_it_takes(client, archive):
     assert plan["rows"] == {"low": 0, "high": known.most, "estimate": known.rows.estimate}
     assert plan["calculated"] == ["tests.web.survey:distance"]
     assert plan["after"]["what"] == "calculate dist_pc by tests.web.survey:distance"
-    assert [one["proof"] for one in plan["reasons"]] == [list(one.proof) for one in known.reasons if one.statements]
+    assert [one["proof"] for one in plan["reasons"]] == [
+        list(reason.proof) for reason in known.reasons if reason.statements
+    ]
     assert "<summary>As text</summary>" in page.text
     assert page.text.count("<svg") == 1
     assert 'action="/target/run"' in page.text

@@ -172,8 +172,8 @@ def test_whose_questions_are_too_many_is_told_which_limit_it_is_and_others_are_n
         assert ask(address, "light", "cleo").status_code == 200
         archive.go_on.set()
         answers = [one.result() for one in many]
-        refused = [one for one in answers if one.status_code == 429]
-        assert Counter(one.status_code for one in answers) == {200: 4, 429: 2}
+        refused = [answer for answer in answers if answer.status_code == 429]
+        assert Counter(answer.status_code for answer in answers) == {200: 4, 429: 2}
         assert "3 of your requests are waiting" in refused[0].json()["error"]["message"]
         assert refused[0].headers["retry-after"] == "1"
 

@@ -42,7 +42,7 @@ def test_the_papers_example_has_no_join_and_calculates_for_b_alone(catalogs, com
     compared("paper", plan)
     golden("tests/golden/plan-paper.svg", plan.svg())
     assert "skip: join on id (D)" in str(plan)
-    assert "D == B" in [str(said) for one in plan.reasons for said in one.statements]
+    assert "D == B" in [str(statement) for reason in plan.reasons for statement in reason.statements]
 
 
 def test_the_proof_that_b_has_the_sources_of_d_is_that_of_the_paper(catalogs):
@@ -162,7 +162,7 @@ def test_a_plan_shows_itself_in_a_notebook_with_proofs_that_unfold(catalogs):
 
 def test_without_an_archive_digests_are_told(archive, catalogs):
     definition = catalogs["D"].definition
-    with archive._database.reading() as reading:
+    with archive.context.database.reading() as reading:
         plan = DescribedPlan.of(plan_catalog(reading, definition, "D"))
     assert definition.digest[:12] in str(plan)
     assert plan.reasons[0].proof[0].endswith("(definition)")
@@ -179,5 +179,5 @@ def test_facts_that_a_plan_leans_on_are_cited_with_who_declared_them(archive, ca
     archive.declare("disjoint(B, south)", reason="seen on plates")
     plan = catalogs["B"].restrict(south, name="both").plan()
     assert plan.empty
-    (argument,) = [one for one in plan.reasons if one.rule == "empty_branches"]
+    (argument,) = [reason for reason in plan.reasons if reason.rule == "empty_branches"]
     assert any("fact #1, declared by ada: seen on plates" in line for line in argument.proof)

@@ -46,7 +46,7 @@ class Archive(Defining, CatalogSearch, Naming, Sharing, Calculating, Copying, Kn
         notify
             As for `provenn.open`.
         """
-        return Archive(replace(self.context, workshop=self._workshop.with_listeners(progress, notify)))
+        return Archive(replace(self.context, workshop=self.context.workshop.with_listeners(progress, notify)))
 
     def as_seen_by(
         self, who: str, *, confined: bool = True, via: str | None = None, roots: Sequence[str] | None = None
@@ -66,8 +66,10 @@ class Archive(Defining, CatalogSearch, Naming, Sharing, Calculating, Copying, Kn
         roots
             The folders, or URIs, below which files of base catalogs are read; by default unchanged, or anywhere.
         """
-        database = replace(self._database, who=who, viewer=who if confined else None, via=via or self._database.via)
-        workshop = self._workshop.for_person(database, None if roots is None else tuple(roots))
+        database = replace(
+            self.context.database, who=who, viewer=who if confined else None, via=via or self.context.database.via
+        )
+        workshop = self.context.workshop.for_person(database, None if roots is None else tuple(roots))
         return Archive(replace(self.context, database=database, workshop=workshop))
 
     def deferring(self, later: Later) -> Archive:
@@ -83,8 +85,8 @@ class Archive(Defining, CatalogSearch, Naming, Sharing, Calculating, Copying, Kn
 
     def close(self) -> None:
         """Close the database, and stop Spark if this archive started it."""
-        self._workshop.close()
-        self._database.close()
+        self.context.workshop.close()
+        self.context.database.close()
 
     def __enter__(self) -> Self:
         return self
@@ -97,7 +99,7 @@ class Archive(Defining, CatalogSearch, Naming, Sharing, Calculating, Copying, Kn
     @property
     def place(self) -> str:
         """The place of the database."""
-        return self._database.place
+        return self.context.database.place
 
     def __bool__(self) -> bool:
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from provenn.archive.locations import DATABASE, find_data_folder
@@ -19,6 +20,7 @@ from provenn.hints import Hint
 from provenn.soundness.audit_checks import AuditLog
 from provenn.soundness.checking import find_record_problems
 from provenn.soundness.definition_checks import Definitions
+from provenn.soundness.problems import Progress, no_progress
 from provenn.transfer.copying import CopySummary, VerifiedRecords, copy_archive
 
 __all__ = ["back_up"]
@@ -33,6 +35,7 @@ def back_up(
     *,
     data: bool,
     skip_damaged: bool = False,
+    checking: Progress | None = None,
 ) -> CopySummary:
     """Copy an archive to a new folder, or into a database on a server.
 
@@ -40,7 +43,7 @@ def back_up(
     ----------
     source, folder
         The archive, and the folder of its data.
-    place, store, progress, data, skip_damaged
+    place, store, progress, data, skip_damaged, checking
         As for `Archive.backup`.
     """
 
@@ -56,7 +59,7 @@ def back_up(
                 report,
                 tables=folders,
                 skip_damaged=skip_damaged,
-                verify=_verify_records,
+                verify=partial(_verify_records, progress=checking or no_progress),
             )
 
     if "://" not in str(place):
@@ -67,12 +70,12 @@ def back_up(
     return copy_to(str(place))
 
 
-def _verify_records(reading: Reading) -> VerifiedRecords:
+def _verify_records(reading: Reading, *, progress: Progress = no_progress) -> VerifiedRecords:
     """Check everything in the database that is copied."""
     definitions, audit = Definitions({}), AuditLog()
     damage = [
         (str(problem), problem.mend is not None)
-        for problem in find_record_problems(reading, definitions, audit)
+        for problem in find_record_problems(reading, definitions, audit, progress=progress)
         if problem.state == "damage"
     ]
     return VerifiedRecords(

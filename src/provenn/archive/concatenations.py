@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Literal
 
 from provenn.archive.questions import is_proved
-from provenn.catalogs import Catalog, differing_attributes, verbs
+from provenn.catalogs import Catalog, ConcatSources, verbs
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_store, search
 from provenn.definitions.search import CatalogFilter
-from provenn.logic import disjoint
 
 __all__ = [
     "NEEDING_PROOF",
@@ -32,9 +32,7 @@ def concatenate_catalogs(reading: Reading, members: Sequence[Catalog], order: Or
 
     Members that define attributes differently must be proved disjoint, unless an order is given.
     """
-    if order is None and len(members) > 1 and differing_attributes(*members) and _are_disjoint(reading, members):
-        return verbs.concat(*members, overlap="disjoint")
-    return verbs.concat(*members, overlap=order)
+    return ConcatSources.prove(members, order, partial(is_proved, reading))
 
 
 def find_unproved_concatenations(reading: Reading, catalogs: Collection[Catalog]) -> list[Catalog]:
@@ -44,11 +42,6 @@ def find_unproved_concatenations(reading: Reading, catalogs: Collection[Catalog]
         for catalog in catalogs
         if (statement := catalog.required_statement()) is not None and not is_proved(reading, statement)
     ]
-
-
-def _are_disjoint(reading: Reading, members: Sequence[Catalog]) -> bool:
-    """Whether members are proved to share no source."""
-    return is_proved(reading, disjoint(*(member.digest for member in members)))
 
 
 def list_unproved_concatenations(reading: Reading) -> list[Catalog]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from provenn.archive.knowledge_cache import KnowledgeCache
@@ -40,6 +40,11 @@ class Context:
     workshop: Workshop
     knowledge: KnowledgeCache
     later: Later | None = None
+
+    @property
+    def full_database(self) -> Database:
+        """The database without the limits of a viewer, for tokens, quotas and the audit log."""
+        return replace(self.database, viewer=None)
 
     def read(self, question: Callable[Concatenate[Reading, P], T], *arguments: P.args, **options: P.kwargs) -> T:
         """Call a function in a reading transaction."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from provenn.archive.context import HasContext
@@ -63,13 +63,13 @@ def set_quotas(archive: HasContext, who: str, amounts: Mapping[str, int | None])
 
 def list_quotas(archive: HasContext) -> Sequence[Quota]:
     """Return all quotas, by person."""
-    with replace(archive.context.database, viewer=None).reading() as reading:
+    with archive.context.full_database.reading() as reading:
         return quotas.list_quotas(reading)
 
 
 def list_usage(archive: HasContext, who: str, day: date | None = None) -> tuple[Usage, ...]:
     """Return the quotas and usage of a person; downloads are counted for a day, by default today."""
-    with replace(archive.context.database, viewer=None).reading() as reading:
+    with archive.context.full_database.reading() as reading:
         limits = quotas.find_limits(reading, who)
         used = {
             "stored": quotas.count_stored_bytes(reading, who),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
-from provenn.archive.concatenations import concatenate_catalogs
-from provenn.catalogs import Base, Catalog, ConcatSources
+from provenn.archive.questions import is_proved
+from provenn.catalogs import Base, Catalog
 from provenn.database.transactions import Reading, Writing
 from provenn.definitions import catalog_names, catalog_store
 from provenn.definitions.descendants import find_descendants
@@ -88,9 +89,7 @@ def _rebuild_definition(
     """Return a catalog with its original wording, on new versions of its dependencies."""
     parts = [rebuilt.get(dependency.digest, dependency) for dependency in old.dependencies]
     try:
-        if isinstance(old, ConcatSources):
-            return concatenate_catalogs(reading, parts, "first" if old.overlap == "first" else None)
-        return old.on(parts)
+        return old.redefine(parts, partial(is_proved, reading))
     except ProvennError as error:
         raise DefinitionError(
             f"{next(iter(catalog_names), old.digest[:12])} cannot be made from the new files: {error.message}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -14,13 +14,21 @@ from provenn.catalogs.formulas import Formula
 from provenn.catalogs.population import ONE_POPULATION, Population, make_plural
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Schema
-from provenn.criteria import Atom, DefinedAttribute
+from provenn.criteria import Atom, AttributeIdentity, DefinedAttribute
 from provenn.criteria.platforms import Trait
 from provenn.digests import CatalogDigest, Json, content_digest
 from provenn.errors import DefinitionError, PopulationError
 from provenn.logic import Relationship, Statement, equal
 
-__all__ = ["Catalog", "Facts", "Parameters", "definition_digest", "make_inconsistency_error"]
+__all__ = [
+    "Catalog",
+    "Condition",
+    "Derivation",
+    "Facts",
+    "Parameters",
+    "definition_digest",
+    "make_inconsistency_error",
+]
 
 Parameters = Mapping[str, Any]
 """A JSON object in its stored form."""
@@ -38,6 +46,28 @@ def definition_digest(kind: str, parameters: Parameters, dependencies: Sequence[
 def make_inconsistency_error(problem: str) -> DefinitionError:
     """Return the error for a definition of others that provenn itself would not make."""
     return DefinitionError(problem, hint="it was changed, or written by another version of provenn: define it again")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The condition of a selection.
+
+    Parameters
+    ----------
+    extent
+        The condition as a set of atoms, each evaluated on a row of the parent.
+    criterion
+        The criterion in canonical text, over identities.
+    text
+        The criterion in the user's wording.
+    atoms
+        The atoms of the selection.
+    """
+
+    extent: Extent
+    criterion: str
+    text: str
+    atoms: tuple[Atom, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -109,6 +139,18 @@ class Catalog(ABC):
     def on(self, dependencies: Sequence[Catalog]) -> Catalog:
         """Return the same definition, in the user's wording, on different dependencies, such as newer versions."""
         return self.restored(self.parameters(), self.notes(), dependencies)
+
+    def redefine(self, dependencies: Sequence[Catalog], is_proved: Callable[[Statement], bool]) -> Catalog:  # noqa: ARG002
+        """Return the same definition on different dependencies, as a user would define it there.
+
+        Parameters
+        ----------
+        dependencies
+            The new dependencies, in the order of the definition.
+        is_proved
+            Returns whether a statement about the dependencies is proved, for a definition that rests on a proof.
+        """
+        return self.on(dependencies)
 
     @classmethod
     def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement | None:
@@ -241,6 +283,18 @@ class Catalog(ABC):
         """
         return self.dependencies[:1]
 
+    def find_derivation(self, identity: AttributeIdentity) -> Derivation | None:  # noqa: ARG002 - derivations read it
+        """Return this catalog as a derivation, if it calculates an attribute; otherwise None."""
+        return None
+
+    def find_condition(self) -> Condition | None:
+        """Return the condition on a row by which the catalog selects sources; None if it has no such condition."""
+        return None
+
+    def find_single_pairs(self) -> Catalog | None:
+        """Return a catalog in which each source of this catalog has exactly one pair; None if none is known."""
+        return None
+
     def trace_attributes(self) -> dict[str, tuple[ColumnOrigin, ...]]:
         """Return the origins of each attribute in the dependencies, by attribute name."""
         providers = {parent.digest: parent.schema.by_identity for parent in self.row_parents}
@@ -291,3 +345,46 @@ class Catalog(ABC):
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.digest[:12]}>"
+
+
+class Derivation(Catalog):
+    """A catalog that calculates attributes from the attributes of one parent.
+
+    Attributes
+    ----------
+    parent
+        The catalog of the sources and inputs.
+    """
+
+    __slots__ = ()
+
+    parent: Catalog
+
+    @property
+    @abstractmethod
+    def is_catalog_wide(self) -> bool:
+        """Whether a value may depend on all sources of the parent, and not on its own source alone."""
+
+    @abstractmethod
+    def find_inputs(self, identity: AttributeIdentity) -> dict[str, AttributeIdentity]:
+        """Return the attributes from which an attribute is calculated: identities by their names in the parent."""
+
+    @abstractmethod
+    def derive_single(self, identity: AttributeIdentity, parent: Catalog) -> Catalog:
+        """Return the derivation of a single attribute on another parent, without further results where possible."""
+
+    @abstractmethod
+    def is_derived_by(
+        self, identity: AttributeIdentity, calculators: Collection[str], expressions: Collection[tuple[str, str, str]]
+    ) -> bool:
+        """Return whether an attribute is calculated by some calculators or SQL expressions.
+
+        Parameters
+        ----------
+        identity
+            The attribute.
+        calculators
+            Digests of Python calculators.
+        expressions
+            Names, SQL as written, and stated units; an empty unit if none was stated.
+        """

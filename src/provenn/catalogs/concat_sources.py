@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,6 +49,26 @@ class ConcatSources(Catalog):
     )
     members: tuple[Catalog, ...]
     overlap: Overlap | None
+
+    @classmethod
+    def prove(
+        cls, members: Sequence[Catalog], order: Literal["first"] | None, is_proved: Callable[[Statement], bool]
+    ) -> ConcatSources:
+        """Concatenate catalogs; members that define attributes differently must be proved disjoint, unless in order.
+
+        Raises
+        ------
+        AttributeConflictError, DefinitionError
+            As for `of`.
+        """
+        needs_proof = order is None and len(members) > 1 and bool(differing_attributes(*members))
+        if needs_proof and is_proved(disjoint(*(member.digest for member in members))):
+            return cls.of(*members, overlap="disjoint")
+        return cls.of(*members, overlap=order)
+
+    def redefine(self, dependencies: Sequence[Catalog], is_proved: Callable[[Statement], bool]) -> Catalog:
+        """Return the concatenation of other members, in order or proved disjoint."""
+        return self.prove(dependencies, "first" if self.overlap == "first" else None, is_proved)
 
     @classmethod
     def of(cls, *members: Catalog, overlap: Overlap | None = None) -> ConcatSources:

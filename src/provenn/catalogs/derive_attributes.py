@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from provenn.catalogs.calculators import Calculator, Expressions, PythonCalculator, SqlCalculator
-from provenn.catalogs.calculators.sql import define_attributes
-from provenn.catalogs.catalog import Catalog, Parameters, make_inconsistency_error
+from provenn.catalogs.calculators.sql import Output, define_attributes
+from provenn.catalogs.catalog import Catalog, Derivation, Parameters, make_inconsistency_error
 from provenn.catalogs.column_origins import ColumnOrigin, build_origins
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
 from provenn.catalogs.formulas import Formula
+from provenn.catalogs.keep_attributes import KeepAttributes
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Schema, merge_attributes
-from provenn.criteria import DefinedAttribute
+from provenn.criteria import AttributeIdentity, DefinedAttribute
 from provenn.criteria.platforms import Trait, find_platform_traits
 from provenn.digests import CatalogDigest
 from provenn.display.text import join_words
@@ -27,7 +28,7 @@ _CALCULATE = "calculate"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DeriveAttributes(Catalog):
+class DeriveAttributes(Derivation):
     """The sources and attributes of `parent`, and new attributes calculated from them.
 
     Parameters
@@ -207,6 +208,47 @@ class DeriveAttributes(Catalog):
             )
             for name, expression in self.calculation.parse_expressions(schema).items()
         }
+
+    def find_derivation(self, identity: AttributeIdentity) -> Derivation | None:
+        """Return this catalog, if it calculates the attribute and does not merely rename an attribute of the parent."""
+        is_new = identity in self.schema.by_identity and identity not in self.parent.schema.by_identity
+        return self if is_new else None
+
+    @property
+    def is_catalog_wide(self) -> bool:
+        """Whether a function calculates a value from all sources."""
+        return isinstance(self.calculation, PythonCalculator) and self.calculation.scope == "catalog"
+
+    def find_inputs(self, identity: AttributeIdentity) -> dict[str, AttributeIdentity]:
+        """Return the inputs of the function, or the attributes that the expression reads."""
+        schema = self.parent.schema
+        if isinstance(self.calculation, PythonCalculator):
+            return {name: schema[name].identity for name in self.calculation.inputs}
+        (output, *_) = self._find_outputs(self.calculation, identity)
+        reads = self.calculation.parse_expressions(schema)[output.name].reads
+        return {schema.by_identity[read].name: read for read in reads}
+
+    def derive_single(self, identity: AttributeIdentity, parent: Catalog) -> Catalog:
+        """Return the derivation by the expression alone; a function keeps all its results."""
+        needed = KeepAttributes.of(parent, self.find_inputs(identity))
+        if isinstance(self.calculation, PythonCalculator):
+            return self.on([needed])
+        return type(self)(needed, Expressions(tuple(self._find_outputs(self.calculation, identity))))
+
+    def is_derived_by(
+        self, identity: AttributeIdentity, calculators: Collection[str], expressions: Collection[tuple[str, str, str]]
+    ) -> bool:
+        """Return whether the function, or an expression for the attribute, is among those given."""
+        if isinstance(self.calculation, PythonCalculator):
+            return self.calculation.digest in calculators
+        return any(
+            (output.name, output.text, output.unit if output.has_stated_unit else "") in expressions
+            for output in self._find_outputs(self.calculation, identity)
+        )
+
+    def _find_outputs(self, calculation: Expressions, identity: AttributeIdentity) -> list[Output]:
+        """Return the expressions that calculate an attribute."""
+        return [output for output in calculation.outputs if self.schema[output.name].identity == identity]
 
     def find_own_traits(self) -> frozenset[Trait]:
         """Return the platform traits of the expressions; those of a function are unknown."""

@@ -79,6 +79,10 @@ class MatchedSources(Catalog):
         """The set of all sources in these pairs, including sources outside the catalog that would be in a pair."""
         return leaf(_make_atoms(self.parameters())[0].label)
 
+    def find_single_pairs(self) -> Catalog | None:
+        """Return the pairs on the left side of best matches: each source is paired with the nearest neighbour only."""
+        return self.pairs if self.side == "left" and self.match.matches == "best" else None
+
     def parameters(self) -> Parameters:
         """Return the side, the term of the nearby sources, and the pairs unless all nearby sources are in a pair."""
         match = self.match

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from provenn.catalogs.catalog import Catalog, Facts, Parameters, make_inconsistency_error
+from provenn.catalogs.catalog import Catalog, Condition, Facts, Parameters, make_inconsistency_error
 from provenn.catalogs.column_origins import ColumnOrigin, Comparison, build_origins
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions, require_text
-from provenn.catalogs.extent import Extent
+from provenn.catalogs.extent import Extent, build_extent, leaf
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.selection import Selection
 from provenn.criteria import Criterion, abridged, parse_criterion
@@ -122,6 +122,13 @@ class SelectSources(Catalog):
     def from_exchange(cls, verb: str, options: ExchangeOptions, parts: Sequence[Catalog]) -> Catalog:  # noqa: ARG003
         """Return the selection by a criterion."""
         return cls.of(parts[0], require_text(options["criterion"]))
+
+    def find_condition(self) -> Condition:
+        """Return the condition of the selection."""
+        true = self.selection.true
+        if not {atom.label for atom in self.selection.atoms}.issuperset(true.labels):
+            true = self.criterion.true  # after a concatenation, the selection names the members' attributes
+        return Condition(build_extent(true, leaf), self.selection.criterion, self.text, self.selection.atoms)
 
     def trace_selection(self) -> tuple[ColumnOrigin, ...]:
         """Return the attributes that the criterion reads."""

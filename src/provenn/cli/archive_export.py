@@ -29,8 +29,9 @@ def export_archive(
 ) -> None:
     """Write definitions, names, facts, calculators and preferences to a portable file.
 
-    The file contains no data and no code: for a Python calculator it holds the import path and a hash. Catalogs keep
-    their digests when the file is imported.
+    The file contains no data. For a Python calculator it holds the import path and a hash; for a function from a
+    notebook or a script, its source, which runs only where it is allowed. Catalogs keep their digests when the file is
+    imported.
 
     Try:
 

@@ -47,7 +47,15 @@ def back_up(
     - `provenn backup postgresql://host/surveys --archive survey-copy`
     """
     with open_archive_at(archive_path, as_json) as archive:
-        backup = archive.backup(place, data=data, store=store, skip_damaged=skip_damaged, progress=_ProgressLines())
+        lines = _ProgressLines()
+        backup = archive.backup(
+            place,
+            data=data,
+            store=store,
+            skip_damaged=skip_damaged,
+            progress=lines.show_copied,
+            checking=lines.show_checked,
+        )
     if as_json:
         write_json(
             {
@@ -64,7 +72,7 @@ def back_up(
             }
         )
         return
-    write_text(f"copied {backup.catalogs} catalogs, {backup.rows} rows in all")
+    write_text(f"copied {backup.catalogs:,} catalogs, {backup.rows:,} rows in all")
     definitions, entries = backup.verified_definitions, backup.verified_audit_entries
     write_text(f"verified {definitions:,} definitions, {entries:,} audit entries")
     for description in backup.damaged:
@@ -74,11 +82,11 @@ def back_up(
     if backup.audit_head is not None:
         write_text(f"audit log up to {backup.audit_head}")
     if data:
-        write_text(f"copied {backup.fragments} fragments, {format_size(backup.size)}")
+        write_text(f"copied {backup.fragments:,} fragments, {format_size(backup.size)}")
         for number, reason in backup.left_out.items():
             write_text(f"left out fragment #{number}: {reason}")
     elif backup.left_out:
-        write_text(f"left out {len(backup.left_out)} fragments: --data copies them too")
+        write_text(f"left out {len(backup.left_out):,} fragments: --data copies them too")
 
 
 class _ProgressLines:
@@ -87,7 +95,15 @@ class _ProgressLines:
     def __init__(self) -> None:
         self._last = time.monotonic()
 
-    def __call__(self, copied: int, total: int) -> None:
+    def show_checked(self, subject: str, checked: int, total: int) -> None:
+        """Show the progress of the check before the copy."""
+        self._show(f"checking {subject}: {checked:,} of {total:,}" if total else f"checking {subject}")
+
+    def show_copied(self, copied: int, total: int) -> None:
+        """Show the number of copied rows."""
+        self._show(f"copied {copied:,} of {total:,} rows")
+
+    def _show(self, line: str) -> None:
         if time.monotonic() - self._last > _INTERVAL:
             self._last = time.monotonic()
-            typer.echo(f"copied {copied} of {total} rows", err=True)
+            typer.echo(line, err=True)

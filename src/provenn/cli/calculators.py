@@ -28,7 +28,7 @@ def show_calculators(
     Try:
 
     - `provenn calculators`
-    - `provenn calculators --code`: read what somebody wrote in a notebook before you allow it
+    - `provenn calculators --code`: read the source of a notebook function before you allow it
     """
     with open_archive_at(archive_path, as_json) as archive:
         calculators = [calculator_data(calculator) for calculator in archive.calculators()]

@@ -30,7 +30,7 @@ def declare(
         ),
     ],
     *,
-    reason: Annotated[str, typer.Option("--reason", "-r", metavar="TEXT", help="Why.", show_default=False)] = "",
+    reason: Annotated[str, typer.Option("--reason", "-r", metavar="TEXT", help="The reason.", show_default=False)] = "",
     visibility: VisibilityOption = None,
     project: ProjectOption = None,
     archive_path: ArchivePath = CURRENT_FOLDER,

@@ -43,7 +43,7 @@ def export_lineage(
     ],
     format_: Annotated[
         Literal["openlineage", "prov-json", "prov-n", "prov-xml"],
-        typer.Option("--format", metavar="openlineage|prov-json|prov-n|prov-xml", help="What to write."),
+        typer.Option("--format", metavar="openlineage|prov-json|prov-n|prov-xml", help="The format to write."),
     ] = "openlineage",
     namespace: Annotated[
         str, typer.Option(metavar="WORD", help="The OpenLineage namespace of the datasets and jobs.")

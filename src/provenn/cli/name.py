@@ -39,8 +39,8 @@ def set_name(
 ) -> None:
     """Name a catalog, move a name to another catalog, or delete a name. `provenn log` shows the history.
 
-    People who see a name also see the catalog and the definitions in its lineage. You are told if that reveals catalogs
-    with private names.
+    People who see a name also see the catalog and the definitions in its lineage. The command warns if that reveals
+    catalogs with private names.
 
     Try:
 

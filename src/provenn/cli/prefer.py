@@ -12,7 +12,9 @@ __all__ = ["prefer"]
 
 
 def prefer(
-    attribute: Annotated[str, typer.Argument(metavar="ATTRIBUTE", help="Its name.", show_default=False)],
+    attribute: Annotated[
+        str, typer.Argument(metavar="ATTRIBUTE", help="The name of the attribute.", show_default=False)
+    ],
     provider: Annotated[
         str,
         typer.Argument(
@@ -32,8 +34,8 @@ def prefer(
 
     Try:
 
-    - `provenn prefer z photo_z`: what the calculator photo_z derives
-    - `provenn prefer vmag hipparcos`: what the catalog hipparcos has
+    - `provenn prefer z photo_z`: z is the output of the calculator photo_z
+    - `provenn prefer vmag hipparcos`: vmag is that of the catalog hipparcos
     """
     with open_archive_at(archive_path, as_json) as archive:
         before = archive.prefer(attribute, provider)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_member", "list_projects", "new_project", "remove_member"]
 
-_Project = Annotated[str, typer.Argument(metavar="PROJECT", help="Its name.", show_default=False)]
+_Project = Annotated[str, typer.Argument(metavar="PROJECT", help="The name of the project.", show_default=False)]
 _Person = Annotated[str, typer.Argument(metavar="PERSON", help="The person, as in PROVENN_USER.", show_default=False)]
 
 

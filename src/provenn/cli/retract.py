@@ -18,7 +18,7 @@ def retract(
         ),
     ],
     *,
-    reason: Annotated[str, typer.Option("--reason", "-r", metavar="TEXT", help="Why.", show_default=False)] = "",
+    reason: Annotated[str, typer.Option("--reason", "-r", metavar="TEXT", help="The reason.", show_default=False)] = "",
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:

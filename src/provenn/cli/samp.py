@@ -37,7 +37,7 @@ def send(
         typer.Option(
             "--attributes",
             metavar="NAME",
-            help="Only these attributes: own ones, calculated ones, or DR1.z of another catalog. May be repeated.",
+            help="Only these attributes: of the catalog, calculated, or DR1.z of another catalog. May be repeated.",
             show_default=False,
             autocompletion=complete_attribute_names,
         ),
@@ -51,7 +51,7 @@ def send(
             metavar="CLIENT", help="The client to send to; by default all clients that load tables.", show_default=False
         ),
     ] = None,
-    format_: Annotated[str, typer.Option("--format", metavar="votable|fits", help="What is sent.")] = "votable",
+    format_: Annotated[str, typer.Option("--format", metavar="votable|fits", help="The format to send.")] = "votable",
     hub: HubFile = None,
     spark: SparkUrl = None,
     archive_path: ArchivePath = CURRENT_FOLDER,

@@ -18,7 +18,7 @@ __all__ = ["list_tokens", "new_token", "revoke_token"]
 
 
 def new_token(
-    who: Annotated[str, typer.Argument(metavar="WHO", help="The person, as archives record them.", show_default=False)],
+    who: Annotated[str, typer.Argument(metavar="WHO", help="The person, as in PROVENN_USER.", show_default=False)],
     *,
     role: Annotated[
         str,
@@ -40,7 +40,7 @@ def new_token(
     - `provenn token new ada --role author --expires 90`
     """
     with open_archive_at(archive_path, as_json) as archive:
-        from provenn.archive.serving import issue_token  # noqa: PLC0415 - other commands start without it
+        from provenn.archive.tokens import issue_token  # noqa: PLC0415 - other commands start without it
 
         token, secret = issue_token(archive, who, role, days=expires)
     if as_json:
@@ -60,7 +60,7 @@ def list_tokens(*, archive_path: ArchivePath = CURRENT_FOLDER, as_json: AsJson =
     - `provenn token ls`
     """
     with open_archive_at(archive_path, as_json) as archive:
-        from provenn.archive.serving import list_tokens as fetch_tokens  # noqa: PLC0415 - see above
+        from provenn.archive.tokens import list_tokens as fetch_tokens  # noqa: PLC0415 - see above
 
         tokens = fetch_tokens(archive)
     if as_json:
@@ -97,7 +97,7 @@ def revoke_token(
     - `provenn token revoke 3`
     """
     with open_archive_at(archive_path, as_json) as archive:
-        from provenn.archive.serving import revoke_token as revoke  # noqa: PLC0415 - see above
+        from provenn.archive.tokens import revoke_token as revoke  # noqa: PLC0415 - see above
 
         token = revoke(archive, number)
     if as_json:

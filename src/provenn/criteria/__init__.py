@@ -17,6 +17,7 @@ from provenn.criteria.references import join_dotted, split_alias, split_commas, 
 from provenn.criteria.regions import region_facts, without_cells
 from provenn.criteria.schema import Attribute, AttributeIdentity, AttributeLike, DefinedAttribute, matching_names
 from provenn.criteria.term_facts import TermFact, TermFacts, derive_term_facts
+from provenn.criteria.theory import build_theory
 from provenn.criteria.types import Type, parse_type
 from provenn.criteria.units import same_unit, unit_of
 from provenn.criteria.writing import backquoted, identities_in, with_names
@@ -34,6 +35,7 @@ __all__ = [
     "Type",
     "abridged",
     "backquoted",
+    "build_theory",
     "check_stated_unit",
     "derive_term_facts",
     "identities_in",

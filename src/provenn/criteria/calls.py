@@ -25,6 +25,7 @@ from provenn.criteria.operations import (
     coerce,
     unify_operands,
 )
+from provenn.criteria.parts import build_array_contains, build_element_at, build_get, build_size
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.regions import build_region_condition
 from provenn.criteria.types import (
@@ -196,10 +197,13 @@ def _build_null_if(value: Node, excluded: Node) -> Node | Condition:
 
 _BUILDERS: dict[str, tuple[int, int | None, _Builder]] = {
     "abs": (1, 1, _build_absolute),
+    "array_contains": (2, 2, build_array_contains),
     "bround": (1, 2, partial(_build_rounding, "bround")),
     "ceil": (1, 1, partial(_build_rounding_to_integer, "ceil")),
     "coalesce": (1, None, lambda *nodes: build_coalesce(nodes)),
+    "element_at": (2, 2, build_element_at),
     "floor": (1, 1, partial(_build_rounding_to_integer, "floor")),
+    "get": (2, 2, build_get),
     "greatest": (2, None, partial(_build_extreme, "greatest")),
     "if": (3, 3, lambda test, value, otherwise: build_choice([_read_test(test)], [value], otherwise)),
     "ilike": (2, 2, partial(build_pattern_match, "ilike")),
@@ -220,10 +224,12 @@ _BUILDERS: dict[str, tuple[int, int | None, _Builder]] = {
     "positive": (1, 1, partial(_check_number, "positive")),
     "rlike": (2, 2, partial(build_pattern_match, "rlike")),
     "round": (1, 2, partial(_build_rounding, "round")),
+    "size": (1, 1, build_size),
     "to_date": (1, 1, lambda node: build_cast(node, DATE)),
     "to_timestamp": (1, 1, lambda node: build_cast(node, TIMESTAMP)),
     "try_add": (2, 2, partial(build_arithmetic, "+")),
     "try_divide": (2, 2, partial(build_arithmetic, "/")),
+    "try_element_at": (2, 2, build_element_at),
     "try_mod": (2, 2, partial(build_arithmetic, "%")),
     "try_multiply": (2, 2, partial(build_arithmetic, "*")),
     "try_subtract": (2, 2, partial(build_arithmetic, "-")),

@@ -77,6 +77,7 @@ factorial           : int : bigint
 sha2                : string whole : string
 make_date           : int int int : date
 trunc               : date text : date
+date_trunc          : text timestamp : timestamp
 """
 _NEVER = """
 pi e          :       : double
@@ -89,6 +90,8 @@ concat_ws     : string string* : string
 """
 
 _ALIASES = {
+    "array_size": "size",
+    "cardinality": "size",
     "ceiling": "ceil",
     "char_length": "length",
     "character_length": "length",

@@ -9,7 +9,7 @@ list by list: within each place formed by the earlier lists, a list contains all
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import groupby
 from operator import itemgetter
@@ -21,7 +21,7 @@ from provenn.logic import Statement, subset
 from provenn.logic.hypercubes.masks import iterate_bits
 from provenn.logic.terms import Op, Term, chain, nothing, term
 
-__all__ = ["LONGEST_SPLIT", "choose_list_side", "derive_list_facts"]
+__all__ = ["LONGEST_SPLIT", "Place", "choose_list_side", "derive_list_facts", "derive_place_facts"]
 
 LONGEST_SPLIT = 400
 """The maximum number of cuts of a term that are separate sets; more cuts form a list."""
@@ -32,7 +32,7 @@ _MOST_PLACES = 2_000
 _everything = ~nothing
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """A place of values: the number of cuts below the values, and the lists that contain them, as a bit mask."""
 
     above: int
@@ -68,7 +68,26 @@ def derive_list_facts(
     if present is not None and present != _everything:
         yield from (subset(label, present) for label in labels)
     places = _find_places(edges, [lists[label] for label in labels])
-    space = _Space([cuts[edge] for edge in edges], labels, present)
+    yield from derive_place_facts([cuts[edge] for edge in edges], labels, places, present)
+
+
+def derive_place_facts(
+    cuts: Sequence[str], labels: Sequence[str], places: Collection[Place], present: Term | None
+) -> Iterator[Statement]:
+    """Yield the facts that relate some sets of values to the cuts of a term, and to each other, from all places.
+
+    Parameters
+    ----------
+    cuts
+        The labels of the cuts, in ascending order.
+    labels
+        The labels of the sets. No set contains a source without a value.
+    places
+        The places that may have a value; the bits of a place are in the order of `labels`.
+    present
+        The set where the term is not NULL; None if that set is not known.
+    """
+    space = _Space(cuts, labels, present)
     if len(places) <= _MOST_PLACES:
         for number in range(len(labels)):
             yield from space.derive_facts(number, places, (1 << number) - 1)
@@ -78,21 +97,21 @@ def derive_list_facts(
         yield from _compare_pairs(labels, places)
 
 
-def _find_places(edges: Sequence[Key], lists: Sequence[Sequence[Key]]) -> set[_Place]:
+def _find_places(edges: Sequence[Key], lists: Sequence[Sequence[Key]]) -> set[Place]:
     """Return the places that have a value.
 
     Keys are discrete: the value at a key lies between this key and the next key.
     """
     steps = merge(*([(key, number) for key in keys] for number, keys in enumerate(lists)), [(key, -1) for key in edges])
     above = inside = 0
-    places = {_Place(0, 0)}  # no list contains the lowest value, and no cut lies at the lowest value
+    places = {Place(0, 0)}  # no list contains the lowest value, and no cut lies at the lowest value
     for _, together in groupby(steps, key=itemgetter(0)):
         for _, number in together:
             if number < 0:
                 above += 1
             else:
                 inside ^= 1 << number
-        places.add(_Place(above, inside))
+        places.add(Place(above, inside))
     return places
 
 
@@ -114,12 +133,12 @@ class _Space:
         self._lists = lists
         self._present = present
 
-    def derive_facts(self, number: int, places: Iterable[_Place], among: int) -> Iterator[Statement]:
+    def derive_facts(self, number: int, places: Iterable[Place], among: int) -> Iterator[Statement]:
         """Yield the facts that relate a list to the cuts and to other lists, whose numbers are a bit mask."""
-        reached: set[_Place] = set()
-        left_out: set[_Place] = set()
+        reached: set[Place] = set()
+        left_out: set[Place] = set()
         for place in places:
-            (reached if place.lists >> number & 1 else left_out).add(_Place(place.above, place.lists & among))
+            (reached if place.lists >> number & 1 else left_out).add(Place(place.above, place.lists & among))
         whole = frozenset(reached | left_out)
         label = self._lists[number]
         if left_out - reached:
@@ -128,7 +147,7 @@ class _Space:
         if full and self._present is not None:
             yield subset(self._intersect(self._present, self._build_set(full, whole, among.bit_length() - 1)), label)
 
-    def _build_set(self, wanted: frozenset[_Place], whole: frozenset[_Place], bit: int) -> Term:
+    def _build_set(self, wanted: frozenset[Place], whole: frozenset[Place], bit: int) -> Term:
         """Return a set that, among all places, contains exactly the wanted places.
 
         The set is a choice between the lists from number `bit` down to 0. It is only meaningful for values: whether
@@ -178,7 +197,7 @@ class _Space:
         return left - Term(right.postfix[:-1]) if right.postfix[-1] is Op.NOT else left & right
 
 
-def _compare_pairs(labels: Sequence[str], places: Iterable[_Place]) -> Iterator[Statement]:
+def _compare_pairs(labels: Sequence[str], places: Iterable[Place]) -> Iterator[Statement]:
     """Yield which lists are subsets of other lists, and which lists are disjoint."""
     meeting = [0] * len(labels)
     around = [-1] * len(labels)

@@ -86,7 +86,7 @@ def _suggest_types(nodes: Sequence[Node]) -> str:
     if STRING in kinds and any(kind.numeric for kind in kinds):
         return "write numbers without quotes, names with odd characters in `backquotes`, or use CAST"
     if any(not kind.scalar for kind in kinds):
-        return "such an attribute supports only IS NULL and IS NOT NULL"
+        return "compare an element or a field of it: l[0], s.name, m['key'], size(l)"
     return "convert one of them with CAST"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import NoReturn
 
@@ -10,6 +9,7 @@ from sqlglot import exp
 
 from provenn import deadline
 from provenn.criteria.calls import build_call, check_function
+from provenn.criteria.columns import read_column, write_column_name
 from provenn.criteria.comparisons import (
     build_choice,
     build_comparison,
@@ -23,16 +23,15 @@ from provenn.criteria.conditions import build_is_true, convert_to_condition, joi
 from provenn.criteria.conversions import attach_unit
 from provenn.criteria.expansion import check_size, get_size_limit, limit_expansion
 from provenn.criteria.folding import parse_constant, read_number
-from provenn.criteria.functions import explain_refusal
 from provenn.criteria.moments import check_clock
-from provenn.criteria.nodes import Call, ColumnNode, Condition, Constant, Junction, Leaf, Node, Truth
+from provenn.criteria.nodes import Call, Condition, Constant, Junction, Leaf, Node, Truth
 from provenn.criteria.operations import build_arithmetic, build_bitwise, build_cast, build_negative
-from provenn.criteria.references import join_dotted
+from provenn.criteria.parts import build_part, find_field
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.schema import AttributeLike, matching_names
 from provenn.criteria.syntax import find_position, is_quantity, parse
 from provenn.criteria.types import BOOLEAN, DOUBLE, FLOAT, STRING, VOID, Type, parse_type
-from provenn.errors import CriterionError, did_you_mean
+from provenn.errors import CriterionError
 from provenn.hints import Hint
 
 __all__ = ["read_condition", "read_names", "read_node"]
@@ -48,6 +47,12 @@ _COMPARISONS = {
 _ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}
 _BITWISE = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^"}
 _PATTERNS: dict[type[exp.Expr], str] = {exp.Like: "like", exp.ILike: "ilike", exp.RegexpLike: "rlike"}
+_EXTRACTED = {
+    **{name: name for name in ("year", "quarter", "month", "day", "hour", "minute", "dayofweek")},
+    "week": "weekofyear",
+    "doy": "dayofyear",
+    "dow": "dayofweek",
+}
 _SUBQUERY = (
     "a subquery reads other rows",
     Hint(
@@ -55,6 +60,7 @@ _SUBQUERY = (
         command="use `provenn restrict` or `provenn exclude` with the other catalog",
     ),
 )
+_CONSTRUCTOR = ("an array is not a value here", "put the name of an attribute in parentheses: (list)[0]")
 _HINTS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Query: _SUBQUERY,
     exp.Exists: _SUBQUERY,
@@ -69,8 +75,8 @@ _HINTS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Interval: ("intervals are not supported", "use date_add, date_sub or datediff"),
     exp.Placeholder: ("parameters are not supported", "write the value instead"),
     exp.Parameter: ("parameters are not supported", "write the value instead"),
-    exp.Dot: ("fields of an attribute are not supported", "derive the field as a separate attribute"),
-    exp.Bracket: ("elements of an attribute are not supported", "derive the element as a separate attribute"),
+    exp.List: _CONSTRUCTOR,
+    exp.Array: _CONSTRUCTOR,
     exp.Star: ("* is not a value", "name the attributes"),
     exp.Tuple: ("a list is not a value", "compare one by one, with AND"),
     exp.Concat: ("two strings follow each other", r"join them with ||; write a quote inside a string as \'"),
@@ -92,13 +98,7 @@ def read_node(text: str, schema: Mapping[str, AttributeLike], *, canonical: bool
 
 def read_names(text: str) -> tuple[str, ...]:
     """Return the attribute names that a criterion or an expression mentions, without repetitions."""
-    return tuple(dict.fromkeys(_read_name(column) for column in parse(text).find_all(exp.Column, bfs=False)))
-
-
-def _read_name(tree: exp.Column) -> str:
-    """Return the name of an attribute, with dots between its parts, as in ``DR1.z``."""
-    parts = [part.name for part in tree.parts]
-    return parts[0] if len(parts) == 1 else join_dotted(parts)
+    return tuple(dict.fromkeys(write_column_name(column) for column in parse(text).find_all(exp.Column, bfs=False)))
 
 
 class _CriterionReader:
@@ -203,7 +203,13 @@ class _CriterionReader:
                 check_function(tree.this)
                 return build_call(tree.this, [self.read_node(argument) for argument in tree.expressions])
             case exp.Column():
-                return self.read_column(tree)
+                return read_column(tree, self.schema, canonical=self.canonical)
+            case exp.Bracket() if len(tree.expressions) == 1:
+                return build_part(self.read_node(tree.this), self.read_node(tree.expressions[0]))
+            case exp.Dot(expression=exp.Identifier()):
+                return find_field(self.read_node(tree.this), tree.expression.name)
+            case exp.Extract():
+                return self.read_extract(tree)
             case exp.Literal():
                 return Constant(STRING, tree.name) if tree.is_string else read_number(tree.name)
             case exp.RawString():
@@ -309,26 +315,14 @@ class _CriterionReader:
         default = tree.args.get("default")
         return build_choice(tests, values, Constant(VOID, None) if default is None else self.read_node(default))
 
-    def read_column(self, tree: exp.Column) -> ColumnNode:
-        """Return the attribute with a name, or refuse the name with a hint."""
-        name = _read_name(tree)
-        matches = matching_names(name, self.schema)
-        if len(matches) > 1:
-            raise Refusal(
-                f"{name} is ambiguous: {' or '.join(matches)}", "write the exact name, including upper and lower case"
-            )
-        if not matches:
-            reason = explain_refusal(name)
-            hint = (
-                _suggest_unit(tree)
-                or _suggest_qualifier(tree, self.schema)
-                or did_you_mean(name, self.schema)
-                or f"there are {', '.join(self.schema) or 'none'}"
-            )
-            raise Refusal(*(reason or (f"there is no attribute {name!r}", hint)))
-        attribute = self.schema[matches[0]]
-        unit = None if self.canonical else attribute.unit
-        return ColumnNode(attribute.identity, attribute.type, attribute.nullable, name, unit)
+    def read_extract(self, tree: exp.Extract) -> Node | Condition:
+        """Read EXTRACT(YEAR FROM …) as the function of that name."""
+        unit = tree.this.name.lower()
+        function = _EXTRACTED.get(unit)
+        if function is None:
+            hint = f"one of {', '.join(name.upper() for name in _EXTRACTED)}"
+            raise Refusal(f"EXTRACT does not take {unit.upper()}", hint)
+        return build_call(function, [self.read_node(tree.expression)])
 
 
 def _is_suffixed(tree: exp.Expr) -> bool:
@@ -339,30 +333,6 @@ def _is_suffixed(tree: exp.Expr) -> bool:
     if not isinstance(tree, exp.TryCast) or "format" in tree.args or not isinstance(tree.this, exp.Literal):
         return False
     return not tree.this.is_string or tree.args["to"].this == exp.DType.DECIMAL
-
-
-def _suggest_qualifier(tree: exp.Column, schema: Mapping[str, AttributeLike]) -> str:
-    """Return a hint for a qualified attribute where only the attributes of a single catalog are known."""
-    if not tree.args.get("table"):
-        return ""
-    if matching_names(tree.name, schema):
-        return f"write {tree.name}without a catalog: only attributes of this catalog can be used"
-    return Hint(
-        "for attributes of another catalog, use combine() or a target",
-        command="for attributes of another catalog, use `provenn combine` or `provenn target`",
-    )
-
-
-def _suggest_unit(tree: exp.Column) -> str:
-    """Return a hint for an unknown name that may be meant as a unit."""
-    glued = re.fullmatch(r"(\d[\d.]*)([A-Za-z]+)", tree.name)
-    if glued:
-        return f"if {glued[2]} is a unit, leave a space before it: {glued[1]} {glued[2]}"
-    parent = tree.parent
-    if isinstance(parent, exp.Mul | exp.Div) and is_quantity(parent.this):
-        sign = "*" if isinstance(parent, exp.Mul) else "/"
-        return f"put a unit of more than one word in backquotes: `{parent.this.alias}{sign}{tree.name}`"
-    return ""
 
 
 def _read_type(tree: exp.Expr) -> Type:

@@ -44,7 +44,7 @@ class _CriterionParser(SparkParser):
     """Spark's syntax, with every function kept as written; provenn interprets functions by name."""
 
     FUNCTIONS = {}  # noqa: RUF012 - sqlglot declares these so
-    FUNCTION_PARSERS = {name: SparkParser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST")}  # noqa: RUF012
+    FUNCTION_PARSERS = {name: SparkParser.FUNCTION_PARSERS[name] for name in ("CAST", "EXTRACT", "TRY_CAST")}  # noqa: RUF012
     NO_PAREN_FUNCTIONS = {}  # noqa: RUF012
     NO_PAREN_FUNCTION_PARSERS = {"CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}  # noqa: RUF012
 

@@ -22,11 +22,13 @@ from provenn.criteria.domains import INFINITY
 from provenn.criteria.expansion import MOST_PARTS, limit_expansion
 from provenn.criteria.listed import choose_list_side
 from provenn.criteria.nodes import ColumnNode, Condition, Junction, Leaf, Node
+from provenn.criteria.periodic_facts import periodic_facts
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.reductions import ESTIMATES, REDUCTIONS
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.schema import AttributeIdentity, DefinedAttribute
 from provenn.criteria.substitution import substitute_columns
+from provenn.criteria.text_facts import text_facts
 from provenn.criteria.writing import CANONICAL, identities_in, write
 from provenn.errors import CriterionError
 from provenn.logic import Statement, equal, subset
@@ -70,10 +72,11 @@ class TermFact:
 
 @dataclass(frozen=True, slots=True)
 class TermFacts:
-    """Facts about atoms, and the atoms that only these facts mention."""
+    """Facts about atoms, the atoms that only these facts mention, and facts about the values of functions of a term."""
 
     facts: tuple[TermFact, ...] = ()
     atoms: tuple[Atom, ...] = ()
+    relations: tuple[Statement, ...] = ()
 
 
 def derive_term_facts(atoms: Iterable[Atom], find_attribute: FindAttribute) -> TermFacts:
@@ -109,7 +112,9 @@ def derive_term_facts(atoms: Iterable[Atom], find_attribute: FindAttribute) -> T
             known.update((inner.label, inner) for inner in new)
             added.update((inner.label, inner) for inner in new)
             queue += [(inner, root) for inner in new if _is_compound(inner.term)]
-    return TermFacts(tuple(facts), tuple(added.values()))
+    read_term = _TermReader(find_attribute).find_term
+    relations = [*periodic_facts(known.values(), read_term), *text_facts(known.values(), read_term)]
+    return TermFacts(tuple(facts), tuple(added.values()), tuple(relations))
 
 
 def _is_compound(text: str) -> bool:
@@ -230,6 +235,13 @@ class _TermReader:
         if write(node, CANONICAL) != text:
             raise Refusal("the term has another canonical text")
         return node
+
+    def find_term(self, atom: Atom) -> Node | None:
+        """Return the term of an atom, or None if it cannot be read."""
+        try:
+            return self.read_term(atom.term, atom.label)
+        except (Refusal, CriterionError):
+            return None
 
     def read_atom(self, atom: Atom) -> Leaf | None:
         """Return the condition of an atom; None if the atom is no condition on a term."""

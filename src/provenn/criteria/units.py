@@ -35,7 +35,7 @@ __all__ = [
     "walk_values",
 ]
 
-_KEEP_UNIT = frozenset(["coerce", "abs", "round", "bround", "floor", "ceil", "rint"])
+_KEEP_UNIT = frozenset(["coerce", "abs", "round", "bround", "floor", "ceil", "rint", "get", "try_element_at"])
 _SHARE_UNIT = frozenset(["+", "-", "%", "pmod", "coalesce", "greatest", "least", "nanvl", "hypot"])
 _ROOTS = {"sqrt": Fraction(1, 2), "cbrt": Fraction(1, 3)}
 OF_ANGLES = frozenset(["sin", "cos", "tan", "cot", "sec", "csc"])

@@ -1,4 +1,4 @@
-"""Base files unreadable for Spark, stored as Parquet in the data folder: each file is named by content.
+"""Base files that Spark cannot read, converted to Parquet in the data folder and named by their content.
 
 The name ``KEY-DIGEST-FOOTER.parquet`` below ``converted/FILES/`` holds the digest of the conversion (`KEY`), the
 SHA-256 of all bytes, and the beginning of the SHA-256 of the footer. So damage is noticed without a database, and two
@@ -81,7 +81,7 @@ def find_conversion(folder: DataFolder, files: str, key: str) -> str | None:
     """
     for conversion in all_conversions(folder, files):
         if conversion.name.startswith(f"{key[:_SHORT]}-") and conversion.has_digest:
-            problem = _damage_if_there(folder, conversion)
+            problem = _find_damage_if_there(folder, conversion)
             if problem == "":
                 return folder.at(conversion.place)
             if problem is not None:
@@ -89,7 +89,7 @@ def find_conversion(folder: DataFolder, files: str, key: str) -> str | None:
     return None
 
 
-def _damage_if_there(folder: DataFolder, conversion: Conversion) -> str | None:
+def _find_damage_if_there(folder: DataFolder, conversion: Conversion) -> str | None:
     """Return the problem of a conversion, or ""; None if another process has deleted the file since the listing."""
     try:
         return find_conversion_damage(folder, conversion)

@@ -56,6 +56,7 @@ def open_unchecked_database(
 
 
 def _find_current_user() -> str:
+    """Return the person of `PROVENN_USER`, or the name or number of the logged-in user."""
     name = os.environ.get("PROVENN_USER")
     if name:
         return name

@@ -243,7 +243,8 @@ def read_name_history(reading: Reading, name: str) -> Sequence[NameChange]:
 _LIST: Final = Hint(
     "archive.search() lists catalogs with names",
     command="`provenn ls` lists the names",
-    page="the page Catalogs lists the names",
+    page="see the list of catalogs",
+    target="/catalogs",
 )
 
 

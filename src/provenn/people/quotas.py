@@ -129,6 +129,8 @@ def check_stored_quota(reading: Reading, size: int = 1) -> None:
             hint=Hint(
                 "delete fragments that you do not need, archive.collect_garbage(limit=…); or ask the owner for more",
                 command="delete fragments that you do not need, `provenn gc`; or ask the owner for more",
+                page="see your quotas; the owner of the archive can raise them",
+                target="/quota",
             ),
         )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import delete, insert, select, update
 
+from provenn.batches import split_batches
 from provenn.catalogs.base import Base
 from provenn.catalogs.catalog import Catalog
 from provenn.catalogs.restoring import restore
@@ -46,14 +47,10 @@ class Definitions:
         self, reading: Reading, progress: Progress = no_progress, *, deep: bool = False
     ) -> Iterator[ArchiveProblem]:
         """Check all definitions; with `deep`, parse criteria and expressions anew."""
-        execute = reading.connection.execute
-        heads = {
-            digest: (*head, schema)
-            for digest, *head, schema in execute(select(catalogs.c.digest, *_HEAD, catalogs.c.schema))
-        }
         links = _read_links(reading)
+        digests = dict.fromkeys(reading.connection.scalars(select(catalogs.c.digest)))
         dependencies_by_digest = {
-            digest: tuple(dependency for _, dependency in links.get(digest, ())) for digest in heads | links
+            digest: tuple(dependency for _, dependency in links.get(digest, ())) for digest in digests | links
         }
         order, cycles = _sort_catalogs(dependencies_by_digest)
         broken, unchecked = set[CatalogDigest](), 0
@@ -62,9 +59,11 @@ class Definitions:
                 _describe_catalog(cycle[0]), f"it is made from itself: {' <- '.join(member[:12] for member in cycle)}"
             )
             broken |= set(cycle)
+        heads: dict[CatalogDigest, tuple[Any, ...]] = {}
         for number, digest in enumerate(order):
             if number % _EVERY == 0:
                 progress("definitions", number, len(order))
+                heads = _read_heads(reading, order[number : number + _EVERY])
             if any(dependency in broken for dependency in dependencies_by_digest.get(digest, ())):
                 broken.add(digest)
                 unchecked += 1
@@ -130,34 +129,36 @@ class Definitions:
     def _find_attribute_problems(self, reading: Reading) -> Iterator[ArchiveProblem]:
         """Check the index of attributes."""
         table = attribute_rows.c
-        indexed: dict[CatalogDigest, set[tuple[str, ...]]] = {}
         query = select(table.catalog, table.name, table.identity, table.population)
-        for catalog, *rest in reading.connection.execute(query):
-            indexed.setdefault(catalog, set()).add(tuple(rest))
-        for digest, sound_catalog in self.sound.items():
-            expected = {
-                (*pair, sound_catalog.population.name) for pair in attributes.list_new_attributes(sound_catalog)
-            }
-            if indexed.get(digest, set()) != expected:
-                yield ArchiveProblem(
-                    _describe_catalog(digest),
-                    "the index of its attributes contradicts its definition",
-                    remedy="index",
-                    mend=partial(_rewrite_attribute_index, sound_catalog),
-                )
+        for batch in split_batches(self.sound.values(), _EVERY):
+            indexed: dict[CatalogDigest, set[tuple[str, ...]]] = {catalog.digest: set() for catalog in batch}
+            for digest, *rest in reading.connection.execute(query.where(table.catalog.in_(indexed))):
+                indexed[digest].add(tuple(rest))
+            for catalog in batch:
+                expected = {(*pair, catalog.population.name) for pair in attributes.list_new_attributes(catalog)}
+                if indexed[catalog.digest] != expected:
+                    yield ArchiveProblem(
+                        _describe_catalog(catalog.digest),
+                        "the index of its attributes contradicts its definition",
+                        remedy="index",
+                        mend=partial(_rewrite_attribute_index, catalog),
+                    )
 
     def _find_wording_problems(self, reading: Reading) -> Iterator[ArchiveProblem]:
         """Check the index of wordings."""
-        indexed = dict(reading.connection.execute(select(wording_rows.c.catalog, wording_rows.c.text)).all())
-        for digest, catalog in self.sound.items():
-            if indexed.get(digest, "") != wordings.format_wording(catalog):
-                what = "its wording, or the index of its wording, was changed"
-                yield ArchiveProblem(
-                    _describe_catalog(digest),
-                    what,
-                    remedy="index",
-                    mend=partial(wordings.change_wording, catalog=catalog),
-                )
+        table = wording_rows.c
+        query = select(table.catalog, table.text)
+        for batch in split_batches(self.sound.values(), _EVERY):
+            digests = [catalog.digest for catalog in batch]
+            indexed = dict(reading.connection.execute(query.where(table.catalog.in_(digests))).all())
+            for catalog in batch:
+                if indexed.get(catalog.digest, "") != wordings.format_wording(catalog):
+                    yield ArchiveProblem(
+                        _describe_catalog(catalog.digest),
+                        "its wording, or the index of its wording, was changed",
+                        remedy="index",
+                        mend=partial(wordings.change_wording, catalog=catalog),
+                    )
 
     def _find_population_problems(self, reading: Reading) -> Iterator[ArchiveProblem]:
         """Check the keys of populations."""
@@ -201,6 +202,12 @@ def _sort_catalogs(
         else:
             cyclic = {digest for cycle in cycles for digest in cycle}
             return [digest for digest in order if digest not in cyclic], cycles
+
+
+def _read_heads(reading: Reading, digests: Sequence[CatalogDigest]) -> dict[CatalogDigest, tuple[Any, ...]]:
+    """Return the columns of catalogs that hold their definitions, by digest; missing catalogs are left out."""
+    query = select(catalogs.c.digest, *_HEAD, catalogs.c.schema).where(catalogs.c.digest.in_(digests))
+    return {digest: tuple(head) for digest, *head in reading.connection.execute(query)}
 
 
 def _read_links(reading: Reading) -> dict[CatalogDigest, list[tuple[int, CatalogDigest]]]:

@@ -49,14 +49,15 @@ def _write_all(context: _ConditionContext, remaining: dict[str, Extent]) -> str:
     """Return the condition that a row is in all of some sets."""
     texts = []
     deadline.check()
-    for extent, catalog in context.scene.selections:
+    for condition, _ in context.scene.selections:
+        extent = condition.extent
         own = split_intersection(extent)
         if extent.label is not None or not own.keys() & remaining.keys():
             continue  # a single atom is written below
         if find_condition_attributes(extent) <= context.readable and all(
             digest in remaining or context.contains_rows(part) for digest, part in own.items()
         ):
-            criterion = parse_criterion(catalog.selection.criterion, context.by_name, canonical=True)
+            criterion = parse_criterion(condition.criterion, context.by_name, canonical=True)
             texts.append(f"({render(criterion, context.names)})")
             remaining = {digest: part for digest, part in remaining.items() if digest not in own}
     outside = [part for part in remaining.values() if part.complemented and _is_region(part)]

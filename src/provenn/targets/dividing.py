@@ -69,15 +69,7 @@ def _build_matched_sources(pairs: Catalog) -> Catalog | None:
         matched = MatchedSources.of(pairs, "left")
     except DefinitionError:  # the catalog does not hold the pairs of one match
         return None
-    return matched if _has_one_pair_each(matched) else None
-
-
-def _has_one_pair_each(matched: MatchedSources) -> bool:
-    """Return whether each source is in exactly one pair.
-
-    This holds on the left side of best matches: each source is paired with the nearest neighbour only.
-    """
-    return matched.side == "left" and matched.match.matches == "best"
+    return matched if matched.find_single_pairs() is not None else None
 
 
 def _find_counts(reading: Reading, catalog: Catalog) -> dict[Catalog, int]:
@@ -87,16 +79,14 @@ def _find_counts(reading: Reading, catalog: Catalog) -> dict[Catalog, int]:
     rows |= counts.find_latest_counts(reading, catalog.population.name, MOST_COUNTS)
     others = catalog_store.get_catalogs(reading, sorted(rows.keys() - ancestors.keys()))
     counted = {(ancestors.get(digest) or others[digest]): number for digest, number in rows.items()}
-    matched = [
-        matched_catalog
-        for matched_catalog in ancestors.values()
-        if isinstance(matched_catalog, MatchedSources) and _has_one_pair_each(matched_catalog)
-    ]
-    pairs = counts.find_counts_by_extent(reading, [matched_catalog.pairs.extent.digest for matched_catalog in matched])
+    pairs_by_source = {
+        ancestor: pairs.extent.digest
+        for ancestor in ancestors.values()
+        if (pairs := ancestor.find_single_pairs()) is not None
+    }
+    pair_counts = counts.find_counts_by_extent(reading, list(pairs_by_source.values()))
     return counted | {
-        matched_catalog: pairs[matched_catalog.pairs.extent.digest]
-        for matched_catalog in matched
-        if matched_catalog.pairs.extent.digest in pairs
+        matched: pair_counts[extent] for matched, extent in pairs_by_source.items() if extent in pair_counts
     }
 
 

@@ -25,7 +25,6 @@ from provenn.catalogs.concat_sources import find_shared_attributes
 from provenn.catalogs.extent import leaf
 from provenn.catalogs.pieces import join_pieces
 from provenn.targets.match_steps import Match, Matched
-from provenn.targets.scene import build_condition
 from provenn.targets.steps import (
     Calculate,
     Combine,
@@ -70,7 +69,7 @@ def _convert_base(catalog: Base, inputs: Sequence[PlanStep]) -> PlanStep:  # noq
 
 @_convert_catalog.register
 def _convert_selection(catalog: SelectSources, inputs: Sequence[PlanStep]) -> PlanStep:
-    return Select(inputs[0], build_condition(catalog), catalog.extent)
+    return Select(inputs[0], catalog.find_condition().extent, catalog.extent)
 
 
 @_convert_catalog.register

@@ -213,8 +213,9 @@ def _requires_attributes(where: str, schema: Schema, names: Sequence[str]) -> bo
         for attribute in attributes.values()
     }
     reduced = derive_term_facts(atoms, known.get)
-    facts = [*(fact.statement for fact in reduced.facts), *order_facts([*atoms, *reduced.atoms])]
-    return Knowledge(facts).entails(subset(criterion.true, any_present.true))
+    reductions = (fact.statement for fact in reduced.facts)
+    facts = [*reductions, *reduced.relations, *order_facts([*atoms, *reduced.atoms])]
+    return Knowledge(facts, open_universe=False).entails(subset(criterion.true, any_present.true))
 
 
 def _combine_attributes(request: Request, sources: Catalog, provided: Sequence[ProvidedAttribute]) -> Catalog:

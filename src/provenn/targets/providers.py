@@ -10,19 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from provenn.catalogs import (
     Attribute,
     Base,
     Calculator,
     Catalog,
-    DeriveAttributes,
-    PythonCalculator,
     cone,
     verbs,
 )
-from provenn.catalogs.calculators import Expressions
-from provenn.catalogs.calculators.sql import Output
+from provenn.catalogs.catalog import Derivation
 from provenn.criteria import AttributeIdentity
 from provenn.database.transactions import Reading
 from provenn.definitions import attributes, catalog_store
@@ -112,17 +110,10 @@ class Providers:
             self.note_definitions(*catalog_store.get_catalogs(self.reading, digests).values() if digests else ())
         return sorted(self._definers.get(identity, ()), key=lambda catalog: catalog.digest)
 
-    def find_derivation(self, identity: AttributeIdentity) -> DeriveAttributes | None:
+    def find_derivation(self, identity: AttributeIdentity) -> Derivation | None:
         """Return a catalog with a derivation of an attribute; None if the attribute is not derived."""
-        return next(
-            (
-                catalog
-                for catalog in self.find_definers(identity)
-                # a derivation may also merely rename an attribute of its parent
-                if isinstance(catalog, DeriveAttributes) and identity not in catalog.parent.schema.by_identity
-            ),
-            None,
-        )
+        derivations = (catalog.find_derivation(identity) for catalog in self.find_definers(identity))
+        return next((derivation for derivation in derivations if derivation is not None), None)
 
     # -- what the sources determine ------------------------------------------------------------------------------
 
@@ -140,7 +131,7 @@ class Providers:
         if identity not in self._determined:
             derivation = self.find_derivation(identity)
             self._determined[identity] = derivation is not None and all(
-                map(self.determines, _find_inputs(derivation, identity).values())
+                map(self.determines, derivation.find_inputs(identity).values())
             )
         return self._determined[identity]
 
@@ -214,15 +205,14 @@ class Providers:
                 if not any(identity in dependency.schema.by_identity for dependency in catalog.dependencies)
             ]
             return (original or definers)[0]
-        calculation = derivation.calculation
-        if isinstance(calculation, PythonCalculator) and calculation.scope == "catalog":
+        if derivation.is_catalog_wide:
             return derivation
-        parent = self._build_parent(_find_inputs(derivation, identity))
+        parent = self._build_parent(derivation.find_inputs(identity))
         if parent.extent == derivation.parent.extent:
             return derivation
-        for make in (_derive_all, _derive_single):
+        for derive in (partial(derivation.on, [parent]), partial(derivation.derive_single, identity, parent)):
             try:
-                created = make(derivation, identity, parent)
+                created = derive()
             except ProvennError:  # another attribute has one of the names
                 continue
             if identity in created.schema.by_identity:
@@ -263,26 +253,12 @@ def rests_on_calculators(
     resting: dict[AttributeIdentity, bool] = {}  # by attribute: whether all definitions so far rest on the calculators
     for ancestor in cone(catalog):
         for _, attribute in attributes.list_new_attributes(ancestor):
-            if isinstance(ancestor, DeriveAttributes) and attribute not in ancestor.parent.schema.by_identity:
-                by_these = _is_derived_by(ancestor, attribute, calculators, expressions)
-                rests = by_these or any(resting.get(read, False) for read in _find_inputs(ancestor, attribute).values())
+            derivation = ancestor.find_derivation(attribute)
+            if derivation is not None:
+                by_these = derivation.is_derived_by(attribute, calculators, expressions)
+                rests = by_these or any(resting.get(read, False) for read in derivation.find_inputs(attribute).values())
                 resting[attribute] = resting.get(attribute, True) and rests
     return resting.get(identity, False)
-
-
-def _is_derived_by(
-    catalog: DeriveAttributes,
-    identity: AttributeIdentity,
-    calculators: Collection[str],
-    expressions: Collection[tuple[str, str, str]],
-) -> bool:
-    """Return whether a catalog derives an attribute by some of the calculators or expressions."""
-    if isinstance(catalog.calculation, PythonCalculator):
-        return catalog.calculation.digest in calculators
-    return any(
-        (output.name, output.text, output.unit if output.has_stated_unit else "") in expressions
-        for output in _find_outputs(catalog, identity)
-    )
 
 
 def combine_providers(wanted: Iterable[tuple[Catalog, AttributeIdentity, str]]) -> Catalog | None:
@@ -318,34 +294,3 @@ def _rename_attributes(provider: Catalog, names: Mapping[str, AttributeIdentity]
         changed = {held[identity]: name for identity, name in first.items() if held[identity] != name}
         yield verbs.rename(kept, changed) if changed else kept
         rest = {name: identity for name, identity in rest.items() if first[identity] != name}
-
-
-def _derive_all(derivation: DeriveAttributes, identity: AttributeIdentity, parent: Catalog) -> Catalog:  # noqa: ARG001 - as _derive_single
-    return derivation.on([parent])
-
-
-def _derive_single(derivation: DeriveAttributes, identity: AttributeIdentity, parent: Catalog) -> Catalog:
-    """Return a derivation of a single attribute, without the further outputs of the derivation."""
-    needed = verbs.keep(parent, _find_inputs(derivation, identity))
-    if isinstance(derivation.calculation, PythonCalculator):
-        return derivation.on([needed])
-    return DeriveAttributes(needed, Expressions(tuple(_find_outputs(derivation, identity))))
-
-
-def _find_inputs(catalog: DeriveAttributes, identity: AttributeIdentity) -> dict[str, AttributeIdentity]:
-    """Return the attributes that an attribute is derived from: identities by their names in the parent."""
-    calculation, schema = catalog.calculation, catalog.parent.schema
-    if isinstance(calculation, PythonCalculator):
-        return {name: schema[name].identity for name in calculation.inputs}
-    parent_attributes = schema.by_identity
-    (output, *_) = _find_outputs(catalog, identity)
-    return {
-        parent_attributes[identity_read].name: identity_read
-        for identity_read in calculation.parse_expressions(schema)[output.name].reads
-    }
-
-
-def _find_outputs(catalog: DeriveAttributes, identity: AttributeIdentity) -> list[Output]:
-    """Return the SQL expressions of a derivation that compute an attribute."""
-    assert isinstance(catalog.calculation, Expressions), "the calculation is SQL"  # noqa: S101 - for the type checker
-    return [output for output in catalog.calculation.outputs if catalog.schema[output.name].identity == identity]

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from provenn import deadline
-from provenn.catalogs import Catalog, Extent, SelectSources, cone
-from provenn.catalogs.extent import build_extent, everything, leaf, nothing
+from provenn.catalogs import Catalog, Extent, cone
+from provenn.catalogs.catalog import Condition
+from provenn.catalogs.extent import everything, nothing
 from provenn.criteria import AttributeIdentity
 from provenn.digests import CatalogDigest
 from provenn.knowledge.consequences import TracedKnowledge
@@ -17,7 +18,7 @@ from provenn.logic.terms import Op, Term, chain
 from provenn.logic.terms import nothing as no_set
 from provenn.targets.steps import Calculate, Derive, FragmentScan, PlanStep, walk_steps
 
-__all__ = ["Scene", "build_condition", "split_intersection"]
+__all__ = ["Scene", "split_intersection"]
 
 _ALL = ~no_set
 
@@ -40,6 +41,8 @@ class Scene:
         Sentences about useful fragments left unread because another platform computed them.
     estimates, costs, bounds
         Caches of `provenn.targets.costs` and `provenn.targets.bounds`, by step signature.
+    answers
+        A cache of `provenn.targets.bounds`: the bounds that all counts together prove, by digest of the extent.
     views
         A cache of `provenn.targets.supplies`: views of members of stored concatenations.
     used_statements
@@ -54,6 +57,7 @@ class Scene:
     estimates: dict[int, float] = field(default_factory=dict, repr=False)
     costs: dict[tuple[int, frozenset[AttributeIdentity]], float] = field(default_factory=dict, repr=False)
     bounds: dict[int, tuple[int, int | None]] = field(default_factory=dict, repr=False)
+    answers: dict[str, tuple[int, int | None]] = field(default_factory=dict, repr=False)
     views: dict[tuple[int, tuple[CatalogDigest, ...], int], PlanStep | None] = field(default_factory=dict, repr=False)
     used_statements: list[Statement] = field(default_factory=list, repr=False)
     _catalog_labels: dict[str, str] = field(default_factory=dict, repr=False)
@@ -61,7 +65,7 @@ class Scene:
     _undeclared: list[TracedKnowledge] = field(default_factory=list, repr=False)
     _defined: list[Knowledge] = field(default_factory=list, repr=False)
     _definitions: dict[AttributeIdentity, Derive | Calculate] = field(default_factory=dict, repr=False)
-    _selections: dict[str, tuple[Extent, SelectSources]] = field(default_factory=dict, repr=False)
+    _selections: dict[str, tuple[Condition, Catalog]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for catalog in reversed(self.catalogs):
@@ -192,13 +196,13 @@ class Scene:
         return self._definitions.get(identity)
 
     @property
-    def selections(self) -> Iterable[tuple[Extent, SelectSources]]:
-        """The conditions of all selections in the lineage, each with its catalog."""
+    def selections(self) -> Iterable[tuple[Condition, Catalog]]:
+        """The conditions of all selections in the lineage, each set once, with the first catalog that selects by it."""
         if not self._selections:
             for catalog in cone(*self.catalogs):
-                if isinstance(catalog, SelectSources):
-                    condition = build_condition(catalog)
-                    self._selections.setdefault(condition.digest, (condition, catalog))
+                condition = catalog.find_condition()
+                if condition is not None:
+                    self._selections.setdefault(condition.extent.digest, (condition, catalog))
         return self._selections.values()
 
     # -- data ----------------------------------------------------------------------------------------------------
@@ -223,15 +227,6 @@ def _excludes_objects(statement: Statement) -> bool:
 def _make_sort_key(term: Term) -> tuple[bool, bool, str]:
     """Return the position of a term in an intersection: catalogs, then criteria, then complements."""
     return term.label is None or "`" in term.label, term.postfix[-1] is Op.NOT, str(term)
-
-
-def build_condition(catalog: SelectSources) -> Extent:
-    """Return the condition of a selection as a set of atoms, each evaluated on a row of the parent."""
-    selection = catalog.selection
-    true = selection.true
-    if not {atom.label for atom in selection.atoms}.issuperset(true.labels):
-        true = catalog.criterion.true  # after a concatenation, the selection names the members' attributes
-    return build_extent(true, leaf)
 
 
 def split_intersection(extent: Extent) -> dict[str, Extent]:

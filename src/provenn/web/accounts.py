@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Final
 
 from provenn.archive import Archive
-from provenn.archive.serving import find_best_token, find_token_by_number, find_token_by_secret
+from provenn.archive.tokens import find_best_token, find_token_by_number, find_token_by_secret
 from provenn.people.tokens import Role, Token
 from provenn.web.notes import Notes
 from provenn.web.proxies import make_address_key

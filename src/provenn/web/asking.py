@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from provenn.errors import ProvennError
-from provenn.hints import phrase_for_page
+from provenn.hints import find_page_target, phrase_for_page
 from provenn.web.failures import find_status
 from provenn.web.rendering import render
 
@@ -27,17 +27,21 @@ class FormProblem:
         The error, and how to correct the input.
     status
         The HTTP status of the answer.
+    target
+        The page that the hint leads to, as a path; or an empty text.
     """
 
     field: str
     message: str
     hint: str
     status: int
+    target: str = ""
 
 
 def make_problem(field: str, error: ProvennError) -> FormProblem:
     """Return the form problem for an error in a field."""
-    return FormProblem(field, error.message, phrase_for_page(error.hint), find_status(error))
+    target = find_page_target(error.hint)
+    return FormProblem(field, error.message, phrase_for_page(error.hint), find_status(error), target)
 
 
 def add_form(

@@ -26,7 +26,7 @@ from provenn.errors import (
     UnknownCatalogError,
     UnknownJobError,
 )
-from provenn.hints import phrase_for_page
+from provenn.hints import Hint, find_page_target, phrase_for_page
 from provenn.web.rendering import render
 
 __all__ = ["DELAY", "add_failure_handlers", "find_status", "make_busy_answer", "make_failure"]
@@ -52,11 +52,15 @@ _STATUS: Final[Mapping[type[ProvennError], int]] = {
 }
 
 
+_TO_CATALOGS: Final = Hint("start from the list of catalogs", target="/catalogs")
+
+
 def make_failure(scope: Scope, status: int, message: str, hint: str = "") -> Response:
-    """Return the answer to a failed request: JSON under ``/api/``, otherwise a page."""
+    """Return the answer to a failed request: JSON under ``/api/``, otherwise a page, where a hint may be a link."""
+    words = phrase_for_page(hint)
     if scope["path"].startswith("/api/"):
-        return JSONResponse({"error": {"message": message, "hint": hint}}, status)
-    values = {"status": status, "phrase": HTTPStatus(status).phrase, "message": message, "hint": hint}
+        return JSONResponse({"error": {"message": message, "hint": words}}, status)
+    values = {"phrase": HTTPStatus(status).phrase, "message": message, "hint": words, "target": find_page_target(hint)}
     return render("failure.html", values, status)
 
 
@@ -77,7 +81,7 @@ def add_failure_handlers(app: FastAPI) -> None:
     """Make an application answer all errors with `make_failure`."""
 
     async def answer_error(request: Request, error: Any) -> Response:  # noqa: ANN401 - a ProvennError, says FastAPI
-        return make_failure(request.scope, find_status(error), error.message, phrase_for_page(error.hint))
+        return make_failure(request.scope, find_status(error), error.message, error.hint)
 
     async def answer_invalid_request(request: Request, error: Any) -> Response:  # noqa: ANN401 - a RequestValidationError
         details = "; ".join(f"{detail['loc'][-1]}: {detail['msg']}" for detail in error.errors())
@@ -85,7 +89,7 @@ def add_failure_handlers(app: FastAPI) -> None:
 
     async def answer_http_error(request: Request, error: Any) -> Response:  # noqa: ANN401 - an HTTPException
         if error.status_code == 404:
-            return make_failure(request.scope, 404, "this page does not exist", "start from the list of catalogs")
+            return make_failure(request.scope, 404, "this page does not exist", _TO_CATALOGS)
         refusal = make_failure(request.scope, error.status_code, str(error.detail))
         refusal.headers.update(error.headers or {})
         return refusal

@@ -25,7 +25,7 @@ from provenn.archive import Archive
 from provenn.data.leftovers import JOBS, clear_job_folders, mark_folder
 from provenn.errors import ProvennError, QuotaError, UnknownJobError
 from provenn.files.suffixes import choose_suffix
-from provenn.hints import phrase_for_page
+from provenn.hints import Hint, find_page_target, phrase_for_page
 from provenn.targets.keeping import Keep
 from provenn.targets.plan import Plan
 from provenn.targets.planning import Missing
@@ -101,8 +101,8 @@ class TargetJob:
         The declared facts on which the result rests, in words; and the facts that data contradict.
     first
         The first rows.
-    error, hint
-        The reason of a failure, and what to do about it.
+    error, hint, target
+        The reason of a failure, what to do about it, and the page that the hint leads to, as a path.
     """
 
     id: str
@@ -126,6 +126,7 @@ class TargetJob:
     first: FirstRows = field(default_factory=FirstRows)
     error: str = ""
     hint: str = ""
+    target: str = ""
 
     @property
     def is_over(self) -> bool:
@@ -206,7 +207,9 @@ class Jobs:
         """
         at_once = self._quotas.limit(self._archive.who, "jobs")
         if at_once == 0:
-            raise QuotaError("your quota allows no jobs", hint="ask the owner of the archive for more")
+            raise QuotaError(
+                "your quota allows no jobs", hint=Hint("see your quotas; the owner can raise them", target="/quota")
+            )
         plan = _make_target(self._archive, asked).plan()
         with self._lock:
             if sum(not work.job.is_over for work in self._works.values()) >= self._kept:
@@ -296,7 +299,7 @@ class Jobs:
         if number not in self._works:
             raise UnknownJobError(
                 f"there is no job {number[:40]}",
-                hint="old jobs are removed, and all jobs when the server stops",
+                hint=Hint("old jobs are removed, and all jobs when the server stops: see your jobs", target="/jobs"),
             )
         return self._works[number]
 
@@ -331,6 +334,7 @@ class Jobs:
             ended = {
                 "error": error.message.replace(where, "the file"),
                 "hint": phrase_for_page(error.hint).replace(where, "the file"),
+                "target": find_page_target(error.hint),
             }
         except Exception as error:  # noqa: BLE001 - the page reports the failure, and the log its reason
             _LOG.error("the job %s failed", work.job.id, exc_info=error)

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Final
 
 from provenn.archive import Archive
-from provenn.archive.serving import Errand, make_errand, run_errands
+from provenn.archive.errands import Errand, make_errand, run_errands
 from provenn.database.transactions import Database, Writing
 from provenn.people import audit_log, tokens
 from provenn.people.tokens import Token

@@ -11,8 +11,8 @@ from starlette.responses import FileResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from provenn.archive import Archive
+from provenn.archive.errands import make_errand
 from provenn.archive.quotas import QuotaKind, Usage, list_usage, today
-from provenn.archive.serving import make_errand
 from provenn.database.transactions import Writing
 from provenn.errors import QuotaError
 from provenn.people import quotas

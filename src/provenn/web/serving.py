@@ -11,7 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from provenn.archive import Archive
-from provenn.archive.serving import list_tokens
+from provenn.archive.tokens import list_tokens
 from provenn.database.secrets import hide_process
 from provenn.errors import ServerError
 from provenn.web.accounts import Accounts

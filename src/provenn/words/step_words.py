@@ -144,10 +144,10 @@ class _ConditionWriter:
     def write_all(self, remaining: dict[str, Extent]) -> str:
         """Return the text of the condition that a row is in all of some sets."""
         texts = []
-        for extent, catalog in self.scene.selections:
-            own = split_intersection(extent)
+        for condition, _ in self.scene.selections:
+            own = split_intersection(condition.extent)
             if own.keys() <= remaining.keys():
-                texts.append(abridged(" ".join(catalog.text.split())))
+                texts.append(abridged(" ".join(condition.text.split())))
                 remaining = {digest: part for digest, part in remaining.items() if digest not in own}
         texts += sorted(self._write_condition(part) for part in remaining.values())
         if len(texts) > 1:

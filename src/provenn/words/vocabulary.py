@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from provenn.catalogs import Catalog
 from provenn.catalogs.caveats import describe_caveat
 from provenn.catalogs.cross_match import describe_match
+from provenn.catalogs.pair_sets import split_lifted_label
 from provenn.criteria import AttributeIdentity, abridged, identities_in, plain_text
 from provenn.database.transactions import Reading
 from provenn.definitions import base_locations, catalog_names
 from provenn.definitions.attributes import find_names_by_identity
 from provenn.definitions.catalog_store import get_catalogs, resolve_catalog
 from provenn.digests import CatalogDigest, is_catalog_label
+from provenn.display.text import join_words
 from provenn.knowledge.consequences import CitedFact, FactOrigin
 from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.logic import Explanation, Statement, statement
@@ -112,7 +115,9 @@ class Vocabulary:
         definitions
             Further catalogs to describe, besides the catalogs of the facts.
         """
-        labels = dict.fromkeys([*definitions, *(label for statement in facts for label in statement.labels)])
+        whole_labels = [*definitions, *(label for statement in facts for label in statement.labels)]
+        lifted = (lifted_parts[1] for label in whole_labels if (lifted_parts := split_lifted_label(label)))
+        labels = dict.fromkeys([*whole_labels, *lifted])
         cited = [label for label in labels if is_catalog_label(label)]
         catalogs = get_catalogs(reading, cited) if cited else {}
         made_from = (dependency.digest for digest in cited for dependency in catalogs[digest].dependencies)
@@ -134,6 +139,10 @@ class Vocabulary:
 
     def word(self, label: str) -> str:
         """Return the word for a label."""
+        lifted_parts = split_lifted_label(label)
+        if lifted_parts is not None:
+            side, inner = lifted_parts
+            return f"{side} in {self.word(inner)}" if is_catalog_label(inner) else f"{side} where {self.word(inner)}"
         return self.words.get(label) or self._describe_match(label) or describe_criterion(label, self.attributes)
 
     def _describe_match(self, label: str) -> str | None:
@@ -171,7 +180,7 @@ class Vocabulary:
             self.translate_statement(statement),
             self._describe_reduction(statement, *origin.reduction)
             if origin.reduction
-            else self._describe_origin(origin, recorded),
+            else self._describe_origin(statement, origin, recorded),
             self._list_mentioned_catalogs(statement),
             recorded,
         )
@@ -214,7 +223,7 @@ class Vocabulary:
         """Return the names and digests of the catalogs in a statement."""
         return tuple((self.word(label), label) for label in statement.labels if is_catalog_label(label))
 
-    def _describe_origin(self, origin: FactOrigin, recorded: Fact | None) -> str:
+    def _describe_origin(self, statement: Statement, origin: FactOrigin, recorded: Fact | None) -> str:
         """Return the origin of a fact in words."""
         if recorded is not None:
             why = f": {recorded.reason}" if recorded.reason else ""
@@ -225,7 +234,13 @@ class Vocabulary:
             case FactOrigin(fact=0):  # SUPPOSED
                 return "given"
             case FactOrigin("criterion"):
+                identities = dict.fromkeys(chain.from_iterable(map(identities_in, statement.labels)))
+                names = [self.attributes[identity] for identity in identities if identity in self.attributes]
+                if len(names) > 1:
+                    return f"by the values of {join_words(names)}"
                 return "by the order of the values"
+            case FactOrigin("values"):
+                return "by the values that occur together"
             case FactOrigin("sky"):
                 return "by their positions on the sky"
             case _:

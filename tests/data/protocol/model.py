@@ -199,7 +199,7 @@ def _own_places(state: State, who: str) -> set[Place]:
 def _writer_steps(protocol: Protocol, state: State, who: str, stage: str) -> Iterator[tuple[Step, State]]:
     temporary, target = ("_temporary", who), ("fragments", who)
     if stage == "begin" and _free(state):
-        others = {one for one in state.leases if state.holds(one, "lease")}
+        others = {lease for lease in state.leases if state.holds(lease, "lease")}
         if state.used:
             yield Step(who, "find"), state.moved(who, "end")
         elif not others:
@@ -297,7 +297,7 @@ def _planned(state: State, who: str) -> State:
     others = frozenset(one for one in state.seen if one[0] != who)
     todo = frozenset((who, place) for place in gone | leftovers)
     kept = frozenset(pin for pin in state.pins if state.holds(pin[0], "pin"))
-    leases = frozenset(one for one in state.leases if state.holds(one, "lease"))
+    leases = frozenset(lease for lease in state.leases if state.holds(lease, "lease"))
     stage = "delete" if todo else "finish"
     finishing = state.finishing | {(who, writer) for _, writer in gone}
     seen = others | todo

@@ -156,7 +156,7 @@ class Replay:
     # --- what processes do ---
 
     def _write(self, actor: Actor) -> None:
-        identities = [one.identity for one in self.catalog.schema.attributes]
+        identities = [attribute.identity for attribute in self.catalog.schema.attributes]
         actor.gate("take")
         with self.database.writing() as writing:
             if storing._find_holding(writing, self.catalog, identities):
@@ -192,8 +192,8 @@ class Replay:
             self._stop(step.who)
         elif step.what == "renew":
             with self.database.writing() as writing:
-                for one in actor.holdings:
-                    one.renew(writing)
+                for holding in actor.holdings:
+                    holding.renew(writing)
         else:
             if step.what == "pin" and step.place:
                 actor.place = step.place

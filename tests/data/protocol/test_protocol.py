@@ -44,14 +44,14 @@ def test_without_a_look_at_its_pins_a_writer_registers_what_is_being_deleted():
     broken = explore(Protocol(writers=("ada",), checks_pins=False)).broken
     assert broken is not None
     assert broken.what == "what is registered is deleted"
-    assert [one.what for one in broken.steps if one.who == "ada"][-2:] == ["stop", "register"]
+    assert [step.what for step in broken.steps if step.who == "ada"][-2:] == ["stop", "register"]
 
 
 def test_without_waiting_for_a_lost_answer_a_writer_deletes_what_is_registered():
     broken = explore(Protocol(writers=("ada",), waits_for_commit=False)).broken
     assert broken is not None
     assert broken.what == "a registered fragment has no data"
-    assert [one.what for one in broken.steps][-3:] == ["lose answer", "clean up", "land"]
+    assert [step.what for step in broken.steps][-3:] == ["lose answer", "clean up", "land"]
 
 
 def walks(protocol: Protocol, number: int, archive, folder) -> int:
@@ -61,7 +61,7 @@ def walks(protocol: Protocol, number: int, archive, folder) -> int:
         chance = random.Random(seed)
 
         def choose(steps, chance=chance):
-            weights = [1 if one.what in RARE else 6 for one in steps]
+            weights = [1 if step.what in RARE else 6 for step in steps]
             return chance.choices(range(len(steps)), weights)[0]
 
         place = folder / "archive.sqlite"

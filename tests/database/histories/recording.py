@@ -162,7 +162,7 @@ class Worker:
     @staticmethod
     def _fact(reading: Any, statement: Statement) -> int | None:
         return next(
-            (one.id for one in stored_facts.find_all_facts(reading) if str(one.statement) == str(statement)), None
+            (fact.id for fact in stored_facts.find_all_facts(reading) if str(fact.statement) == str(statement)), None
         )
 
     def _use_fragment(self, _number: int) -> None:

@@ -116,7 +116,11 @@ def check_histories(place, folder, seed, rounds):
     for target, history in histories.items():
         assert is_explained(target, history), f"{target}\n{explain_history(history)}"
     with open_database(place) as database:
-        assert [one for one in find_problems(database, DataFolder.of(folder), deep=True) if one.state == "damage"] == []
+        assert [
+            problem
+            for problem in find_problems(database, DataFolder.of(folder), deep=True)
+            if problem.state == "damage"
+        ] == []
     everything = [one for history in histories.values() for one in history]
     return len(everything), sum(one.answer == UNKNOWN for one in everything)
 

@@ -65,13 +65,13 @@ class Computing(ArchivePart):
 
     def runs(self, which: Catalog | str | None = None, *, most: int = 100) -> Sequence[Ran]:
         """Return the runs of a catalog, or all runs, the latest first, with their costs, reuse and savings."""
-        with self._database.reading() as reading:
+        with self.context.database.reading() as reading:
             return list_runs(reading, None if which is None else find_digest(reading, which), most)
 
     @property
     def last_run(self) -> Ran | None:
         """The last run that began through this object, with its costs, reuse and savings."""
-        number = self._workshop.latest_run
+        number = self.context.workshop.latest_run
         if number is None:
             return None
         return next(iter(self.context.read(list_runs, number=number)), None)
@@ -82,12 +82,12 @@ class Computing(ArchivePart):
 
         Each notice was announced once: as a `ProvennWarning`, or to the `notify` function of `provenn.open`.
         """
-        return self._workshop.notices.all
+        return self.context.workshop.notices.all
 
     def collect_garbage(self, *, limit: int | None = None, dry_run: bool = False) -> CollectedGarbage:
         """Delete unreferenced data and, above a limit in bytes, fragments: the least useful fragments first."""
         self.context.require_full_view("deletes what is not used")
-        return collect_garbage(self._database, self._workshop.folder, limit=limit, dry_run=dry_run)
+        return collect_garbage(self.context.database, self.context.workshop.folder, limit=limit, dry_run=dry_run)
 
     def check(
         self,

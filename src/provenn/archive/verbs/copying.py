@@ -37,7 +37,7 @@ class Copying(ArchivePart):
         dict
             The number of written items of each kind.
         """
-        return definition_files.export_definitions(self._database, file, which)
+        return definition_files.export_definitions(self.context.database, file, which)
 
     def import_definitions(self, file: str | PathLike[str] | BinaryIO, *, prefix: str = "") -> ImportSummary:
         """Import the contents of a portable file: all of them or, if any of them is wrong, nothing.
@@ -68,6 +68,7 @@ class Copying(ArchivePart):
         store: str | Path | None = None,
         skip_damaged: bool = False,
         progress: Callable[[int, int], None] | None = None,
+        checking: Callable[[str, int, int], None] | None = None,
     ) -> CopySummary:
         """Copy all metadata in the state of one moment, even while others write. The copy is an archive.
 
@@ -88,6 +89,9 @@ class Copying(ArchivePart):
             both. Otherwise damage stops the whole copy.
         progress
             Called with the number of copied rows, and the number of all rows.
+        checking
+            Called with the progress of the check before: the subject, the number of checked objects, and the number of
+            all; both numbers are 0 where they are unknown.
 
         Raises
         ------
@@ -98,5 +102,14 @@ class Copying(ArchivePart):
         StoreError
             If data of the archive are damaged, and `skip_damaged` is False.
         """
-        folder = self._workshop.folder if data else self._workshop.folder_if_known
-        return back_up(self._database, folder, place, store, progress, data=data, skip_damaged=skip_damaged)
+        folder = self.context.workshop.folder if data else self.context.workshop.folder_if_known
+        return back_up(
+            self.context.database,
+            folder,
+            place,
+            store,
+            progress,
+            data=data,
+            skip_damaged=skip_damaged,
+            checking=checking,
+        )

@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from provenn.archive.context import Context
 from provenn.archive.handle import Catalog
 from provenn.archive.references import find_definitions, map_user_names
-from provenn.archive.workshop import Workshop
 from provenn.catalogs import Catalog as Definition
-from provenn.database.transactions import Database
 from provenn.digests import CatalogDigest
 
 __all__ = ["ArchivePart"]
@@ -26,14 +24,6 @@ class ArchivePart:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-
-    @property
-    def _database(self) -> Database:
-        return self.context.database
-
-    @property
-    def _workshop(self) -> Workshop:
-        return self.context.workshop
 
     @property
     def who(self) -> str:

@@ -27,11 +27,16 @@ from collections.abc import Callable
 from provenn.criteria.nodes import Condition, Node
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.reductions.arithmetic import reduce_arithmetic
+from provenn.criteria.reductions.bits import reduce_bitwise
 from provenn.criteria.reductions.casts import reduce_cast
+from provenn.criteria.reductions.choices import reduce_choice
 from provenn.criteria.reductions.constants import reduce_constant
+from provenn.criteria.reductions.dates import reduce_date
 from provenn.criteria.reductions.extremes import reduce_extreme
 from provenn.criteria.reductions.library import estimate_library_call
+from provenn.criteria.reductions.remainders import reduce_remainder
 from provenn.criteria.reductions.rounding import reduce_rounding
+from provenn.criteria.reductions.texts import estimate_position, reduce_text
 from provenn.criteria.reductions.truths import reduce_truth
 
 __all__ = ["ESTIMATES", "REDUCTIONS", "Estimate", "Reduction"]
@@ -46,8 +51,13 @@ REDUCTIONS: tuple[Reduction, ...] = (
     reduce_rounding,
     reduce_cast,
     reduce_extreme,
+    reduce_choice,
+    reduce_bitwise,
+    reduce_remainder,
+    reduce_date,
+    reduce_text,
 )
 """The rules that define a condition exactly. The first that applies is used."""
 
-ESTIMATES: tuple[Estimate, ...] = (estimate_library_call,)
+ESTIMATES: tuple[Estimate, ...] = (estimate_library_call, estimate_position)
 """The rules that enclose a condition. The first that applies is used, where no reduction applies."""

@@ -185,17 +185,18 @@ def _find_candidates(literals: Sequence[int], reasoner: Reasoner, allowed: Seque
         deadline.check()
         if literal != EMPTY:
             waiting[literal] = reasoner.graph.invent_objects(literal)
+    is_invented = True
     while waiting:
         unfit: list[int] = []
         for copies in (1, 2):
             same_copies = [(literal, objects) for literal, objects in waiting.items() if len(objects) == copies]
             for batch in split_batches(same_copies, _BLOCK):
-                unfit += _find_containing(batch, literals, reasoner, allowed, candidates)
+                unfit += _find_containing(batch, literals, reasoner, allowed, candidates, is_invented=is_invented)
         # If an invented object is not in the set, or violates a constraint, the solver finds an object.
-        waiting = {}
+        waiting, is_invented = {}, False
         for literal in unfit:
             deadline.check()
-            witness = reasoner.find([literal, *allowed])
+            witness = reasoner.find([literal, *allowed], whole=True)
             if witness is not None:
                 waiting[literal] = [witness]
     return candidates
@@ -207,8 +208,13 @@ def _find_containing(
     reasoner: Reasoner,
     allowed: Sequence[int],
     candidates: dict[int, Sequence[int]],
+    *,
+    is_invented: bool,
 ) -> list[int]:
-    """Find the literals with all objects of each literal; return the literals with unfit objects."""
+    """Find the literals with all objects of each literal; return the literals with unfit objects.
+
+    A theory, if there is one, is asked about invented objects; the solver has asked it about the others.
+    """
     width, copies = len(objects), len(objects[0][1])
     mask = (1 << width) - 1
     bits_by_part: dict[int, int] = {}
@@ -229,6 +235,10 @@ def _find_containing(
     for constraint in chain(reasoner.constraints, allowed):
         valid &= value(constraint)
     fit = [bool((valid & value(literal)) >> column & 1) for column, (literal, _) in enumerate(objects)]
+    if reasoner.check is not None and is_invented:
+        for column in range(width):
+            places = range(column, column + copies * width, width)
+            fit[column] = fit[column] and not any(reasoner.is_refuted(values, place) for place in places)
     wanted = int("".join("01"[is_fit] for is_fit in reversed(fit)), 2)
     containing: list[array[int]] = [array("q") for _ in objects]
     for other in literals:

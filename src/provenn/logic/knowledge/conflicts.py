@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 
 from provenn.logic.hypercubes.masks import iterate_bits
 from provenn.logic.knowledge.formulas import Disjunction, Formula, Inhabited
-from provenn.logic.knowledge.graph import PART, SetGraph
+from provenn.logic.knowledge.graph import PART
+from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.search import Claims, WorldSearch
 
 __all__ = ["Case", "find_minimal_conflict"]
@@ -71,7 +72,7 @@ def find_minimal_conflict(search: WorldSearch, cases: Sequence[Case]) -> list[in
             continue
         case, claims = fewer
         formulas = {number: case.formulas[number] for number in numbers} | {_ALWAYS: case.always}
-        world = _ChangingWorld(search.reasoner.graph, formulas, search.objects(claims), fixed=int(search.open_universe))
+        world = _ChangingWorld(search.reasoner, formulas, search.objects(claims), fixed=int(search.open_universe))
         needed |= world.find_necessary(tried, needed)
     return numbers
 
@@ -92,8 +93,8 @@ class _ChangingWorld:
 
     Parameters
     ----------
-    graph
-        The sets; each label is a part of everything.
+    reasoner
+        The sets, of which each label is a part of everything, and a theory that objects must respect, or none.
     formulas
         The formulas about the world, by number.
     objects
@@ -102,8 +103,11 @@ class _ChangingWorld:
         The number of objects, counted from the first, that stay unchanged.
     """
 
-    def __init__(self, graph: SetGraph, formulas: dict[int, Formula], objects: Sequence[set[int]], fixed: int) -> None:
-        self._graph = graph
+    def __init__(
+        self, reasoner: Reasoner, formulas: dict[int, Formula], objects: Sequence[set[int]], fixed: int
+    ) -> None:
+        graph = self._graph = reasoner.graph
+        self._reasoner = reasoner
         self._formulas = formulas
         self._objects = [set(parts) for parts in objects]
         self._fixed = (1 << fixed) - 1
@@ -134,7 +138,7 @@ class _ChangingWorld:
             for step in steps:
                 self._flip(*step)
                 now_violated = self._find_violated(step[1])
-                if len(now_violated) == 1 and not necessary.issuperset(now_violated):
+                if len(now_violated) == 1 and not necessary.issuperset(now_violated) and self._is_real(step[0]):
                     necessary.update(now_violated)
                     walk.append((step, self._list_steps(now_violated[0])))
                     break
@@ -165,6 +169,10 @@ class _ChangingWorld:
             for literal in changed:
                 if holds(literal, parts, values) != bool(inside[literal] >> place & 1):
                     inside[literal] ^= 1 << place
+
+    def _is_real(self, places: int) -> bool:
+        """Return whether the theory, if there is one, accepts some objects."""
+        return all(self._reasoner.refute(self._objects[place]) is None for place in iterate_bits(places))
 
     def _find_violated(self, part: int) -> list[int]:
         """Return the violated formulas among the formulas that a change of this part can affect."""

@@ -8,7 +8,7 @@ necessary facts among them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from provenn import display
@@ -18,8 +18,9 @@ from provenn.logic.knowledge.formulas import TRUE, Conjunction, Disjunction, For
 from provenn.logic.knowledge.graph import EVERYTHING, SetGraph
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.search import WorldSearch, split_formulas
+from provenn.logic.knowledge.theory import Refutation, Theory, TheoryCheck
 from provenn.logic.statements import Statement
-from provenn.logic.terms import Term
+from provenn.logic.terms import Term, term
 
 __all__ = ["Explanation", "find_explanation", "find_relevant_facts"]
 
@@ -31,16 +32,19 @@ class Explanation:
     Attributes
     ----------
     facts
-        The facts, in the order in which they were added.
+        The facts, in the order in which they were added, and then the needed consequences of the theory.
     open_universe
         Whether the proof needs an object outside all sets.
     conclusion
         The conclusion; None if the facts contradict each other.
+    from_theory
+        The facts that follow from the theory alone, among `facts`.
     """
 
     facts: tuple[Statement, ...]
     open_universe: bool
     conclusion: Statement | None = None
+    from_theory: tuple[Statement, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"  {fact}" for fact in self.facts]
@@ -58,32 +62,65 @@ class Explanation:
 
 
 def find_explanation(
-    base: FactBase, about: Iterable[str], conclusion: Statement | None, *, open_universe: bool
+    base: FactBase,
+    about: Iterable[str],
+    conclusion: Statement | None,
+    *,
+    open_universe: bool,
+    theory: Theory | None = None,
+    refutations: Collection[Refutation] = (),
 ) -> Explanation:
     """Return why the facts imply the conclusion, or without a conclusion, why the facts contradict each other.
 
-    The caller has proved the implication or the contradiction. The search first uses the facts relevant to the labels
-    `about`, then all facts.
+    The caller has proved the implication or the contradiction, with the help of some `refutations` of the theory. The
+    search first uses the facts relevant to the labels `about` and to the refutations, then all facts.
     """
+    about = {*about, *(label for refutation in refutations for label in (*refutation.inside, *refutation.outside))}
     for numbers in (find_relevant_facts(base, about), range(len(base.facts))):
-        reasoner, cases = _lay_out([base.facts[number] for number in numbers], conclusion)
+        facts = [base.facts[number] for number in numbers]
+        reasoner, cases = _lay_out(facts, conclusion, theory, refutations)
         for is_open in (False, True) if open_universe else (False,):
             conflict = find_minimal_conflict(WorldSearch(reasoner, (), (), open_universe=is_open), cases)
             if conflict is not None:
-                return Explanation(tuple(base.facts[numbers[place]] for place in conflict), is_open, conclusion)
+                needed = tuple(facts[place] for place in conflict)
+                from_theory = _find_needed_refutations(reasoner, needed, conclusion, is_open)
+                return Explanation((*needed, *from_theory), is_open, conclusion, from_theory)
     raise AssertionError(f"nothing explains {conclusion}")
 
 
-def _lay_out(facts: Sequence[Statement], conclusion: Statement | None) -> tuple[Reasoner, list[Case]]:
-    """Return a reasoner with the facts over independent labels, and a case for each way to deny the conclusion."""
+def _find_needed_refutations(
+    reasoner: Reasoner, facts: Sequence[Statement], conclusion: Statement | None, is_open: bool
+) -> tuple[Statement, ...]:
+    """Return refutations of a theory that, together with some facts, imply the conclusion without the theory.
+
+    The reasoner has proved the implication with the refutations that it knows, so that these suffice.
+    """
+    if reasoner.check is None or not reasoner.check.refutations:
+        return ()
+    refutations = [refutation.build_statement() for refutation in reasoner.check.refutations.values()]
+    flat_reasoner, cases = _lay_out([*facts, *refutations], conclusion)
+    conflict = find_minimal_conflict(WorldSearch(flat_reasoner, (), (), open_universe=is_open), cases)
+    return tuple(refutations[place - len(facts)] for place in conflict or () if place >= len(facts))
+
+
+def _lay_out(
+    facts: Sequence[Statement],
+    conclusion: Statement | None,
+    theory: Theory | None = None,
+    refutations: Iterable[Refutation] = (),
+) -> tuple[Reasoner, list[Case]]:
+    """Return a reasoner with the facts over independent labels, and a case for each way to deny the conclusion.
+
+    A theory is asked about its labels in the facts, in the conclusion and in the refutations, which it has stated.
+    """
     graph = SetGraph()
     literals: dict[str, int] = {}
 
-    def find_literal(term: Term) -> int:
-        for token in term.postfix:
+    def find_literal(operand: Term) -> int:
+        for token in operand.postfix:
             if isinstance(token, str) and token not in literals:
                 literals[token] = graph.part(EVERYTHING)
-        return graph.run(term.postfix, literals)
+        return graph.run(operand.postfix, literals)
 
     formulas = [build_formula(fact, find_literal) for fact in facts]
     if conclusion is None:
@@ -95,7 +132,16 @@ def _lay_out(facts: Sequence[Statement], conclusion: Statement | None) -> tuple[
             Case(forbidding if isinstance(denial, Inhabited) and denial.holds else formulas, denial)
             for denial in (negation.parts if isinstance(negation, Disjunction) else (negation,))
         ]
-    return Reasoner(graph, largest_solver=sys.maxsize), cases  # every question concerns the whole graph
+    reasoner = Reasoner(graph, largest_solver=sys.maxsize)  # every question concerns the whole graph
+    if theory is not None:
+        for refutation in refutations:
+            for label in (*refutation.inside, *refutation.outside):
+                find_literal(term(label))
+        check = TheoryCheck(theory, graph, literals)
+        reasoner.consult(check)
+        for refutation in refutations:
+            reasoner.constrain(check.note_refutation(refutation))
+    return reasoner, cases
 
 
 def _keep_prohibitions(formulas: Sequence[Formula]) -> Sequence[Formula]:

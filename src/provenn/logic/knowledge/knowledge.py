@@ -21,6 +21,7 @@ from provenn.logic.knowledge.graph import EVERYTHING
 from provenn.logic.knowledge.lineage import Lineage
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.search import Claims, WorldSearch, select_justified
+from provenn.logic.knowledge.theory import Theory, TheoryCheck
 from provenn.logic.knowledge.verdict import Verdict
 from provenn.logic.knowledge.worlds import World
 from provenn.logic.parser import statement
@@ -44,6 +45,9 @@ class Knowledge:
         Statements (also as text), relationships, lineages; or a single `Lineage`. The order affects only the speed.
     open_universe
         Whether some object is always outside all sets, including sets without any fact.
+    theory
+        What is known of some sets beyond the facts: which combinations of them no object has. The answers are the same
+        as if the facts included these combinations, as far as the theory finds them in a bounded search.
 
     Examples
     --------
@@ -57,8 +61,11 @@ class Knowledge:
       D == B & C
     """
 
-    def __init__(self, facts: Iterable[Fact | Lineage] = (), *, open_universe: bool = True) -> None:
+    def __init__(
+        self, facts: Iterable[Fact | Lineage] = (), *, open_universe: bool = True, theory: Theory | None = None
+    ) -> None:
         self._open = open_universe
+        self._theory = theory
         self._base = FactBase()
         self._reasoner = Reasoner(self._base.graph)
         self._guests: dict[str, int] = {}  # labels in questions, but not in facts
@@ -69,6 +76,9 @@ class Knowledge:
         self._settled = False
         self._conflict_about: tuple[str, ...] | None = None
         self._take_facts(facts)
+        if theory is not None:
+            self._base.mention(theory.labels)
+            self._reasoner.consult(TheoryCheck(theory, self._base.graph, self._base.labels))
 
     # -- adding -------------------------------------------------------------------------------------------------
 
@@ -121,6 +131,11 @@ class Knowledge:
         """Whether some object is always outside all sets."""
         return self._open
 
+    @property
+    def theory(self) -> Theory | None:
+        """What is known of some sets beyond the facts."""
+        return self._theory
+
     def __repr__(self) -> str:
         return f"<Knowledge of {len(self._base.labels)} sets from {len(self.facts)} facts>"
 
@@ -141,7 +156,7 @@ class Knowledge:
         self._check(None)
         if self._conflict_about is None:
             return None
-        return find_explanation(self._base, self._conflict_about, None, open_universe=self._open)
+        return self._explain(self._conflict_about, None)
 
     def _settle(self, clock: Clock | None = None) -> None:
         if not self._settled:
@@ -168,6 +183,8 @@ class Knowledge:
             if label is not None:
                 return (label,)
             self._grounded_labels = len(base.labels)
+            if not reasoner.allows_ground():
+                return ()
         for literal, number in base.inhabited[self._confirmed_literals :]:
             if not reasoner.possible(literal, clock=clock):
                 return base.facts[number].labels
@@ -222,7 +239,7 @@ class Knowledge:
     def _proves(self, question: Statement, clock: Clock | None) -> bool:
         return all(
             self._search.find_claims([negate(part)], clock) is None
-            for part in iterate_conjuncts(build_formula(question, self._find_literal))
+            for part in iterate_conjuncts(build_formula(question, self.find_literal))
         )
 
     def judge(self, question: Fact, budget: Budget | float | None = None) -> Verdict:
@@ -253,13 +270,24 @@ class Knowledge:
         conclusion = _read_fact(question)
         if not self.entails(conclusion):
             return None
-        return find_explanation(self._base, conclusion.labels, conclusion, open_universe=self._open)
+        return self._explain(conclusion.labels, conclusion)
+
+    def _explain(self, about: Iterable[str], conclusion: Statement | None) -> Explanation:
+        check = self._reasoner.check
+        return find_explanation(
+            self._base,
+            about,
+            conclusion,
+            open_universe=self._open,
+            theory=self._theory,
+            refutations=() if check is None else check.refutations.values(),
+        )
 
     def counterexample(self, question: Fact) -> World | None:
         """Return a world that satisfies the facts and not the question, or None if no such world exists."""
         self._settle()
         conclusion = _read_fact(question)
-        claims = self._search.find_claims([build_formula(conclusion, self._find_literal, holds=False)])
+        claims = self._search.find_claims([build_formula(conclusion, self.find_literal, holds=False)])
         if claims is None:
             return None
         names = [
@@ -273,13 +301,32 @@ class Knowledge:
             regions.add(frozenset(label for label, literal in names if holds(literal, parts, values)))
         return World(frozenset(regions))
 
-    def _find_literal(self, region: Term) -> int:
+    def find_literal(self, region: Term) -> int:
         """Return the literal of a term of a question; a label without facts is an unconstrained set."""
         labels = self._base.labels
         for token in region.postfix:
             if isinstance(token, str) and token not in labels and token not in self._guests:
                 self._guests[token] = self._base.graph.part(EVERYTHING)
         return self._base.graph.run(region.postfix, ChainMap(labels, self._guests) if self._guests else labels)
+
+    def open_search(self) -> WorldSearch:
+        """Return the search among the worlds allowed by the facts: for modules that ask more than statements can.
+
+        Raises
+        ------
+        ContradictionError
+            If the facts contradict each other.
+        """
+        self._settle()
+        return self._search
+
+    def list_inhabited(self) -> list[tuple[int, Statement]]:
+        """Return the literals that facts claim to be inhabited, each with its fact."""
+        return [(literal, self._base.facts[number]) for literal, number in self._base.inhabited]
+
+    def list_choices(self) -> list[Statement]:
+        """Return the facts that leave a choice."""
+        return [self._base.facts[number] for _, number in self._base.choices]
 
     # -- looking up ----------------------------------------------------------------------------------------------
 
@@ -300,7 +347,7 @@ class Knowledge:
             result |= Relationship.of(projection, labels=labels)
             if not self._search.choices:
                 break
-            beyond.append(build_formula(projection, self._find_literal, holds=False))
+            beyond.append(build_formula(projection, self.find_literal, holds=False))
         return result
 
     def _project_claims(

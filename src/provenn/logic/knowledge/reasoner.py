@@ -2,7 +2,8 @@
 
 The search starts among the simulated objects, then follows the graph, then asks the SAT solver about the cone of the
 question alone. A constraint is added to the solver only if an object found by the solver violates the constraint: an
-object is in no base set without need, so most constraints never matter to a question.
+object is in no base set without need, so most constraints never matter to a question. A theory, if there is one, is
+asked before an object is accepted, and its refutations become constraints.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ from provenn.logic.knowledge.budget import Clock
 from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, SetGraph
 from provenn.logic.knowledge.sat import Solver
 from provenn.logic.knowledge.simulation import GROUND, Simulation
+from provenn.logic.knowledge.theory import TheoryCheck
 
 __all__ = ["Reasoner"]
 
 _LEARN_AT: Final = 64
+_LEARN_CHECKED_AT: Final = 4  # an object that a theory accepts is rare among simulated ones
 _MADE_UP: Final = 16  # the most literals for which an object is invented before the solver is asked
+_MOST_WITNESSES: Final = 2  # the most simulated objects that a theory is asked about before the solver is asked
+_MOST_REFUTATIONS: Final = 500  # the most refutations for one object; then the object is accepted, which proves less
 
 
 class Reasoner:
@@ -50,6 +55,7 @@ class Reasoner:
         self._solver = _new_solver()
         self._encoded: set[int] = set()
         self._imposed: set[int] = set()
+        self.check: TheoryCheck | None = None
 
     # -- constraints: literals that every object is in -----------------------------------------------------------
 
@@ -57,6 +63,8 @@ class Reasoner:
         """Add the constraint that every object is in `literal`."""
         if literal == EVERYTHING:
             return
+        if self.check is not None and literal not in self.check.refutations:
+            self.check.note_constraint(literal)
         self.constraints.append(literal)
         if not self.on_ground(literal):
             self._off_ground.append(literal)
@@ -99,6 +107,67 @@ class Reasoner:
         values = self.simulation.values
         return next((name for name, literal in literals if (values[literal >> 1] ^ literal) & GROUND), None)
 
+    # -- a theory ------------------------------------------------------------------------------------------------
+
+    def consult(self, check: TheoryCheck) -> None:
+        """Ask a theory about every object from now on."""
+        self.check = check
+        for literal in self.constraints:
+            check.note_constraint(literal)
+
+    def refute(self, parts: set[int], literals: Iterable[int] | None = None) -> int | None:
+        """Return a new constraint that an object violates, or None if the theory accepts the object.
+
+        The theory is asked about the sets that matter to some literals, or without literals about all its sets.
+        """
+        if self.check is None:
+            return None
+        labels = self.check.all_labels if literals is None else self.check.find_relevant_labels(literals)
+        refuted = self.check.refute_object(parts, labels) if labels else None
+        if refuted is not None:
+            self._constrain_further(refuted)
+        return refuted
+
+    def allows_ground(self) -> bool:
+        """Return whether the theory, if there is one, accepts the object outside all base sets."""
+        if self.check is None:
+            return True
+        return self.check.refutations.keys().isdisjoint(self._off_ground) and self.refute(set()) is None
+
+    def is_refuted(self, values: Sequence[int], place: int) -> bool:
+        """Return whether the theory refutes an object: a bit in the value of each node that holds the object."""
+        return self.check is not None and self._refute_bit(self.check, values, place, self.check.all_labels) is not None
+
+    def _refute_bit(self, check: TheoryCheck, values: Sequence[int], place: int, labels: Iterable[str]) -> int | None:
+        """Return a new constraint that an object violates; the object is a bit in the value of each of its nodes."""
+        refuted = check.refute(lambda literal: bool((values[literal >> 1] >> place ^ literal) & 1), labels)
+        if refuted is not None:
+            self._constrain_further(refuted)
+        return refuted
+
+    def _is_witnessed(self, check: TheoryCheck, witnesses: int, literals: Sequence[int]) -> bool:
+        """Return whether the theory accepts one of the first simulated objects of a question."""
+        labels = check.find_relevant_labels(literals)
+        if not labels:
+            return True
+        for _ in range(_MOST_WITNESSES):
+            if not witnesses:
+                return False
+            place = witnesses.bit_length() - 1  # an object that was found for another question, if there is one
+            refuted = self._refute_bit(check, self.simulation.values, place, labels)
+            if refuted is None:
+                return True
+            witnesses &= self.simulation.value(refuted)
+        return False
+
+    def _constrain_further(self, literal: int) -> None:
+        """Add a constraint, and keep the simulated objects that satisfy all constraints known."""
+        is_known = self._valid_for == len(self.constraints)
+        self.constrain(literal)
+        self.simulation.refresh()
+        if is_known:
+            self._valid, self._valid_for = self._valid & self.simulation.value(literal), len(self.constraints)
+
     # -- questions -----------------------------------------------------------------------------------------------
 
     def possible(self, *literals: int, clock: Clock | None = None) -> bool:
@@ -111,7 +180,7 @@ class Reasoner:
         for literal in literals:
             value = values[literal >> 1]
             witnesses &= ~value if literal & 1 else value
-        if witnesses:
+        if witnesses and (self.check is None or self._is_witnessed(self.check, witnesses, literals)):
             return True
         return self._is_possible_beyond_simulation(literals, clock)
 
@@ -145,12 +214,26 @@ class Reasoner:
             parts = set().union(*chosen)
             values: dict[int, bool] = {}
             wanted = chain(literals, (graph.left[node] for node in parts))
-            if all(graph.holds(literal, parts, values) for literal in wanted) and not self._find_violated(parts):
+            if (
+                all(graph.holds(literal, parts, values) for literal in wanted)
+                and not self.find_violated(parts)
+                and self.refute(parts, literals) is None
+            ):
                 return True
         return False
 
-    def find(self, literals: Iterable[int], clock: Clock | None = None) -> set[int] | None:
-        """Return the part nodes of an object in all the literals, or None (then see `core`)."""
+    def find(self, literals: Iterable[int], clock: Clock | None = None, *, whole: bool = False) -> set[int] | None:
+        """Return the part nodes of an object in all the literals, or None (then see `core`).
+
+        Parameters
+        ----------
+        literals
+            The literals.
+        clock
+            The budget.
+        whole
+            Whether a theory accepts the object in all sets; otherwise, in the sets that matter to these literals.
+        """
         wanted = [literal for literal in literals if literal != EVERYTHING]
         if EMPTY in wanted:
             self.core = [EMPTY]
@@ -160,6 +243,7 @@ class Reasoner:
             self._solver, self._encoded, self._imposed = _new_solver(), set(), set()
         solver = self._solver
         self._encode(wanted)
+        refutations_left = _MOST_REFUTATIONS
         while True:
             if not solver.solve(wanted, clock):
                 self.core = solver.core()
@@ -168,13 +252,18 @@ class Reasoner:
                 return None
             right = self.graph.right
             parts = {node for node in solver.true_variables() if right[node] == PART}
-            violated = self._find_violated(parts)
+            violated = self.find_violated(parts)
+            if not violated and refutations_left:
+                refuted = self.refute(parts, None if whole else wanted)
+                violated = [] if refuted is None else [refuted]
+                refutations_left -= 1
             if not violated:
                 self._remember(parts)
                 return parts
             self._impose(violated)
 
-    def _find_violated(self, parts: set[int]) -> list[int]:
+    def find_violated(self, parts: set[int]) -> list[int]:
+        """Return the constraints that an object, a set of part nodes, violates."""
         values: dict[int, bool] = {}
         candidates = dict.fromkeys(self._off_ground)
         for node in parts:
@@ -199,22 +288,14 @@ class Reasoner:
 
     def _encode(self, literals: Sequence[int]) -> list[int]:
         """Add the cone of literals to the solver; return the nodes that are new to the solver."""
-        left, right = self.graph.left, self.graph.right
-        clauses: list[tuple[int, ...]] = []
         nodes = self.graph.cone(literals, self._encoded)
-        for node in nodes:
-            a, b, literal = left[node], right[node], 2 * node
-            if b == PART:
-                if a != EVERYTHING:
-                    clauses.append((literal ^ 1, a))
-            else:
-                clauses += ((literal ^ 1, a), (literal ^ 1, b), (literal, a ^ 1, b ^ 1))
-        self._solver.add(clauses)
+        self._solver.add(self.graph.clauses(nodes))
         return nodes
 
     def _remember(self, parts: set[int]) -> None:
         self._found_objects.append(parts)
-        if len(self._found_objects) >= max(_LEARN_AT, len(self.graph) >> 10):
+        least = _LEARN_AT if self.check is None else _LEARN_CHECKED_AT
+        if len(self._found_objects) >= max(least, len(self.graph) >> 10):
             self.simulation.learn(self._found_objects)
             self._found_objects.clear()
             self._valid_for = -1

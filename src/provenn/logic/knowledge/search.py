@@ -8,7 +8,7 @@ reason against the proposal (as in "lazy" SMT: Sebastiani, "Lazy satisfiability 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -69,11 +69,32 @@ class WorldSearch:
                 proposals.exclude(reason)
             return proposals.list_blamed()
 
+    def iterate_resolutions(self, most: int) -> Iterator[Claims]:
+        """Yield up to `most` possible resolutions of the facts with choices; every world agrees with one of all.
+
+        Without choices, the only resolution claims nothing.
+        """
+        if not self.choices:
+            yield Claims()
+            return
+        with _Proposals(self.choices) as proposals:
+            yielded = 0
+            while yielded < most and (proposal := proposals.next(None)) is not None:
+                deadline.check()
+                reason = self.find_refusal(proposal)
+                if reason is None:
+                    yielded += 1
+                    yield proposal
+                # Worlds with all claims of this resolution are done; others lack one of its claims.
+                proposals.exclude(proposal if reason is None else reason)
+
     def find_refusal(self, claims: Claims, clock: Clock | None = None) -> Claims | None:
         """Return a subset of the claims that no world with the facts satisfies, or None if a world satisfies all."""
         reasoner = self.reasoner
         forbidden = [literal ^ 1 for literal in claims.empty]
         if self.open_universe:
+            if not reasoner.allows_ground():
+                return Claims()
             for literal in claims.empty:
                 if reasoner.on_ground(literal):
                     return Claims(empty=[literal])
@@ -98,7 +119,7 @@ class WorldSearch:
         objects: list[set[int]] = [set()] if self.open_universe else []
         for literal in dict.fromkeys([*claims.inhabited, *self.inhabited]):
             if not any(self.reasoner.graph.holds(literal, parts, {}) for parts in objects):
-                new_object = self.reasoner.find([literal, *forbidden])
+                new_object = self.reasoner.find([literal, *forbidden], whole=True)
                 if new_object is not None:
                     objects.append(new_object)
         return objects
@@ -176,6 +197,9 @@ class _Proposals:
         """Exclude all proposals that contain these claims."""
         against = [self._encode_claim(literal, holds=True) for literal in reason.empty]
         against += [self._encode_claim(literal, holds=False) for literal in reason.inhabited]
+        if not against:  # every proposal contains no claims
+            variable = 2 * self._add_variable()
+            self._solver.add([[variable], [variable ^ 1]])
         self._solver.add([against])
 
     def list_blamed(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""Functions for a server with several people only: tokens, and deferred notes for the audit log."""
+"""Errands: writes of a server that are recorded with the time of their request, and made a moment later."""
 
 from __future__ import annotations
 
@@ -13,20 +13,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from provenn.archive.context import HasContext
 from provenn.database.transactions import Database, Writing
 from provenn.errors import ArchiveBusyError, ArchiveError
-from provenn.people import tokens
-from provenn.people.tokens import Token
 
-__all__ = [
-    "Errand",
-    "find_best_token",
-    "find_token_by_number",
-    "find_token_by_secret",
-    "issue_token",
-    "list_tokens",
-    "make_errand",
-    "revoke_token",
-    "run_errands",
-]
+__all__ = ["Errand", "make_errand", "run_errands"]
 
 _LOG = logging.getLogger("provenn.archive")
 
@@ -62,7 +50,7 @@ def make_errand(
     settle: Callable[[bool], None] | None = None,
 ) -> Errand:
     """Return an errand for an archive; by default with the person of the archive."""
-    database = _get_full_database(archive)
+    database = archive.context.full_database
     return Errand(replace(database, who=who or database.who), act, monotonic(), settle)
 
 
@@ -86,7 +74,7 @@ def _write_errands(archive: HasContext, errands: Sequence[Errand]) -> None:
     """Write errands in one transaction, and settle the errands."""
     committed = False
     try:
-        with _get_full_database(archive).writing() as writing:
+        with archive.context.full_database.writing() as writing:
             now = monotonic()
             for errand in errands:
                 database, age = errand.database, timedelta(seconds=now - errand.since)
@@ -97,56 +85,3 @@ def _write_errands(archive: HasContext, errands: Sequence[Errand]) -> None:
         for errand in errands:
             if errand.settle is not None:
                 errand.settle(committed)
-
-
-def issue_token(archive: HasContext, who: str, role: str, *, days: float | None = None) -> tuple[Token, str]:
-    """Make a token for a person; return the token and its secret, which cannot be retrieved again.
-
-    Raises
-    ------
-    TokenError
-        If the name of the person is invalid, the role does not exist, or the token would expire before use.
-    """
-    with _get_full_database(archive).writing() as writing:
-        return tokens.issue_token(writing, who, role, days=days)
-
-
-def list_tokens(archive: HasContext) -> Sequence[Token]:
-    """Return all tokens, by number."""
-    with _get_full_database(archive).reading() as reading:
-        return tokens.list_tokens(reading)
-
-
-def revoke_token(archive: HasContext, number: int) -> Token:
-    """Make a token useless from now on.
-
-    Raises
-    ------
-    TokenError
-        If the token does not exist.
-    """
-    with _get_full_database(archive).writing() as writing:
-        return tokens.revoke_token(writing, number)
-
-
-def find_token_by_secret(archive: HasContext, secret: str) -> Token | None:
-    """Return the valid token with a secret, or None."""
-    with _get_full_database(archive).reading() as reading:
-        return tokens.identify_token(reading, secret)
-
-
-def find_token_by_number(archive: HasContext, number: int) -> Token | None:
-    """Return the valid token with a number, or None."""
-    with _get_full_database(archive).reading() as reading:
-        return tokens.identify_token(reading, number=number)
-
-
-def find_best_token(archive: HasContext, who: str) -> Token | None:
-    """Return the valid token of a person with the most rights, or None."""
-    with _get_full_database(archive).reading() as reading:
-        return tokens.find_best_token(reading, who)
-
-
-def _get_full_database(archive: HasContext) -> Database:
-    """Return the database of an archive without the limits of a viewer."""
-    return replace(archive.context.database, viewer=None)
