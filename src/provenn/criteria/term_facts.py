@@ -17,6 +17,7 @@ from functools import lru_cache
 
 from provenn import deadline
 from provenn.criteria.atoms import Atom, ConditionSets
+from provenn.criteria.calls import list_functions
 from provenn.criteria.domains import INFINITY
 from provenn.criteria.expansion import MOST_PARTS, limit_expansion
 from provenn.criteria.listed import choose_list_side
@@ -40,7 +41,8 @@ FindAttribute = Callable[[AttributeIdentity], DefinedAttribute | None]
 """Returns an attribute by its identity; None if its type is unknown."""
 
 _ATTRIBUTE = re.compile(r"`((?:[^`]|``)*)`")
-_REGION = re.compile(rf"(?:{'|'.join(REGIONS)})\(")
+_FUNCTION = re.compile(r"([a-z][a-z0-9_ ]*)\(")
+_FUNCTIONS = frozenset(["compare", *list_functions()])
 _LONGEST_TERM = 20_000
 """The length in characters beyond which the text of a term is not read."""
 _MOST_CUTS = 10_000
@@ -119,11 +121,14 @@ def _is_compound(text: str) -> bool:
     """Tell whether a term may be made of others.
 
     An attribute of a base catalog is not. The identity of an attribute that is made of others is a hash, without a
-    colon. A region of the sky is made of nothing but its position.
+    colon. A region of the sky is made of nothing but its position. Sets that no criterion makes, such as those of a
+    match, have functions of their own.
     """
-    attribute = _ATTRIBUTE.fullmatch(text)
-    if attribute is None and not _REGION.match(text):
+    function = _FUNCTION.match(text)
+    if function is None and not _ATTRIBUTE.fullmatch(text):
         return True
+    if function is not None and function[1] not in REGIONS:
+        return function[1] in _FUNCTIONS
     return any(":" not in identity for identity in identities_in(text))
 
 
