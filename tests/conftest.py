@@ -13,8 +13,10 @@ from typing import Any
 
 import httpx
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
+from provenn.processes import make_process_mark, read_mark_state
 from provenn.spark import engine
 from tests.template_archives import (  # noqa: F401 - fixtures of many rooms
     postgres,
@@ -29,12 +31,15 @@ ROOM = 4 << 30
 """Bytes of memory that must be free for files of tests to be held there."""
 
 LONG = (
-    *("test_cluster.py", "test_platforms.py", "test_two_javas.py", "test_crashes.py", "test_connect.py"),
-    *("test_robustness.py", "test_tutorial.py", "test_hostile_calculators.py", "test_sweep.py"),
+    *("spark/test_platforms.py", "spark/test_cluster.py", "test_crashes.py", "benchmarks/test_robustness.py"),
+    *("soundness/test_checking.py", "spark/test_crossmatch.py", "faults/test_sweep.py", "spark/test_fragments.py"),
+    *("transfer/test_importing.py", "database/test_damaged_values.py", "spark/test_connect.py"),
+    *("isolation/test_hostile_calculators.py", "test_tutorial.py", "targets/test_equivalence.py"),
 )
-"""Files with tests that take long and mostly run one process: they begin first, so that nobody waits for them alone."""
+"""The files with tests that take longest, more than half a minute each: they begin first, the longest before all, so
+that at the end nobody waits for one of them alone."""
 
-FEWEST = 10
+FEWEST = 4
 """How many examples of a Hypothesis test are always drawn, if it asks for so many."""
 
 
@@ -84,7 +89,10 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.dont_write_bytecode = False
     memory = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own there
     if config.option.basetemp is None and memory.is_dir() and shutil.disk_usage(memory).free > ROOM:
-        config.option.basetemp = memory / f"provenn-tests-{os.getpid()}"
+        for folder in memory.glob("provenn-tests-*"):
+            if read_mark_state(folder.name) == "gone":  # whoever made it was killed
+                shutil.rmtree(folder, ignore_errors=True)
+        config.option.basetemp = memory / f"provenn-tests-{make_process_mark()}"
         config.add_cleanup(lambda: shutil.rmtree(config.option.basetemp, ignore_errors=True))
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     settings.register_profile("provenn", settings.get_profile(settings.get_current_profile_name()), deadline=None)
@@ -95,13 +103,21 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Iterator[list[pytest.Collector]]:
+    """Look for doctests in the source alone: tests have none, and to look through them takes seconds."""
+    collectors = yield
+    return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
+
+
 @pytest.hookimpl(tryfirst=True)  # before items are chosen by their markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let long tests begin first, and Hypothesis draw fewer examples, unless all are wanted.
 
     Tests that Hypothesis draws examples for get a marker.
     """
-    items.sort(key=lambda item: item.path.name not in LONG)
+    places = {ROOT / "tests" / file: place for place, file in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path, len(LONG)))
     drawing = {}
     for item in items:
         function = getattr(getattr(item, "obj", None), "__func__", getattr(item, "obj", None))

@@ -1,7 +1,8 @@
 """Processes that are killed at any point of their work, and what is left then. A program of its own, since it forks.
 
-``python -m tests.crashes WORK POINTS SEED`` does a piece of work again and again in another process, which kills itself
-before a line of provenn's own code, or is killed from outside after a while; each time it looks at what is left:
+``python -m tests.crashes WORK,WORK POINTS SEED`` does each piece of work again and again in another process, which
+kills itself before a line of provenn's own code, or is killed from outside after a while; each time it looks at what is
+left:
 
 - all that was acknowledged is there, and of the step in which the process died all or nothing;
 - `archive.check()` finds no damage, `gc` deletes what was left behind, and then nothing is;
@@ -39,6 +40,7 @@ from provenn.data.parquet_contents import find_parquet_damage
 from provenn.database.tables import attributes, proofs
 from provenn.files.data_folder import explain_io_errors
 from provenn.formats.migrations import migrate_format
+from provenn.processes import make_process_mark
 from provenn.spark import fragment_files as storing
 from provenn.spark.engine import Engine
 from provenn.spark.fragment_files import store_fragment
@@ -327,7 +329,7 @@ class Tried:
 def crash(name: str, points: int, seed: int) -> Tried:
     """Kill processes at so many points of a piece of work, and look each time at what is left."""
     work, chance = WORKS[name], random.Random(seed)
-    with tempfile.TemporaryDirectory(prefix="crashes", dir=MEMORY) as temporary:
+    with tempfile.TemporaryDirectory(f"-{make_process_mark()}", "provenn-tests-crashes-", MEMORY) as temporary:
         template = Path(temporary, "template")
         (template / "out").mkdir(parents=True)
         work.prepare(template)
@@ -408,10 +410,17 @@ def look(name: str, folder: Path, states: Sequence[State], done: int, *, again: 
 
 def tried(name: str, points: int, seed: int = 0) -> Tried:
     """Run `crash` in a process of its own."""
-    command = [sys.executable, "-m", "tests.crashes", name, str(points), str(seed)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT + LIMIT * points)
+    return tried_together([name], points, seed)[name]
+
+
+def tried_together(names: Sequence[str], points: int, seed: int = 0) -> dict[str, Tried]:
+    """Run `crash` for several pieces of work, in a process that forks one for each: importing provenn takes long."""
+    command = [sys.executable, "-m", "tests.crashes", ",".join(names), str(points), str(seed)]
+    limit = (LIMIT + LIMIT * points) * len(names)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
     assert done.returncode == 0, done.stderr
-    return Tried(**json.loads(done.stdout))
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    return {one["work"]: Tried(**one) for one in told}
 
 
 def child(name: str, folder: str, start: str, limit: str) -> None:
@@ -419,9 +428,15 @@ def child(name: str, folder: str, start: str, limit: str) -> None:
     work_on(WORKS[name], Path(folder), int(start), lambda said: print(json.dumps(said), flush=True), int(limit) or None)  # noqa: T201
 
 
-def main(name: str, points: str, seed: str) -> None:
-    """Write what was tried."""
-    print(json.dumps(crash(name, int(points), int(seed)).__dict__))  # noqa: T201
+def main(names: str, points: str, seed: str) -> None:
+    """Write what was tried, each piece of work in a process of its own."""
+    for name in names.split(","):
+        pid = os.fork()
+        if pid == 0:
+            print(json.dumps(crash(name, int(points), int(seed)).__dict__), flush=True)  # noqa: T201
+            return
+        if os.waitpid(pid, 0)[1]:
+            sys.exit(f"of {name}")
 
 
 if __name__ == "__main__":

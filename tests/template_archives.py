@@ -1,7 +1,12 @@
 """Archives to copy: making one by migration takes long, copying it does not."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import wraps
+from pathlib import Path
 
+import psycopg
 import pytest
 from alembic.config import Config
 from sqlalchemy import Connection, event, inspect
@@ -12,17 +17,18 @@ from tests.postgres import new_schema, postgres_server
 
 
 @pytest.fixture(scope="session", autouse=True)
-def repeated_migrations() -> Iterator[None]:
-    """Make the tables of the first new archive by alembic, and those of all others by the statements that it sent.
+def repeated_migrations(sqlite_archive: Path) -> Iterator[None]:
+    """Make the tables of the first archive of each kind by alembic, and those of all other new ones as copies of these.
 
-    A suite makes thousands of archives, and alembic takes a hundred times as long as its statements. What migrations do
-    is tested where `upgrade_tables` is called directly or in other processes, and archives that are not new are
-    upgraded by alembic as ever.
+    A suite makes thousands of archives, and what alembic does takes longer than most tests. Migrations are tested where
+    `upgrade_tables` is called directly or in other processes; archives that are not new are upgraded by alembic.
     """
     upgrade_tables = migrations.upgrade_tables
-    recorded: dict[str, list[tuple[str, object]]] = {}
+    with closing(sqlite3.connect(sqlite_archive)) as first:
+        recorded = {"sqlite": [*first.iterdump()][1:-1]}  # BEGIN … COMMIT
 
-    def upgrade_or_repeat(connection: Connection, check: Callable[[], object], config: Config | None = None) -> None:
+    @wraps(upgrade_tables)
+    def upgrade_or_copy(connection: Connection, check: Callable[[], object], config: Config | None = None) -> None:
         dialect = connection.dialect.name
         is_new = config is None and not inspect(connection).get_table_names()
         connection.rollback()  # of the question, which began a transaction
@@ -30,32 +36,35 @@ def repeated_migrations() -> Iterator[None]:
             upgrade_tables(connection, check, config)
         elif dialect in recorded:
             with migrations._changing_tables(connection, migrations.make_configuration()):
-                check()
-                for statement, parameters in recorded[dialect]:
-                    connection.exec_driver_sql(statement, parameters)
+                if check() is None:  # otherwise another process was quicker
+                    for statement in recorded[dialect]:
+                        connection.connection.driver_connection.execute(statement)
                 migrations._renew_epoch(connection)
         else:
-            recorded[dialect] = _record_statements(connection, lambda: upgrade_tables(connection, check))
+            with _recording(connection) as statements:
+                upgrade_tables(connection, check)
+            if any(statement.lstrip().startswith("CREATE TABLE") for statement in statements):
+                recorded[dialect] = statements
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(migrations, "upgrade_tables", upgrade_or_repeat)
+        patch.setattr(migrations, "upgrade_tables", upgrade_or_copy)
         yield
 
 
-def _record_statements(connection: Connection, work: Callable[[], None]) -> list[tuple[str, object]]:
-    """Return the statements other than questions that some work sends through a connection."""
-    statements = []
+@contextmanager
+def _recording(connection: Connection) -> Iterator[list[str]]:
+    """Collect the statements other than questions that PostgreSQL gets through a connection."""
+    statements: list[str] = []
 
-    def record(_connection, _cursor, statement, parameters, _context, _many):
-        if not statement.lstrip().upper().startswith(("SELECT", "PRAGMA")):
-            statements.append((statement, parameters or None))
+    def record(_connection, cursor, statement, parameters, _context, _many):
+        if not statement.lstrip().upper().startswith("SELECT"):
+            statements.append(psycopg.ClientCursor(cursor.connection).mogrify(statement, parameters))
 
     event.listen(connection, "before_cursor_execute", record)
     try:
-        work()
+        yield statements
     finally:
         event.remove(connection, "before_cursor_execute", record)
-    return statements
 
 
 @pytest.fixture(scope="session")

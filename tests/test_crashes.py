@@ -2,15 +2,21 @@
 
 import pytest
 
-from tests.crashes import WORKS, tried
+from tests.crashes import WORKS, Tried, tried, tried_together
 
 QUICK = [name for name, work in WORKS.items() if not work.spark]
 SLOW = [name for name, work in WORKS.items() if work.spark]
 
 
+@pytest.fixture(scope="module")
+def crashes() -> dict[str, Tried]:
+    """A few points of each quick piece of work."""
+    return tried_together(QUICK, 3)
+
+
 @pytest.mark.parametrize("name", QUICK)
-def test_a_process_killed_at_some_points_loses_nothing_and_leaves_nothing(name):
-    told = tried(name, 6)
+def test_a_process_killed_at_some_points_loses_nothing_and_leaves_nothing(crashes, name):
+    told = crashes[name]
     assert told.killed > 1
     assert told.lines > 100
 

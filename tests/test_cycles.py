@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import provenn
@@ -14,6 +15,7 @@ MODULES = {
 }
 
 
+@cache
 def find_imports(name: str) -> set[str]:
     """Return the modules that a module imports, wherever in it the import stands."""
     imported = set()
@@ -27,14 +29,11 @@ def find_imports(name: str) -> set[str]:
     return imported & MODULES.keys() - {name}
 
 
-IMPORTS = {name: find_imports(name) for name in MODULES}
-
-
 def find_path(start: str, end: str) -> list[str] | None:
     """Return a shortest chain of imports from a module to another, both included; None if there is none."""
     came_from, waiting = {start: start}, [start]
     for name in waiting:  # it grows meanwhile
-        for imported in sorted(IMPORTS[name]):
+        for imported in sorted(find_imports(name)):
             if imported == end:
                 chain = [end, name]
                 while chain[-1] != start:

@@ -2,11 +2,11 @@
 
 import doctest
 import inspect
+import math
 import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from textwrap import dedent
 
@@ -132,7 +132,7 @@ def test_examples_do_what_they_show(page, tmp_path, monkeypatch, namespace):
     monkeypatch.chdir(tmp_path)
     # A slow machine would show progress.
     monkeypatch.setattr("provenn.cli.archives._show_progress", lambda _progress: None)
-    monkeypatch.setattr("provenn.cli.backup._INTERVAL", inf)
+    monkeypatch.setattr("provenn.cli.backup._INTERVAL", math.inf)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
     for language, text in blocks(page, "console", "pycon", "python"):
         if language == "console":

@@ -110,6 +110,7 @@ USES = {
     "crossmatch": ["stars", "bright", "--radius", "2", "--left", "hip", "vmag", "--right", "hip", "vmag"],
     "matched": ["pairs"],
     "relate": ["stars", "bright", "--why"],
+    "bounds": ["stars - bright", "--why"],
     "compare": ["stars", "bright", "--svg", "-"],
     "runs": [],
     "declare": ["nonempty(stars)"],
@@ -139,6 +140,7 @@ MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}}
 MAY_LOAD |= {name: {"pyarrow"} for name in ("ingest", "gc", "check", "doctor")}
 MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculator", "calculators")}
 MAY_LOAD |= {"exchange export": {"sqlglot"}, "archive import": {"sqlglot"}}  # imports parse criteria anew
+MAY_LOAD |= {"relate": {"sqlglot"}}  # rows that tell criteria apart
 MAY_LOAD |= {"migrate": {"alembic"}, "backup": {"alembic", "pyarrow"}}  # steps from format to format; data are copied
 
 

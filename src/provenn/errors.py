@@ -8,6 +8,7 @@
     ├── RegionError (ValueError)      a region of the sky is invalid; says why
     ├── LabelError (ValueError)       a label is invalid or repeated
     ├── UnknownLabelError (KeyError)  no fact mentions a label; suggests a similar one
+    ├── CountError (ValueError)       a known count is not a number of objects
     ├── HypercubeError (ValueError)   an array is not a Boolean hypercube
     ├── PictureError (ValueError)     a picture cannot be drawn
     ├── BudgetError (ValueError)      a relationship would need too many hypercubes
@@ -92,6 +93,7 @@ __all__ = [
     "ComparisonError",
     "ContradictionError",
     "CorruptArchiveError",
+    "CountError",
     "CriterionError",
     "DeadlineError",
     "DefinitionError",
@@ -225,6 +227,10 @@ class UnknownLabelError(ProvennError, KeyError):
     def __init__(self, label: str, known: Iterable[str]) -> None:
         super().__init__(f"no fact mentions a set {label!r}", hint=did_you_mean(label, known))
         self.label = label
+
+
+class CountError(ProvennError, ValueError):
+    """A known count is not a number of objects, or its bounds contradict each other."""
 
 
 class HypercubeError(ProvennError, ValueError):

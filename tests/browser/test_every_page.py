@@ -22,6 +22,7 @@ PAGES = {
     "target": "/target",
     "target-plan": f"/target?sources=bright&attributes=vmag&attributes=dist_pc&where={quote('plx > 3')}",
     "knowledge": "/knowledge?unproved=true",
+    "bounds": "/bounds?expression=bright+-+faint",
     "runs": "/runs",
     "quota": "/quota",
     "jobs": "/jobs",

@@ -35,6 +35,7 @@ USES = {
     "crossmatch": "bright near --radius 2 --left plx dec --right plx dec",
     "matched": "pairs --side right",
     "relate": "bright both",
+    "bounds": "'bright & both'",
     "prove": "'bright == both'",
     "declare": "'nonempty(bright)'",
     "retract": "1",

@@ -1,5 +1,6 @@
 """What holds for every command: the same option for the same thing, an example, clean output, clean errors."""
 
+import fcntl
 import inspect
 import json
 import os
@@ -8,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from provenn import cli
 from tests.cli.archive_session import Session
 from tests.cli.commands import all_commands
 from tests.cli.test_app import ENVIRONMENT, run
-from tests.waiting import LIMIT
+from tests.waiting import LIMIT, wait_until
 
 COMMANDS = all_commands()
 WITHOUT_ARCHIVE = {"allow", "example", "table", "demo", "samp clients", "samp hub"}
@@ -118,6 +120,7 @@ WRONG = {  # where the wrong name goes; commands without one are named below
     "crossmatch": "stars WRONG --radius 2",
     "matched": "WRONG --side left",
     "relate": "stars WRONG",
+    "bounds": "'stars & WRONG'",
     "prove": "'WRONG <= stars'",
     "declare": "'nonempty(WRONG)'",
     "retract": "77",
@@ -277,6 +280,11 @@ def test_nobody_reading_is_no_reason_to_complain(survey: Session, arguments):
     assert done.stderr == b""
 
 
+def count_unread_bytes(pipe) -> int:
+    """Return how many bytes nobody has read from a pipe yet."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 def test_an_interrupt_ends_with_130_and_one_line():
     command = [sys.executable, "-m", "provenn", "prove", "A <= B", "--no-archive", "--facts", "-"]
     with subprocess.Popen(
@@ -284,9 +292,7 @@ def test_an_interrupt_ends_with_130_and_one_line():
     ) as process:
         process.stdin.write(b"A <= B\n")
         process.stdin.flush()
-        try:
-            process.wait(3)  # it waits for more facts
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGINT)
+        wait_until(lambda: not count_unread_bytes(process.stdin), "it reads the fact, and waits for more")
+        process.send_signal(signal.SIGINT)
         said, told = process.communicate(timeout=LIMIT)
     assert (process.returncode, said, told) == (130, b"", b"provenn: cancelled\n")

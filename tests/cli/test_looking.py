@@ -68,6 +68,8 @@ def test_relate_for_programs_and_as_a_picture(survey: Session, tmp_path):
         ],
         "rests_on": [],
         "caveats": [],
+        "closest": [],
+        "witnesses": [],
         "labels": ["near", "both"],
         "hypercubes": [
             [[True, False], [False, False]],
@@ -81,6 +83,20 @@ def test_relate_for_programs_and_as_a_picture(survey: Session, tmp_path):
     parsed(file.read_text())
     parsed(survey("relate near both --svg -"))
     assert survey("relate near near --why") == "equal: near has the same sources as near, whatever they are\n"
+
+
+def test_why_shows_rows_that_tell_catalogs_apart(survey: Session):
+    survey("select stars 'vmag < 7' --name wider")
+    line = "possible: a row with vmag = 6 would be in wider and not in bright"
+    assert survey("relate bright wider --why").splitlines()[-1] == f"  {line}"
+    assert "possible" not in survey("relate bright wider")
+    (witness,) = survey.json("relate bright wider --why")["witnesses"]
+    assert witness == {
+        "values": {"vmag": "6"},
+        "inside": ["wider"],
+        "outside": ["bright"],
+        "words": line.removeprefix("possible: "),
+    }
 
 
 def test_different_populations_are_not_compared(survey: Session, tmp_path):
@@ -118,10 +134,15 @@ def test_prove_for_programs(survey: Session):
         },
         "rests_on": [],
         "caveats": [],
+        "closest": [],
+        "witnesses": [],
         "world": None,
     }
     unknown = survey.json("prove 'bright == stars'")
     assert (unknown["explanation"], unknown["world"]) == (None, {"regions": [[], ["stars"]]})
+    assert unknown["closest"] == ["bright <= stars"]
+    assert [(one["inside"], one["outside"]) for one in unknown["witnesses"]] == [(["stars"], ["bright"])]
+    assert "a row with vmag = " in survey.run("prove 'bright == stars'").stdout
 
 
 def test_facts_may_be_given_on_top(survey: Session, tmp_path):
@@ -226,3 +247,17 @@ def test_compare_for_people_for_programs_and_as_a_picture(survey: Session):
 def test_nothing_was_run_yet(survey: Session):
     assert survey("runs") == "no runs\n"
     assert survey.json("runs bright") == []
+
+
+def test_bounds_are_told_with_their_proof(survey: Session):
+    assert survey("bounds 'bright - both'").splitlines() == [
+        "bright - both has no sources",
+        "  at least 0",
+        "  at most 0: |bright - both| = 0",
+    ]
+    assert "the sources of stars where vmag < 6" in survey("bounds bright --why")
+    found = survey.json("bounds bright")
+    assert (found["low"], found["high"], found["complete"]) == (0, 6, True)
+    assert found["counts"] == [{"set": "stars", "low": 0, "high": 6, "because": "the rows of its files"}]
+    assert "did you mean bright" in survey.fails("bounds 'brigth - both'")
+    assert "a set is expected" in survey.fails("bounds 'bright <= both'")

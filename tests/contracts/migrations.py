@@ -43,6 +43,7 @@ from provenn.people import audit_log
 from provenn.people.visibility import view_as
 from tests.catalogs.samples import base
 from tests.contracts.databases import pretend_version
+from tests.waiting import LIMIT
 
 NEXT_STEP = """
 from alembic import op
@@ -314,5 +315,5 @@ class MigrationContract:
     def test_a_process_killed_anywhere_leaves_the_old_format_or_the_new(self, database, place):
         fill(database)
         command = [sys.executable, "-m", "tests.formats.migrations_killed", str(place)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
         assert done.returncode == 0, done.stderr

@@ -10,13 +10,14 @@ from provenn.definitions import catalog_names, catalog_store
 from provenn.formats.opening import open_database
 from provenn.knowledge.stored_facts import find_all_facts
 from tests.data.processes import ROUNDS, own, shared
+from tests.waiting import LIMIT
 
 WORKERS = 3
 
 
 def run(*arguments):
     command = [sys.executable, "-m", "tests.data.processes", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
     assert done.returncode == 0, done.stderr
 
 

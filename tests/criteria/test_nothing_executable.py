@@ -175,8 +175,9 @@ def test_what_is_between_quotes_stays_there():
     ],
     ids=lambda text: text[:12],
 )
-def test_a_long_text_is_answered_or_refused_by_work_that_grows_with_its_length(text):
-    assert calls(text, 100_000) < 2.5 * calls(text, 50_000) + 10_000
+@pytest.mark.parametrize("length", [10_000, pytest.param(50_000, marks=pytest.mark.campaign)])
+def test_a_long_text_is_answered_or_refused_by_work_that_grows_with_its_length(text, length):
+    assert calls(text, 2 * length) < 2.5 * calls(text, length) + 10_000
 
 
 def calls(text: str, length: int) -> int:

@@ -37,8 +37,8 @@ NAMES = {attribute.identity: name for name, attribute in SCHEMA.items()}
         ("element_at(l, 1) > 3", "get(`b:l`, 0) >= 4", "get(`l`, 0) >= 4"),
         ("element_at(l, -1) > 3", "try_element_at(`b:l`, -1) >= 4", "try_element_at(`l`, -1) >= 4"),
         ("l[i + 1] > 3", "get(`b:l`, 1 + `b:i`) >= 4", "get(`l`, try_add(1, `i`)) >= 4"),
-        ("s.ra > 3", "`b:s`['RA'] > 3.0D", "`s`['RA'] > 3.0D"),
-        ("s['RA'] > 3", "`b:s`['RA'] > 3.0D", "`s`['RA'] > 3.0D"),
+        ("s.ra > 3", "`b:s`['RA'] > 3.0D", "`s`['RA'] > 3.0D OR isnan(`s`['RA'])"),
+        ("s['RA'] < 3", "`b:s`['RA'] < 3.0D", "`s`['RA'] < 3.0D"),
         ("s.`a b` < 2", "`b:s`['a b'] < 2", "`s`['a b'] < 2"),
         ("s.n.x = 1", "`b:s`['n']['x'] = 1", "`s`['n']['x'] = 1"),
         ("s.l[0] > 1.5", "get(`b:s`['l'], 0) > 1.5D", "get(`s`['l'], 0) > 1.5D"),
@@ -94,6 +94,15 @@ def test_other_parts_are_refused_with_a_hint(text, problem, hint):
         parse_criterion(text, SCHEMA)
     assert problem in caught.value.problem
     assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["list", "Array"])
+def test_a_name_that_begins_an_array_elsewhere_is_read_back(name):
+    schema = make_schema({name: "struct<a:int>"})
+    criterion = parse_criterion(f"{name}.a > 3", schema)
+    assert parse_criterion(criterion.text, schema) == criterion
+    with pytest.raises(CriterionError, match="parentheses"):
+        parse_criterion(f"{name}[0] > 3", schema)
 
 
 def test_parts_have_types_units_and_are_nullable():

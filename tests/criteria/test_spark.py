@@ -32,7 +32,7 @@ EXTREMES = {
         "-290308-12-21 19:59:06",
         "+294247-01-10 04:00:54.775807",
     ],
-    "text": ["'month'", "'no such unit'"],
+    "text": ["'month'", "'Quarter'", "'no such unit'"],
     "whole": ["0", "3", "256", "-2"],
 }
 EXTREMES["any"] = EXTREMES["string"]

@@ -1,7 +1,8 @@
 """Fail each file call of an operation once, and look at what is left. A program of its own, since it forks.
 
-``python -m tests.faults.sweep WORK POINTS`` does a piece of work undisturbed to learn its file calls. Then it does the
-work again for each call and kind of fault, or for so many of them, evenly spread, on a fresh copy of a small archive:
+``python -m tests.faults.sweep WORK,WORK POINTS`` does each piece of work undisturbed to learn its file calls. Then it
+does the work again for each call and kind of fault, or for so many of them, evenly spread, on a fresh copy of a small
+archive:
 
 - the operation succeeds, or raises a `ProvennError` that says something; at every second point it is then repeated at
   once in the same process, which must succeed;
@@ -31,11 +32,12 @@ from unittest import mock
 
 from provenn.archive import Archive
 from provenn.errors import JavaNotFoundError, ProvennError
+from provenn.processes import make_process_mark
 from tests.crashes import MEMORY, Work, opened, renew
 from tests.faults.supervisor import Call, Fault, Supervisor, lift_fault
 from tests.faults.works import WORKS, State, leftovers, observe
 
-__all__ = ["Swept", "swept"]
+__all__ = ["Swept", "swept", "swept_together"]
 
 
 @dataclass(frozen=True)
@@ -77,26 +79,32 @@ class Report:
 
 def swept(name: str, points: int) -> Swept:
     """Run `sweep` in a process of its own."""
-    command = [sys.executable, "-m", "tests.faults.sweep", name, str(points)]
+    return swept_together([name], points)[name]
+
+
+def swept_together(names: Sequence[str], points: int) -> dict[str, Swept]:
+    """Run `sweep` for several pieces of work, in a process that forks one for each: importing provenn takes long."""
+    command = [sys.executable, "-m", "tests.faults.sweep", ",".join(names), str(points)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    return Swept(**told | {"wrong": tuple(told["wrong"])})
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    return {one["work"]: Swept(**one | {"wrong": tuple(one["wrong"])}) for one in told}
 
 
 def sweep(name: str, number: int) -> Swept:
     """Fail so many calls of a piece of work, evenly spread over all of them and all kinds; 0 for every one."""
     work = WORKS[name]
-    with tempfile.TemporaryDirectory(prefix="faults", dir=MEMORY) as temporary:
+    with tempfile.TemporaryDirectory(f"-{make_process_mark()}", "provenn-tests-faults-", MEMORY) as temporary:
         template, folder = Path(temporary, "template"), Path(temporary, "archive")
         (template / "out").mkdir(parents=True)
         work.prepare(template)
         states = _run_in_child(lambda: _states(work, template, folder))
         calls = _calls(work, template, folder)
         points = sorted((kind, at, call.name) for at, call in enumerate(calls, 1) for kind in call.kinds)
-        chosen = (
-            points if not 0 < number < len(points) else [points[at * len(points) // number] for at in range(number)]
-        )
+        chosen = points
+        if 0 < number < len(points):  # those of the first piece of work begin at the first, those of others later
+            share = list(WORKS).index(name) / len(WORKS)
+            chosen = [points[int((at + share) * len(points) / number)] for at in range(number)]
         kinds, wrong, refused = Counter[str](), list[str](), 0
         for order, (kind, at, call_name) in enumerate(chosen):
             renew(template, folder)
@@ -266,11 +274,13 @@ def _difference(seen: State, expected: State) -> dict[str, tuple[Any, Any]]:
     return {key: (seen[key], expected[key]) for key in expected if seen[key] != expected[key]}
 
 
-def main(name: str, points: str) -> None:
-    """Write what a sweep came to. No Spark is started: what would be computed anew is left to who asks for it."""
+def main(names: str, points: str) -> None:
+    """Write what sweeps came to. No Spark is started: what would be computed anew is left to who asks for it."""
     missing = JavaNotFoundError("no Spark is started here")
     with mock.patch("provenn.spark.context.find_java", side_effect=missing):
-        print(json.dumps(asdict(sweep(name, int(points)))))  # noqa: T201
+        for name in names.split(","):
+            swept = _run_in_child(lambda name=name: asdict(sweep(name, int(points))))
+            print(json.dumps(swept), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 from pyarrow import parquet
-from pyiceberg.catalog.sql import SqlCatalog
 
 from provenn.catalogs import Files
 from provenn.errors import BaseFilesError
@@ -25,6 +24,8 @@ def delta(folder: Path) -> Path:
 def iceberg(folder: Path) -> Path:
     """An Iceberg table, overwritten once."""
     folder.mkdir(parents=True)
+    from pyiceberg.catalog.sql import SqlCatalog  # noqa: PLC0415 - slow to import, in every process of the tests
+
     catalog = SqlCatalog("lake", uri=f"sqlite:///{folder}/catalog.sqlite", warehouse=f"file://{folder}/warehouse")
     catalog.create_namespace("survey")
     table = catalog.create_table("survey.stars", OLD.schema)

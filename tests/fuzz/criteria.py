@@ -37,7 +37,25 @@ _WORDS = (
     *("AND", "OR", "NOT", "IN", "(", ")", ",", "BETWEEN", "LIKE", "RLIKE", "ESCAPE", "IS", "NULL", "TRUE", "FALSE"),
     *("=", "<>", "<", "<=", ">", ">=", "<=>", "!", "==", "+", "-", "*", "/", "%", "&", "|", "^", "~", "||", "::", "."),
     *("CASE", "WHEN", "THEN", "ELSE", "END", "CAST", "AS", "INT", "DOUBLE", "DECIMAL(10,2)", "DISTINCT", "FROM"),
-    *("SELECT", "EXISTS", "OVER", "INTERVAL", "DAY", ":x", "?", "@x", "[0]", "=>", "->", "WITH", "UNION", "VALUES"),
+    *(
+        "SELECT",
+        "EXISTS",
+        "OVER",
+        "INTERVAL",
+        "DAY",
+        ":x",
+        "?",
+        "@x",
+        "[0]",
+        "[",
+        "]",
+        "EXTRACT",
+        "=>",
+        "->",
+        "WITH",
+        "UNION",
+        "VALUES",
+    ),
     *sorted(FUNCTIONS),
 )
 _GOOD = (
@@ -50,6 +68,8 @@ _GOOD = (
     "(hip & 3) = (~n_obs | 1) AND at IS DISTINCT FROM TIMESTAMP '2020-01-31 12:00:00'",
     "if(variable, upper(name), name || 'x') = 'GX'",
     "date_add(seen, 3) < '2020-01-31' AND length(name) <> 0",
+    "spectrum[0] > 5 AND size(spectrum) = 3 OR array_contains(spectrum, 1.5) AND element_at(spectrum, -1) IS NULL",
+    "EXTRACT(YEAR FROM seen) = 2020 AND date_trunc('month', at) >= '2020-01-31'",
 )
 
 

@@ -24,6 +24,7 @@ from provenn.files.data_folder import DataFolder
 from provenn.gate.entrances import ENTRANCES, entrance
 from provenn.gate.formats import FORMATS, check_table_provider
 from provenn.logic import statement
+from provenn.logic.parser import parse_set
 from provenn.samp.listening import _read_request
 from provenn.spark.reading import read_base
 from provenn.spark.tables.converting import CONVERTIBLE
@@ -155,6 +156,7 @@ ATTACKS: dict[str, Callable[[Path], object]] = {
     "form for a job": lambda folder: posted(folder, "/target/run", data={"sources": "x" * 501, "attributes": "a"}),
     "request for a job": lambda folder: posted(folder, "/api/jobs", json={"sources": ["x"], "format": "jdbc"}),
     "request of another program": asked,
+    "set expression": lambda _: parse_set("__import__('os').system('true')"),
     "statement": lambda _: statement("__import__('os').system('true')"),
     "table of Spark's catalog": lambda _: check_table_provider("jdbc", "t"),
     "token of a stranger": lambda folder: posted(folder, "/login", data={"token": "x" * 501}),

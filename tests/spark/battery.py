@@ -3,7 +3,6 @@
 Two files are compared bit for bit: those of two Javas, or of two environments. `main` runs in a process of its own.
 """
 
-import os
 import struct
 import sys
 from collections.abc import Iterator
@@ -44,6 +43,7 @@ TYPES = {
     "boolean": "boolean",
     "decimal": "decimal(30,12)",
     "place": "double",
+    "list": "array<double>",
 }
 """The columns of the inputs. `number` and `moment` are texts that stand for numbers, and for dates and times."""
 
@@ -61,10 +61,13 @@ _COLUMNS = {  # by the kind of an argument: what takes it, in turn
 _CHOSEN = {("sha2", 1): "256", ("make_date", 0): "small * 100000 + 2000"}
 _FREE = {
     "abs": ["abs(double)", "abs(int)", "abs(decimal)"],
+    "array_contains": ["array_contains(list, double)", "array_contains(list, 0.5)"],
     "bround": ["bround(double, 3)", "bround(float, 2)", "bround(decimal, 3)", "bround(int, -2)", "bround(angle, 9)"],
     "ceil": ["ceil(double)", "ceil(decimal)"],
     "coalesce": ["coalesce(int, small)"],
+    "element_at": ["element_at(list, 2)", "element_at(list, -1)"],
     "floor": ["floor(double)", "floor(decimal)"],
+    "get": ["get(list, small)", "(list)[0]"],
     "greatest": ["greatest(double, double2)", "greatest(string, string2)"],
     "if": ["if(boolean, double, double2)"],
     "ilike": ["string ILIKE '%s_%'", "ilike(string2, '%é%')"],
@@ -95,9 +98,11 @@ _FREE = {
         r"string RLIKE '[^\\x00-\\uffff]'",
     ],
     "round": ["round(double, 3)", "round(float, 2)", "round(decimal, 3)", "round(int, -2)", "round(angle, 9)"],
+    "size": ["size(list)"],
     "to_date": ["to_date(moment)"],
     "to_timestamp": ["to_timestamp(moment)"],
     "try_add": ["double + double2", "decimal + 1.5", "int + int2"],
+    "try_element_at": ["try_element_at(list, -3)"],
     "try_divide": ["double / double2", "decimal / 7", "int / small"],
     "try_mod": ["try_mod(int, small)"],
     "try_multiply": ["double * double2", "decimal * 1.7", "float * float"],
@@ -229,6 +234,7 @@ def write_inputs(file: Path, rows: int, seed: int = 15) -> None:
         "boolean": pa.array(small > 0),
         "decimal": pa.array([Decimal(int(value)).scaleb(-12) for value in exact], pa.decimal128(30, 12)),
         "place": pa.array(random.uniform(-90, 90, rows)),
+        "list": pa.array([other[:number] if number else None for number in small % 6]),
     }
     pq.write_table(pa.table(arrays), file, row_group_size=rows // 2 + 1)
 
@@ -349,10 +355,8 @@ FOREIGN = {
 """Settings of a session that somebody else has started: the first are pinned to others, the last stay."""
 
 
-def _engine(kind: str) -> Engine:
-    """Return an engine: one of its own, or on a session of somebody else."""
-    if kind == "own":
-        return Engine("local[2]", brief=True)
+def foreign_engine() -> Engine:
+    """Return an engine on a session of somebody else."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 - for this process alone
 
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
@@ -361,20 +365,18 @@ def _engine(kind: str) -> Engine:
     return Engine(builder.getOrCreate())
 
 
-def main(source: str, result: str, kind: str = "own") -> None:
-    """Evaluate all expressions on a table of inputs in this process's Spark; write what comes out."""
+def compute_battery(engine: Engine, source: str, result: str) -> str:
+    """Evaluate all expressions on a table of inputs, and write what comes out; return the version of Java."""
     schema = {name: Attribute(name, parse_type(kind)) for name, kind in TYPES.items()}
     texts = [text for found in EXPRESSIONS.values() for text in found]
-    with _engine(kind) as engine:
-        session = engine.session
-        session.read.parquet(source).createOrReplaceTempView("inputs")
-        for start in range(0, len(texts), 25):  # in parts that Java compiles well
-            part = texts[start : start + 25]
-            rendered = [render(parse_expression(text, schema), {name: name for name in TYPES}) for text in part]
-            columns = ", ".join(f"{sql} AS c{start + number}" for number, sql in enumerate(rendered))
-            session.sql(f"SELECT row, {columns} FROM inputs").write.parquet(f"{result}/{start:04}")  # noqa: S608
-        java = session._jvm.java.lang.System.getProperty("java.version")
-    print(java, "in", os.environ.get("TZ", ""))  # noqa: T201
+    session = engine.session
+    session.read.parquet(source).createOrReplaceTempView("inputs")
+    for start in range(0, len(texts), 25):  # in parts that Java compiles well
+        part = texts[start : start + 25]
+        rendered = [render(parse_expression(text, schema), {name: name for name in TYPES}) for text in part]
+        columns = ", ".join(f"{sql} AS c{start + number}" for number, sql in enumerate(rendered))
+        session.sql(f"SELECT row, {columns} FROM inputs").write.parquet(f"{result}/{start:04}")  # noqa: S608
+    return str(session._jvm.java.lang.System.getProperty("java.version"))
 
 
 def read_results(place: Path) -> Iterator[tuple[str, pa.ChunkedArray]]:
@@ -408,4 +410,5 @@ def _count_differences(left: pa.ChunkedArray, right: pa.ChunkedArray) -> int:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    with foreign_engine() as on_foreign_session:
+        compute_battery(on_foreign_session, *sys.argv[1:])

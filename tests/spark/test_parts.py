@@ -55,6 +55,9 @@ def table(engine, tmp_path_factory):
     parquet.write_table(pa.Table.from_pylist(ROWS, SCHEMA), folder / "parts.parquet")
     with provenn.open(folder / "archive", spark=engine.session.sparkContext.master, progress=False) as archive:
         archive.ingest("parts", folder / "parts.parquet", key="k", population="part")
+        numbers = [{"x": x, "n": {"y": -0.0}} for x in (1.0, float("nan"), 2.0)]
+        parquet.write_table(pa.table({"k": [1, 2, 3], "s": numbers}), folder / "fields.parquet")
+        archive.ingest("fields", folder / "fields.parquet", key="k", population="field")
         yield archive, folder / "parts.parquet"
 
 
@@ -88,6 +91,15 @@ def test_selections_by_parts_hold_what_duckdb_selects(table, criterion, duck):
     expected = duckdb.sql(f"SELECT k FROM '{file}' WHERE {duck} ORDER BY k").fetchall()  # noqa: S608
     assert sorted(row["k"] for row in selected.to_arrow().to_pylist()) == [key for (key,) in expected]
     assert selected.count() == len(expected)
+
+
+def test_nan_and_negative_zero_in_fields_are_found_although_statistics_of_files_do_not_know_them(table):
+    archive, _ = table
+    fields = archive["fields"]
+    assert sorted(fields.select("s.x > 5").to_arrow()["k"].to_pylist()) == [2]
+    assert sorted(fields.select("s.x < 5").to_arrow()["k"].to_pylist()) == [1, 3]
+    assert sorted(fields.select("s.n.y = 0").to_arrow()["k"].to_pylist()) == [1, 2, 3]
+    assert sorted(fields.select("s.n.y >= 0").to_arrow()["k"].to_pylist()) == [1, 2, 3]
 
 
 def test_parts_are_compared_related_and_shown(table):

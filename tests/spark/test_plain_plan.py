@@ -273,8 +273,8 @@ def check(engine: Engine, world: World) -> None:
 @pytest.mark.parametrize(
     ("calculators", "examples"),
     [
-        pytest.param(False, 10, id="sql"),
-        pytest.param(True, 6, id="python"),
+        pytest.param(False, 6, id="sql"),
+        pytest.param(True, 4, id="python"),
         pytest.param(False, 2000, id="sql campaign", marks=pytest.mark.campaign),
         pytest.param(True, 2000, id="python campaign", marks=pytest.mark.campaign),
     ],

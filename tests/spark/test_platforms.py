@@ -1,15 +1,18 @@
 """The same criterion has the same values everywhere: in any time zone, language and session, and on any Java.
 
 All that criteria accept is computed twice, in processes of their own, and compared bit for bit. What differs between
-two Javas is just what `provenn.criteria.platforms` says.
+two Javas is just what `provenn.criteria.platforms` says. And no archive serves on one Java what another has computed.
 """
 
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -17,6 +20,7 @@ from provenn.criteria import Attribute, parse_expression, parse_type
 from provenn.criteria.calls import list_functions
 from provenn.criteria.platforms import Trait, find_platform_traits
 from tests.spark.battery import EXPRESSIONS, TYPES, covered_functions, differing, read_results, write_inputs
+from tests.spark.java_process import Ask, java_process
 from tests.spark.javas import newer_java, older_java, on_java
 
 ROOT = Path(__file__).parent.parent.parent
@@ -24,18 +28,18 @@ SCHEMA = {name: Attribute(name, parse_type(kind)) for name, kind in TYPES.items(
 KATHMANDU = "-Duser.timezone=Asia/Kathmandu -Duser.language=tr -Duser.country=TR -Dfile.encoding=ISO-8859-9"
 
 
-def compute(source: Path, result: Path, environment: dict[str, str], kind: str = "own") -> str:
-    """Compute all expressions in a process of its own; return which Java did."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.spark.battery", source, result, kind],
-        env=environment,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout.split()[0]
+@pytest.fixture(scope="module")
+def newer() -> Iterator[Ask]:
+    """The newer Java, in UTC."""
+    with java_process(newer_java(), TZ="UTC", LC_ALL="C.UTF-8") as ask:
+        yield ask
+
+
+@pytest.fixture(scope="module")
+def older() -> Iterator[Ask]:
+    """The older Java."""
+    with java_process(older_java()) as ask:
+        yield ask
 
 
 def test_every_function_that_criteria_accept_is_compared():
@@ -44,26 +48,41 @@ def test_every_function_that_criteria_accept_is_compared():
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory):
+def own(newer, tmp_path_factory):
     """The folder with inputs, and with what provenn's own Spark makes of them, in UTC, on the newer Java."""
-    return compute_own(tmp_path_factory.mktemp("own"), 20_000)
+    return compute_own(newer, tmp_path_factory.mktemp("own"), 5_000)
 
 
-def compute_own(folder: Path, rows: int) -> Path:
+def compute_own(newer: Ask, folder: Path, rows: int) -> Path:
     write_inputs(folder / "inputs.parquet", rows)
-    java = compute(
-        folder / "inputs.parquet", folder / "own", on_java(newer_java()) | {"TZ": "UTC", "LC_ALL": "C.UTF-8"}
-    )
-    assert java.split(".")[0] == "25"
+    assert newer("battery", folder / "inputs.parquet", folder / "own").split(".")[0] == "25"
     return folder
 
 
 def test_nothing_depends_on_time_zone_language_or_session(own, tmp_path):
     """One Spark is provenn's own, in UTC; the other is Turkish, in Kathmandu, with other settings and no codegen."""
+    compare_places(own, tmp_path)
+
+
+@pytest.mark.campaign
+def test_nothing_depends_on_time_zone_language_or_session_on_20_000_values(newer, tmp_path):
+    compare_places(compute_own(newer, tmp_path, 20_000), tmp_path)
+
+
+def compare_places(own: Path, folder: Path) -> None:
+    """Compare all expressions in UTC with those in Kathmandu."""
     source = own / "inputs.parquet"
     foreign = {"TZ": "Asia/Kathmandu", "LC_ALL": "C", "JAVA_TOOL_OPTIONS": KATHMANDU}
-    compute(source, tmp_path / "foreign", on_java(newer_java()) | foreign, "foreign")
-    counts = differing(own / "own", tmp_path / "foreign")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.spark.battery", source, folder / "foreign"],
+        env=on_java(newer_java()) | foreign,
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    counts = differing(own / "own", folder / "foreign")
     assert len(counts) == sum(map(len, EXPRESSIONS.values()))
     assert {text: count for text, count in counts.items() if count} == {}
     check_clock(source, own / "own")
@@ -85,10 +104,10 @@ def check_clock(source: Path, result: Path) -> None:
     assert (date.today() - date(1970, 1, 1)).days not in days  # noqa: DTZ011 - whichever day it is
 
 
-def compare_javas(own: Path, folder: Path) -> dict[str, int]:
+def compare_javas(own: Path, older: Ask, folder: Path) -> dict[str, int]:
     """Compare all expressions on two Javas; return in how many rows each differs."""
-    older = compute(own / "inputs.parquet", folder / "older", on_java(older_java()))
-    assert older.split(".")[0] == "17", "another Java than that of the inputs"
+    version = older("battery", own / "inputs.parquet", folder / "older")
+    assert version.split(".")[0] == "17", "another Java than that of the inputs"
     return differing(folder / "older", own / "own")
 
 
@@ -104,10 +123,28 @@ def check_differences(counts: dict[str, int]) -> None:
         assert counts[text], f"{text} is the same on both Javas: is it still compared?"
 
 
-def test_what_differs_between_two_javas_is_known(own, tmp_path):
-    check_differences(compare_javas(own, tmp_path))
+def test_what_differs_between_two_javas_is_known(own, older, tmp_path):
+    check_differences(compare_javas(own, older, tmp_path))
 
 
 @pytest.mark.campaign
-def test_what_differs_between_two_javas_is_known_on_300_000_values(tmp_path):
-    check_differences(compare_javas(compute_own(tmp_path, 300_000), tmp_path))
+def test_what_differs_between_two_javas_is_known_on_300_000_values(newer, older, tmp_path):
+    check_differences(compare_javas(compute_own(newer, tmp_path, 300_000), older, tmp_path))
+
+
+def test_no_stored_answer_of_one_java_is_served_on_another(newer, older, tmp_path):
+    """What a calculator made of text, and how many sources text selects, both made from a float's digits."""
+    data = tmp_path / "stars.parquet"
+    flux = np.random.default_rng(7).integers(-(2**31), 2**31, 4000, dtype=np.int64).astype(np.int32).view(np.float32)
+    pq.write_table(pa.table({"id": np.arange(len(flux)), "flux": pa.array(flux)}), data)
+    shared, own = tmp_path / "shared", tmp_path / "alone"
+    first = older("target", data, shared)
+    alone, other, newest = (newer("target", data, place) for place in (own, shared, shared))
+    again = older("target", data, shared)
+    assert first["words"] != alone["words"], "the two Javas write numbers in the same way: what is compared?"
+    assert "fragment #1 was computed on Java 17, but this is Java 25" in other["plan"]
+    assert {**other, "plan": ""} == {**alone, "plan": ""}, "computed anew"
+    assert "read from fragment #1" in again["plan"]
+    assert {**again, "plan": ""} == {**first, "plan": ""}, "the answers of the first Java are still there"
+    assert "read from fragment #2" in newest["plan"]
+    assert {**newest, "plan": ""} == {**alone, "plan": ""}

@@ -1,7 +1,7 @@
 """No setting of Spark changes an answer: neither of the user's session, nor of the Spark it runs on, nor of ours.
 
-The settings are those that Spark itself knows, also the internal ones. In `make test` all are changed at once, and
-those that are known to change what Spark does one by one; in `make campaign` each of them.
+The settings are those that Spark itself knows, also the internal ones. In `make test` all are changed at once; in
+`make campaign` also one by one.
 """
 
 import datetime as dt

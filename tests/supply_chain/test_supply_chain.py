@@ -7,8 +7,6 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 
 from supply_chain import checks
 from supply_chain.__main__ import main
@@ -104,6 +102,9 @@ def test_this_environment_is_pinned_licensed_and_not_known_to_be_vulnerable():
 def test_the_inventory_is_valid_cyclonedx_and_names_all_that_is_installed():
     installed = installed_in()
     text = inventory_text(installed)
+    from cyclonedx.schema import SchemaVersion  # noqa: PLC0415 - slow to import, in every process of the tests
+    from cyclonedx.validation.json import JsonStrictValidator  # noqa: PLC0415
+
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     assert inventory_text(installed_in()) == text
     content = json.loads(text)

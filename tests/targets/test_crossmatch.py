@@ -159,7 +159,7 @@ def _rounded(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(8, id="quick"), pytest.param(1500, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(5, id="quick"), pytest.param(1500, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_the_rewritten_plan_gives_what_the_definition_says(engine, folder, examples):
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))

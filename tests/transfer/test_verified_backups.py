@@ -22,6 +22,9 @@ LEFT_BEHIND = {"pins", "leases", "file_hashes"}
 CHECKED = [pair for pair in COLUMNS if ".".join(pair) not in REMARKS and pair[0] not in LEFT_BEHIND]
 """The tables and columns in which a check finds every change."""
 
+FIRST = {table: pair for pair in reversed(CHECKED) for table in pair[:1]}
+"""The first of these columns of each table: a backup runs the same check, which is tried with every column."""
+
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
@@ -170,7 +173,11 @@ def test_problems_of_what_stays_behind_stop_no_backup(folder, tmp_path):
         assert archive.backup(tmp_path / "copy").damaged == ()
 
 
-@pytest.mark.parametrize(("table", "column"), CHECKED, ids=[".".join(pair) for pair in CHECKED])
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [pytest.param(*pair, marks=[] if pair in FIRST.values() else pytest.mark.campaign) for pair in CHECKED],
+    ids=[".".join(pair) for pair in CHECKED],
+)
 def test_a_backup_refuses_whatever_a_check_calls_damage(folder, tmp_path, table, column):
     """A value of any column is changed that a check finds; the rest can be copied on request."""
     rows = metadata.tables[table]

@@ -85,6 +85,18 @@ def test_a_world_is_one_in_which_the_statement_is_false(client):
     assert ["tenth"] in found["answer"]["world"]
 
 
+def test_a_page_shows_what_is_proved_nevertheless_and_possible_rows(client):
+    page, found = get(client, "/compare", ask="faint == rest")
+    assert found["answer"]["helps"] == [
+        "proved: faint <= rest",
+        "possible: a row with vmag = NULL would be in rest and not in faint",
+    ]
+    assert "the data need not hold such rows" in page.text
+    page, found = get(client, "/compare", a="bright", b="faint")
+    assert found["compared"]["pairs"][0]["helps"] == []
+    assert "the data need not hold such rows" not in page.text
+
+
 def test_a_page_says_that_the_time_ran_out(client, monkeypatch):
     monkeypatch.setattr("provenn.web.pages.compare._BUDGET", 0.0)
     page, found = get(client, "/compare", ask="tenth == both & faint")

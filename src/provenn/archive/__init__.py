@@ -1,6 +1,7 @@
 """The public objects of provenn: archives and their catalogs. This package is thin: it combines the packages below."""
 
 from provenn.archive.archive import Archive
+from provenn.archive.bounds import Bounds, KnownCount
 from provenn.archive.comparison import Comparison, RegionKnown
 from provenn.archive.description import Description
 from provenn.archive.handle import Catalog
@@ -16,18 +17,21 @@ from provenn.archive.repairing import Soundness
 from provenn.archive.run_history import Ran
 from provenn.archive.stored_fragments import Stored
 from provenn.archive.target import Target
+from provenn.archive.witnesses import Witness
 from provenn.words.vocabulary import Reason
 
 __all__ = [
     "DATABASE",
     "Archive",
     "BaseFiles",
+    "Bounds",
     "Calculation",
     "Catalog",
     "Comparison",
     "Declared",
     "Description",
     "Implied",
+    "KnownCount",
     "Lineage",
     "Neighbourhood",
     "Notice",
@@ -40,5 +44,6 @@ __all__ = [
     "Soundness",
     "Stored",
     "Target",
+    "Witness",
     "open_archive",
 ]

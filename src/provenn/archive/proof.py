@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from provenn.archive.witnesses import Witness, describe_help
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Explanation, Statement, World
 from provenn.words.vocabulary import Reason, select_declared_facts
@@ -29,6 +30,10 @@ class Proof:
         if the budget ran out.
     caveats
         The assumptions of the answer about base files, a sentence each.
+    closest
+        If asked why, for an unknown statement: statements that are proved, and say nearly as much.
+    witnesses
+        If asked why, for an unknown statement: possible rows, with which the statement would be false.
     """
 
     statement: Statement
@@ -36,6 +41,8 @@ class Proof:
     reasons: tuple[Reason, ...] = ()
     world: World | None = None
     caveats: tuple[str, ...] = ()
+    closest: tuple[Statement, ...] = ()
+    witnesses: tuple[Witness, ...] = ()
 
     @property
     def proved(self) -> bool:
@@ -61,11 +68,13 @@ class Proof:
         )
 
     def __str__(self) -> str:
-        return f"{self.statement}: {self.verdict}" + "".join(f"\n  {line}" for line in (*self.reasons, *self.caveats))
+        lines = (*self.reasons, *describe_help(self.closest, self.witnesses), *self.caveats)
+        return f"{self.statement}: {self.verdict}" + "".join(f"\n  {line}" for line in lines)
 
     def _repr_html_(self) -> str:
         from provenn.display.catalog_card import proof_html  # noqa: PLC0415 - only a notebook needs it
 
         reasons = [(str(reason.statement), reason.because) for reason in self.reasons]
         world = "" if self.world is None else self.world._repr_html_()
-        return proof_html(str(self.statement), self.verdict, reasons, world, self.caveats)
+        remarks = (*describe_help(self.closest, self.witnesses), *self.caveats)
+        return proof_html(str(self.statement), self.verdict, reasons, world, remarks)

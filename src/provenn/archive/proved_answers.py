@@ -28,20 +28,21 @@ __all__ = [
 ]
 
 
-def ask_relation(context: Context, left: CatalogReference, right: CatalogReference) -> Relation:
+def ask_relation(context: Context, left: CatalogReference, right: CatalogReference, *, why: bool = False) -> Relation:
     """Return how two catalogs relate; see `Archive.relate`."""
     with context.database.reading() as reading:
         digests = find_digest(reading, left), find_digest(reading, right)
-        relation, proved = questions.relate_catalogs(reading, *digests, map_user_names(digests, (left, right)))
+        user_names = map_user_names(digests, (left, right))
+        relation, proved = questions.relate_catalogs(reading, *digests, user_names, why=why)
     _keep_proofs(context, proved)
     return relation
 
 
-def ask_comparison(context: Context, which: Sequence[CatalogReference]) -> Comparison:
+def ask_comparison(context: Context, which: Sequence[CatalogReference], *, why: bool = False) -> Comparison:
     """Return all knowledge about two or three catalogs together; see `Archive.compare`."""
     with context.database.reading() as reading:
         digests = [find_digest(reading, reference) for reference in which]
-        comparison, proved = questions.compare_catalogs(reading, digests, map_user_names(digests, which))
+        comparison, proved = questions.compare_catalogs(reading, digests, map_user_names(digests, which), why=why)
     _keep_proofs(context, proved)
     return comparison
 
@@ -60,11 +61,13 @@ def ask_proof(
     question: str | Statement,
     suppositions: Collection[str | Statement] = (),
     budget: float | None = None,
+    *,
+    why: bool = False,
 ) -> Proof:
     """Return whether a statement about catalogs holds; see `Archive.prove`."""
     with context.database.reading() as reading:
         (statement, *supposed), user_names = resolve_statements(reading, [question, *suppositions])
-        proof, proved = questions.judge_statement(reading, statement, user_names, supposed, budget)
+        proof, proved = questions.judge_statement(reading, statement, user_names, supposed, budget, why=why)
     _keep_proofs(context, proved)
     return replace(proof, statement=parse_statement(question))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import combinations
 from time import monotonic
@@ -18,21 +18,25 @@ from provenn.archive.comparison import Comparison, describe_regions
 from provenn.archive.knowledge_cache import KnowledgeCache
 from provenn.archive.proof import Proof
 from provenn.archive.relation import RELATIONS, Relation, Summary
+from provenn.archive.witnesses import Help, find_help
 from provenn.catalogs.population import ONE_POPULATION, make_plural
 from provenn.database.transactions import Reading
 from provenn.definitions import populations
 from provenn.definitions.catalog_store import find_entries
-from provenn.digests import CatalogDigest
+from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.errors import ComparisonError, ContradictionError, PopulationError, UnknownCatalogError
 from provenn.knowledge import proofs
 from provenn.knowledge.consequences import CitedFact, TracedKnowledge, build_knowledge
 from provenn.knowledge.stored_facts import Fact, list_catalogs, read_closed_cone
-from provenn.logic import Knowledge, Relationship, Statement, World
+from provenn.logic import Knowledge, Relationship, Statement, World, equal
+from provenn.logic.counting import CountConflict
+from provenn.logic.terms import term
 from provenn.words.vocabulary import SHORT, SUPPOSED, Vocabulary
 
 __all__ = [
     "ProvedStatement",
     "UserNames",
+    "check_population",
     "compare_catalogs",
     "is_proved",
     "judge_statement",
@@ -69,23 +73,23 @@ class ProvedStatement:
 
 
 def relate_catalogs(
-    reading: Reading, left: CatalogDigest, right: CatalogDigest, user_names: UserNames
+    reading: Reading, left: CatalogDigest, right: CatalogDigest, user_names: UserNames, *, why: bool = False
 ) -> tuple[Relation, list[ProvedStatement]]:
-    """Return how two catalogs relate, and the new proofs.
+    """Return how two catalogs relate, and the new proofs; if asked why, also what helps where little is proved.
 
     Raises
     ------
     PopulationError
         If the catalogs belong to different populations.
     """
-    comparison, proved_statements = compare_catalogs(reading, (left, right), user_names)
+    comparison, proved_statements = compare_catalogs(reading, (left, right), user_names, why=why)
     return comparison.relations[0], proved_statements
 
 
 def compare_catalogs(
-    reading: Reading, digests: Sequence[CatalogDigest], user_names: UserNames
+    reading: Reading, digests: Sequence[CatalogDigest], user_names: UserNames, *, why: bool = False
 ) -> tuple[Comparison, list[ProvedStatement]]:
-    """Return the knowledge about two or three catalogs together, and the new proofs.
+    """Return the knowledge about two or three catalogs together, and the new proofs; see `relate_catalogs` for `why`.
 
     Raises
     ------
@@ -109,6 +113,10 @@ def compare_catalogs(
     vocabulary = Vocabulary.of(reading, different, user_names, cited)
     word = vocabulary.word
     hypercubes = Relationship.from_arrays(map(word, different), possible.arrays())
+    helps = [
+        _help_relation(reading, known, pair, summary, user_names) if why else Help()
+        for pair, (summary, _) in zip(pairs, summaries, strict=True)
+    ]
     relations = tuple(
         Relation(
             word(left),
@@ -118,12 +126,29 @@ def compare_catalogs(
             None if statement is None else vocabulary.translate_statement(statement),
             () if answer is None else vocabulary.describe_reasons(reading, answer.because),
             vocabulary.describe_caveats(reading, (left, right), () if answer is None else answer.because),
+            helped.closest,
+            helped.witnesses,
         )
-        for (left, right), (summary, statement), answer in zip(pairs, summaries, answers, strict=True)
+        for (left, right), (summary, statement), answer, helped in zip(pairs, summaries, answers, helps, strict=True)
     )
     names = tuple(map(word, different))
     comparison = Comparison(names, different, hypercubes, describe_regions(names, hypercubes), relations)
     return comparison, [answer for answer in answers if answer is not None and answer.is_new]
+
+
+def _help_relation(
+    reading: Reading,
+    known: TracedKnowledge,
+    pair: tuple[CatalogDigest, CatalogDigest],
+    summary: Summary,
+    user_names: UserNames,
+) -> Help:
+    """Return what helps to understand a relation: rows that only one of the catalogs would hold, or both."""
+    left, right = map(term, pair)
+    if summary in ("equal", "disjoint"):
+        return Help()
+    helped = find_help(reading, known, equal(left, right), user_names, (left & right,) if summary == "unknown" else ())
+    return helped if summary in ("unknown", "overlapping") else replace(helped, closest=())
 
 
 def summarize_relations(
@@ -160,6 +185,8 @@ def judge_statement(
     user_names: UserNames,
     suppositions: Collection[Statement] = (),
     budget: float | None = None,
+    *,
+    why: bool = False,
 ) -> tuple[Proof, list[ProvedStatement]]:
     """Return whether a statement holds, and the new proofs.
 
@@ -175,6 +202,8 @@ def judge_statement(
         Additional facts, assumed for this question only. Proofs that use them are not kept.
     budget
         The seconds after which the search for a proof stops.
+    why
+        Whether to look for what helps where the statement is not proved.
 
     Raises
     ------
@@ -198,12 +227,15 @@ def judge_statement(
         world = None if ran_out else known.knowledge.counterexample(statement)
         vocabulary = Vocabulary.of(reading, list_catalogs(statement), user_names)
         shown = world and _reduce_world(world, statement, vocabulary)
+        helped = Help() if ran_out or not why else find_help(reading, known, statement, user_names)
         return Proof(
             vocabulary.translate_statement(statement),
             "unknown",
             (),
             shown,
             vocabulary.describe_caveats(reading, list_catalogs(statement)),
+            helped.closest,
+            helped.witnesses,
         ), []
     proved_statement = _explain_proved(reading, known, statement, "holds" if verdict == "holds" else "fails")
     return _describe_proof(reading, proved_statement, user_names), [] if suppositions else [proved_statement]
@@ -264,7 +296,7 @@ def look_up_catalogs(
     return sorted(catalog for catalog in catalogs if catalog in others)
 
 
-def _check_population(population_by_digest: Mapping[CatalogDigest, str], user_names: UserNames) -> None:
+def check_population(population_by_digest: Mapping[CatalogDigest, str], user_names: UserNames) -> None:
     """Raise `PopulationError` if catalogs belong to different populations."""
     example: dict[str, str] = {}
     for digest, population in population_by_digest.items():
@@ -283,7 +315,7 @@ def _gather_knowledge(
     """Return all knowledge about catalogs of one population, with the suppositions of a question."""
     definitions, facts = read_closed_cone(reading, digests)
     population = {definition.digest: definition.population for definition in definitions}
-    _check_population({digest: population[digest] for digest in digests}, user_names)
+    check_population({digest: population[digest] for digest in digests}, user_names)
     supposed = (Fact(SUPPOSED, supposition, "", "declared", "", datetime.now(UTC)) for supposition in suppositions)
     return build_knowledge(definitions, (*facts, *supposed))
 
@@ -294,5 +326,12 @@ def translate_contradictions(reading: Reading, user_names: UserNames) -> Iterato
     try:
         yield
     except ContradictionError as error:
-        vocabulary = Vocabulary.of(reading, (), user_names, error.conflict.facts)
-        raise ContradictionError(vocabulary.translate_explanation(error.conflict)) from None
+        conflict = error.conflict
+        counted = [count.region for count in conflict.counts] if isinstance(conflict, CountConflict) else []
+        digests = {label for region in counted for label in region.labels if is_catalog_label(label)}
+        vocabulary = Vocabulary.of(reading, digests, user_names, conflict.facts)
+        raise ContradictionError(
+            conflict.relabelled(vocabulary.word)
+            if isinstance(conflict, CountConflict)
+            else vocabulary.translate_explanation(conflict)
+        ) from None

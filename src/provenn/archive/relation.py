@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from provenn.archive.witnesses import Witness, describe_help
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Explanation, Relationship, Statement, disjoint, equal, overlapping, subset, superset
 from provenn.words.vocabulary import Reason, select_declared_facts
@@ -53,6 +54,11 @@ class Relation:
         A minimal set of facts that proves the relation.
     caveats
         The assumptions of the answer about base files, a sentence each.
+    closest
+        If asked why, and equality is not proved: statements that are proved, and say nearly as much.
+    witnesses
+        If asked why: possible rows, one in the first catalog alone, one in the second alone, and one in both unless
+        that is known.
     """
 
     left: str
@@ -62,6 +68,8 @@ class Relation:
     statement: Statement | None = None
     reasons: tuple[Reason, ...] = ()
     caveats: tuple[str, ...] = ()
+    closest: tuple[Statement, ...] = ()
+    witnesses: tuple[Witness, ...] = ()
 
     @property
     def why(self) -> Explanation | None:
@@ -82,10 +90,12 @@ class Relation:
         return f"{self.left} {WORDS[self.summary]} {self.right}"
 
     def __str__(self) -> str:
-        return self.words + "".join(f"\n  {line}" for line in (*self.reasons, *self.caveats))
+        lines = (*self.reasons, *describe_help(self.closest, self.witnesses), *self.caveats)
+        return self.words + "".join(f"\n  {line}" for line in lines)
 
     def _repr_html_(self) -> str:
         from provenn.display.catalog_card import relation_html  # noqa: PLC0415 - only a notebook needs it
 
         reasons = [(str(reason.statement), reason.because) for reason in self.reasons]
-        return relation_html(self.words, reasons, self.hypercubes._repr_html_(), self.caveats)
+        remarks = (*describe_help(self.closest, self.witnesses), *self.caveats)
+        return relation_html(self.words, reasons, self.hypercubes._repr_html_(), remarks)

@@ -60,11 +60,14 @@ class Condition:
         The criterion in canonical text, over identities.
     text
         The criterion in the user's wording.
+    atoms
+        The atoms of the selection.
     """
 
     extent: Extent
     criterion: str
     text: str
+    atoms: tuple[Atom, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

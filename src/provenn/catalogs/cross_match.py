@@ -25,7 +25,17 @@ from provenn.logic.terms import term
 from provenn.sky.positions import DEGREES, find_position_attributes, read_angle_unit
 from provenn.sky.separations import read_arcseconds
 
-__all__ = ["Coordinate", "CrossMatch", "Matches", "Side", "describe_match", "make_match_atom", "make_near_term"]
+__all__ = [
+    "Coordinate",
+    "CrossMatch",
+    "Matches",
+    "Side",
+    "describe_match",
+    "make_close_term",
+    "make_match_atom",
+    "make_near_term",
+    "make_nearest_term",
+]
 
 Matches = Literal["best", "all"]
 """The pairs to keep: for every source of the left catalog the nearest source of the right; or every pair."""
@@ -390,13 +400,23 @@ def make_near_term(own: Sequence[Coordinate], extent: Extent, others: Sequence[C
     return f"near({', '.join([extent.digest, *map(_format_coordinate, (*own, *others))])})"
 
 
+def make_close_term(coordinates: Sequence[Coordinate]) -> str:
+    """Return the term of the sets of all pairs of positions, whatever their sources; the radius nests these sets."""
+    return f"close({', '.join(map(_format_coordinate, coordinates))})"
+
+
+def make_nearest_term(coordinates: Sequence[Coordinate], right: Extent) -> str:
+    """Return the term of the sets of all left sources with the nearest source of `right`; the radius nests them."""
+    return f"nearest({', '.join([right.digest, *map(_format_coordinate, coordinates)])})"
+
+
 def _format_coordinate(coordinate: Sequence[str]) -> str:
     identity, unit = coordinate
     return f"{backquoted(identity)} {unit}"
 
 
-_MATCHED = re.compile(r"(near|paired|pairs|best pairs)\(.*\) <= ([0-9.e+-]+)", re.DOTALL)
-_NEAR = re.compile(r"near\(([0-9a-f]{64}),")
+_MATCHED = re.compile(r"(near|paired|pairs|best pairs|close|nearest)\(.*\) <= ([0-9.e+-]+)", re.DOTALL)
+_NEAR = re.compile(r"near(?:est)?\(([0-9a-f]{64}),")
 
 
 def describe_match(label: str) -> tuple[str, str | None] | None:
@@ -422,4 +442,6 @@ def describe_match(label: str) -> tuple[str, str | None] | None:
             return f"on the {side} of such a pair {within} of", near and near[1]
         case "best pairs":
             return f"best pairs {within}", None
+        case "nearest":
+            return f"nearest {within} in", near and near[1]
     return f"pairs {within}", None

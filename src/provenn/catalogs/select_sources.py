@@ -128,7 +128,7 @@ class SelectSources(Catalog):
         true = self.selection.true
         if not {atom.label for atom in self.selection.atoms}.issuperset(true.labels):
             true = self.criterion.true  # after a concatenation, the selection names the members' attributes
-        return Condition(build_extent(true, leaf), self.selection.criterion, self.text)
+        return Condition(build_extent(true, leaf), self.selection.criterion, self.text, self.selection.atoms)
 
     def trace_selection(self) -> tuple[ColumnOrigin, ...]:
         """Return the attributes that the criterion reads."""

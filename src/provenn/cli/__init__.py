@@ -16,6 +16,7 @@ from provenn.cli import (
     archive_import,
     audit,
     backup,
+    bounds,
     calculator,
     calculators,
     check,
@@ -190,6 +191,7 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     },
     "What is known": {
         "relate": relate.relate,
+        "bounds": bounds.show_bounds,
         "compare": compare.compare,
         "prove": prove.prove,
         "declare": declare.declare,

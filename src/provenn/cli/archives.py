@@ -14,7 +14,9 @@ from provenn.cli.output import write_errors_as_json, write_json, write_text
 
 if TYPE_CHECKING:
     from provenn.archive import Archive, Catalog, Description, Notice, Reason
+    from provenn.archive.witnesses import Witness
     from provenn.knowledge.stored_facts import Fact
+    from provenn.logic import Statement
     from provenn.spark.progress import Progress
 
 __all__ = [
@@ -27,6 +29,8 @@ __all__ = [
     "VisibilityOption",
     "catalog_data",
     "fact_data",
+    "help_data",
+    "help_lines",
     "holds_archive",
     "is_address",
     "open_archive_at",
@@ -250,6 +254,29 @@ def reason_lines(reasons: Iterable[Reason]) -> list[str]:
 def caveat_lines(caveats: Iterable[str]) -> list[str]:
     """Return the caveats of an answer as lines, one per sentence."""
     return [f"taken on trust: {line}" for line in caveats]
+
+
+def help_lines(closest: Iterable[Statement], witnesses: Iterable[Witness]) -> list[str]:
+    """Return what helps where little is proved as lines."""
+    from provenn.archive.witnesses import describe_help  # noqa: PLC0415 - other commands start without it
+
+    return [f"  {line}" for line in describe_help(closest, witnesses)]
+
+
+def help_data(closest: Iterable[Statement], witnesses: Iterable[Witness]) -> dict[str, Any]:
+    """Return what helps where little is proved as JSON data."""
+    return {
+        "closest": [str(statement) for statement in closest],
+        "witnesses": [
+            {
+                "values": dict(witness.values),
+                "inside": list(witness.inside),
+                "outside": list(witness.outside),
+                "words": witness.words,
+            }
+            for witness in witnesses
+        ],
+    }
 
 
 def reason_data(reasons: Iterable[Reason]) -> list[dict[str, str]]:

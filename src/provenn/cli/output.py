@@ -50,6 +50,8 @@ def write_errors_as_json(as_json: bool) -> Iterator[None]:
             if isinstance(error, ContradictionError):
                 description["conflict"] = [str(fact) for fact in error.conflict.facts]
                 description["open_universe"] = error.conflict.open_universe
+                if counts := getattr(error.conflict, "counts", ()):  # only a conflict of counts has them
+                    description["counts"] = [str(count) for count in counts]
             write_json({"error": description})
         raise
 

@@ -147,7 +147,7 @@ def _prove_in_archive(
 
     try:
         with open_archive_at(archive_path) as archive:
-            return prove_in_archive, archive.prove(statement, given=[*places], budget=budget)
+            return prove_in_archive, archive.prove(statement, given=[*places], budget=budget, why=True)
     except UnknownCatalogError as error:
         error.hint = f"{phrase_for_command(error.hint)}; --no-archive proves from given facts alone"
         raise

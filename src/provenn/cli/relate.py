@@ -10,6 +10,8 @@ from provenn.cli.archives import (
     ArchivePath,
     caveat_lines,
     fact_data,
+    help_data,
+    help_lines,
     open_archive_at,
     reason_data,
     reason_lines,
@@ -37,7 +39,9 @@ def relate(
         ),
     ],
     *,
-    why: Annotated[bool, typer.Option("--why", help="Show the proof.")] = False,
+    why: Annotated[
+        bool, typer.Option("--why", help="Show the proof, and possible rows that only one of them would hold.")
+    ] = False,
     svg: SvgFile = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
@@ -52,7 +56,7 @@ def relate(
     - `provenn relate bright both --why`
     """
     with open_archive_at(archive_path, as_json) as archive:
-        relation = archive.relate(left, right)
+        relation = archive.relate(left, right, why=why)
         cubes = relation.hypercubes
         if as_json:
             write_json(
@@ -63,6 +67,7 @@ def relate(
                     "statement": relation.statement and str(relation.statement),
                     "reasons": reason_data(relation.reasons),
                     "caveats": list(relation.caveats),
+                    **help_data(relation.closest, relation.witnesses),
                     "rests_on": [fact_data(fact) for fact in relation.rests_on],
                     "labels": list(cubes.labels),
                     "hypercubes": [cube.tolist() for cube in cubes.arrays()],
@@ -72,8 +77,9 @@ def relate(
             lines = reason_lines(relation.reasons) if why else []
             because = ", because" if lines else ", whatever they are" if why and relation.statement else ""
             rest = [f"  rests on {fact.words}" for fact in relation.rests_on] if not why else []
+            helps = help_lines(relation.closest, relation.witnesses)
             caveats = caveat_lines(relation.caveats)
-            write_text("\n".join([f"{relation.summary}: {relation.words}{because}", *lines, *rest, *caveats]))
+            write_text("\n".join([f"{relation.summary}: {relation.words}{because}", *lines, *rest, *helps, *caveats]))
         if svg is not None:
             from provenn.display import relationship_svg  # noqa: PLC0415 - only where something is drawn
 

@@ -15,11 +15,13 @@ from provenn.criteria.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ
 
 __all__ = [
     "DAY_AND_TIME",
+    "LOWEST_QUARTER",
     "LOWEST_TRUNCATED",
     "check_clock",
     "is_fixed_timestamp",
     "reads_moment",
     "write_fixed_text",
+    "write_truncated_quarter",
     "write_truncated_time",
     "write_year_of_dates",
 ]
@@ -85,6 +87,17 @@ def write_truncated_time(unit: str, time: str) -> str:
     Spark fails on times within a year of the lowest one. Sums that overflow are NULL, as above.
     """
     return f"date_trunc({unit}, timestamp_micros(try_add(try_subtract(unix_micros({time}), {_MARGIN}L), {_MARGIN}L)))"
+
+
+_MARGIN_DAYS = 400
+LOWEST_QUARTER = _MARGIN_DAYS - 2**31
+"""The lowest day, counted from 1970, that is truncated to its quarter; an earlier day becomes NULL."""
+
+
+def write_truncated_quarter(day: str, unit: str) -> str:
+    """Return SQL for a date truncated to its quarter, on which Spark fails for the lowest dates."""
+    margin = _MARGIN_DAYS
+    return f"trunc(date_from_unix_date(try_add(try_subtract(unix_date({day}), {margin}), {margin})), {unit})"
 
 
 def check_clock(meaning: Node | Condition) -> None:

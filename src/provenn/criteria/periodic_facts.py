@@ -41,6 +41,8 @@ _MOST_SETS = 60
 """The maximum number of sets that are related to each other: each is a bit of a 64-bit number."""
 _MOST_TERMS = 30
 """The maximum number of functions of a term that are related in pairs."""
+_MOST_PLACES = 10_000
+"""The maximum number of places."""
 _MOST_VALUES = 3_000_000
 """The maximum number of values, between all cuts together, that are looked at."""
 
@@ -115,26 +117,28 @@ def periodic_facts(atoms: Iterable[Atom], read_term: ReadTerm) -> Iterator[State
         elif atom.term in lists and isinstance(atom.cut, tuple):
             lists[atom.term].append(atom)
     for text, members in by_inner.items():
-        for group in _divide_members(members):
-            deadline.check()
-            yield from _relate_members(group, edges[text], known.keys())
+        yield from _relate_members(members, edges[text], known.keys())
         for atom in lists[text]:
             yield from _relate_list(members, atom)
 
 
-def _divide_members(members: Sequence[_Member]) -> Iterator[list[_Member]]:
-    """Yield the members in groups with a short common period: all of them if possible, otherwise pairs of terms."""
-    members = sorted(members, key=lambda member: member.label)
-    if _is_feasible(members):
-        yield [*members]
-        return
+def _relate_members(members: Sequence[_Member], edges: dict[int, str], known: Container[str]) -> Iterator[Statement]:
+    """Yield the facts about atoms on functions of a term, and about the cuts of the term.
+
+    All atoms are related together if their common places are few; otherwise those of each term, and of each two.
+    """
     by_term: dict[str, list[_Member]] = {}
-    for member in members:
+    for member in sorted(members, key=lambda member: member.label):
         by_term.setdefault(member.term, []).append(member)
-    yield from (group for group in by_term.values() if _is_feasible(group))
-    if len(by_term) <= _MOST_TERMS:
-        pairs = ([*first, *second] for first, second in combinations(by_term.values(), 2))
-        yield from (pair for pair in pairs if _is_feasible(pair))
+    groups = list(by_term.values())
+    together = _relate_group([member for group in groups for member in group], edges, known)
+    if together is not None:
+        yield from together
+        return
+    pairs = combinations(groups, 2) if len(groups) <= _MOST_TERMS else ()
+    for group in (*groups, *([*first, *second] for first, second in pairs)):
+        deadline.check()
+        yield from _relate_group(group, edges, known) or ()
 
 
 def _is_feasible(members: Sequence[_Member]) -> bool:
@@ -148,16 +152,18 @@ def _find_common_period(members: Sequence[_Member]) -> tuple[int, int]:
     return lcm(*(member.period.length for member in members)), gcd(*(member.period.step for member in members))
 
 
-def _relate_members(members: Sequence[_Member], edges: dict[int, str], known: Container[str]) -> Iterator[Statement]:
-    """Yield the facts about atoms on functions of a term, and about the cuts of the term."""
-    inner = members[0].period.inner
+def _relate_group(
+    members: Sequence[_Member], edges: dict[int, str], known: Container[str]
+) -> Iterator[Statement] | None:
+    """Return the facts about some atoms, or None if the atoms, their values or their places are too many."""
     cuts = sorted(edges)
-    places = _find_places(members, cuts)
-    if places is not None:
-        present = ConditionSets(0).build_present_set(inner)
-        within = present if all(label in known for label in present.labels) else None
-        labels = [member.label for member in members]
-        yield from derive_place_facts([edges[cut] for cut in cuts], labels, places, within)
+    places = _find_places(members, cuts) if _is_feasible(members) else None
+    if places is None:
+        return None
+    present = ConditionSets(0).build_present_set(members[0].period.inner)
+    within = present if all(label in known for label in present.labels) else None
+    labels = [member.label for member in members]
+    return derive_place_facts([edges[cut] for cut in cuts], labels, places, within)
 
 
 def _relate_list(members: Sequence[_Member], atom: Atom) -> Iterator[Statement]:
@@ -174,7 +180,7 @@ def _relate_list(members: Sequence[_Member], atom: Atom) -> Iterator[Statement]:
 
 
 def _find_places(members: Sequence[_Member], cuts: Sequence[int]) -> set[Place] | None:
-    """Return the places that have a value, or None if there are too many values to look at."""
+    """Return the places that have a value, or None if there are too many places, or values to look at."""
     within = get_domain(members[0].period.inner.type)
     if within is None or within.highest is None or not isinstance(within.lowest, int):
         raise TypeError(f"{members[0].period.inner.type} has no integers as keys")
@@ -193,9 +199,9 @@ def _find_places(members: Sequence[_Member], cuts: Sequence[int]) -> set[Place] 
                 count += len(keys)
                 if beyond - first >= length:
                     whole[first < 0] = signatures
-            if count > _MOST_VALUES:
-                return None
             places.update(Place(above, signature) for signature in signatures)
+            if count > _MOST_VALUES or len(places) > _MOST_PLACES:
+                return None
     return places
 
 

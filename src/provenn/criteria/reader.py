@@ -60,6 +60,7 @@ _SUBQUERY = (
         command="use `provenn restrict` or `provenn exclude` with the other catalog",
     ),
 )
+_CONSTRUCTOR = ("an array is not a value here", "put the name of an attribute in parentheses: (list)[0]")
 _HINTS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Query: _SUBQUERY,
     exp.Exists: _SUBQUERY,
@@ -74,6 +75,8 @@ _HINTS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Interval: ("intervals are not supported", "use date_add, date_sub or datediff"),
     exp.Placeholder: ("parameters are not supported", "write the value instead"),
     exp.Parameter: ("parameters are not supported", "write the value instead"),
+    exp.List: _CONSTRUCTOR,
+    exp.Array: _CONSTRUCTOR,
     exp.Star: ("* is not a value", "name the attributes"),
     exp.Tuple: ("a list is not a value", "compare one by one, with AND"),
     exp.Concat: ("two strings follow each other", r"join them with ||; write a quote inside a string as \'"),

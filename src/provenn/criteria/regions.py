@@ -8,6 +8,7 @@ from itertools import combinations
 from provenn.criteria.atoms import Atom
 from provenn.criteria.conditions import convert_to_condition
 from provenn.criteria.conversions import convert_arguments
+from provenn.criteria.coordinates import CoordinateCuts, coordinate_facts, read_coordinate_cuts
 from provenn.criteria.domains import encode_double
 from provenn.criteria.folding import evaluate
 from provenn.criteria.nodes import Call, Condition, Constant, Node, Nulls
@@ -17,14 +18,17 @@ from provenn.criteria.types import BOOLEAN, DOUBLE, STRING, VOID
 from provenn.criteria.writing import read_region_constant
 from provenn.errors import FileError, FilesMissingError, RegionError
 from provenn.logic import Statement, disjoint, subset
-from provenn.logic.terms import Term, nothing, term
-from provenn.sky import Region, covering, is_text, meeting, read_call, region_of, relation
+from provenn.logic.terms import Op, Term, chain, nothing, term
+from provenn.sky import Moc, Region, covering, find_combinations, is_text, meeting, read_call, region_of, relation
 from provenn.sky.moc_library import parse_digest
 
 __all__ = ["build_region_condition", "region_facts", "without_cells"]
 
 _PAIRWISE_LIMIT = 100
 """The maximum number of regions that are compared pairwise."""
+
+_MOST_UNITED = 12
+"""The maximum number of MOCs, sharing cells with a MOC, whose unions are compared with it."""
 
 _CELL_PREFIX = "healpix("
 """The prefix of labels for sets of sources by HEALPix cell; no criterion begins with it."""
@@ -77,7 +81,10 @@ def _read_constant(function: str, node: Node) -> float | str:
 def region_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
     """Return the facts that follow from the positions of regions, for the atoms of any number of criteria.
 
-    Regions of the same position attributes without common points are disjoint; a region inside another is a subset.
+    Regions of the same position attributes without common points are disjoint; a region inside another is a subset. A
+    MOC inside the union of several MOCs is a subset of the union. `coordinate_facts` relates regions to ranges of their
+    coordinates.
+
     Facts that follow from other facts of the result are left out. Regions that touch, or nearly touch, are assumed to
     overlap.
 
@@ -85,11 +92,15 @@ def region_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
     cells, and a cell is described by the bits of its number, so that the disjointness follows.
     """
     by_position: dict[str, dict[str, Region]] = {}
-    for atom in atoms:
+    known = list(atoms)
+    for atom in known:
         position_and_region = _read_region(atom.term) if atom.cut is not None and atom.label == atom.term else None
         if position_and_region is not None:
             by_position.setdefault(position_and_region[0], {})[atom.label] = position_and_region[1]
-    return tuple(_relate_by_position(by_position))
+    if not by_position:
+        return ()
+    cuts = read_coordinate_cuts(known, by_position)
+    return (*_relate_by_position(by_position), *_relate_to_coordinates(by_position, cuts))
 
 
 def without_cells(facts: Sequence[Statement]) -> tuple[Statement, ...]:
@@ -127,6 +138,14 @@ def _relate_by_position(by_position: Mapping[str, Mapping[str, Region]]) -> Iter
         yield from _relate_regions(position, labels, [regions[label] for label in labels])
 
 
+def _relate_to_coordinates(
+    by_position: Mapping[str, Mapping[str, Region]], cuts: CoordinateCuts
+) -> Iterator[Statement]:
+    """Yield the facts about regions and ranges of coordinates, separately for each position."""
+    for position, regions in by_position.items():
+        yield from coordinate_facts(position, regions, cuts, exactly=len(regions) <= _PAIRWISE_LIMIT)
+
+
 def _relate_regions(position: str, labels: Sequence[str], regions: Sequence[Region]) -> Iterator[Statement]:
     """Yield the facts about the regions of a position."""
     if len(labels) <= _PAIRWISE_LIMIT:
@@ -138,12 +157,16 @@ def _relate_regions(position: str, labels: Sequence[str], regions: Sequence[Regi
         near = meeting(coverings)
     apart: list[set[int]] = [set() for _ in labels]
     around: list[set[int]] = [set() for _ in labels]  # the larger regions that contain each region
+    meets: list[set[int]] = [set() for _ in labels]
     for first, second in near:
         pair_relation = relation(regions[first], regions[second])
         if pair_relation.apart:
             apart[first].add(second)
             apart[second].add(first)
-        elif pair_relation.within and pair_relation.around:
+            continue
+        meets[first].add(second)
+        meets[second].add(first)
+        if pair_relation.within and pair_relation.around:
             yield from (subset(labels[first], labels[second]), subset(labels[second], labels[first]))
         elif pair_relation.within:
             around[first].add(second)
@@ -159,6 +182,28 @@ def _relate_regions(position: str, labels: Sequence[str], regions: Sequence[Regi
             )
             if first < second and not implied:
                 yield disjoint(labels[first], labels[second])
+    yield from _relate_unions(labels, regions, meets)
+
+
+def _relate_unions(labels: Sequence[str], regions: Sequence[Region], meets: Sequence[set[int]]) -> Iterator[Statement]:
+    """Yield, for each MOC, the combinations of other MOCs that share cells with it, unless pairs of MOCs say as much.
+
+    Every position of the MOC lies in one of its cells, and every cell in exactly the MOCs of a combination.
+    """
+    mocs = {index: region for index, region in enumerate(regions) if isinstance(region, Moc)}
+    for index, moc in mocs.items():
+        others = sorted(meets[index] & mocs.keys())
+        if not 2 <= len(others) <= _MOST_UNITED:
+            continue
+        shared = find_combinations(moc, [mocs[other] for other in others])
+        if shared is None:
+            continue
+        sets = [term(labels[other]) for other in others]
+        parts = (
+            chain(Op.AND, tuple(other if holds else ~other for other, holds in zip(sets, combination, strict=True)))
+            for combination in shared
+        )
+        yield subset(labels[index], chain(Op.OR, tuple(parts)))
 
 
 def _build_cell_set(position: str, order: int, numbers: Sequence[int]) -> Term:

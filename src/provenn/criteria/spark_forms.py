@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provenn.criteria.literals import write_literal
-from provenn.criteria.moments import reads_moment, write_fixed_text, write_truncated_time, write_year_of_dates
+from provenn.criteria.moments import (
+    reads_moment,
+    write_fixed_text,
+    write_truncated_quarter,
+    write_truncated_time,
+    write_year_of_dates,
+)
 from provenn.criteria.nodes import Call
 from provenn.criteria.types import INTEGRAL
 
@@ -41,6 +47,8 @@ def write_spark_form(call: Call, operands: Sequence[str]) -> str | None:
                 if call.arguments[0].type.name.startswith("map<")
                 else f"array_size({whole})"
             )
+        case "trunc", [day, unit] if unit.lower() == "'quarter'":
+            return write_truncated_quarter(day, unit)
         case "date_trunc", [unit, time]:
             return write_truncated_time(unit, time)
         case "lower" | "upper" as function, [text]:

@@ -11,7 +11,7 @@ Every fact holds whatever values the attributes have, also for objects outside t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -89,11 +89,11 @@ def derive_term_facts(atoms: Iterable[Atom], find_attribute: FindAttribute) -> T
     find_attribute
         Returns what is known of an attribute.
     """
-    given = list(atoms)
-    compound = {text for text in {atom.term for atom in given} if _is_compound(text)}
+    all_atoms = list(atoms)
+    compound = {text for text in {atom.term for atom in all_atoms} if _is_compound(text)}
     if not compound:
         return TermFacts()
-    known = {atom.label: atom for atom in given}
+    known = {atom.label: atom for atom in all_atoms}
     # Each atom comes with the atom of a criterion for which it is there, which limits how many there are.
     queue = [(atom, atom.label) for atom in known.values() if atom.term in compound]
     facts: list[TermFact] = []
@@ -177,7 +177,7 @@ def _state_equality(atom: Atom, condition: Condition | None, terms: _TermReader)
 
 
 def _expand_pieces(
-    atom: Atom, leaf: Leaf, attributes: Iterable[DefinedAttribute], terms: _TermReader
+    atom: Atom, leaf: Leaf, attributes: Sequence[DefinedAttribute], terms: _TermReader
 ) -> Iterator[_Step]:
     """Yield the fact that an atom is, among the sources of each member of a concatenation, the atom of that member.
 

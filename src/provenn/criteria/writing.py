@@ -29,6 +29,7 @@ __all__ = [
     "make_spark_style",
     "quote_name",
     "read_region_constant",
+    "with_identities",
     "with_names",
     "write",
 ]
@@ -43,6 +44,7 @@ _LIKE = frozenset(["like", "ilike", "rlike"])
 _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply", "/": "try_divide", "%": "try_mod"}
 _MOST_INTERVALS = 50  # the maximum of separate intervals in SQL for Spark
 _MOST_REGIONS = 4  # the maximum of separate regions in SQL for Spark
+_CONSTRUCTORS = frozenset(["array", "list"])  # names that begin an array before a bracket
 _ROUND = "0.:' DFBLSY"  # trailing characters of round numbers and full minutes
 _COMPARISONS = {  # by whether less, equal and greater fulfil the comparison
     (True, False, False): "<",
@@ -115,6 +117,20 @@ def with_names(text: str, names: Mapping[AttributeIdentity, str]) -> str:
     return _IDENTITY.sub(insert_name, text)
 
 
+def with_identities(text: str, identities: Mapping[AttributeIdentity, AttributeIdentity]) -> str:
+    """Return a canonical text, or a label, with other identities.
+
+    >>> with_identities("`pairs.vmag` < 6.0D", {"pairs.vmag": "hip.vmag"})
+    '`hip.vmag` < 6.0D'
+    """
+
+    def replace_identity(match: re.Match[str]) -> str:
+        identity = None if match[1] is None else AttributeIdentity(match[1].replace("``", "`"))
+        return match[0] if identity is None or identity not in identities else backquoted(identities[identity])
+
+    return _IDENTITY.sub(replace_identity, text)
+
+
 def identities_in(text: str) -> tuple[AttributeIdentity, ...]:
     """Return the identities that a canonical text, or a label, mentions, without repetitions.
 
@@ -170,7 +186,8 @@ def _write_call(call: Call, style: Style) -> SqlPiece:
         case "case":
             return SqlPiece(_write_case(pieces), _ATOM)
         case "field":
-            return SqlPiece(f"{pieces[0].parenthesize(_ATOM)}[{pieces[1].text}]", _ATOM)
+            whole = pieces[0].parenthesize(_ATOM)
+            return SqlPiece(f"{f'({whole})' if whole.lower() in _CONSTRUCTORS else whole}[{pieces[1].text}]", _ATOM)
         case operator if operator in _LIKE:
             escape = f" ESCAPE {pieces[2].text}" if len(pieces) > 2 else ""
             left, right = (piece.parenthesize(_BITWISE) for piece in pieces[:2])
@@ -322,7 +339,7 @@ def _write_value_leaf(term: Node, where: Ranges, at_null: bool | None, style: St
     text = _write_node(term, style).parenthesize(_BITWISE)
     if at_null is not None and not where.cuts and where.first != at_null:
         return SqlPiece(f"{text} IS {'' if at_null else 'NOT '}NULL", _PREDICATE)
-    pushed = style.spark and isinstance(term, ColumnNode) and term.type in (FLOAT, DOUBLE)
+    pushed = style.spark and _is_stored(term) and term.type in (FLOAT, DOUBLE)
     piece = _write_ranges(text, term.type, where, style, pushed=pushed)
     if at_null is None:
         return piece
@@ -331,11 +348,18 @@ def _write_value_leaf(term: Node, where: Ranges, at_null: bool | None, style: St
     return SqlPiece(f"{piece.parenthesize(_AND)} AND {text} IS NOT NULL", _AND)
 
 
+def _is_stored(node: Node) -> bool:
+    """Tell whether files store the values of a node: those of a column, or of a field of one."""
+    while isinstance(node, Call) and node.operator == "field":
+        node = node.arguments[0]
+    return isinstance(node, ColumnNode)
+
+
 def _write_ranges(text: str, kind: Type, where: Ranges, style: Style, *, pushed: bool) -> SqlPiece:
     """Write that a value lies in some ranges.
 
-    A filter on a floating-point column is pushed into the files, whose statistics ignore NaN and order -0.0 below 0.0.
-    So NaN is tested explicitly where the ranges contain it, and zero is written as a range.
+    A filter on a floating-point column or field is pushed into the files, whose statistics ignore NaN and order -0.0
+    below 0.0. So NaN is tested explicitly where the ranges contain it, and zero is written as a range.
     """
     if not where.cuts:
         return SqlPiece(f"{text} {'=' if where.first else '<>'} {text}", _PREDICATE)

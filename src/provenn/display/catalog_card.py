@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from provenn.display.figure import shorten_label
 from provenn.display.markup import Element, make_element, render
 
-__all__ = ["Card", "Table", "card_html", "proof_html", "reason_html", "relation_html"]
+__all__ = ["Card", "Table", "bounds_html", "card_html", "proof_html", "reason_html", "relation_html"]
 
 _MOST_ROWS = 40
 _LONGEST = 400
@@ -124,6 +124,15 @@ def relation_html(words: str, reasons: Sequence[tuple[str, str]], hypercubes: st
     """Return the relation of two catalogs as HTML: in words, with reasons, caveats, and hypercubes."""
     heading = render(make_element("p", make_element("strong", shorten_label(words, _LONGEST))))
     return _join_parts([heading, *_list_reasons(reasons), *_list_caveats(caveats), hypercubes])
+
+
+def bounds_html(
+    words: str, proofs: Sequence[str], reasons: Sequence[tuple[str, str]], caveats: Sequence[str] = ()
+) -> str:
+    """Return the bounds of a number of sources as HTML: in words, with their inequalities, reasons and caveats."""
+    heading = render(make_element("p", make_element("strong", shorten_label(words, _LONGEST))))
+    inequalities = [render(make_element("p", shorten_label(proof, _LONGEST))) for proof in proofs]
+    return _join_parts([heading, *inequalities, *_list_reasons(reasons), *_list_caveats(caveats)])
 
 
 def reason_html(statement: str, because: str) -> str:

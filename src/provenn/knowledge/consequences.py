@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from provenn.catalogs.defined_attributes import DefinedAttributes
+from provenn.catalogs.pair_sets import lift_label
 from provenn.catalogs.restoring import facts_of
 from provenn.criteria import Atom, build_theory, derive_term_facts, order_facts, region_facts, without_cells
+from provenn.criteria.term_facts import FindAttribute
 from provenn.definitions.ancestors import StoredDefinition
 from provenn.digests import CatalogDigest
+from provenn.knowledge.pair_facts import find_pair_facts
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Knowledge, Statement, outside
 
@@ -25,6 +29,7 @@ class FactOrigin:
     ----------
     kind
         "definition" of a catalog; "criterion": follows from the order of values, or from what terms are made of;
+        "values": follows from the values that functions of a term have together;
         "sky": follows from the positions of regions; "declared" or "observed"; or "open universe": some object of the
         population is in none of its base sets.
     catalog
@@ -36,7 +41,7 @@ class FactOrigin:
         which the statement compares it, over identities; the condition is empty where sets of sources are in it.
     """
 
-    kind: Literal["definition", "criterion", "sky", "declared", "observed", "open universe"]
+    kind: Literal["definition", "criterion", "values", "sky", "declared", "observed", "open universe"]
     catalog: CatalogDigest | None = None
     fact: int | None = None
     reduction: tuple[str, str] | None = None
@@ -96,14 +101,13 @@ class TracedKnowledge:
         if readable != facts:
             shorter = Knowledge(readable, open_universe=False).explain(statement)
             facts = facts if shorter is None else shorter.facts
-        reasons = (
-            (fact, FactOrigin("criterion") if fact in from_theory else self._find_origin(fact)) for fact in facts
-        )
+        reasons = ((fact, FactOrigin("criterion")) if fact in from_theory else self.cite(fact) for fact in facts)
         return tuple(sorted(reasons, key=lambda reason: reason[1].kind != "definition"))
 
-    def _find_origin(self, fact: Statement) -> FactOrigin:
+    def cite(self, fact: Statement) -> CitedFact:
+        """Return a statement of the knowledge with its origin."""
         known = self.knowledge.facts
-        return self.origins[known.index(fact)] if fact in known else FactOrigin("sky")
+        return fact, self.origins[known.index(fact)] if fact in known else FactOrigin("sky")
 
 
 def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fact] = ()) -> TracedKnowledge:
@@ -130,14 +134,10 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
         if definition.is_base_set:
             bases.setdefault(definition.population, []).append(digest)
     find_attribute = DefinedAttributes(known_definitions).find
-    reduced = derive_term_facts(atoms, find_attribute)
-    atoms += reduced.atoms
-    sourced = [
-        (fact.statement, FactOrigin("criterion", reduction=(fact.label, fact.condition))) for fact in reduced.facts
-    ]
-    sourced += [(statement, FactOrigin("criterion")) for statement in (*reduced.relations, *order_facts(atoms))]
-    sourced += [(statement, FactOrigin("sky")) for statement in region_facts(atoms)]
+    sourced, smaller_atoms = _relate_atoms(atoms, find_attribute)
+    atoms += smaller_atoms
     sourced += from_definitions
+    sourced += _relate_pairs(known_definitions, atoms, find_attribute)
     recorded = tuple(facts)
     sourced += [(fact.statement, FactOrigin(fact.origin, fact=fact.id)) for fact in recorded]
     # The object outside all base sets may fulfil any criterion, so that this statement names no criteria.
@@ -148,3 +148,34 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
         tuple(origin for _, origin in sourced),
         recorded,
     )
+
+
+def _relate_atoms(atoms: Iterable[Atom], find_attribute: FindAttribute) -> tuple[list[CitedFact], tuple[Atom, ...]]:
+    """Return the facts between the atoms of criteria, and the further atoms in these facts."""
+    known = tuple(atoms)
+    reduced = derive_term_facts(known, find_attribute)
+    related = (*known, *reduced.atoms)
+    cited: list[CitedFact] = [
+        (fact.statement, FactOrigin("criterion", reduction=(fact.label, fact.condition))) for fact in reduced.facts
+    ]
+    cited += [(statement, FactOrigin("values")) for statement in reduced.relations]
+    cited += [(statement, FactOrigin("criterion")) for statement in order_facts(related)]
+    cited += [(statement, FactOrigin("sky")) for statement in region_facts(related)]
+    return cited, reduced.atoms
+
+
+def _relate_pairs(
+    definitions: Sequence[StoredDefinition], atoms: Iterable[Atom], find_attribute: FindAttribute
+) -> list[CitedFact]:
+    """Return the facts about pairs; the facts between atoms hold for the sources on each side as well."""
+    pairs = find_pair_facts(definitions, atoms)
+    if pairs is None:
+        return []
+    cited: list[CitedFact] = [(statement, FactOrigin("sky")) for statement in pairs.order]
+    for side, lifted in pairs.lifted.items():
+        related, _ = _relate_atoms(lifted.values(), find_attribute)
+        cited += [
+            (statement.relabelled(partial(lift_label, side)), FactOrigin(origin.kind)) for statement, origin in related
+        ]
+    cited += [(statement, FactOrigin("definition", catalog=digest)) for digest, statement in pairs.statements]
+    return cited

@@ -16,7 +16,7 @@ from provenn.gate.entrances import entrance
 from provenn.logic.statements import And, Not, Or, Property, SetComparison, Statement
 from provenn.logic.terms import PRECEDENCE, Op, Term
 
-__all__ = ["statement"]
+__all__ = ["parse_set", "statement"]
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -90,6 +90,23 @@ def statement(text: str) -> Statement:
     return _Parser(text).parse()
 
 
+@entrance("set expression", "types")
+def parse_set(text: str) -> Term:
+    """Parse a set expression: the part of the syntax of statements without comparisons.
+
+    Raises
+    ------
+    StatementError
+        If the text is not a set in this syntax.
+
+    Examples
+    --------
+    >>> parse_set("A & B - C")
+    Term('A & B - C')
+    """
+    return _Parser(text).parse_set()
+
+
 def _tokenize(text: str) -> Iterator[_Token]:
     position = 0
     while True:
@@ -112,12 +129,18 @@ class _Parser:
         self.operators: list[_Token] = []  # operators, "(" and the names of properties
 
     def parse(self) -> Statement:
+        return self.as_statement(self.read_operand())
+
+    def parse_set(self) -> Term:
+        return self.as_term(self.read_operand())
+
+    def read_operand(self) -> _Operand:
         expects_operand = True
         tokens = _tokenize(self.text)
         for token in tokens:
             expects_operand = self.take_operand(token, tokens) if expects_operand else self.take_operator(token)
         (operand,) = self.operands
-        return self.as_statement(operand)
+        return operand
 
     def fail(self, problem: str, column: int, hint: str = _GRAMMAR) -> NoReturn:
         raise StatementError(problem, self.text, column, hint=hint)

@@ -17,7 +17,7 @@ from provenn.sky.polygons import polygon
 from provenn.sky.positions import DEGREES, find_position_attributes, read_angle_unit
 from provenn.sky.region import Region
 
-__all__ = ["FUNCTIONS", "abridged", "criterion_on", "is_text", "read_call", "region_of"]
+__all__ = ["FUNCTIONS", "abridged", "criterion_on", "is_text", "read_call", "region_of", "split_position"]
 
 FUNCTIONS: dict[str, tuple[int, int | None]] = {
     "in_box": (6, 6),
@@ -133,8 +133,26 @@ def read_call(text: str) -> tuple[str, Region] | None:
     function, bracket, rest = text.partition("(")
     if not bracket or function not in FUNCTIONS:
         return None
+    ra, dec, *constants = _split_arguments(rest)
+    if is_text(function):
+        return f"{ra}, {dec}", region_of(function, [constants[0].strip("'")])
+    return f"{ra}, {dec}", region_of(function, [float(constant.removesuffix("D")) for constant in constants])
+
+
+def split_position(position: str) -> tuple[str, str]:
+    """Return the canonical texts of right ascension and declination in a position that `read_call` returned.
+
+    >>> split_position("pmod(`x.ra`, 360.0D), `x.dec`")
+    ('pmod(`x.ra`, 360.0D)', '`x.dec`')
+    """
+    ra, dec = _split_arguments(position)
+    return ra, dec
+
+
+def _split_arguments(text: str) -> list[str]:
+    """Return the arguments at the beginning of a text, up to the end of the text or the bracket that closes them."""
     arguments, depth = [""], 0
-    for part in _CALL_PART.findall(rest):
+    for part in _CALL_PART.findall(text):
         depth += (part == "(") - (part == ")")
         if depth < 0:
             break
@@ -142,7 +160,4 @@ def read_call(text: str) -> tuple[str, Region] | None:
             arguments.append("")
         else:
             arguments[-1] += part
-    ra, dec, *constants = (argument.strip() for argument in arguments)
-    if is_text(function):
-        return f"{ra}, {dec}", region_of(function, [constants[0].strip("'")])
-    return f"{ra}, {dec}", region_of(function, [float(constant.removesuffix("D")) for constant in constants])
+    return [argument.strip() for argument in arguments]

@@ -22,12 +22,15 @@ from provenn.sky.boxes import Box
 from provenn.sky.cells import DEEPEST, Integers, build_base_cells, build_cells
 from provenn.sky.cones import Cone
 from provenn.sky.mocs import Moc
-from provenn.sky.points import MARGIN, measure_separation
+from provenn.sky.points import MARGIN, Points, measure_separation
+from provenn.sky.polygons import Polygon
 from provenn.sky.region import INSIDE, OUTSIDE, Region
 
-__all__ = ["RegionRelation", "apart", "relation", "within"]
+__all__ = ["RegionRelation", "apart", "is_divided", "is_inside", "relation", "within"]
 
 _MOST_CELLS = 4096
+_SAMPLES = 5
+_SURE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,21 @@ def apart(region: Region, other: Region) -> bool:
 def within(region: Region, other: Region) -> bool:
     """Tell whether a region surely lies in another."""
     return relation(region, other).within
+
+
+@lru_cache(maxsize=10_000)
+def is_divided(box: Box, region: Region) -> bool:
+    """Tell whether a few positions of a box show that a region holds some of the box and not all of it.
+
+    False says nothing: the positions decide quickly about most boxes that `relation` would search in vain.
+    """
+    if not isinstance(region, Cone | Polygon):
+        return False
+    ra = np.linspace(box.ra_from, box.ra_from + box.breadth, _SAMPLES) % 360
+    dec = np.linspace(box.dec_from, box.dec_to, _SAMPLES)
+    points = Points.at(np.tile(ra, _SAMPLES), np.repeat(dec, _SAMPLES))
+    inside, sure = region.holds(points), region.from_border(points) > MARGIN
+    return bool((inside & sure).any() and (~inside & sure).any())
 
 
 @lru_cache(maxsize=100_000)
@@ -165,3 +183,13 @@ def _is_in_right_ascensions(ra: float, box: Box) -> bool:
     if box.ra_from < box.ra_to:
         return box.ra_from <= ra <= box.ra_to
     return ra >= box.ra_from or ra <= box.ra_to
+
+
+def is_inside(region: Region, ra: float, dec: float) -> bool | None:
+    """Tell whether a position lies in a region; None if that is not sure, near the border or for a MOC."""
+    points = Points.at(ra % 360, dec)
+    if isinstance(region, Box) and 0 <= ra < 360:
+        return bool(region.holds(points)[0])
+    if not isinstance(region, Cone | Polygon) or region.from_border(points)[0] <= _SURE:
+        return None
+    return bool(region.holds(points)[0])

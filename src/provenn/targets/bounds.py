@@ -7,10 +7,13 @@ the steps use it too. An estimate is shown beside the bounds. New sources of bou
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import combinations
 
 from provenn.catalogs import Extent
 from provenn.display.row_counts import Rows
+from provenn.errors import ContradictionError
+from provenn.logic.counting import bound_count, count
 from provenn.targets.costs import estimate_rows, is_grounded
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene, split_intersection
@@ -24,6 +27,9 @@ Bounds = tuple[int, int | None]
 _MOST_COMPARED = 64
 """How many counted sets are compared with the request by proof."""
 
+
+_MOST_TOGETHER = 24
+"""How many counts are considered together for the bounds of a plan."""
 
 _MOST_MEMBERS = 8
 """How many members a union may have for its members to be compared with one another."""
@@ -49,11 +55,31 @@ def bound_answer_rows(scene: Scene, steps: Iterable[PlanStep]) -> Rows:
             bounds.append((0, number))
         if scene.is_certain(scene.state_inside(counted_extent, extent)):
             bounds.append((number, None))
+    bounds += _bound_by_counts(scene, extent)
     low, high = _intersect_bounds(bounds)
     if high is not None and low > high:  # a later alternative depends on a false declared fact
         low, high = _intersect_bounds([bounds[0], *bounds[len(alternatives) :]])
     grounded = [estimate_rows(scene, step) for step in alternatives[::-1] if is_grounded(scene, step)]
     return Rows.between(low, high, grounded[0] if grounded else None)
+
+
+def _bound_by_counts(scene: Scene, extent: Extent) -> list[Bounds]:
+    """Return the bounds that all counts together prove, by `provenn.logic.counting`; none without several counts.
+
+    Sound: the counts rest on no declared fact, and neither does the knowledge here. Only few counts are considered, so
+    that planning stays fast; `Archive.bounds` considers all.
+    """
+    counted = {
+        catalog.extent.digest: catalog.digest for catalog in scene.catalogs if catalog.extent.digest in scene.rows
+    }
+    if extent.digest in counted or not 1 < len(counted) <= _MOST_TOGETHER:
+        return []
+    if extent.digest not in scene.answers:
+        counts = [count(label, scene.rows[digest]) for digest, label in counted.items()]
+        with suppress(ContradictionError):  # reported where facts and counts are recorded
+            proved = bound_count(scene.undeclared_knowledge.knowledge, scene.build_term(extent), counts)
+            scene.answers[extent.digest] = proved.low, proved.high
+    return [scene.answers[extent.digest]] if extent.digest in scene.answers else []
 
 
 def _iterate_counted(scene: Scene) -> Iterable[tuple[Extent, int]]:

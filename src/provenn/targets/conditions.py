@@ -49,7 +49,7 @@ def _write_all(context: _ConditionContext, remaining: dict[str, Extent]) -> str:
     """Return the condition that a row is in all of some sets."""
     texts = []
     deadline.check()
-    for condition in context.scene.conditions:
+    for condition, _ in context.scene.selections:
         extent = condition.extent
         own = split_intersection(extent)
         if extent.label is not None or not own.keys() & remaining.keys():

@@ -1,15 +1,16 @@
 """Approximate costs of plans: enough to choose between equivalent steps.
 
 Costs are in values read. Reading a value from a file costs 1, deriving a value by SQL a tenth; a Python calculator
-costs a thousand for each source, a join ten for each input row. Counted rows are known; others are estimated: a
-criterion keeps a third.
+costs a thousand for each source, a join ten for each input row. Counted rows are known; others are estimated: see
+`provenn.targets.selectivity`.
 """
 
 from __future__ import annotations
 
 from provenn.criteria import AttributeIdentity
 from provenn.targets.match_steps import Match, Matched
-from provenn.targets.scene import Scene, split_intersection
+from provenn.targets.scene import Scene
+from provenn.targets.selectivity import KEPT_SHARE, estimate_kept_share
 from provenn.targets.steps import (
     Calculate,
     Combine,
@@ -32,7 +33,6 @@ DERIVED_COST = 0.1
 CALCULATED_COST = 1000.0
 JOINED_COST = 10.0
 UNKNOWN_ROWS = 1_000_000
-KEPT_SHARE = 1 / 3
 
 
 def estimate_rows(scene: Scene, step: PlanStep) -> float:
@@ -56,7 +56,7 @@ def _compute_estimate(scene: Scene, step: PlanStep) -> float:
         case FragmentScan(fragment=fragment):
             return float(fragment.rows)
         case Select():
-            return estimate_rows(scene, step.input) * KEPT_SHARE ** min(3, len(split_intersection(step.condition)))
+            return estimate_rows(scene, step.input) * estimate_kept_share(scene, step.condition)
         case Restrict() | Exclude() | Matched():
             return estimate_rows(scene, step.input) * KEPT_SHARE
         case Match():

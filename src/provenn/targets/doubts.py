@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from contextlib import suppress
 from itertools import permutations
@@ -12,9 +13,12 @@ from provenn.digests import CatalogDigest
 from provenn.errors import ContradictionError, PopulationError
 from provenn.knowledge import counts, verified_keys
 from provenn.knowledge.consequences import build_knowledge
+from provenn.knowledge.declarations import suspend_fact
+from provenn.knowledge.known_counts import collect_counts
 from provenn.knowledge.observations import observe_fact
-from provenn.knowledge.stored_facts import Fact, read_closed_cone
+from provenn.knowledge.stored_facts import SUSPENDED, Fact, get_fact, read_closed_cone
 from provenn.logic import Statement, nonempty, subset
+from provenn.logic.counting import find_count_conflict
 from provenn.logic.terms import Term
 from provenn.targets.known import collect_knowledge, find_touching_facts
 
@@ -51,6 +55,9 @@ def refuse_by_counts(writing: Writing, fact: Fact) -> None:
             conflict = build_knowledge(definitions, (*facts, observed)).knowledge.conflict()
             if conflict is not None:
                 raise ContradictionError(conflict)
+    count_conflict = find_count_conflict(knowledge, collect_counts(writing, definitions))
+    if count_conflict is not None:
+        raise ContradictionError(count_conflict)
 
 
 def _suspend_contradicted(writing: Writing, catalog: Catalog) -> list[Fact]:
@@ -70,7 +77,43 @@ def _suspend_contradicted(writing: Writing, catalog: Catalog) -> list[Fact]:
             with suppress(ContradictionError, PopulationError):
                 suspended += observe_fact(writing, _state_larger(larger, smaller), reason).suspended
                 known = collect_knowledge(writing, catalog)
-    return suspended
+    return suspended + _suspend_by_inequality(writing, catalog)
+
+
+def _suspend_by_inequality(writing: Writing, catalog: Catalog) -> list[Fact]:
+    """Suspend declared facts that several counts together contradict; return them.
+
+    Two disjoint parts, for example, cannot have more sources together than the whole. If catalogs are hidden from
+    people, only facts of the person who counts are suspended: others may not know the counts.
+    """
+    suspended: list[Fact] = []
+    definitions, facts = read_closed_cone(writing, [catalog.digest])
+    known_counts = collect_counts(writing, definitions)
+    while True:
+        declared = [fact for fact in facts if fact.origin == "declared"]
+        if not declared:
+            return suspended
+        with suppress(ContradictionError):  # facts that contradict each other without counts are reported elsewhere
+            conflict = find_count_conflict(build_knowledge(definitions, facts).knowledge, known_counts)
+            doubted = [
+                fact
+                for fact in declared
+                if conflict is not None
+                and fact.statement in conflict.facts
+                and (writing.viewer is None or fact.declared_by == writing.who)
+            ]
+            for fact in doubted:
+                listing = ", ".join(map(str, conflict.counts)) if conflict else ""
+                suspend_fact(writing, fact.id, f"{SUSPENDED}contradicted by counts: {_shorten_digests(listing)}")
+                suspended.append(get_fact(writing, fact.id))
+            if doubted:
+                facts = tuple(fact for fact in facts if fact not in doubted)
+                continue
+        return suspended
+
+
+def _shorten_digests(text: str) -> str:
+    return re.sub("[0-9a-f]{64}", lambda digest: digest[0][:12], text)
 
 
 def _read_counts(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, int]:

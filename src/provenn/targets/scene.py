@@ -41,6 +41,8 @@ class Scene:
         Sentences about useful fragments left unread because another platform computed them.
     estimates, costs, bounds
         Caches of `provenn.targets.costs` and `provenn.targets.bounds`, by step signature.
+    answers
+        A cache of `provenn.targets.bounds`: the bounds that all counts together prove, by digest of the extent.
     views
         A cache of `provenn.targets.supplies`: views of members of stored concatenations.
     used_statements
@@ -55,6 +57,7 @@ class Scene:
     estimates: dict[int, float] = field(default_factory=dict, repr=False)
     costs: dict[tuple[int, frozenset[AttributeIdentity]], float] = field(default_factory=dict, repr=False)
     bounds: dict[int, tuple[int, int | None]] = field(default_factory=dict, repr=False)
+    answers: dict[str, tuple[int, int | None]] = field(default_factory=dict, repr=False)
     views: dict[tuple[int, tuple[CatalogDigest, ...], int], PlanStep | None] = field(default_factory=dict, repr=False)
     used_statements: list[Statement] = field(default_factory=list, repr=False)
     _catalog_labels: dict[str, str] = field(default_factory=dict, repr=False)
@@ -62,7 +65,7 @@ class Scene:
     _undeclared: list[TracedKnowledge] = field(default_factory=list, repr=False)
     _defined: list[Knowledge] = field(default_factory=list, repr=False)
     _definitions: dict[AttributeIdentity, Derive | Calculate] = field(default_factory=dict, repr=False)
-    _conditions: dict[str, Condition] = field(default_factory=dict, repr=False)
+    _selections: dict[str, tuple[Condition, Catalog]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for catalog in reversed(self.catalogs):
@@ -193,14 +196,14 @@ class Scene:
         return self._definitions.get(identity)
 
     @property
-    def conditions(self) -> Iterable[Condition]:
-        """The conditions of all selections in the lineage, each set once."""
-        if not self._conditions:
+    def selections(self) -> Iterable[tuple[Condition, Catalog]]:
+        """The conditions of all selections in the lineage, each set once, with the first catalog that selects by it."""
+        if not self._selections:
             for catalog in cone(*self.catalogs):
                 condition = catalog.find_condition()
                 if condition is not None:
-                    self._conditions.setdefault(condition.extent.digest, condition)
-        return self._conditions.values()
+                    self._selections.setdefault(condition.extent.digest, (condition, catalog))
+        return self._selections.values()
 
     # -- data ----------------------------------------------------------------------------------------------------
 

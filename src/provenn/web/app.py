@@ -18,6 +18,7 @@ from provenn.web.failures import add_failure_handlers
 from provenn.web.job_threads import JobLimits
 from provenn.web.pages import (
     audit,
+    bounds,
     catalog,
     catalogs,
     compare,
@@ -61,6 +62,7 @@ _PAGES: Final[tuple[APIRouter, ...]] = (
     target.router,
     jobs.router,
     knowledge.router,
+    bounds.router,
     runs.router,
     audit.router,
     quota.router,

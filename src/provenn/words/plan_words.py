@@ -160,10 +160,11 @@ class _PictureBuilder:
         if rule.before.extent.digest == step.extent.digest:
             return _DropReason(rule, rule.because)
         fragments_read = sorted(find_reused_fragments(rule.after) - find_reused_fragments(rule.before))
-        return _DropReason(
-            rule,
-            f"fragment #{fragments_read[0]} is read instead" if fragments_read else "no remaining step needs it",
-        )
+        if not fragments_read:
+            return _DropReason(rule, "no remaining step needs it")
+        rows = next(scan.fragment.rows for scan in self.plan.scene.fragments if scan.fragment.id == fragments_read[0])
+        stored = Rows.exactly(rows).with_noun("source")
+        return _DropReason(rule, f"fragment #{fragments_read[0]} with {stored} is read instead")
 
     # -- the executed steps --------------------------------------------------------------------------------------------
 

@@ -144,7 +144,7 @@ class _ConditionWriter:
     def write_all(self, remaining: dict[str, Extent]) -> str:
         """Return the text of the condition that a row is in all of some sets."""
         texts = []
-        for condition in self.scene.conditions:
+        for condition, _ in self.scene.selections:
             own = split_intersection(condition.extent)
             if own.keys() <= remaining.keys():
                 texts.append(abridged(" ".join(condition.text.split())))

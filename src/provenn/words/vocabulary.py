@@ -9,6 +9,7 @@ from itertools import chain
 from provenn.catalogs import Catalog
 from provenn.catalogs.caveats import describe_caveat
 from provenn.catalogs.cross_match import describe_match
+from provenn.catalogs.pair_sets import split_lifted_label
 from provenn.criteria import AttributeIdentity, abridged, identities_in, plain_text
 from provenn.database.transactions import Reading
 from provenn.definitions import base_locations, catalog_names
@@ -114,7 +115,9 @@ class Vocabulary:
         definitions
             Further catalogs to describe, besides the catalogs of the facts.
         """
-        labels = dict.fromkeys([*definitions, *(label for statement in facts for label in statement.labels)])
+        whole_labels = [*definitions, *(label for statement in facts for label in statement.labels)]
+        lifted = (lifted_parts[1] for label in whole_labels if (lifted_parts := split_lifted_label(label)))
+        labels = dict.fromkeys([*whole_labels, *lifted])
         cited = [label for label in labels if is_catalog_label(label)]
         catalogs = get_catalogs(reading, cited) if cited else {}
         made_from = (dependency.digest for digest in cited for dependency in catalogs[digest].dependencies)
@@ -136,6 +139,10 @@ class Vocabulary:
 
     def word(self, label: str) -> str:
         """Return the word for a label."""
+        lifted_parts = split_lifted_label(label)
+        if lifted_parts is not None:
+            side, inner = lifted_parts
+            return f"{side} in {self.word(inner)}" if is_catalog_label(inner) else f"{side} where {self.word(inner)}"
         return self.words.get(label) or self._describe_match(label) or describe_criterion(label, self.attributes)
 
     def _describe_match(self, label: str) -> str | None:
@@ -232,6 +239,8 @@ class Vocabulary:
                 if len(names) > 1:
                     return f"by the values of {join_words(names)}"
                 return "by the order of the values"
+            case FactOrigin("values"):
+                return "by the values that occur together"
             case FactOrigin("sky"):
                 return "by their positions on the sky"
             case _:

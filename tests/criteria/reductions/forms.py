@@ -93,7 +93,7 @@ def _days():
     constant = st.sampled_from(DATES).map(quoted)
     dates = st.one_of(
         column,
-        _join("trunc({}, {})", column, _pick("'year'", "'MONTH'", "'week'", "'no'")),
+        _join("trunc({}, {})", column, _pick("'year'", "'MONTH'", "'Quarter'", "'week'", "'no'")),
         _join("last_day({})", column),
         _join("date_add({}, {})", column, _pick("1", "-31", "2147483647")),
         _join("date_sub({}, 7)", column),

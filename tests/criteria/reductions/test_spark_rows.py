@@ -90,6 +90,10 @@ CASES = {
             ["0", "5", "-3", "1.5"],
         ),
     ),
+    "floats rounded as doubles": (
+        "float",
+        compare(["round(CAST(x AS DOUBLE), 2)", "bround(x + 0D, 1)"], ["0.25", "1e13D", "1e30D", "-0.1"]),
+    ),
     "rounded integers": ("int", compare(["floor(x)", "ceil(x)", "round(x)", "bround(x, 2)"], ["0", "5"])),
     "casts of doubles": (
         "double",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from provenn.archive import declaring, proved_answers
+from provenn.archive import bounding, declaring, proved_answers
+from provenn.archive.bounds import Bounds
 from provenn.archive.comparison import Comparison
 from provenn.archive.concatenations import list_unproved_concatenations
 from provenn.archive.handle import Catalog
@@ -14,6 +15,7 @@ from provenn.archive.relation import Relation, Summary
 from provenn.archive.verbs.part import ArchivePart
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Knowledge, Statement
+from provenn.logic.terms import Term
 from provenn.people.visibility import Visibility
 
 __all__ = ["Knowing"]
@@ -22,12 +24,28 @@ __all__ = ["Knowing"]
 class Knowing(ArchivePart):
     """Methods of an archive about knowledge: how catalogs relate, proofs, and declared facts."""
 
-    def relate(self, left: Catalog | str, right: Catalog | str) -> Relation:
-        """Return how two catalogs relate, proved from their lineage and declared facts."""
-        return proved_answers.ask_relation(self.context, left, right)
+    def relate(self, left: Catalog | str, right: Catalog | str, *, why: bool = False) -> Relation:
+        """Return how two catalogs relate, proved from their lineage and declared facts.
 
-    def compare(self, *which: Catalog | str) -> Comparison:
+        Parameters
+        ----------
+        left, right
+            The catalogs.
+        why
+            Whether to look for the closest statements that are proved, and for possible rows that only one of the
+            catalogs would hold.
+        """
+        return proved_answers.ask_relation(self.context, left, right, why=why)
+
+    def compare(self, *which: Catalog | str, why: bool = False) -> Comparison:
         """Return all knowledge about two or three catalogs together: possible worlds, regions, pairs, and reasons.
+
+        Parameters
+        ----------
+        which
+            The catalogs.
+        why
+            Whether to look for witnesses, as `relate` does.
 
         Raises
         ------
@@ -36,7 +54,7 @@ class Knowing(ArchivePart):
         PopulationError
             If the catalogs belong to different populations.
         """
-        return proved_answers.ask_comparison(self.context, which)
+        return proved_answers.ask_comparison(self.context, which, why=why)
 
     def relations(self, which: Catalog | str, others: Iterable[Catalog | str]) -> Sequence[tuple[Catalog, Summary]]:
         """Return how a catalog relates to several other catalogs, summarized as by `relate`, without reasons."""
@@ -44,7 +62,12 @@ class Knowing(ArchivePart):
         return [(Catalog(self, digest), summary) for digest, summary in summaries]
 
     def prove(
-        self, question: str | Statement, *, given: Collection[str | Statement] = (), budget: float | None = None
+        self,
+        question: str | Statement,
+        *,
+        given: Collection[str | Statement] = (),
+        budget: float | None = None,
+        why: bool = False,
     ) -> Proof:
         """Return whether a statement about catalogs holds; names in the statement are names of catalogs.
 
@@ -56,8 +79,28 @@ class Knowing(ArchivePart):
             Additional facts, assumed for this question only.
         budget
             The seconds after which the search for a proof stops; the verdict is then unknown.
+        why
+            Whether to look, where the statement is not proved, for the closest statements that are proved, and for
+            possible rows with which it would be false.
         """
-        return proved_answers.ask_proof(self.context, question, given, budget)
+        return proved_answers.ask_proof(self.context, question, given, budget, why=why)
+
+    def bounds(self, which: Catalog | str | Term) -> Bounds:
+        """Return the least and the most sources that a catalog or an expression can have, without reading data.
+
+        Parameters
+        ----------
+        which
+            A catalog, or an expression such as ``"A & B - C"``; names in it are names of catalogs.
+
+        Raises
+        ------
+        ContradictionError
+            If counts contradict facts. The error carries the minimal conflict.
+        StatementError, UnknownCatalogError, PopulationError
+            If the expression is invalid, names no catalog, or catalogs of different populations.
+        """
+        return self.context.read(bounding.bound_sources, which)
 
     def declare(
         self,

@@ -30,13 +30,14 @@ from provenn.criteria.reductions.arithmetic import reduce_arithmetic
 from provenn.criteria.reductions.bits import reduce_bitwise
 from provenn.criteria.reductions.casts import reduce_cast
 from provenn.criteria.reductions.choices import reduce_choice
+from provenn.criteria.reductions.constants import reduce_constant
 from provenn.criteria.reductions.dates import reduce_date
 from provenn.criteria.reductions.extremes import reduce_extreme
 from provenn.criteria.reductions.library import estimate_library_call
 from provenn.criteria.reductions.remainders import reduce_remainder
 from provenn.criteria.reductions.rounding import reduce_rounding
 from provenn.criteria.reductions.texts import estimate_position, reduce_text
-from provenn.criteria.reductions.truths import reduce_constant, reduce_truth
+from provenn.criteria.reductions.truths import reduce_truth
 
 __all__ = ["ESTIMATES", "REDUCTIONS", "Estimate", "Reduction"]
 

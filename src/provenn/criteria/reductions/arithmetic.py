@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from provenn.criteria.domains import decode_number, encode_double, encode_float
-from provenn.criteria.folding import evaluate, round_to_scale, round_twice
+from provenn.criteria.folding import round_to_scale, round_twice
 from provenn.criteria.nodes import Call, Condition, Node, Truth
 from provenn.criteria.ranges import Ranges
+from provenn.criteria.reductions.constants import evaluate_constant
 from provenn.criteria.reductions.monotone import MonotonePart, pull_back, split_numbers
 from provenn.criteria.types import DOUBLE, FLOAT, Type
 
@@ -46,7 +47,7 @@ def reduce_arithmetic(term: Node, where: Ranges) -> Condition | None:
 
 def _reduce_binary(term: Call, left: Node, right: Node, where: Ranges) -> Condition | None:
     """Reduce an operation on a term and a constant."""
-    first, second = evaluate(left), evaluate(right)
+    first, second = evaluate_constant(left), evaluate_constant(right)
     constant, inner = (first, right) if first else (second, left)
     if constant is None or (first and second):
         return None

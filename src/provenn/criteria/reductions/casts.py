@@ -58,11 +58,11 @@ def _reduce_to_boolean(inner: Node, where: Ranges) -> Condition | None:
 
 def _reduce_from_boolean(inner: Node, kind: Type, where: Ranges) -> Condition:
     """Reduce a cast of a Boolean to a number: 1 for TRUE, 0 for FALSE."""
-    one = {FLOAT: encode_float(1.0), DOUBLE: encode_double(1.0)}.get(kind, 10**kind.scale)
+    true_key = {FLOAT: encode_float(1.0), DOUBLE: encode_double(1.0)}.get(kind, 10**kind.scale)
     condition = convert_to_condition(inner)
     within = get_domain(kind)
-    fits = within is None or within.highest is None or one <= within.highest  # decimal(2,2) does not hold 1
-    parts = [(one, condition)] if fits else []
+    fits = within is None or within.highest is None or true_key <= within.highest  # decimal(2,2) does not hold 1
+    parts = [(true_key, condition)] if fits else []
     parts.append((0, negate_condition(condition)))
     return join_by_or([part for key, part in parts if key in where] or [Truth(False)])
 

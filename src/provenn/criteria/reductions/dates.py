@@ -11,7 +11,7 @@ from functools import partial
 
 from provenn.criteria.domains import MICROSECONDS_A_DAY, get_domain
 from provenn.criteria.folding import evaluate
-from provenn.criteria.moments import LOWEST_TRUNCATED
+from provenn.criteria.moments import LOWEST_QUARTER, LOWEST_TRUNCATED
 from provenn.criteria.nodes import Call, Condition, Constant, Node, Truth
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.reductions.monotone import MonotonePart, find_least_key, pull_back
@@ -63,6 +63,9 @@ def reduce_date(term: Node, where: Ranges) -> Condition | None:
             return pull_back(inner, _split_domain(inner.type, term.type, int), where)
         case Call("last_day", (inner,)):
             return _pull_back_wrapped(inner, _find_last_day, where)
+        case Call("trunc", (inner, Constant(key=str() as unit))) if unit.lower() == "quarter" and inner.type == DATE:
+            part = MonotonePart(LOWEST_QUARTER, 2**31 - 1, partial(_truncate_months, _MONTHS_OF["quarter"]), DATE)
+            return pull_back(inner, [part], where)
         case Call("trunc", (inner, Constant(key=str() as unit))):
             truncate = _find_truncation(unit.lower())
             return Truth(False) if truncate is None else _pull_back_wrapped(inner, truncate, where)

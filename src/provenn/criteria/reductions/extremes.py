@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from provenn.criteria.conditions import build_leaf
 from provenn.criteria.domains import get_domain
-from provenn.criteria.folding import evaluate
 from provenn.criteria.nodes import Call, Condition, Node
 from provenn.criteria.ranges import Ranges, build_comparison_ranges
+from provenn.criteria.reductions.constants import evaluate_constant
 
 __all__ = ["reduce_extreme"]
 
@@ -19,7 +19,7 @@ def reduce_extreme(term: Node, where: Ranges) -> Condition | None:
     """
     match term:
         case Call("greatest" | "least" as operator, arguments):
-            constants = [evaluate(argument) for argument in arguments]
+            constants = [evaluate_constant(argument) for argument in arguments]
         case _:
             return None
     others = {argument for argument, constant in zip(arguments, constants, strict=True) if constant is None}

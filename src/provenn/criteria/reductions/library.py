@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 from provenn.criteria.conditions import build_leaf
 from provenn.criteria.domains import INFINITY, decode_number, encode_double
-from provenn.criteria.folding import evaluate
 from provenn.criteria.nodes import Call, Condition, Node
 from provenn.criteria.ranges import Ranges
+from provenn.criteria.reductions.constants import evaluate_constant
 from provenn.criteria.reductions.monotone import build_interval_ranges, find_least_key
 from provenn.criteria.types import DOUBLE
 
@@ -157,7 +157,7 @@ def estimate_library_call(term: Node, where: Ranges) -> tuple[Condition, Conditi
     """Estimate a function of one term that a library computes, or a power with a constant."""
     match term:
         case Call("pow", (base, exponent)):
-            first, second = evaluate(base), evaluate(exponent)
+            first, second = evaluate_constant(base), evaluate_constant(exponent)
             if bool(first) == bool(second):
                 return None
             constant, inner = (first, exponent) if first else (second, base)

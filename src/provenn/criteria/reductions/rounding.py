@@ -16,11 +16,11 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 
 from provenn.criteria.domains import INFINITY, decode_number, encode_double, encode_float, round_to_float
-from provenn.criteria.folding import evaluate
 from provenn.criteria.nodes import Call, Condition, Constant, Leaf, Node
 from provenn.criteria.ranges import Ranges
+from provenn.criteria.reductions.constants import evaluate_constant
 from provenn.criteria.reductions.monotone import MonotonePart, pull_back, split_numbers
-from provenn.criteria.types import BIGINT, DOUBLE, FLOAT, INTEGRAL, Type
+from provenn.criteria.types import BIGINT, DOUBLE, INTEGRAL, Type
 
 __all__ = ["reduce_rounding"]
 
@@ -41,7 +41,7 @@ def reduce_rounding(term: Node, where: Ranges) -> Condition | None:
         case Call("rint", (inner,)) if inner.type == DOUBLE:
             convert = _convert_doubles(lambda value: float(round(value)) if math.isfinite(value) else value)
         case Call("round" | "bround" as operator, (inner, places)):
-            return _reduce_to_places(term, inner, evaluate(places), where)
+            return _reduce_to_places(term, inner, evaluate_constant(places), where)
         case _:
             return None
     return _pull_back_all(term, inner, convert, where)
@@ -86,14 +86,17 @@ def _reduce_to_places(term: Call, inner: Node, places: Constant | None, where: R
         return None
     mode = ROUND_HALF_UP if term.operator == "round" else ROUND_HALF_EVEN
     condition = _pull_back_all(term, inner, _choose_rounding(inner.type, count, mode), where)
-    if inner.type in INFINITY and isinstance(condition, Leaf):
-        largest = encode_double(10.0 ** (_MOST_DIGITS - 1 - count))
-        if inner.type == FLOAT:
-            largest = encode_float(min(10.0 ** (_MOST_DIGITS - 1 - count), 1e38))
-        special = (-INFINITY[inner.type] + 1, INFINITY[inner.type], INFINITY[inner.type] + 1)
-        if any(abs(cut) > largest and cut not in special for cut in condition.where.cuts if isinstance(cut, int)):
-            return None
-    return condition
+    return None if inner.type in INFINITY and _has_long_halves(condition, count) else condition
+
+
+def _has_long_halves(condition: Condition, places: int) -> bool:
+    """Tell whether a range may begin at a half of more digits than Java is sure to write as it is."""
+    if not isinstance(condition, Leaf):
+        return False
+    kind = condition.term.type
+    infinity = INFINITY.get(kind, 0)
+    finite = [cut for cut in condition.where.cuts if cut not in (1 - infinity, infinity, infinity + 1)]
+    return any(abs(float(decode_number(kind, cut))) >= 10.0 ** (_MOST_DIGITS - 1 - places) for cut in finite)
 
 
 def _choose_rounding(kind: Type, places: int, mode: str) -> Callable[[int], int]:

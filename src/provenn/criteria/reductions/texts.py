@@ -90,7 +90,9 @@ def _reduce_pattern(value: Node, pattern: str, escape: list[Node]) -> Condition 
             return _build_test("endswith", value, suffix)
         case ["%", "=", "%"], [part]:
             return _build_test("contains", value, part)
-        case ["=", "%", "="], [prefix, suffix]:
+        case ["=", "%", "="], [prefix, suffix] if character not in pattern:
+            # Spark tests such a pattern in this way, but one with escapes as a regular expression: of damaged texts,
+            # the two have another opinion.
             begins = _build_prefix(value, prefix)
             least = Ranges(False, (len(prefix) + len(suffix),))
             long_enough = build_inside(Call("length", (value,), INT, Nulls.ANY), least)

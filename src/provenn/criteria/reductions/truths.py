@@ -1,21 +1,12 @@
-"""Reductions of conditions that are used as values, and of constants."""
+"""Reductions of conditions that are used as values."""
 
 from __future__ import annotations
 
 from provenn.criteria.conditions import join_by_or, negate_condition
-from provenn.criteria.folding import evaluate
-from provenn.criteria.nodes import Condition, Node, Test, Truth
+from provenn.criteria.nodes import Condition, Node, Test
 from provenn.criteria.ranges import Ranges
 
-__all__ = ["reduce_constant", "reduce_truth"]
-
-
-def reduce_constant(term: Node, where: Ranges) -> Condition | None:
-    """Reduce a constant: its value lies in the ranges for all sources, or for none."""
-    constant = evaluate(term)
-    if constant is None:
-        return None
-    return Truth(constant.key is not None and constant.key in where)
+__all__ = ["reduce_truth"]
 
 
 def reduce_truth(term: Node, where: Ranges) -> Condition | None:

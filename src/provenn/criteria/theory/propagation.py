@@ -23,8 +23,8 @@ __all__ = ["EQUAL", "GREATER", "LESS", "NoValueError", "Propagation"]
 
 LESS, EQUAL, GREATER = range(3)
 
-_MOST_STEPS: Final = 10
-"""The most times that the rules of a term are used, per term: narrowing may go on for ever, in tiny steps."""
+_MOST_STEPS: Final = 12
+"""The most times that the rules of a term are used: narrowing may go on for ever, in tiny steps."""
 
 
 class NoValueError(Exception):
@@ -54,7 +54,7 @@ class Propagation:
         self._members = [[number] for number in range(len(graph.nodes))]
         self._queue: deque[int] = deque()
         self._is_queued = [False] * len(graph.nodes)
-        self._steps_left = _MOST_STEPS * len(graph.nodes)
+        self._steps_left = [_MOST_STEPS] * len(graph.nodes)
         self._current_reasons = 0  # the reasons of a call and its arguments, while their rules are used
 
     # -- classes of equal terms ----------------------------------------------------------------------------------
@@ -150,19 +150,19 @@ class Propagation:
             self._enqueue(number)
 
     def run(self) -> None:
-        """Use the rules of all queued terms, until nothing changes or the steps are used up.
+        """Use the rules of all queued terms, until nothing changes or the steps of the changing terms are used up.
 
         Raises
         ------
         NoValueError
             If some term has no value left.
         """
-        while self._queue and self._steps_left:
-            self._steps_left -= 1
+        while self._queue:
             number = self._queue.popleft()
             self._is_queued[number] = False
             node = self.graph.nodes[number]
-            if isinstance(node, Call):
+            if isinstance(node, Call) and self._steps_left[number]:
+                self._steps_left[number] -= 1
                 self._current_reasons = self.get_reasons(number, *self.graph.arguments[number])
                 self._narrow_nulls(number, node)
                 self._narrow_call(number, node)

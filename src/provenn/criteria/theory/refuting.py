@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 
 from provenn import deadline
 from provenn.criteria.atoms import Atom
-from provenn.criteria.nodes import Leaf
+from provenn.criteria.domains import Key
+from provenn.criteria.nodes import Leaf, Node
 from provenn.criteria.schema import AttributeIdentity, AttributeLike
 from provenn.criteria.theory.ordering import Ordering
 from provenn.criteria.theory.propagation import NoValueError, Propagation
@@ -26,6 +27,9 @@ _MOST_ROUNDS: Final = 12
 
 _MOST_LITERALS: Final = 200
 """The most conditions of a conjunction that is examined."""
+
+_FEW: Final = 12
+"""The most conditions of which a superfluous one is sought one by one from the beginning."""
 
 _MOST_POSSIBLE: Final = 20_000
 """The most combinations that are remembered as possible."""
@@ -106,7 +110,7 @@ class CriterionTheory:
         literals = dict.fromkeys(inside, True) | dict.fromkeys(outside, False)
         for group in self._divide(sorted(literals)):
             known = {label: Literal(leaf, literals[label]) for label in group if (leaf := self._get_leaf(label))}
-            needed = self._find_needed(known)
+            needed = self._find_needed(_keep_tightest(known))
             if needed:
                 return Refutation(
                     tuple(label for label in needed if literals[label]),
@@ -149,7 +153,8 @@ class CriterionTheory:
         groups: dict[AttributeIdentity, list[str]] = {}
         for label in labels:
             groups.setdefault(find_group(min(self._columns[label])), []).append(label)
-        return [group for group in groups.values() if len(group) > 1 and any(map(_compares_terms, group))]
+        # A question about two labels is whether one contains the other; larger groups of one attribute are possible.
+        return [group for group in groups.values() if len(labels) == 2 or any(map(_compares_terms, group))]
 
     def _get_leaf(self, label: str) -> Leaf | None:
         """Return the condition of a label, or None if it cannot be read."""
@@ -171,10 +176,24 @@ class CriterionTheory:
         return condition if isinstance(condition, Leaf) and write(condition, CANONICAL) == label else None
 
 
+def _keep_tightest(literals: Mapping[str, Literal]) -> dict[str, Literal]:
+    """Return the literals without the cuts ``t < v`` that others on the same term imply."""
+    tightest: dict[tuple[Node, bool], tuple[Key, str]] = {}
+    kept: dict[str, Literal] = {}
+    for label, (leaf, holds) in literals.items():
+        if leaf.at_null is None and leaf.where.first and len(leaf.where.cuts) == 1:
+            cut, place = leaf.where.cuts[0], (leaf.term, holds)
+            if place not in tightest or (cut < tightest[place][0]) == holds:  # type: ignore[operator]
+                tightest[place] = cut, label
+        else:
+            kept[label] = Literal(leaf, holds)
+    return kept | {label: literals[label] for _, label in tightest.values()}
+
+
 def _find_minimal(labels: Sequence[str], refutes: Callable[[Sequence[str]], bool]) -> list[str]:
     """Return labels that are refuted together, none of which can be left out; larger parts are left out first."""
     kept = list(labels)
-    size = max(1, len(kept) // 2)
+    size = len(kept) // 2 if len(kept) > _FEW else 1
     while True:
         place = 0
         while place < len(kept):
@@ -190,6 +209,8 @@ def _find_minimal(labels: Sequence[str], refutes: Callable[[Sequence[str]], bool
 
 def _compares_terms(label: str) -> bool:
     """Return whether a condition depends on attributes in several places, and is not a region."""
+    if label.count("`") <= 2:  # most labels name a single attribute
+        return False
     return len(_COLUMN.findall(label)) > 1 and label.partition("(")[0] not in REGIONS
 
 

@@ -8,7 +8,7 @@ necessary facts among them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from provenn import display
@@ -18,7 +18,7 @@ from provenn.logic.knowledge.formulas import TRUE, Conjunction, Disjunction, For
 from provenn.logic.knowledge.graph import EVERYTHING, SetGraph
 from provenn.logic.knowledge.reasoner import Reasoner
 from provenn.logic.knowledge.search import WorldSearch, split_formulas
-from provenn.logic.knowledge.theory import Theory, TheoryCheck
+from provenn.logic.knowledge.theory import Refutation, Theory, TheoryCheck
 from provenn.logic.statements import Statement
 from provenn.logic.terms import Term, term
 
@@ -68,16 +68,17 @@ def find_explanation(
     *,
     open_universe: bool,
     theory: Theory | None = None,
+    refutations: Collection[Refutation] = (),
 ) -> Explanation:
     """Return why the facts imply the conclusion, or without a conclusion, why the facts contradict each other.
 
-    The caller has proved the implication or the contradiction. The search first uses the facts relevant to the labels
-    `about`, then all facts.
+    The caller has proved the implication or the contradiction, with the help of some `refutations` of the theory. The
+    search first uses the facts relevant to the labels `about` and to the refutations, then all facts.
     """
-    about = tuple(about)
+    about = {*about, *(label for refutation in refutations for label in (*refutation.inside, *refutation.outside))}
     for numbers in (find_relevant_facts(base, about), range(len(base.facts))):
         facts = [base.facts[number] for number in numbers]
-        reasoner, cases = _lay_out(facts, conclusion, theory, about)
+        reasoner, cases = _lay_out(facts, conclusion, theory, refutations)
         for is_open in (False, True) if open_universe else (False,):
             conflict = find_minimal_conflict(WorldSearch(reasoner, (), (), open_universe=is_open), cases)
             if conflict is not None:
@@ -103,11 +104,14 @@ def _find_needed_refutations(
 
 
 def _lay_out(
-    facts: Sequence[Statement], conclusion: Statement | None, theory: Theory | None = None, about: Iterable[str] = ()
+    facts: Sequence[Statement],
+    conclusion: Statement | None,
+    theory: Theory | None = None,
+    refutations: Iterable[Refutation] = (),
 ) -> tuple[Reasoner, list[Case]]:
     """Return a reasoner with the facts over independent labels, and a case for each way to deny the conclusion.
 
-    A theory is asked about its labels in the facts, in the conclusion, and among the labels `about`.
+    A theory is asked about its labels in the facts, in the conclusion and in the refutations, which it has stated.
     """
     graph = SetGraph()
     literals: dict[str, int] = {}
@@ -130,9 +134,13 @@ def _lay_out(
         ]
     reasoner = Reasoner(graph, largest_solver=sys.maxsize)  # every question concerns the whole graph
     if theory is not None:
-        for label in set(about).intersection(theory.labels):
-            find_literal(term(label))
-        reasoner.consult(TheoryCheck(theory, graph, literals))
+        for refutation in refutations:
+            for label in (*refutation.inside, *refutation.outside):
+                find_literal(term(label))
+        check = TheoryCheck(theory, graph, literals)
+        reasoner.consult(check)
+        for refutation in refutations:
+            reasoner.constrain(check.note_refutation(refutation))
     return reasoner, cases
 
 

@@ -188,6 +188,19 @@ class SetGraph:
                     stack.append(right[node] >> 1)
         return new_nodes
 
+    def clauses(self, nodes: Iterable[int]) -> list[tuple[int, ...]]:
+        """Return clauses of literals that relate nodes to their operands."""
+        left, right = self.left, self.right
+        clauses: list[tuple[int, ...]] = []
+        for node in nodes:
+            a, b, literal = left[node], right[node], 2 * node
+            if b == PART:
+                if a != EVERYTHING:
+                    clauses.append((literal ^ 1, a))
+            else:
+                clauses += ((literal ^ 1, a), (literal ^ 1, b), (literal, a ^ 1, b ^ 1))
+        return clauses
+
     def invent_objects(self, literal: int) -> list[set[int]]:
         """Return objects that are probably in a literal, and in few other sets.
 

@@ -239,7 +239,7 @@ class Knowledge:
     def _proves(self, question: Statement, clock: Clock | None) -> bool:
         return all(
             self._search.find_claims([negate(part)], clock) is None
-            for part in iterate_conjuncts(build_formula(question, self._find_literal))
+            for part in iterate_conjuncts(build_formula(question, self.find_literal))
         )
 
     def judge(self, question: Fact, budget: Budget | float | None = None) -> Verdict:
@@ -274,17 +274,20 @@ class Knowledge:
 
     def _explain(self, about: Iterable[str], conclusion: Statement | None) -> Explanation:
         check = self._reasoner.check
-        refutations = () if check is None else check.refutations.values()
-        linked = (label for refutation in refutations for label in (*refutation.inside, *refutation.outside))
         return find_explanation(
-            self._base, (*about, *linked), conclusion, open_universe=self._open, theory=self._theory
+            self._base,
+            about,
+            conclusion,
+            open_universe=self._open,
+            theory=self._theory,
+            refutations=() if check is None else check.refutations.values(),
         )
 
     def counterexample(self, question: Fact) -> World | None:
         """Return a world that satisfies the facts and not the question, or None if no such world exists."""
         self._settle()
         conclusion = _read_fact(question)
-        claims = self._search.find_claims([build_formula(conclusion, self._find_literal, holds=False)])
+        claims = self._search.find_claims([build_formula(conclusion, self.find_literal, holds=False)])
         if claims is None:
             return None
         names = [
@@ -298,13 +301,32 @@ class Knowledge:
             regions.add(frozenset(label for label, literal in names if holds(literal, parts, values)))
         return World(frozenset(regions))
 
-    def _find_literal(self, region: Term) -> int:
+    def find_literal(self, region: Term) -> int:
         """Return the literal of a term of a question; a label without facts is an unconstrained set."""
         labels = self._base.labels
         for token in region.postfix:
             if isinstance(token, str) and token not in labels and token not in self._guests:
                 self._guests[token] = self._base.graph.part(EVERYTHING)
         return self._base.graph.run(region.postfix, ChainMap(labels, self._guests) if self._guests else labels)
+
+    def open_search(self) -> WorldSearch:
+        """Return the search among the worlds allowed by the facts: for modules that ask more than statements can.
+
+        Raises
+        ------
+        ContradictionError
+            If the facts contradict each other.
+        """
+        self._settle()
+        return self._search
+
+    def list_inhabited(self) -> list[tuple[int, Statement]]:
+        """Return the literals that facts claim to be inhabited, each with its fact."""
+        return [(literal, self._base.facts[number]) for literal, number in self._base.inhabited]
+
+    def list_choices(self) -> list[Statement]:
+        """Return the facts that leave a choice."""
+        return [self._base.facts[number] for _, number in self._base.choices]
 
     # -- looking up ----------------------------------------------------------------------------------------------
 
@@ -325,7 +347,7 @@ class Knowledge:
             result |= Relationship.of(projection, labels=labels)
             if not self._search.choices:
                 break
-            beyond.append(build_formula(projection, self._find_literal, holds=False))
+            beyond.append(build_formula(projection, self.find_literal, holds=False))
         return result
 
     def _project_claims(

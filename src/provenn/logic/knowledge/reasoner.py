@@ -23,6 +23,7 @@ from provenn.logic.knowledge.theory import TheoryCheck
 __all__ = ["Reasoner"]
 
 _LEARN_AT: Final = 64
+_LEARN_CHECKED_AT: Final = 4  # an object that a theory accepts is rare among simulated ones
 _MADE_UP: Final = 16  # the most literals for which an object is invented before the solver is asked
 _MOST_WITNESSES: Final = 2  # the most simulated objects that a theory is asked about before the solver is asked
 _MOST_REFUTATIONS: Final = 500  # the most refutations for one object; then the object is accepted, which proves less
@@ -152,7 +153,7 @@ class Reasoner:
         for _ in range(_MOST_WITNESSES):
             if not witnesses:
                 return False
-            place = (witnesses & -witnesses).bit_length() - 1
+            place = witnesses.bit_length() - 1  # an object that was found for another question, if there is one
             refuted = self._refute_bit(check, self.simulation.values, place, labels)
             if refuted is None:
                 return True
@@ -215,7 +216,7 @@ class Reasoner:
             wanted = chain(literals, (graph.left[node] for node in parts))
             if (
                 all(graph.holds(literal, parts, values) for literal in wanted)
-                and not self._find_violated(parts)
+                and not self.find_violated(parts)
                 and self.refute(parts, literals) is None
             ):
                 return True
@@ -251,7 +252,7 @@ class Reasoner:
                 return None
             right = self.graph.right
             parts = {node for node in solver.true_variables() if right[node] == PART}
-            violated = self._find_violated(parts)
+            violated = self.find_violated(parts)
             if not violated and refutations_left:
                 refuted = self.refute(parts, None if whole else wanted)
                 violated = [] if refuted is None else [refuted]
@@ -261,7 +262,8 @@ class Reasoner:
                 return parts
             self._impose(violated)
 
-    def _find_violated(self, parts: set[int]) -> list[int]:
+    def find_violated(self, parts: set[int]) -> list[int]:
+        """Return the constraints that an object, a set of part nodes, violates."""
         values: dict[int, bool] = {}
         candidates = dict.fromkeys(self._off_ground)
         for node in parts:
@@ -286,22 +288,14 @@ class Reasoner:
 
     def _encode(self, literals: Sequence[int]) -> list[int]:
         """Add the cone of literals to the solver; return the nodes that are new to the solver."""
-        left, right = self.graph.left, self.graph.right
-        clauses: list[tuple[int, ...]] = []
         nodes = self.graph.cone(literals, self._encoded)
-        for node in nodes:
-            a, b, literal = left[node], right[node], 2 * node
-            if b == PART:
-                if a != EVERYTHING:
-                    clauses.append((literal ^ 1, a))
-            else:
-                clauses += ((literal ^ 1, a), (literal ^ 1, b), (literal, a ^ 1, b ^ 1))
-        self._solver.add(clauses)
+        self._solver.add(self.graph.clauses(nodes))
         return nodes
 
     def _remember(self, parts: set[int]) -> None:
         self._found_objects.append(parts)
-        if len(self._found_objects) >= max(_LEARN_AT, len(self.graph) >> 10):
+        least = _LEARN_AT if self.check is None else _LEARN_CHECKED_AT
+        if len(self._found_objects) >= max(least, len(self.graph) >> 10):
             self.simulation.learn(self._found_objects)
             self._found_objects.clear()
             self._valid_for = -1

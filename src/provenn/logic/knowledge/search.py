@@ -8,7 +8,7 @@ reason against the proposal (as in "lazy" SMT: Sebastiani, "Lazy satisfiability 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -68,6 +68,25 @@ class WorldSearch:
                     return proposal
                 proposals.exclude(reason)
             return proposals.list_blamed()
+
+    def iterate_resolutions(self, most: int) -> Iterator[Claims]:
+        """Yield up to `most` possible resolutions of the facts with choices; every world agrees with one of all.
+
+        Without choices, the only resolution claims nothing.
+        """
+        if not self.choices:
+            yield Claims()
+            return
+        with _Proposals(self.choices) as proposals:
+            yielded = 0
+            while yielded < most and (proposal := proposals.next(None)) is not None:
+                deadline.check()
+                reason = self.find_refusal(proposal)
+                if reason is None:
+                    yielded += 1
+                    yield proposal
+                # Worlds with all claims of this resolution are done; others lack one of its claims.
+                proposals.exclude(proposal if reason is None else reason)
 
     def find_refusal(self, claims: Claims, clock: Clock | None = None) -> Claims | None:
         """Return a subset of the claims that no world with the facts satisfies, or None if a world satisfies all."""

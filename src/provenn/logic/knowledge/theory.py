@@ -90,6 +90,11 @@ class TheoryCheck:
         for label, literal in self._literals.items():
             for node in self._find_top_parts(literal):
                 self._labels_by_part.setdefault(node, []).append(label)
+        self._label_of_part = {
+            literal >> 1: label
+            for label, literal in self._literals.items()
+            if not literal & 1 and graph.right[literal >> 1] == PART
+        }
         self._labels_below: dict[int, frozenset[str]] = {}  # by node
         # A set that holds everything or nothing by definition occurs in no cone.
         self._constrained = frozenset(label for label, literal in self._literals.items() if literal <= EVERYTHING)
@@ -134,6 +139,10 @@ class TheoryCheck:
                 self._accepted.clear()
             self._accepted.add(combination)
             return None
+        return self.note_refutation(refutation)
+
+    def note_refutation(self, refutation: Refutation) -> int:
+        """Return the literal of every object that states a refutation."""
         literal = EVERYTHING
         for label in refutation.inside:
             literal = self._graph.meet(literal, self._literals[label])
@@ -143,14 +152,47 @@ class TheoryCheck:
         return literal ^ 1
 
     def _find_labels_below(self, literal: int) -> frozenset[str]:
+        """Return the labels that a literal is made of.
+
+        A set of the theory is a part of another set, which is a part of a third. These others do not matter if the
+        theory itself knows that they contain the first.
+        """
         node = literal >> 1
         labels = self._labels_below.get(node)
         if labels is None:
-            by_part = self._labels_by_part
-            cone = self._graph.cone([literal], set())
-            labels = frozenset(label for part in cone for label in by_part.get(part, ()))
-            self._labels_below[node] = labels
+            left, right = self._graph.left, self._graph.right
+            labels_below: set[str] = set()
+            visited: set[int] = set()
+            stack = [node]
+            while stack:
+                below = stack.pop()
+                if not below or below in visited:
+                    continue
+                visited.add(below)
+                labels_below.update(self._labels_by_part.get(below, ()))
+                if right[below] != PART:
+                    stack += (left[below] >> 1, right[below] >> 1)
+                elif not self._knows_whole(below):
+                    stack.append(left[below] >> 1)
+            labels = self._labels_below[node] = frozenset(labels_below)
         return labels
+
+    def _knows_whole(self, part: int) -> bool:
+        """Return whether the theory knows that a part of the graph lies in the set that it is a part of."""
+        label = self._label_of_part.get(part)
+        if label is None:
+            return False
+        stack = [self._graph.left[part]]
+        while stack:
+            literal = stack.pop()
+            if literal & 1:
+                return False
+            node = literal >> 1
+            if self._graph.right[node] != PART:
+                stack += (self._graph.left[node], self._graph.right[node])
+            elif node not in self._label_of_part or not self._theory.refute([label], [self._label_of_part[node]]):
+                return False
+        return True
 
     def _find_top_parts(self, literal: int) -> list[int]:
         """Return the parts that a literal consists of, without the sets that these are parts of."""

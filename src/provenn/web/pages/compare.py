@@ -8,6 +8,7 @@ import numpy as np
 from fastapi import APIRouter, Query
 
 from provenn.archive import Archive
+from provenn.archive.witnesses import describe_help
 from provenn.display import relationship_html, venn_states_svg, world_svg
 from provenn.display.venn import RegionState
 from provenn.errors import ProvennError
@@ -45,12 +46,13 @@ class VennRegion:
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """The relation of two catalogs, the facts that prove it, and the assumptions about base files."""
+    """The relation of two catalogs, the facts that prove it, the assumptions about base files, and what helps."""
 
     words: str
     summary: str
     reasons: tuple[ProofReason, ...]
     caveats: tuple[str, ...]
+    helps: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,8 @@ class ProofAnswer:
         statement is false, each region as the sets that contain it.
     caveats
         The assumptions about base files, one sentence each.
+    helps
+        For an unknown verdict: the closest statements that are proved, and possible rows with which it would be false.
     """
 
     statement: LinkedStatement
@@ -107,6 +111,7 @@ class ProofAnswer:
     sets: tuple[str, ...]
     world: tuple[tuple[str, ...], ...] | None
     caveats: tuple[str, ...]
+    helps: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +172,7 @@ def suggest_names(archive: Archive) -> tuple[str, ...]:
 
 
 def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
-    comparison = archive.compare(*names)
+    comparison = archive.compare(*names, why=True)
     return ComparedCatalogs(
         tuple(CatalogLink(name, digest) for name, digest in zip(comparison.names, comparison.digests, strict=True)),
         tuple(VennRegion(region.words, region.state, region.says) for region in comparison.regions),
@@ -175,14 +180,20 @@ def _compare(archive: Archive, names: list[str]) -> ComparedCatalogs:
         len(comparison.hypercubes),
         tuple(tuple(map(bool, cube.ravel())) for cube in islice(comparison.hypercubes.arrays(), _DRAWN)),
         tuple(
-            ComparedPair(relation.words, relation.summary, split_reasons(relation.reasons), relation.caveats)
+            ComparedPair(
+                relation.words,
+                relation.summary,
+                split_reasons(relation.reasons),
+                relation.caveats,
+                describe_help(relation.closest, relation.witnesses),
+            )
             for relation in comparison.relations
         ),
     )
 
 
 def _prove(archive: Archive, ask: str) -> ProofAnswer:
-    proof = archive.prove(ask, budget=_BUDGET)
+    proof = archive.prove(ask, budget=_BUDGET, why=True)
     sets = proof.statement.labels
     digests = {name: catalog.digest for name, catalog in zip(sets, archive.catalogs(sets), strict=True)}
     regions = (
@@ -196,6 +207,7 @@ def _prove(archive: Archive, ask: str) -> ProofAnswer:
         sets,
         None if regions is None else tuple(map(tuple, regions)),
         proof.caveats,
+        describe_help(proof.closest, proof.witnesses),
     )
 
 

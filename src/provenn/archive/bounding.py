@@ -1,0 +1,93 @@
+"""Bound the number of sources of a set, from counts, definitions and facts, without reading a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from provenn.archive.bounds import Bounds, KnownCount
+from provenn.archive.questions import UserNames, check_population, translate_contradictions
+from provenn.archive.references import CatalogReference, find_digest
+from provenn.database.transactions import Reading
+from provenn.definitions.catalog_store import resolve_catalog
+from provenn.digests import is_catalog_label
+from provenn.knowledge.consequences import TracedKnowledge, build_knowledge
+from provenn.knowledge.known_counts import collect_counts, find_counted_catalogs
+from provenn.knowledge.stored_facts import read_closed_cone
+from provenn.logic.counting import Count, CountBounds, bound_count
+from provenn.logic.parser import parse_set
+from provenn.logic.terms import Term
+from provenn.words.vocabulary import Vocabulary
+
+__all__ = ["bound_sources"]
+
+
+def bound_sources(reading: Reading, which: CatalogReference | Term) -> Bounds:
+    """Return the least and the most sources of a catalog, or of an expression of catalogs; see `Archive.bounds`."""
+    region, user_names = _resolve_region(reading, which)
+    digests = [label for label in region.labels if is_catalog_label(label)]
+    definitions, facts = read_closed_cone(reading, digests)
+    populations = {definition.digest: definition.population for definition in definitions}
+    check_population({digest: populations[digest] for digest in digests}, user_names)
+    population = populations[digests[0]] if digests else ""
+    counted = find_counted_catalogs(reading, population) - populations.keys()
+    if counted:
+        definitions, facts = read_closed_cone(reading, [*digests, *sorted(counted)])
+    known = build_knowledge(definitions, facts)
+    counts = collect_counts(reading, definitions)
+    with translate_contradictions(reading, user_names):
+        bounds = _bound_with_few_declarations(known, region, counts)
+    return _describe_bounds(reading, bounds, known, user_names)
+
+
+def _resolve_region(reading: Reading, which: CatalogReference | Term) -> tuple[Term, UserNames]:
+    """Return the set with digests as labels, and the user's names by digest."""
+    if not isinstance(which, str | Term):
+        digest = find_digest(reading, which)
+        return Term((digest,)), {}
+    region = parse_set(which) if isinstance(which, str) else which
+    digests = {label: resolve_catalog(reading, label) for label in region.labels}
+    return region.relabelled(digests.__getitem__), {digest: label for label, digest in reversed(digests.items())}
+
+
+def _bound_with_few_declarations(known: TracedKnowledge, region: Term, counts: Sequence[Count]) -> CountBounds:
+    """Return the bounds; a side uses declared facts only if they make it stricter."""
+    if not any(fact.origin == "declared" for fact in known.facts):
+        return bound_count(known.knowledge, region, counts)
+    certain = bound_count(known.without("declared").knowledge, region, counts)
+    declared = bound_count(known.knowledge, region, counts)
+    low = declared.low_proof if declared.low > certain.low else certain.low_proof
+    is_lower = declared.high is not None and (certain.high is None or declared.high < certain.high)
+    high = declared.high_proof if is_lower else certain.high_proof
+    return CountBounds(low, high, declared.is_complete)
+
+
+def _describe_bounds(reading: Reading, bounds: CountBounds, known: TracedKnowledge, user_names: UserNames) -> Bounds:
+    """Return bounds in the user's names, with the origins of facts and counts."""
+    proofs = (bounds.low_proof, bounds.high_proof)
+    counts = dict.fromkeys(count for proof in proofs for count in proof.counts if count.source)
+    facts = dict.fromkeys(fact for proof in proofs for fact in proof.facts)
+    because = tuple(sorted(map(known.cite, facts), key=lambda cited: cited[1].kind != "definition"))
+    labels = dict.fromkeys(
+        label
+        for region in (bounds.low_proof.region, *(count.region for count in counts))
+        for label in region.labels
+        if is_catalog_label(label)
+    )
+    vocabulary = Vocabulary.of(reading, labels, user_names, facts)
+    digests = [label for label in bounds.low_proof.region.labels if is_catalog_label(label)]
+    low_proof, high_proof = (proof.relabelled(vocabulary.word) for proof in proofs)
+    return Bounds(
+        str(low_proof.region),
+        bounds.low,
+        bounds.high,
+        low_proof.sentence,
+        high_proof.sentence,
+        tuple(KnownCount(_name_count(count, vocabulary), count.source) for count in counts),
+        vocabulary.describe_reasons(reading, because),
+        vocabulary.describe_caveats(reading, digests, because),
+        bounds.is_complete,
+    )
+
+
+def _name_count(count: Count, vocabulary: Vocabulary) -> Count:
+    return Count(count.region.relabelled(vocabulary.word), count.low, count.high, count.source)

@@ -1,0 +1,311 @@
+"""Search for a row that would lie in a region of catalogs, such as in A and not in B.
+
+The row is a possible one: its values make the criteria what they must be, evaluated as Spark does, and no declared or
+observed fact excludes it. Nothing is claimed about the rows that the files hold. A world that is possible by the facts
+alone says where to begin; the rows are tried in a fixed order, and their number is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import chain, islice, product
+from random import Random
+
+from provenn import deadline
+from provenn.catalogs import Base, Catalog, DeriveAttributes
+from provenn.catalogs.calculators.sql import Expressions
+from provenn.catalogs.schema import Attribute
+from provenn.criteria import AttributeIdentity, parse_criterion, parse_expression
+from provenn.criteria.nodes import ColumnNode, Condition, Constant, Node, walk
+from provenn.criteria.row_candidates import list_candidates
+from provenn.criteria.row_values import Uncertain, evaluate_condition, evaluate_node
+from provenn.digests import CatalogDigest, is_catalog_label
+from provenn.errors import ProvennError
+from provenn.knowledge.consequences import TracedKnowledge
+from provenn.logic import Statement, empty
+from provenn.logic.statements import And, Not, Or, Property, SetComparison
+from provenn.logic.terms import Term
+
+__all__ = ["PossibleRow", "find_row"]
+
+_MOST_LISTED, _MOST_RANDOM, _MOST_OF_COLUMN = 1500, 1500, 12
+
+_Row = Mapping[AttributeIdentity, Constant]
+
+
+@dataclass(frozen=True, slots=True)
+class PossibleRow:
+    """A row that the facts do not exclude.
+
+    Parameters
+    ----------
+    values
+        The values of the attributes that decide about the row.
+    inside
+        The catalogs that would hold the row.
+    """
+
+    values: Mapping[AttributeIdentity, Constant]
+    inside: frozenset[CatalogDigest]
+
+
+class _Silent(Exception):  # noqa: N818 - no failure: there is no answer
+    """Nothing can be said about rows."""
+
+
+def find_row(known: TracedKnowledge, catalogs: Mapping[CatalogDigest, Catalog], region: Term) -> PossibleRow | None:
+    """Return the values of a possible row in a region, or None if the search ends without one.
+
+    Parameters
+    ----------
+    known
+        The knowledge about the catalogs.
+    catalogs
+        The catalogs of the region and of the facts, with their lineage.
+    region
+        The region, over digests of catalogs.
+    """
+    guide = _find_guide(known, region)
+    if guide is None:
+        return None
+    try:
+        return _Search.of(known, catalogs, region, guide).run()
+    except _Silent:
+        return None
+
+
+def _find_guide(known: TracedKnowledge, region: Term) -> frozenset[str] | None:
+    """Return the sets of an object in a region that the facts allow."""
+    world = known.knowledge.counterexample(empty(region))
+    inhabited = () if world is None else sorted(world.regions, key=sorted)
+    return next((place for place in inhabited if _holds(region, place.__contains__)), None)
+
+
+def _holds(region: Term, contains: Callable[[str], bool]) -> bool:
+    return region.evaluate(contains, nothing=False, everything=True)
+
+
+@dataclass(slots=True)
+class _Search:
+    """The search for one row.
+
+    Parameters
+    ----------
+    region
+        The wanted region.
+    catalogs
+        The catalogs of the region and of the facts.
+    facts
+        The facts that a row must not violate.
+    guide
+        The sets of an object in the region.
+    conditions
+        The criteria, by label.
+    formulas
+        The expressions of derived attributes, by identity.
+    columns
+        The attributes that are tried, by identity.
+    """
+
+    region: Term
+    catalogs: Mapping[CatalogDigest, Catalog]
+    facts: tuple[Statement, ...]
+    guide: frozenset[str]
+    conditions: dict[str, Condition] = field(default_factory=dict)
+    formulas: dict[AttributeIdentity, Node] = field(default_factory=dict)
+    columns: dict[AttributeIdentity, ColumnNode] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        known: TracedKnowledge,
+        catalogs: Mapping[CatalogDigest, Catalog],
+        region: Term,
+        guide: frozenset[str],
+    ) -> _Search:
+        """Read all criteria that decide about a row.
+
+        Raises
+        ------
+        _Silent
+            If something else decides about the region: a sample, a match, a function in Python.
+        """
+        population = catalogs[CatalogDigest(region.labels[0])].population
+        facts = tuple(
+            fact.statement
+            for fact in known.facts
+            if all(digest in catalogs and catalogs[digest].population == population for digest in fact.catalogs)
+        )
+        digests = dict.fromkeys((*region.labels, *(label for fact in facts for label in fact.labels)))
+        decisive = {digest: catalogs[digest] for label in digests if (digest := CatalogDigest(label)) in catalogs}
+        search = cls(region, decisive, facts, guide)
+        search._read_criteria(_Attributes.of(catalogs.values()))
+        return search
+
+    def _read_criteria(self, attributes: _Attributes) -> None:
+        """Parse the criteria in the extents of the catalogs, and the expressions of the attributes they read.
+
+        What facts alone mention may be decided by something else. Then the guide says whether the row is in it.
+        """
+        decisive = {
+            label for digest in self.region.labels for label in self.catalogs[CatalogDigest(digest)].extent.labels
+        }
+        for label in dict.fromkeys(label for catalog in self.catalogs.values() for label in catalog.extent.labels):
+            if is_catalog_label(label):
+                continue
+            try:
+                condition = parse_criterion(label, attributes.by_name, canonical=True).condition
+                columns, formulas = attributes.trace_columns(condition)
+            except (ProvennError, _Silent):
+                if label in decisive:
+                    raise _Silent from None
+                continue
+            self.conditions[label] = condition
+            self.columns |= columns
+            self.formulas |= formulas
+
+    def run(self) -> PossibleRow | None:
+        """Return the first row that fits."""
+        roots = [*self.conditions.values(), *self.formulas.values()]
+        candidates = {identity: list_candidates(column, roots) for identity, column in self.columns.items()}
+        plain = {
+            identity: [constant for constant in constants if constant.key is not None]
+            for identity, constants in candidates.items()
+        }
+        for row in chain(_list_rows(plain), self._guide_rows(candidates), self._draw_rows(candidates)):
+            deadline.check()
+            inside = self._locate(row)
+            if inside is not None:
+                return PossibleRow(row, inside)
+        return None
+
+    def _guide_rows(self, candidates: Mapping[AttributeIdentity, list[Constant]]) -> Iterator[_Row]:
+        """Yield rows whose attributes fulfil the criteria of one attribute as the guide does."""
+        agreeing = {
+            identity: [constant for constant in constants if self._agrees({identity: constant})] or constants
+            for identity, constants in candidates.items()
+        }
+        return _list_rows(agreeing)
+
+    def _draw_rows(self, candidates: Mapping[AttributeIdentity, list[Constant]]) -> Iterator[_Row]:
+        """Yield rows drawn at random, always the same."""
+        random = Random(0)  # noqa: S311 - no secret
+        if all(candidates.values()):
+            for _ in range(_MOST_RANDOM if candidates else 0):
+                yield {identity: random.choice(constants) for identity, constants in candidates.items()}
+
+    def _agrees(self, row: _Row) -> bool:
+        """Tell whether the criteria that some values decide are as the guide has them."""
+        values = self._complete(row)
+        for label, condition in self.conditions.items():
+            try:
+                holds = evaluate_condition(condition, values) is True
+            except Uncertain:
+                continue
+            if holds != (label in self.guide):
+                return False
+        return True
+
+    def _locate(self, row: _Row) -> frozenset[CatalogDigest] | None:
+        """Return the catalogs that would hold a row; None if it is outside the region, or a fact excludes it."""
+        values = self._complete(row)
+        try:
+            true = {label for label, condition in self.conditions.items() if evaluate_condition(condition, values)}
+        except Uncertain:
+            return None
+
+        def is_member(label: str) -> bool:
+            return label in true or (label not in self.conditions and label in self.guide)
+
+        inside = frozenset(
+            digest for digest, catalog in self.catalogs.items() if catalog.extent.evaluate(is_member, everything=True)
+        )
+        contains = inside.__contains__
+        fits = _holds(self.region, contains) and all(_allows(fact, contains) for fact in self.facts)
+        return inside if fits else None
+
+    def _complete(self, row: _Row) -> _Row:
+        """Return a row with the values of derived attributes that are certain."""
+        values = dict(row)
+        for _ in self.formulas:  # an expression may read attributes that later expressions define
+            for identity, formula in self.formulas.items():
+                if identity not in values:
+                    with suppress(Uncertain):
+                        values[identity] = evaluate_node(formula, values)
+        return values
+
+
+def _list_rows(candidates: Mapping[AttributeIdentity, list[Constant]]) -> Iterator[_Row]:
+    """Yield rows of the first candidates of each attribute."""
+    chosen = product(*(constants[:_MOST_OF_COLUMN] for constants in candidates.values()))
+    return (dict(zip(candidates, row, strict=True)) for row in islice(chosen, _MOST_LISTED))
+
+
+def _allows(fact: Statement, contains: Callable[[str], bool]) -> bool:
+    """Tell whether a row in some sets may exist if a fact holds. What must exist may exist elsewhere."""
+    match fact:
+        case And(parts):
+            return all(_allows(part, contains) for part in parts)
+        case Or(parts):
+            return any(_allows(part, contains) for part in parts)
+        case Not(SetComparison() | Property() as part):
+            claims = part.claims()
+            return len(claims) > 1 or not (claims[0].inhabited and _holds(claims[0].region, contains))
+        case SetComparison() | Property():
+            return not any(_holds(region, contains) for region, inhabited in fact.claims() if not inhabited)
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Attributes:
+    """The attributes of catalogs by identity, and the expressions that define some of them."""
+
+    by_name: Mapping[str, Attribute]
+    stored: frozenset[AttributeIdentity]
+    expressions: Mapping[AttributeIdentity, str]
+
+    @classmethod
+    def of(cls, catalogs: Iterable[Catalog]) -> _Attributes:
+        """Collect the attributes of catalogs."""
+        by_name: dict[str, Attribute] = {}
+        stored: set[AttributeIdentity] = set()
+        expressions: dict[AttributeIdentity, str] = {}
+        for catalog in catalogs:
+            for name, attribute in catalog.schema.by_canonical_name.items():
+                by_name.setdefault(name, attribute)
+            if isinstance(catalog, Base):
+                stored.update(catalog.schema.by_identity)
+            if isinstance(catalog, DeriveAttributes) and isinstance(catalog.calculation, Expressions):
+                for output in catalog.calculation.outputs:
+                    expressions[catalog.schema[output.name].identity] = output.canonical
+        return cls(by_name, frozenset(stored), expressions)
+
+    def trace_columns(
+        self, condition: Condition
+    ) -> tuple[dict[AttributeIdentity, ColumnNode], dict[AttributeIdentity, Node]]:
+        """Return the columns of bases that decide about a condition, and the expressions of derived attributes.
+
+        Raises
+        ------
+        _Silent
+            If something else defines an attribute.
+        """
+        columns: dict[AttributeIdentity, ColumnNode] = {}
+        formulas: dict[AttributeIdentity, Node] = {}
+        pending: list[Node | Condition] = [condition]
+        while pending:
+            for column in (part for part in walk(pending.pop()) if isinstance(part, ColumnNode)):
+                identity = column.identity
+                if identity in self.stored:
+                    columns[identity] = column
+                elif identity not in formulas:
+                    formulas[identity] = self._parse_formula(identity)
+                    pending.append(formulas[identity])
+        return columns, formulas
+
+    def _parse_formula(self, identity: AttributeIdentity) -> Node:
+        if identity not in self.expressions:
+            raise _Silent
+        return parse_expression(self.expressions[identity], self.by_name, canonical=True).node

@@ -1,0 +1,149 @@
+"""Bounds of catalogs: from counts, files, definitions and facts, without reading a row."""
+
+import random
+
+import pyarrow as pa
+import pytest
+
+import provenn
+from provenn.errors import ContradictionError, PopulationError, StatementError, UnknownCatalogError
+from provenn.knowledge.counts import record_count
+from provenn.knowledge.verified_keys import record_verification
+from provenn.targets.learning import learn_count
+
+
+def learn(archive: provenn.Archive, **numbers: int) -> None:
+    """Record counts, as runs would."""
+    for name, number in numbers.items():
+        learn_count(archive.context.database, archive[name].definition, number)
+
+
+def verify(archive: provenn.Archive, name: str, rows: int) -> None:
+    """Record that the keys of a base were read."""
+    archive.context.write(record_verification, archive[name].digest, rows)
+
+
+@pytest.fixture
+def survey(archive):
+    """A thousand stars; the bright, the faint and the near ones."""
+    table = pa.table({"hip": range(1000), "vmag": [n / 100 for n in range(1000)], "plx": [0.5] * 1000})
+    stars = archive.ingest("stars", table, key="hip", population="star")
+    stars.select("vmag < 6", name="bright")
+    stars.select("vmag >= 7", name="faint")
+    stars.select("plx > 10", name="near")
+    return archive
+
+
+def test_files_bound_from_above_until_keys_are_verified(survey):
+    """Several rows of one key may be one source, so the rows of files are no lower bound."""
+    assert (survey.bounds("stars").low, survey.bounds("stars").high) == (0, 1000)
+    assert [str(known) for known in survey.bounds("stars").counts] == ["|stars| <= 1,000  (the rows of its files)"]
+    verify(survey, "stars", 1000)
+    assert (survey.bounds("stars").low, survey.bounds("stars").high) == (1000, 1000)
+
+
+def test_the_inequality_that_proves_it_is_told(survey):
+    verify(survey, "stars", 1000)
+    learn(survey, bright=600, near=780)
+    bounds = survey.bounds("bright & near - faint")
+    assert (bounds.low, bounds.high, bounds.is_exact, bounds.is_complete) == (380, 600, False, True)
+    assert bounds.why.splitlines() == [
+        "at least 380: |bright & near - faint| >= |bright| + |near| - |stars| = 600 + 780 - 1,000 = 380",
+        "at most 600: |bright & near - faint| <= |bright| = 600",
+    ]
+    assert bounds.words == "bright & near - faint has 380 to 600 sources"
+    assert '"vmag < 6" <= "vmag < 7"' in {str(reason.statement) for reason in bounds.reasons}
+    assert not bounds.rests_on
+    assert "380 to 600 sources" in bounds._repr_html_()
+
+
+def test_a_catalog_without_any_bound_has_none(archive, tmp_path):
+    (tmp_path / "stars.csv").write_text("hip,vmag\n1,5.0\n")
+    stars = archive.ingest("stars", tmp_path / "stars.csv", key="hip", population="star")
+    assert (archive.bounds(stars).low, archive.bounds(stars).high) == (0, None)
+    assert archive.bounds(stars).words == "stars has any number of sources"
+
+
+def test_what_is_proved_empty_has_no_sources(survey):
+    assert (survey.bounds("bright & faint").high, survey.bounds("bright & faint").words) == (
+        0,
+        "bright & faint has no sources",
+    )
+
+
+def test_a_declared_fact_is_named_and_used_only_where_it_helps(survey):
+    verify(survey, "stars", 1000)
+    learn(survey, bright=600, near=300)
+    survey.declare("near <= bright", reason="seen so far")
+    assert survey.bounds("near").rests_on == ()
+    bounds = survey.bounds("bright - near")
+    assert (bounds.low, bounds.high) == (300, 300)
+    assert [fact.reason for fact in bounds.rests_on] == ["seen so far"]
+
+
+def test_equal_by_count_follows_from_the_same_inequality(survey):
+    """B inside A with equally many sources: nothing is left of A without B."""
+    inner = survey["bright"].select("plx > 0", name="inner")
+    learn(survey, bright=600)
+    with survey.context.database.writing() as writing:
+        record_count(writing, inner.digest, 600)  # the count alone, without its consequences
+    assert survey.bounds("bright - inner").high == 0
+
+
+def test_counts_contradict_what_is_declared(survey):
+    verify(survey, "stars", 1000)
+    learn(survey, bright=600, near=780)
+    with pytest.raises(ContradictionError) as raised:
+        survey.declare("disjoint(bright, near)")
+    assert {str(known) for known in raised.value.conflict.counts} == {
+        "|bright| = 600",
+        "|near| = 780",
+        "|stars| = 1,000",
+    }
+    assert "disjoint(bright, near)" in {str(fact) for fact in raised.value.conflict.facts}
+    assert not [fact for fact in survey.facts() if fact.origin == "declared"]
+
+
+def test_a_count_suspends_what_it_contradicts_together_with_others(survey):
+    verify(survey, "stars", 1000)
+    learn(survey, bright=600)
+    survey.declare("disjoint(bright, near)")
+    learn(survey, near=780)
+    (fact,) = [fact for fact in survey.facts(retracted=True) if fact.origin == "declared"]
+    assert fact.suspended
+    assert "= 780" in fact.ended_because
+    assert survey.bounds("bright & near").low == 380
+
+
+def test_bad_expressions(survey):
+    with pytest.raises(UnknownCatalogError, match="brigth") as raised:
+        survey.bounds("brigth & near")
+    assert "bright" in raised.value.hint
+    with pytest.raises(StatementError):
+        survey.bounds("bright &")
+    with pytest.raises(StatementError, match="a set is expected"):
+        survey.bounds("bright <= near")
+    survey.ingest("visits", pa.table({"visit": [1, 2]}), key="visit", population="visit")
+    with pytest.raises(PopulationError):
+        survey.bounds("visits & bright")
+
+
+def test_bounds_contain_the_truth_of_random_catalogs(archive):
+    """Selections of random rows, some of them counted: every expression lies between its bounds."""
+    draw = random.Random(7)
+    columns = {name: [draw.randrange(10) for _ in range(200)] for name in "abc"}
+    archive.ingest("s", pa.table({"k": range(200), **columns}), key="k", population="star")
+    verify(archive, "s", 200)
+    rows = {"s": frozenset(range(200))}
+    for number in range(8):
+        column, value = draw.choice("abc"), draw.randrange(1, 10)
+        parent = draw.choice(list(rows))
+        archive[parent].select(f"{column} < {value}", name=f"s{number}")
+        rows[f"s{number}"] = frozenset(row for row in rows[parent] if columns[column][row] < value)
+        if draw.random() < 0.7:
+            learn(archive, **{f"s{number}": len(rows[f"s{number}"])})
+    for _ in range(30):
+        left, middle, right = draw.choices(list(rows), k=3)
+        bounds = archive.bounds(f"({left} & {middle}) - {right}")
+        truth = len((rows[left] & rows[middle]) - rows[right])
+        assert bounds.low <= truth <= bounds.high

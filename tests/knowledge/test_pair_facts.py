@@ -1,0 +1,182 @@
+"""What is proved about the pairs of matches, against matches by brute force on small tables."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from provenn.catalogs import CrossMatch, SelectSources, cone
+from provenn.catalogs.restrict_sources import RestrictSources
+from provenn.knowledge.consequences import build_knowledge
+from provenn.logic import disjoint, equal, subset
+from provenn.targets.known import build_definition
+from tests.catalogs.samples import base
+
+STARS = base("stars", {"hip": "bigint", "ra": "double", "dec": "double", "vmag": "double"})
+GALAXIES = base(
+    "ngc", {"ngc": "bigint", "ra": "double", "dec": "double", "gmag": "double"}, key="ngc", population="galaxy"
+)
+
+
+def known(*catalogs):
+    return build_knowledge(map(build_definition, cone(*catalogs))).knowledge
+
+
+def are_equal(one, other):
+    return known(one, other).entails(equal(one.digest, other.digest))
+
+
+def every(left, right, radius):
+    return CrossMatch.of(left, right, radius, matches="all")
+
+
+@pytest.mark.parametrize("matches", ["all", "best"])
+def test_pairs_up_to_a_separation_are_the_pairs_of_that_radius(matches):
+    two, one = (CrossMatch.of(STARS, GALAXIES, radius, matches=matches) for radius in ("2 arcsec", 1))
+    for text in ("separation <= 1", "separation <= 1000 mas", "separation < 1.0000000000000002D", "NOT separation > 1"):
+        assert are_equal(SelectSources.of(two, text), one)
+    for text in ("separation < 1", "separation <= 1.0000000000000002D", "separation <= 1 arcmin"):
+        assert not are_equal(SelectSources.of(two, text), one)
+    assert are_equal(SelectSources.of(two, "separation <= 2"), two)
+    assert are_equal(SelectSources.of(two, "separation <= 3"), two)
+    narrow = SelectSources.of(two, "separation <= 0.5D")
+    assert known(narrow, one).entails(subset(narrow.digest, one.digest))
+    assert are_equal(narrow, SelectSources.of(one, "separation <= 0.5D"))
+    nothing = SelectSources.of(two, "separation < 0")
+    assert known(nothing).entails(disjoint(nothing.digest, nothing.digest))
+
+
+def test_a_selection_on_a_side_is_the_pairs_of_the_selected_catalog():
+    pairs = every(STARS, GALAXIES, 2)
+    bright, faint = SelectSources.of(STARS, "vmag < 5"), SelectSources.of(GALAXIES, "gmag > 20")
+    assert are_equal(SelectSources.of(pairs, "vmag < 5"), every(bright, GALAXIES, 2))
+    assert are_equal(SelectSources.of(pairs, "gmag > 20"), every(STARS, faint, 2))
+    assert are_equal(SelectSources.of(pairs, "gmag > 20 AND vmag < 5 AND separation <= 1"), every(bright, faint, 1))
+    assert are_equal(SelectSources.of(pairs, "hip < 5"), every(SelectSources.of(STARS, "hip < 5"), GALAXIES, 2))
+    assert are_equal(
+        SelectSources.of(pairs, "in_cone(ra, dec, 1, 1, 1)"),
+        every(SelectSources.of(STARS, "in_cone(ra, dec, 1, 1, 1)"), GALAXIES, 2),
+    )
+    brighter = SelectSources.of(pairs, "vmag < 4")
+    assert known(brighter, every(bright, GALAXIES, 2)).entails(
+        subset(brighter.digest, every(bright, GALAXIES, 2).digest)
+    )
+    assert not are_equal(SelectSources.of(pairs, "vmag < 5"), every(bright, GALAXIES, 1))
+    assert not are_equal(SelectSources.of(pairs, "vmag < gmag"), pairs)
+
+
+def test_best_pairs_commute_with_the_left_side_alone():
+    best = CrossMatch.of(STARS, GALAXIES, 2)
+    bright, faint = SelectSources.of(STARS, "vmag < 5"), SelectSources.of(GALAXIES, "gmag > 20")
+    assert are_equal(SelectSources.of(best, "vmag < 5"), CrossMatch.of(bright, GALAXIES, 2))
+    assert not are_equal(SelectSources.of(best, "gmag > 20"), CrossMatch.of(STARS, faint, 2))
+    selected = SelectSources.of(best, "gmag > 20")
+    for larger in (every(STARS, faint, 2), CrossMatch.of(STARS, faint, 2), CrossMatch.of(STARS, faint, 3)):
+        assert known(selected, larger).entails(subset(selected.digest, larger.digest))
+    assert not known(selected, best).entails(subset(CrossMatch.of(STARS, faint, 1).digest, selected.digest))
+
+
+def test_sides_are_not_confused_where_a_catalog_is_matched_with_itself():
+    pairs = every(STARS, STARS, 2)
+    bright = SelectSources.of(STARS, "vmag < 5")
+    assert are_equal(SelectSources.of(pairs, "vmag < 5"), every(bright, STARS, 2))
+    assert are_equal(SelectSources.of(pairs, "vmag_2 < 5"), every(STARS, bright, 2))
+    assert not are_equal(SelectSources.of(pairs, "vmag_2 < 5"), every(bright, STARS, 2))
+
+
+def test_pairs_of_pairs_have_their_own_sets():
+    inner = every(STARS, GALAXIES, 2)
+    outer = every(inner, inner, 2)
+    assert known(outer, SelectSources.of(inner, "separation <= 1")).consistent
+    close = every(SelectSources.of(inner, "separation <= 1"), inner, 2)
+    assert are_equal(SelectSources.of(outer, "separation <= 1"), close)
+    assert not are_equal(SelectSources.of(outer, "separation_2 <= 1"), close)
+
+
+# --- brute force: any distance will do, because the proofs know nothing of how it is measured ---
+
+CUTS = st.sampled_from(["vmag < 2", "vmag >= 2", "vmag < 3", "vmag IS NULL", "hip < 3"])
+OTHER_CUTS = st.sampled_from(["gmag < 2", "gmag > 2", "ngc < 2"])
+
+
+@st.composite
+def sides(draw, catalog, cuts):
+    for text in draw(st.lists(cuts, max_size=2)):
+        chosen = SelectSources.of(catalog, text)
+        catalog = chosen if draw(st.booleans()) else RestrictSources.of(catalog, chosen)
+    return catalog
+
+
+@st.composite
+def pair_catalogs(draw):
+    """A match of selections, and a selection from it."""
+    radius, matches = draw(st.sampled_from([1, 2, 3])), draw(st.sampled_from(["all", "best"]))
+    pairs = CrossMatch.of(draw(sides(STARS, CUTS)), draw(sides(GALAXIES, OTHER_CUTS)), radius, matches=matches)
+    texts = st.sampled_from(["separation <= 1", "separation < 2", "separation <= 2", "separation > 1", "hip_2 < 2"])
+    names = {"hip_2 < 2": "hip < 2", "ngc < 2": "ngc < 2"}
+    for text in draw(st.lists(texts | CUTS | OTHER_CUTS, max_size=2)):
+        pairs = SelectSources.of(pairs, names.get(text, text))
+    return pairs
+
+
+def evaluate(text, row):
+    name, operator, *rest = text.split()
+    value = row[name]
+    if operator == "IS":
+        return value is None
+    number = float(rest[0])
+    if value is None:
+        return False
+    compare = {"<": value < number, "<=": value <= number, ">": value > number, ">=": value >= number}
+    return compare[operator]
+
+
+def list_rows(catalog, tables):
+    match catalog:
+        case SelectSources(parent, _, text):
+            return [row for row in list_rows(parent, tables) if evaluate(text, row)]
+        case RestrictSources():
+            return list_rows(catalog.other, tables)
+        case CrossMatch():
+            left, right = list_rows(catalog.left, tables), list_rows(catalog.right, tables)
+            found = [
+                {**a, **b, "separation": abs(a["place"] - b["place"])}
+                for a in left
+                for b in right
+                if abs(a["place"] - b["place"]) <= catalog.radius
+            ]
+            if catalog.matches == "best":
+                found = [
+                    min((row for row in found if row["hip"] == hip), key=lambda row: (row["separation"], row["ngc"]))
+                    for hip in {row["hip"] for row in found}
+                ]
+            return found
+    return tables[catalog.digest]
+
+
+def make_tables(random):
+    magnitude = [None, 1.0, 2.0, 2.5, 3.0]
+    stars = [{"hip": n, "vmag": magnitude[random.integers(5)], "place": int(random.integers(8))} for n in range(6)]
+    galaxies = [
+        {"ngc": n, "gmag": magnitude[random.integers(1, 5)], "place": int(random.integers(8))} for n in range(5)
+    ]
+    return {STARS.digest: stars, GALAXIES.digest: galaxies}
+
+
+@settings(max_examples=60, deadline=None)
+@given(pair_catalogs(), pair_catalogs(), st.integers(0, 1000))
+def test_what_is_proved_holds_on_matches_by_brute_force(one, other, start):
+    knowledge = known(one, other)
+    assert knowledge.consistent
+    proved = [
+        name
+        for name, relation in (("inside", subset), ("around", lambda a, b: subset(b, a)), ("apart", disjoint))
+        if knowledge.entails(relation(one.digest, other.digest))
+    ]
+    random = np.random.default_rng(start)
+    for _ in range(8):
+        tables = make_tables(random)
+        first, second = ({(row["hip"], row["ngc"]) for row in list_rows(catalog, tables)} for catalog in (one, other))
+        assert "inside" not in proved or first <= second
+        assert "around" not in proved or second <= first
+        assert "apart" not in proved or not first & second
