@@ -11,7 +11,7 @@ from provenn.sizes import format_size
 
 __all__ = ["back_up"]
 
-_INTERVAL = 2.0
+_INTERVAL = 5.0
 """Seconds between two lines about the progress."""
 
 
