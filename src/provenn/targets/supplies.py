@@ -76,9 +76,9 @@ def _iterate_supplies(
     """Yield a step on a fragment, and views of the step as members of concatenations, if an attribute is wanted."""
     if wanted & step.attributes.keys():
         yield step
-    joined = [attribute for attribute in step.attributes.values() if wanted & _find_piece_identities(attribute)]
-    for members in dict.fromkeys(map(_list_members, joined)):
-        own = [attribute for attribute in joined if _list_members(attribute) == members]
+    joined = [attribute for attribute in step.attributes.values() if wanted & attribute.piece_identities]
+    for members in dict.fromkeys(attribute.members for attribute in joined):
+        own = [attribute for attribute in joined if attribute.members == members]
         for position in range(len(members)):
             if any(wanted & _find_supplied_identities(attribute, position) for attribute in own):
                 view = _find_view(scene, stored, step, members, position)
@@ -115,7 +115,7 @@ def _build_view(
     rows = Restrict(rows, own)
     columns = tuple(
         (
-            attribute.pieces[position].attribute if _list_members(attribute) == members else attribute,
+            attribute.all_pieces[position].attribute if attribute.members == members else attribute,
             (attribute.identity,),
         )
         for attribute in step.attributes.values()
@@ -129,23 +129,7 @@ def build_key_step(catalog: Catalog) -> PlanStep | None:
     return None if any(isinstance(ancestor, Calculate) for ancestor in walk_steps(step)) else step
 
 
-def _list_members(attribute: Attribute) -> tuple[CatalogDigest, ...]:
-    return tuple(piece.member for piece in attribute.pieces)
-
-
 def _find_supplied_identities(attribute: Attribute, position: int) -> frozenset[AttributeIdentity]:
     """Return the identities that the piece at a position supplies, at any depth."""
-    piece = attribute.pieces[position].attribute
-    return _find_piece_identities(piece) | {piece.identity}
-
-
-def _find_piece_identities(attribute: Attribute) -> frozenset[AttributeIdentity]:
-    """Return the identities of all pieces of an attribute, at any depth."""
-    identities: set[AttributeIdentity] = set()
-    pending = [piece.attribute for piece in attribute.pieces]
-    while pending:
-        current = pending.pop()
-        if current.identity not in identities:
-            identities.add(current.identity)
-            pending.extend(piece.attribute for piece in current.pieces)
-    return frozenset(identities)
+    piece = attribute.all_pieces[position].attribute
+    return piece.piece_identities | {piece.identity}
