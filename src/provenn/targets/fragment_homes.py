@@ -5,20 +5,14 @@ Each catalog made here has exactly the requested extent: extents are canonical, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from provenn.catalogs import Catalog, DeriveAttributes, Extent, verbs
-from provenn.catalogs.calculators import Expressions
-from provenn.catalogs.calculators.sql import Output
+from provenn.catalogs import Catalog, Extent, verbs
 from provenn.catalogs.sample_sources import parse_sample_label
 from provenn.criteria import AttributeIdentity, identities_in, with_names
-from provenn.errors import ProvennError
-from provenn.targets.providers import combine_providers
 from provenn.targets.scene import split_intersection
-from provenn.targets.steps import Calculate, Derive, PlanStep, walk_steps
 
-__all__ = ["add_attributes", "define_derivations", "define_sources"]
+__all__ = ["add_attributes", "define_sources"]
 
 
 def define_sources(extent: Extent, known: Sequence[Catalog]) -> Catalog | None:
@@ -60,45 +54,6 @@ def add_attributes(sources: Catalog, identities: Collection[AttributeIdentity], 
             )
             missing = [identity for identity in missing if identity not in available]
     return sources if len(members) == 1 else verbs.combine(*members)
-
-
-def define_derivations(step: PlanStep, known: Sequence[Catalog]) -> list[Catalog]:
-    """Return catalogs with the derived attributes of a step that no known catalog has.
-
-    A calculation that was moved into the members of a union gives attributes that no catalog defines yet.
-    """
-    catalogs = list(known)
-    for derivation in walk_steps(step):
-        outputs = _list_outputs(derivation)
-        if outputs and not any(outputs <= catalog.schema.by_identity.keys() for catalog in catalogs):
-            with suppress(ProvennError):  # an input may have a name that the calculation gives to its result
-                catalogs += _define_derivation(derivation, catalogs)
-    return catalogs[len(known) :]
-
-
-def _list_outputs(step: PlanStep) -> frozenset[AttributeIdentity]:
-    if isinstance(step, Derive):
-        return frozenset([step.attribute.identity])
-    if isinstance(step, Calculate) and not step.is_catalog_wide:
-        return frozenset(output.identity for output in step.outputs)
-    return frozenset()
-
-
-def _define_derivation(step: PlanStep, known: Iterable[Catalog]) -> Iterator[Catalog]:
-    """Yield a catalog with the result of a derivation, on the first known catalog that has all inputs."""
-    reads = step.arguments if isinstance(step, Calculate) else step.expression.reads if isinstance(step, Derive) else ()
-    for catalog in known:
-        attributes = catalog.schema.by_identity
-        if attributes.keys() >= set(reads):
-            parent = verbs.keep(catalog, [attributes[identity].name for identity in reads])
-            if isinstance(step, Calculate):
-                inputs = zip(step.calculator.inputs, reads, strict=True)
-                parent = combine_providers((parent, identity, name) for name, identity in inputs) or parent
-                yield verbs.derive(parent, step.calculator)
-            elif isinstance(step, Derive):
-                output = Output.of_attribute(step.attribute, step.expression.canonical)
-                yield DeriveAttributes(parent, Expressions((output,)))
-            return
 
 
 def _rename_conflicts(catalog: Catalog, taken: Mapping[str, AttributeIdentity]) -> Catalog:

@@ -15,7 +15,7 @@ from typing import Literal
 from provenn.catalogs import Attribute, Catalog, cone
 from provenn.catalogs.extent import union
 from provenn.criteria import AttributeIdentity
-from provenn.targets.fragment_homes import add_attributes, define_derivations, define_sources
+from provenn.targets.fragment_homes import add_attributes, define_sources
 from provenn.targets.plan import Plan
 from provenn.targets.steps import Calculate, Concat, Derive, Fill, FragmentScan, PlanStep, find_key, walk_steps
 from provenn.targets.supplies import build_key_step
@@ -168,7 +168,7 @@ class _PartFinder:
             for attribute in descendant.missing
         }
         wanted = sorted((needed.intersection(step.attributes) | _find_outputs(step)) - missing)
-        catalog = add_attributes(sources, wanted, [*known, *define_derivations(step, known)])
+        catalog = add_attributes(sources, wanted, known)
         kept = frozenset(catalog.schema.by_identity.keys() & set(wanted))
         return KeptPart(step, catalog, kept) if kept >= _find_outputs(step) else None
 

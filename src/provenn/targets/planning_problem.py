@@ -65,9 +65,7 @@ def _find_useful_attributes(
     reading: Reading, before: PlanStep, needed: frozenset[AttributeIdentity], lineage: Sequence[Catalog]
 ) -> frozenset[AttributeIdentity]:
     """Return the identities of attributes that are requested, or needed at any step."""
-    attributes = {
-        identity: attribute for step in walk_steps(before) for identity, attribute in step.attributes.items()
-    }
+    attributes = {identity: attribute for step in walk_steps(before) for identity, attribute in step.attributes.items()}
     pieces = frozenset().union(*(attribute.piece_identities for attribute in attributes.values()))
     useful = needed | ((attributes.keys() | pieces) - _find_base_attributes(lineage))
     return useful | find_joined_attributes(reading, [identity for identity in useful if not is_key(identity)])

@@ -62,10 +62,17 @@ class Scene:
     _defined: list[Knowledge] = field(default_factory=list, repr=False)
     _definitions: dict[AttributeIdentity, Derive | Calculate] = field(default_factory=dict, repr=False)
     _selections: dict[str, tuple[Extent, SelectSources]] = field(default_factory=dict, repr=False)
+    _lineage: dict[str, Catalog] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for catalog in reversed(self.catalogs):
             self._catalog_labels[catalog.extent.digest] = catalog.digest
+
+    def find_catalog(self, digest: CatalogDigest) -> Catalog:
+        """Return a catalog in the lineage of the catalogs of the scene."""
+        if not self._lineage:
+            self._lineage.update((catalog.digest, catalog) for catalog in cone(*self.catalogs))
+        return self._lineage[digest]
 
     # -- sets ----------------------------------------------------------------------------------------------------
 

@@ -1,14 +1,16 @@
 """Supplies: steps for reading fragments in place of computation.
 
-A fragment supplies all stored attributes. A fragment of a concatenation also supplies the attributes of each member: if
-members define an attribute differently, the value for a source comes from the first member with the source.
+A fragment supplies all stored attributes. If members of a concatenation define an attribute differently, the value for a
+source comes from the first member with the source. So a fragment of the concatenation also supplies the attributes of
+each member, and a fragment of a member supplies the attributes of the concatenation: for the sources whose values come
+from this member.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from provenn.catalogs import Attribute, Catalog, Extent, cone
+from provenn.catalogs import Attribute, Catalog, Extent
 from provenn.catalogs.extent import union
 from provenn.criteria import AttributeIdentity
 from provenn.digests import CatalogDigest
@@ -37,11 +39,44 @@ def find_supplies(scene: Scene, identities: Iterable[AttributeIdentity], like: P
     """
     wanted = frozenset(identities)
     key = find_key(like.attributes)
-    candidates = [supply for stored in scene.fragments for supply in _iterate_supplies(scene, stored, stored, wanted)]
+    attributes = {
+        identity: attribute for step in walk_steps(like) for identity, attribute in step.attributes.items()
+    } | dict(like.attributes)
+    candidates = _find_views(scene, wanted, attributes)
     return sorted(
         (supply for supply in candidates if find_key(supply.attributes) == key),
         key=lambda supply: -count_stored_rows(supply),
     )
+
+
+def _find_views(
+    scene: Scene, wanted: frozenset[AttributeIdentity], attributes: Mapping[AttributeIdentity, Attribute]
+) -> list[PlanStep]:
+    """Return steps on fragments with a wanted attribute: under its own identity, or under those of its pieces.
+
+    `attributes` has the wanted attributes, and those that a step may give as well, by identity.
+    """
+    views = [supply for stored in scene.fragments for supply in _iterate_supplies(scene, stored, stored, wanted)]
+    divided = [attributes[identity] for identity in sorted(wanted) if identity in attributes]
+    for members in dict.fromkeys(attribute.members for attribute in divided):
+        for position in range(len(members)):
+            inner = {
+                identity: attribute.all_pieces[position].attribute if attribute.members == members else attribute
+                for identity, attribute in attributes.items()
+            }
+            pieces = frozenset(
+                inner[attribute.identity].identity for attribute in divided if attribute.members == members
+            )
+            for supply in _find_views(scene, pieces, {attribute.identity: attribute for attribute in inner.values()}):
+                columns = tuple(
+                    (attributes[identity], (attribute.identity,))
+                    for identity, attribute in inner.items()
+                    if attribute.identity in supply.attributes
+                )
+                rows = _limit_to_member(scene, supply, members, position)
+                if rows is not None and not scene.is_empty(rows.extent):
+                    views.append(Concat((rows,), columns, True, rows.extent))
+    return views
 
 
 def count_stored_rows(supply: PlanStep) -> int:
@@ -81,46 +116,46 @@ def _iterate_supplies(
         own = [attribute for attribute in joined if attribute.members == members]
         for position in range(len(members)):
             if any(wanted & _find_supplied_identities(attribute, position) for attribute in own):
-                view = _find_view(scene, stored, step, members, position)
+                view = _find_view(scene, step, members, position)
                 yield from () if view is None else _iterate_supplies(scene, stored, view, wanted)
 
 
-def _find_view(
-    scene: Scene, stored: FragmentScan, step: PlanStep, members: tuple[CatalogDigest, ...], position: int
-) -> PlanStep | None:
+def _find_view(scene: Scene, step: PlanStep, members: tuple[CatalogDigest, ...], position: int) -> PlanStep | None:
     """Return the rows from one member of a concatenation, with the attributes of the member.
 
-    Sound: the first member with a source gives the values, so the view has the sources of the member outside all
-    earlier members. None if a calculator would be needed to find these sources.
+    None if a calculator would be needed to find these sources.
     """
     view_key = (step.signature, members, position)
     if view_key not in scene.views:
-        scene.views[view_key] = _build_view(step, cone(stored.catalog), members, position)
+        rows = _limit_to_member(scene, step, members, position)
+        columns = tuple(
+            (
+                attribute.all_pieces[position].attribute if attribute.members == members else attribute,
+                (attribute.identity,),
+            )
+            for attribute in step.attributes.values()
+        )
+        scene.views[view_key] = None if rows is None else Concat((rows,), columns, True, rows.extent)
     return scene.views[view_key]
 
 
-def _build_view(
-    step: PlanStep, catalogs: Iterable[Catalog], members: tuple[CatalogDigest, ...], position: int
+def _limit_to_member(
+    scene: Scene, step: PlanStep, members: tuple[CatalogDigest, ...], position: int
 ) -> PlanStep | None:
-    """Return the view of a member: exclude earlier members, restrict to the member, and rename the pieces."""
-    known = {catalog.digest: catalog for catalog in catalogs}
-    keys = [build_key_step(known[digest]) for digest in members[: position + 1]]
-    own, rows = keys[-1], step
-    if own is None:
-        return None
-    for earlier in keys[:-1]:
+    """Return the rows of a step whose values in a concatenation come from the member at a position.
+
+    Sound: the first member with a source gives the values, so these are the sources of the member outside all earlier
+    members. For them, an attribute of the concatenation has the value of the member's attribute, and the reverse. None
+    if a calculator would be needed to find these sources.
+    """
+    rows = step
+    for digest in members[:position]:
+        earlier = build_key_step(scene.find_catalog(digest))
         if earlier is None:
             return None
         rows = Exclude(rows, earlier)
-    rows = Restrict(rows, own)
-    columns = tuple(
-        (
-            attribute.all_pieces[position].attribute if attribute.members == members else attribute,
-            (attribute.identity,),
-        )
-        for attribute in step.attributes.values()
-    )
-    return Concat((rows,), columns, True, rows.extent)
+    own = build_key_step(scene.find_catalog(members[position]))
+    return None if own is None else Restrict(rows, own)
 
 
 def build_key_step(catalog: Catalog) -> PlanStep | None:

@@ -1,7 +1,6 @@
 """The rules for rewriting plans, each in a separate module, in order of application."""
 
 from provenn.targets.rules.disjoint_members import disjoint_members
-from provenn.targets.rules.divide_unions import divide_unions
 from provenn.targets.rules.empty_branches import empty_branches
 from provenn.targets.rules.limit_calculators import limit_calculators
 from provenn.targets.rules.redundant_members import redundant_members
@@ -24,5 +23,4 @@ RULES: tuple[Rule, ...] = (
     limit_calculators,
     select_early,
     reuse_part,
-    divide_unions,
 )

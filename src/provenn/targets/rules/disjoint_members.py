@@ -14,7 +14,7 @@ from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Calculate, Concat, Exclude, PlanStep, walk_steps
 
-__all__ = ["disjoint_members", "separate_members"]
+__all__ = ["disjoint_members"]
 
 
 def disjoint_members(step: PlanStep, needed: frozenset[AttributeIdentity], scene: Scene) -> Rewrite | None:
@@ -48,19 +48,6 @@ def disjoint_members(step: PlanStep, needed: frozenset[AttributeIdentity], scene
             members.append(_subtract_by_keys(scene, member, step.members[:position]) if rest is None else rest)
     apart = Concat(tuple(members), step.columns, True, step.sources)
     return Rewrite(apart, "each member gives only the sources that no earlier one gives")
-
-
-def separate_members(step: Concat, needed: frozenset[AttributeIdentity], scene: Scene) -> tuple[PlanStep, ...]:
-    """Return the members of a union, each with only the sources that no earlier member gives."""
-    members = [step.members[0]]
-    for position, (member, read) in enumerate(zip(step.members, step.reads(needed), strict=True)):
-        if position > 0:
-            earlier = step.members[:position]
-            apart = all(scene.is_proved(scene.state_disjoint(member.extent, other.extent)) for other in earlier)
-            before = union(other.extent for other in earlier)
-            rest = member if apart else _subtract_by_rows(scene, member, before, read)
-            members.append(_subtract_by_keys(scene, member, earlier) if rest is None else rest)
-    return tuple(members)
 
 
 def _subtract_by_rows(
