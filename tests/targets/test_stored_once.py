@@ -199,7 +199,7 @@ def test_stored_days_serve_what_is_calculated_of_all_days(archive, fitted, tmp_p
 
 
 def test_stored_results_on_the_way_serve_what_is_calculated_of_all_days(archive, fitted, tmp_path_factory):
-    """z of each day is stored; of all days, sources are selected by 2 z + 1, and another z is calculated of that."""
+    """Z of each day is stored; of all days, sources are selected by 2 z + 1, and another z is calculated of that."""
     folder, number = tmp_path_factory.mktemp("days"), next(NUMBER)
     days = [_day(archive, folder, number) for number in range(2)]
     for day in days:

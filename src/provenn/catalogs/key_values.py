@@ -10,7 +10,7 @@ from typing import Any
 from provenn.catalogs.base import Base
 from provenn.errors import BaseFilesError, KeyValuesError, ProvennError
 from provenn.files.file_set import Files
-from provenn.files.listing import File, list_files
+from provenn.files.listing import File
 from provenn.hints import Hint
 
 __all__ = ["KeyCount", "check_first_keys", "make_key_error"]
@@ -134,7 +134,7 @@ def _read_key_batches(base: Base, files: Files) -> Iterator[Any]:
     from pyarrow import Table, parquet  # noqa: PLC0415 - see above
 
     columns = [name for name in base.key if name not in files.partitions]
-    for file in list_files(files.location):
+    for file in files.list_own_files():
         with file.open() as opened, _name_file_in_errors(file):
             keys = parquet.ParquetFile(opened, page_checksum_verification=True)
             for batch in keys.iter_batches(_BATCH, columns=columns):

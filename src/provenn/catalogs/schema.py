@@ -67,6 +67,15 @@ class Attribute:
         return self.pieces or (() if self.derived_pieces is None else self.derived_pieces())
 
     @property
+    def expanded_pieces(self) -> tuple[AttributePiece, ...]:
+        """The pieces by which criteria on the attribute are expanded.
+
+        Derived attributes of other concatenations than versions have none, so that old selections keep their digests.
+        """
+        pieces = self.all_pieces
+        return pieces if self.pieces or all(piece.is_apart for piece in pieces) else ()
+
+    @property
     def piece_identities(self) -> frozenset[AttributeIdentity]:
         """The identities of all pieces, at any depth."""
         identities: set[AttributeIdentity] = set()
@@ -105,11 +114,14 @@ class AttributePiece:
         Its sources.
     attribute
         The attribute in the schema of the member.
+    is_apart
+        Whether the members are the files of a version, which share no source.
     """
 
     member: CatalogDigest
     extent: Extent
     attribute: Attribute
+    is_apart: bool = False
 
     @property
     def identity(self) -> AttributeIdentity:

@@ -10,7 +10,6 @@ from provenn.catalogs.key_values import KeyCount, make_key_error
 from provenn.criteria.types import INTEGRAL
 from provenn.files.data_folder import DataFolder
 from provenn.files.hashing import HashMemory
-from provenn.files.listing import list_files
 from provenn.spark.columns import column, quote_name
 from provenn.spark.engine import Engine
 from provenn.spark.reading import read_base
@@ -106,7 +105,7 @@ def _is_dense(base: Base) -> bool:
     from pyarrow import parquet  # noqa: PLC0415 - it takes a while to import
 
     lowest, highest, rows = [], [], 0
-    for file in list_files(base.files.location):
+    for file in base.files.list_own_files():
         with file.open() as opened:
             metadata = parquet.ParquetFile(opened).metadata
         for group in (metadata.row_group(number) for number in range(metadata.num_row_groups)):

@@ -99,7 +99,7 @@ def _find_namesakes(reading: Reading, before: PlanStep, lineage: Sequence[Catalo
 def _find_fragments(
     reading: Reading, wanted: Collection[AttributeIdentity], namesakes: Collection[AttributeIdentity]
 ) -> list[FragmentScan]:
-    """Return the fragments that hold a useful attribute, or one of the namesakes that has a useful attribute as piece."""
+    """Return the fragments that hold a useful attribute, or a namesake with a useful attribute as a piece."""
     candidates = fragments.find_by_attributes(reading, frozenset((*wanted, *namesakes)))
     catalogs = (
         catalog_store.get_catalogs(reading, sorted({fragment.catalog for fragment in candidates})) if candidates else {}

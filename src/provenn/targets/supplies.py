@@ -1,7 +1,7 @@
 """Supplies: steps for reading fragments in place of computation.
 
-A fragment supplies all stored attributes. If members of a concatenation define an attribute differently, the value for a
-source comes from the first member with the source. So a fragment of the concatenation also supplies the attributes of
+A fragment supplies all stored attributes. If members of a concatenation define an attribute differently, the value for
+a source comes from the first member with the source. So a fragment of the concatenation also supplies the attributes of
 each member, and a fragment of a member supplies the attributes of the concatenation: for the sources whose values come
 from this member.
 """
@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from provenn.catalogs import Attribute, Catalog, Extent
 from provenn.catalogs.extent import union
+from provenn.catalogs.schema import AttributePiece
 from provenn.criteria import AttributeIdentity
-from provenn.digests import CatalogDigest
 from provenn.targets.literal import build_step
 from provenn.targets.pruning import prune_step
 from provenn.targets.scene import Scene
@@ -58,22 +58,25 @@ def _find_views(
     """
     views = [supply for stored in scene.fragments for supply in _iterate_supplies(scene, stored, stored, wanted)]
     divided = [attributes[identity] for identity in sorted(wanted) if identity in attributes]
-    for members in dict.fromkeys(attribute.members for attribute in divided):
-        for position in range(len(members)):
+    by_members = {attribute.members: attribute.all_pieces for attribute in divided if attribute.members}
+    for members, pieces in by_members.items():
+        for position in range(len(pieces)):
             inner = {
                 identity: attribute.all_pieces[position].attribute if attribute.members == members else attribute
                 for identity, attribute in attributes.items()
             }
-            pieces = frozenset(
+            identities = frozenset(
                 inner[attribute.identity].identity for attribute in divided if attribute.members == members
             )
-            for supply in _find_views(scene, pieces, {attribute.identity: attribute for attribute in inner.values()}):
+            for supply in _find_views(
+                scene, identities, {attribute.identity: attribute for attribute in inner.values()}
+            ):
                 columns = tuple(
                     (attributes[identity], (attribute.identity,))
                     for identity, attribute in inner.items()
                     if attribute.identity in supply.attributes
                 )
-                rows = _limit_to_member(scene, supply, members, position)
+                rows = _limit_to_member(scene, supply, pieces, position)
                 if rows is not None and not scene.is_empty(rows.extent):
                     views.append(Concat((rows,), columns, True, rows.extent))
     return views
@@ -112,22 +115,24 @@ def _iterate_supplies(
     if wanted & step.attributes.keys():
         yield step
     joined = [attribute for attribute in step.attributes.values() if wanted & attribute.piece_identities]
-    for members in dict.fromkeys(attribute.members for attribute in joined):
+    by_members = {attribute.members: attribute.all_pieces for attribute in joined}
+    for members, pieces in by_members.items():
         own = [attribute for attribute in joined if attribute.members == members]
         for position in range(len(members)):
             if any(wanted & _find_supplied_identities(attribute, position) for attribute in own):
-                view = _find_view(scene, step, members, position)
+                view = _find_view(scene, step, pieces, position)
                 yield from () if view is None else _iterate_supplies(scene, stored, view, wanted)
 
 
-def _find_view(scene: Scene, step: PlanStep, members: tuple[CatalogDigest, ...], position: int) -> PlanStep | None:
+def _find_view(scene: Scene, step: PlanStep, pieces: tuple[AttributePiece, ...], position: int) -> PlanStep | None:
     """Return the rows from one member of a concatenation, with the attributes of the member.
 
     None if a calculator would be needed to find these sources.
     """
+    members = tuple(piece.member for piece in pieces)
     view_key = (step.signature, members, position)
     if view_key not in scene.views:
-        rows = _limit_to_member(scene, step, members, position)
+        rows = _limit_to_member(scene, step, pieces, position)
         columns = tuple(
             (
                 attribute.all_pieces[position].attribute if attribute.members == members else attribute,
@@ -140,7 +145,7 @@ def _find_view(scene: Scene, step: PlanStep, members: tuple[CatalogDigest, ...],
 
 
 def _limit_to_member(
-    scene: Scene, step: PlanStep, members: tuple[CatalogDigest, ...], position: int
+    scene: Scene, step: PlanStep, pieces: tuple[AttributePiece, ...], position: int
 ) -> PlanStep | None:
     """Return the rows of a step whose values in a concatenation come from the member at a position.
 
@@ -148,14 +153,17 @@ def _limit_to_member(
     members. For them, an attribute of the concatenation has the value of the member's attribute, and the reverse. None
     if a calculator would be needed to find these sources.
     """
-    rows = step
-    for digest in members[:position]:
-        earlier = build_key_step(scene.find_catalog(digest))
-        if earlier is None:
-            return None
-        rows = Exclude(rows, earlier)
-    own = build_key_step(scene.find_catalog(members[position]))
-    return None if own is None else Restrict(rows, own)
+    own, rows = pieces[position], step
+    for piece in pieces[:position]:
+        if not scene.is_proved(scene.state_disjoint(piece.extent, own.extent)):
+            earlier = build_key_step(scene.find_catalog(piece.member))
+            if earlier is None:
+                return None
+            rows = Exclude(rows, earlier)
+    if scene.lies_in(rows.extent, own.extent):
+        return rows
+    key_step = build_key_step(scene.find_catalog(own.member))
+    return None if key_step is None else Restrict(rows, key_step)
 
 
 def build_key_step(catalog: Catalog) -> PlanStep | None:
