@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from provenn.archive.concatenations import concatenate_catalogs
-from provenn.catalogs import Base, Catalog, ConcatSources
+from provenn.catalogs import Catalog, ConcatSources, list_version_bases
 from provenn.database.transactions import Reading, Writing
 from provenn.definitions import catalog_names, catalog_store
 from provenn.definitions.descendants import find_descendants
@@ -16,7 +16,7 @@ from provenn.hints import Hint
 __all__ = ["replace_base"]
 
 
-def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Base, *, rebuild: bool | None) -> None:
+def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Catalog, *, rebuild: bool | None) -> None:
     """Move the name of a base catalog to a new version of the catalog.
 
     Parameters
@@ -42,7 +42,7 @@ def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Base
     dependents = find_descendants(writing, earlier)
     names_by_digest = _find_own_names(writing, dependents)
     old = catalog_store.get_catalogs(writing, [earlier, *names_by_digest])
-    if not isinstance(old[earlier], Base):
+    if list_version_bases(old[earlier]) is None:
         hint = "choose another name, or move this name to another catalog first"
         raise CatalogNameError(f"{name} names a catalog that is made from other catalogs", hint=hint)
     if rebuild is None:
@@ -62,7 +62,8 @@ def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Base
     catalog_names.move_name(writing, name, base.digest)
     rebuilt: dict[CatalogDigest, Catalog] = {earlier: base}
     for digest in dependents if rebuild else ():
-        if digest in old:  # an unnamed dependent matters only if a named catalog is made from it
+        # An unnamed dependent matters only if a named catalog is made from it; a version of the files is no dependent.
+        if digest in old and list_version_bases(old[digest]) is None:
             rebuilt[digest] = _rebuild_definition(writing, old[digest], rebuilt, names_by_digest.get(digest, ()))
             catalog_store.add_catalogs(writing, rebuilt[digest])
             for catalog_name in names_by_digest.get(digest, ()):

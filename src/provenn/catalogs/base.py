@@ -166,9 +166,11 @@ class Base(Catalog):
 
         Sound: a key occurs once in the files of the whole, so a source is in one of its files.
         """
-        whole, gone = parameters.get("part_of"), parameters.get("gone", ())
-        labels = [_make_file_label(whole, text) for text in gone]
-        return ((difference(digest, whole, *labels),) if whole and labels else (), ())
+        whole = parameters.get("part_of")
+        if whole is None:
+            return (), ()
+        labels = [_make_file_label(whole, text) for text in parameters["gone"]]
+        return (difference(digest, whole, *labels),), ()
 
     @classmethod
     def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003

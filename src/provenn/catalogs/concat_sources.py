@@ -25,7 +25,7 @@ from provenn.errors import AttributeConflictError, DefinitionError
 from provenn.hints import Hint
 from provenn.logic import Statement, disjoint, union
 
-__all__ = ["ConcatSources", "Overlap", "differing_attributes", "find_shared_attributes"]
+__all__ = ["ConcatSources", "Overlap", "differing_attributes", "find_shared_attributes", "list_version_bases"]
 
 Overlap = Literal["first", "disjoint", "files"]
 """Why a source has one value though members define an attribute differently: the first member that holds the source
@@ -97,7 +97,7 @@ class ConcatSources(Catalog):
     @property
     def bases(self) -> tuple[Base, ...] | None:
         """The base catalogs whose files make up a version; None for any other concatenation."""
-        found = [list_files_of(member) for member in self.members]
+        found = [_find_member_base(member) for member in self.members]
         bases = tuple(base for base in found if base is not None)
         return bases if self.overlap == "files" and len(bases) == len(found) else None
 
@@ -187,7 +187,7 @@ class ConcatSources(Catalog):
         return extent.union(member.extent for member in self.members)
 
 
-def list_files_of(member: Catalog) -> Base | None:
+def _find_member_base(member: Catalog) -> Base | None:
     """Return the base catalog that a member of a version is, or adds NULL for absent columns to; None for another."""
     if isinstance(member, DeriveAttributes):
         is_null = isinstance(member.calculation, Expressions) and not any(
@@ -195,6 +195,13 @@ def list_files_of(member: Catalog) -> Base | None:
         )
         member = member.parent if is_null else member
     return member if isinstance(member, Base) else None
+
+
+def list_version_bases(catalog: Catalog) -> tuple[Base, ...] | None:
+    """Return the base catalogs that make up a version of a base; None for a catalog made from others."""
+    if isinstance(catalog, Base):
+        return (catalog,)
+    return catalog.bases if isinstance(catalog, ConcatSources) else None
 
 
 def differing_attributes(*members: Catalog) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from provenn.files.file_set import Files
 from provenn.files.listing import File
 from provenn.hints import Hint
 
-__all__ = ["KeyCount", "check_first_keys", "make_key_error"]
+__all__ = ["KeyCount", "check_first_keys", "format_key", "make_key_error"]
 
 _SAMPLE = 1_000_000
 _BATCH = 1 << 16
@@ -56,7 +56,7 @@ def make_key_error(base: Base, count: KeyCount, among: str = "") -> KeyValuesErr
     if count.nulls:
         faults.append(f"{_format_number(count.nulls)} of {_format_number(count.rows)} rows have a NULL key")
     if count.repeated:
-        shown = ", ".join(f"{_format_key(values)} ({_format_number(times)} times)" for values, times in count.examples)
+        shown = ", ".join(f"{format_key(values)} ({_format_number(times)} times)" for values, times in count.examples)
         more = " …" * (count.repeated > len(count.examples))
         noun = "key occurs" if count.repeated == 1 else "keys occur"
         faults.append(f"{_format_number(count.repeated)} {noun} more than once: {shown}{more}")
@@ -76,7 +76,8 @@ def _format_number(number: int) -> str:
     return f"{number:,}"
 
 
-def _format_key(values: Sequence[object]) -> str:
+def format_key(values: Sequence[object]) -> str:
+    """Return a key for messages."""
     return str(values[0]) if len(values) == 1 else f"({', '.join(map(str, values))})"
 
 

@@ -49,14 +49,37 @@ def find_supplies(scene: Scene, identities: Iterable[AttributeIdentity], like: P
     )
 
 
+_Limit = tuple[tuple[AttributePiece, ...], int]
+"""The pieces of an attribute, and the position of the member from which the values of the wanted rows come."""
+
+
 def _find_views(
-    scene: Scene, wanted: frozenset[AttributeIdentity], attributes: Mapping[AttributeIdentity, Attribute]
+    scene: Scene,
+    wanted: frozenset[AttributeIdentity],
+    attributes: Mapping[AttributeIdentity, Attribute],
+    limits: tuple[_Limit, ...] = (),
 ) -> list[PlanStep]:
     """Return steps on fragments with a wanted attribute: under its own identity, or under those of its pieces.
 
-    `attributes` has the wanted attributes, and those that a step may give as well, by identity.
+    Parameters
+    ----------
+    scene
+        The knowledge that planning uses.
+    wanted
+        The identities of the wanted attributes.
+    attributes
+        The wanted attributes, and those that a step may give as well, by identity.
+    limits
+        The members to which the rows of fragments are limited first. A version shares only some files of a member of
+        another version; so its own member is the one whose files are there to be read.
     """
-    views = [supply for stored in scene.fragments for supply in _iterate_supplies(scene, stored, stored, wanted)]
+    views = [
+        supply
+        for stored in scene.fragments
+        if any(wanted & {attribute.identity, *attribute.piece_identities} for attribute in stored.attributes.values())
+        for step in _limit_rows(scene, stored, limits)
+        for supply in _iterate_supplies(scene, step, wanted)
+    ]
     divided = [attributes[identity] for identity in sorted(wanted) if identity in attributes]
     by_members = {attribute.members: attribute.all_pieces for attribute in divided if attribute.members}
     for members, pieces in by_members.items():
@@ -68,18 +91,26 @@ def _find_views(
             identities = frozenset(
                 inner[attribute.identity].identity for attribute in divided if attribute.members == members
             )
-            for supply in _find_views(
-                scene, identities, {attribute.identity: attribute for attribute in inner.values()}
-            ):
+            by_identity = {attribute.identity: attribute for attribute in inner.values()}
+            for supply in _find_views(scene, identities, by_identity, (*limits, (pieces, position))):
                 columns = tuple(
                     (attributes[identity], (attribute.identity,))
                     for identity, attribute in inner.items()
                     if attribute.identity in supply.attributes
                 )
-                rows = _limit_to_member(scene, supply, pieces, position)
-                if rows is not None and not scene.is_empty(rows.extent):
-                    views.append(Concat((rows,), columns, True, rows.extent))
+                views.append(Concat((supply,), columns, True, supply.extent))
     return views
+
+
+def _limit_rows(scene: Scene, stored: PlanStep, limits: Iterable[_Limit]) -> Iterator[PlanStep]:
+    """Yield the rows of a fragment within all members to which they are limited, if there may be any."""
+    step: PlanStep | None = stored
+    for pieces, position in limits:
+        step = None if step is None else _limit_to_member(scene, step, pieces, position)
+        if step is None or scene.is_empty(step.extent):
+            return
+    if step is not None:
+        yield step
 
 
 def count_stored_rows(supply: PlanStep) -> int:
@@ -108,9 +139,7 @@ def join_supplies(scene: Scene, extent: Extent, identity: AttributeIdentity, lik
     return Concat(tuple(chosen), columns, False, union(member.extent for member in chosen))
 
 
-def _iterate_supplies(
-    scene: Scene, stored: FragmentScan, step: PlanStep, wanted: frozenset[AttributeIdentity]
-) -> Iterator[PlanStep]:
+def _iterate_supplies(scene: Scene, step: PlanStep, wanted: frozenset[AttributeIdentity]) -> Iterator[PlanStep]:
     """Yield a step on a fragment, and views of the step as members of concatenations, if an attribute is wanted."""
     if wanted & step.attributes.keys():
         yield step
@@ -121,7 +150,7 @@ def _iterate_supplies(
         for position in range(len(members)):
             if any(wanted & _find_supplied_identities(attribute, position) for attribute in own):
                 view = _find_view(scene, step, pieces, position)
-                yield from () if view is None else _iterate_supplies(scene, stored, view, wanted)
+                yield from () if view is None else _iterate_supplies(scene, view, wanted)
 
 
 def _find_view(scene: Scene, step: PlanStep, pieces: tuple[AttributePiece, ...], position: int) -> PlanStep | None:
