@@ -23,12 +23,22 @@ from provenn.errors import ArchiveBusyError, BaseFilesError, DefinitionError
 from provenn.files.file_set import EXTERNAL, GIVEN, TABLE
 from provenn.files.hats import read_hats
 from provenn.files.listing import make_absolute
+from provenn.files.parquet_columns import LAYOUT
 from provenn.knowledge import verified_keys
 from provenn.knowledge.observations import observe_fact
 from provenn.logic import disjoint
 from provenn.logic.terms import Op, chain, term
 
-__all__ = ["NewVersion", "add_version", "append_files", "find_new_version"]
+__all__ = [
+    "NewVersion",
+    "add_version",
+    "append_files",
+    "compare_keys",
+    "find_current_version",
+    "find_new_version",
+    "move_names",
+    "write_definitions",
+]
 
 _MOST_GONE = 1_000
 """The most files that may be gone from a base catalog whose other files a new version shares."""
@@ -137,6 +147,44 @@ def find_new_version(
     return NewVersion(earlier, kept, added, len(new), went)
 
 
+def find_current_version(context: Context, earlier: Catalog) -> NewVersion | None:
+    """Return the version of a base catalog with the files that are at its locations now; None if it has no files.
+
+    Files that were appended from several places are looked for in each of them. New files of only one place, the first
+    that has any, make the new version: refresh again for those of the others.
+    """
+    bases = list_version_bases(earlier) or ()
+    places = dict.fromkeys(base.files.location for base in bases if _has_files(base))
+    kept = {base.digest: base for base in bases}
+    new: dict[str, str] = {}
+    went, at = 0, ""
+    for place in places:
+        own = [base for base in bases if base.files.location == place and _has_files(base)]
+        prints = context.workshop.compute_fingerprints(place, own[0].files)
+        taken = {base.digest: _take_files(base, prints, place) for base in own}
+        kept |= {digest: base for digest, base in taken.items() if base is not None}
+        for digest in (digest for digest, base in taken.items() if base is None):
+            del kept[digest]
+        held = {text for base in taken.values() if base is not None for _, text in base.files.fingerprints}
+        went += sum(len(base.files.fingerprints) for base in own) - len(held)
+        others = {name: text for name, text in prints.items() if text not in held}
+        if others and not new:
+            new, at = others, place
+    if not kept or not places:
+        return None
+    if not new:
+        return NewVersion(earlier, tuple(kept.values()), None, 0, went)
+    like = next(base for base in bases if base.files.location == at)
+    files = context.workshop.inspect_files(
+        at, names=frozenset(new), format=like.files.format, options=_list_user_options(like.files)
+    )
+    return NewVersion(earlier, tuple(kept.values()), _define_added(files, like), len(new), went)
+
+
+def _list_user_options(files: Files) -> dict[str, str]:
+    return {name: value for name, value in files.options if name != LAYOUT}
+
+
 def _is_comparable(bases: Sequence[Base], key: str | Sequence[str] | None, population: str) -> bool:
     """Return whether a new version has the key and population of the earlier one, and files known by their content."""
     newest = bases[-1]
@@ -208,11 +256,22 @@ def add_version(context: Context, name: str, version: NewVersion, *, rebuild: bo
     if version.is_same:
         context.write(_record_locations, version.kept)
         return catalog
-    rows = None if version.added is None else context.workshop.compare_new_keys(version.kept, version.added)
+    rows = compare_keys(context, version)
     if rebuild is None and version.only_grew:
         rebuild = True
     context.write(_write_version, name, version, catalog, rows, rebuild=rebuild)
     return catalog
+
+
+def compare_keys(context: Context, version: NewVersion) -> int | None:
+    """Compare the keys of the new files with all others; return how many there are, or None if they need no check.
+
+    Raises
+    ------
+    KeyValuesError
+        If a key is NULL, or occurs twice in the files of the new version.
+    """
+    return None if version.added is None else context.workshop.compare_new_keys(version.kept, version.added)
 
 
 def _record_locations(writing: Writing, bases: Sequence[Base]) -> None:
@@ -225,8 +284,44 @@ def _write_version(
     writing: Writing, name: str, version: NewVersion, catalog: Catalog, rows: int | None, *, rebuild: bool | None
 ) -> None:
     """Write the definitions, the observed fact and the names of a new version."""
+    write_definitions(writing, version, [catalog], rows)
+    move_names(writing, name, version, catalog, rebuild=rebuild)
+
+
+def move_names(
+    writing: Writing, name: str, version: NewVersion, catalog: Catalog, *, rebuild: bool | None = True
+) -> None:
+    """Move the name of a base catalog to its new version, and the names of its descendants.
+
+    Raises
+    ------
+    ArchiveBusyError
+        If the name was moved meanwhile.
+    """
     if catalog_names.find_named_digest(writing, name) != version.earlier.digest:
         raise ArchiveBusyError(f"{name} was changed meanwhile", hint="try again")
+    rebuilding.replace_base(writing, name, version.earlier.digest, catalog, rebuild=rebuild)
+
+
+def write_definitions(writing: Writing, version: NewVersion, catalogs: Sequence[Catalog], rows: int | None) -> None:
+    """Write the base catalogs and the observed fact of a new version, then its catalog and others on it.
+
+    Parameters
+    ----------
+    writing
+        The transaction.
+    version
+        The new version.
+    catalogs
+        Its catalog, and catalogs that are made from it.
+    rows
+        The number of new keys that were compared with all others; None if a source is a row of a file.
+
+    Raises
+    ------
+    DefinitionError
+        If the files of the version are not proved to share no source.
+    """
     _record_locations(writing, version.kept)
     if version.added is not None:
         catalog_store.add_catalogs(writing, version.added)
@@ -236,6 +331,7 @@ def _write_version(
             reason = f"{rows:,} new keys compared with all others: none occurs twice"
         others = chain(Op.OR, tuple(term(base.digest) for base in version.kept))
         observe_fact(writing, disjoint(others, version.added.digest), reason)
-    if find_unproved_concatenations(writing, [catalog]):
+    catalog_store.add_catalogs(writing, *catalogs[0].dependencies)
+    if find_unproved_concatenations(writing, catalogs[:1]):
         raise DefinitionError("the files of the new version are not proved to share no source")
-    rebuilding.replace_base(writing, name, version.earlier.digest, catalog, rebuild=rebuild)
+    catalog_store.add_catalogs(writing, *catalogs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from provenn.archive.concatenations import concatenate_catalogs
-from provenn.catalogs import Catalog, ConcatSources, list_version_bases
+from provenn.catalogs import Catalog, ConcatSources, cone, list_version_bases
 from provenn.database.transactions import Reading, Writing
 from provenn.definitions import catalog_names, catalog_store
 from provenn.definitions.descendants import find_descendants
@@ -13,7 +13,7 @@ from provenn.digests import CatalogDigest
 from provenn.errors import CatalogNameError, DefinitionError, ProvennError
 from provenn.hints import Hint
 
-__all__ = ["replace_base"]
+__all__ = ["rebuild_definitions", "replace_base"]
 
 
 def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Catalog, *, rebuild: bool | None) -> None:
@@ -60,14 +60,33 @@ def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Cata
         )
     catalog_store.add_catalogs(writing, base)
     catalog_names.move_name(writing, name, base.digest)
-    rebuilt: dict[CatalogDigest, Catalog] = {earlier: base}
-    for digest in dependents if rebuild else ():
+    for digest, catalog in rebuild_definitions(writing, earlier, base).items() if rebuild else ():
+        catalog_store.add_catalogs(writing, catalog)
+        for catalog_name in names_by_digest.get(digest, ()):
+            catalog_names.move_name(writing, catalog_name, catalog.digest)
+
+
+def rebuild_definitions(reading: Reading, earlier: CatalogDigest, base: Catalog) -> dict[CatalogDigest, Catalog]:
+    """Return the named descendants of a version of a base catalog as defined on a new version, by their old digests.
+
+    Unnamed catalogs that a named one is made from are included. Each catalog comes after its dependencies.
+
+    Raises
+    ------
+    DefinitionError
+        If a catalog cannot be made from the new version.
+    """
+    dependents = find_descendants(reading, earlier)
+    names_by_digest = _find_own_names(reading, dependents)
+    old = catalog_store.get_catalogs(reading, [earlier, *names_by_digest])
+    needed = {member.digest: member for catalog in old.values() for member in cone(catalog)}
+    rebuilt: dict[CatalogDigest, Catalog] = {}
+    for digest in dependents:
         # An unnamed dependent matters only if a named catalog is made from it; a version of the files is no dependent.
-        if digest in old and list_version_bases(old[digest]) is None:
-            rebuilt[digest] = _rebuild_definition(writing, old[digest], rebuilt, names_by_digest.get(digest, ()))
-            catalog_store.add_catalogs(writing, rebuilt[digest])
-            for catalog_name in names_by_digest.get(digest, ()):
-                catalog_names.move_name(writing, catalog_name, rebuilt[digest].digest)
+        if digest in needed and list_version_bases(needed[digest]) is None:
+            parts = {earlier: base, **rebuilt}
+            rebuilt[digest] = _rebuild_definition(reading, needed[digest], parts, names_by_digest.get(digest, ()))
+    return rebuilt
 
 
 def _find_own_names(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, tuple[str, ...]]:

@@ -10,6 +10,7 @@ from provenn.archive import new_catalogs
 from provenn.archive.concatenations import Order, concatenate_catalogs
 from provenn.archive.handle import Catalog
 from provenn.archive.new_catalogs import SupportsArrow
+from provenn.archive.refreshing import RefreshedName, refresh_names
 from provenn.archive.verbs.part import ArchivePart
 from provenn.catalogs import Catalog as Definition
 from provenn.files.fingerprints import Trust
@@ -138,6 +139,22 @@ class Defining(ArchivePart):
             self.context, name, path, format=format, schema=schema, options=options, null=null
         )
         return Catalog(self, definition)
+
+    def refresh(self, *names: str, plan: bool = False) -> list[RefreshedName]:
+        """Look at the files of base catalogs again, and bring up to date what is made from them.
+
+        Files that came or went make a new version. The named catalogs that are made from it are defined again, and what
+        calculators gave for them is calculated for the new sources only, and stored. The names move last, in one
+        transaction: a refresh that is interrupted changes no name, and the next one continues.
+
+        Parameters
+        ----------
+        *names
+            The names of base catalogs; by default all whose names you may move.
+        plan
+            Whether only to say what would be done.
+        """
+        return refresh_names(self.context, names, plan=plan)
 
     def define(self, definition: Definition, name: str | None = None) -> Catalog:
         """Add a definition, and put a new name on it; a definition that exists already is the same catalog.
