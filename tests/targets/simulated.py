@@ -4,7 +4,7 @@ Nothing here uses the code under test but the steps themselves. Each step that i
 sources of the extent that it claims to have, and is handed only the attributes that were asked of it.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -30,6 +30,7 @@ from provenn.catalogs import (
 from provenn.catalogs.restoring import facts_of
 from provenn.criteria import Atom, parse_criterion
 from provenn.errors import ProvennError
+from provenn.logic import Statement
 from provenn.targets.execution import find_key
 from provenn.targets.steps import (
     Calculate,
@@ -48,7 +49,7 @@ from provenn.targets.steps import (
 from tests.catalogs.samples import Rows, Table, Value, base, hash_of, holds, values_by_identity
 from tests.targets import calls
 
-__all__ = ["Sky", "by_identity", "random_days", "random_sets", "random_sky"]
+__all__ = ["ALONE", "Sky", "by_identity", "derive_table", "random_days", "random_number", "random_sets", "random_sky"]
 
 KEY = "key:star:0"
 ByIdentity = dict[int, dict[str, Value]]
@@ -66,14 +67,20 @@ class Sky:
         The rows of fragments, by number.
     called
         For which sources each output was computed and needed: by identity and key.
+    sets
+        The sources of further labels: files of base catalogs.
+    facts
+        What was observed of the catalogs.
     """
 
     tables: list[Table]
     contents: dict[int, ByIdentity] = field(default_factory=dict)
     called: Counter[tuple[frozenset[str], int]] = field(default_factory=Counter)
+    sets: dict[str, Iterable[int]] = field(default_factory=dict)
+    facts: tuple[Statement, ...] = ()
 
     def __post_init__(self) -> None:
-        self.values = values_by_identity(self.tables)
+        self.values = defaultdict(dict, values_by_identity(self.tables))  # a member without sources has no values
         self.attributes = {one.identity: one for table in self.tables for one in table.catalog.schema.attributes}
         self.rows = {one.catalog.digest: one.rows for one in self.tables}
         self.keys = sorted({key for one in self.tables for key in one.rows})
@@ -98,8 +105,8 @@ class Sky:
         """The sources of an extent, by what its labels mean."""
 
         def inside(label: str, key: int) -> bool:
-            if label in self.rows:
-                return key in self.rows[label]
+            if label in self.rows or label in self.sets:
+                return key in self.rows.get(label, self.sets.get(label, ()))
             return holds(self._find_atom(label), key, self.values)
 
         everything = frozenset(self.keys)
@@ -166,7 +173,7 @@ class Sky:
         return {key: {**row, **dict(zip(identities, made[key], strict=True))} for key, row in rows.items()}
 
     def stored(self, fragments: Iterable[FragmentScan]) -> set[tuple[str, int]]:
-        """The values that fragments hold, by identity and key; for an attribute in pieces, the identity of the piece."""
+        """The values that fragments hold, by identity and key; of an attribute in pieces, the identity of the piece."""
         return {
             (self.resolved(attribute, key), key)
             for one in fragments
@@ -225,7 +232,7 @@ def calculated(calculator: PythonCalculator, given: Mapping[int, Value]) -> dict
     return {key: (None, None) if value is None else (value * factor, value + factor) for key, value in given.items()}
 
 
-def _fitted(rng: Random, one: Table) -> Table:
+def derive_table(rng: Random, one: Table) -> Table:
     """A table with what a calculator gives: two outputs by row, or one of the whole catalog."""
     numbers = [each.name for each in one.catalog.schema.attributes if each.type.name == "double"]
     read = "vmag" if "vmag" in numbers and rng.random() < 0.8 else rng.choice(numbers)
@@ -299,12 +306,12 @@ def _compared(rng: Random, one: Table, other: Table) -> Table:
             return _concatenation(one, other)
 
 
-ALONE = (_selected, _selected, _sampled, _with_fewer_attributes, _renamed, _doubled, _fitted, _fitted)
+ALONE = (_selected, _selected, _sampled, _with_fewer_attributes, _renamed, _doubled, derive_table, derive_table)
 
 
 def random_sets(rng: Random) -> list[Table]:
     """A small base, and sets of its sources that are selected, sampled and made from one another."""
-    rows = {key: {"hip": key, "vmag": _number(rng), "plx": _number(rng)} for key in range(8)}
+    rows = {key: {"hip": key, "vmag": random_number(rng), "plx": random_number(rng)} for key in range(8)}
     tables = [Table(base("base"), rows)]
     for _ in range(rng.randint(4, 14)):
         tables += _made(rng, [tables[0], *tables[-6:]], [_selected, _selected, _selected, _sampled])
@@ -319,14 +326,14 @@ def random_sky(rng: Random) -> Sky:
     tables = []
     for tag in range(rng.choice([1, 1, 2])):
         keys = range(8) if tag == 0 else rng.sample(range(10), 5)
-        rows = {key: {"hip": key, "vmag": _number(rng), "plx": _number(rng)} for key in sorted(keys)}
+        rows = {key: {"hip": key, "vmag": random_number(rng), "plx": random_number(rng)} for key in sorted(keys)}
         tables.append(Table(base(f"base {tag}"), rows))
     sets = list(tables)
     for _ in range(rng.randint(2, 6)):
         sets += _made(rng, [*tables, *sets], [_selected, _selected, _sampled])
     costly: list[Table] = []
     for _ in range(rng.randint(2, 5)):
-        costly += _made(rng, sets, [_fitted])
+        costly += _made(rng, sets, [derive_table])
     for _ in range(rng.randint(0, 8)):
         costly += _made(rng, [*costly, *costly, *sets], ALONE)
     return Sky(list({one.catalog.digest: one for one in (*sets, *costly)}.values()))
@@ -336,7 +343,10 @@ def random_days(rng: Random) -> Sky:
     """Small bases that may overlap, put together in several ways, and what the same calculators give for all these."""
     days = []
     for tag in range(rng.choice([2, 3])):
-        rows = {key: {"hip": key, "vmag": _number(rng), "plx": _number(rng)} for key in sorted(rng.sample(range(9), 4))}
+        rows = {
+            key: {"hip": key, "vmag": random_number(rng), "plx": random_number(rng)}
+            for key in sorted(rng.sample(range(9), 4))
+        }
         days.append(Table(base(f"day {tag}"), rows))
     sets = list(days)
     for _ in range(rng.randint(1, 4)):
@@ -345,7 +355,7 @@ def random_days(rng: Random) -> Sky:
         sets += _made(rng, sets, [_selected, _selected, _sampled])
     costly: list[Table] = []
     for _ in range(rng.randint(3, 7)):
-        costly += _made(rng, [*sets, *costly[-2:]], [_fitted])
+        costly += _made(rng, [*sets, *costly[-2:]], [derive_table])
     for _ in range(rng.randint(0, 6)):
         costly += _made(rng, [*costly, *costly, *sets], ALONE)
     return Sky(list({one.catalog.digest: one for one in (*sets, *costly)}.values()))
@@ -359,11 +369,12 @@ def _concatenation(one: Table, other: Table) -> Table:
 
 def _made(rng: Random, tables: Sequence[Table], alone: Sequence[Callable[[Random, Table], Table]]) -> list[Table]:
     with suppress(ProvennError, IndexError):  # what was drawn has no meaning
-        if rng.random() < (0.4 if len(tables) > 1 and alone != [_fitted] else 0):
+        if rng.random() < (0.4 if len(tables) > 1 and alone != [derive_table] else 0):
             return [_compared(rng, rng.choice(tables), rng.choice(tables))]
         return [rng.choice(alone)(rng, rng.choice(tables))]
     return []
 
 
-def _number(rng: Random) -> Value:
+def random_number(rng: Random) -> Value:
+    """A number, or none."""
     return rng.choice([None, 0.0, 1.0, 2.0, 3.0, 4.0])

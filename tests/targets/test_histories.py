@@ -34,7 +34,7 @@ class History:
 
     def plan(self, catalog: Catalog) -> Plan:
         """Plan a catalog with all that is stored."""
-        scene = scene_of(catalog, fragments=self.fragments)
+        scene = scene_of(catalog, fragments=self.fragments, facts=self.sky.facts)
         before = build_step(catalog)
         scene.note_definitions(before)
         after, applied = rewrite_plan(before, needed(catalog), scene)

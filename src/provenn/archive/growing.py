@@ -37,6 +37,7 @@ __all__ = [
     "find_current_version",
     "find_new_version",
     "move_names",
+    "take_files",
     "write_definitions",
 ]
 
@@ -134,7 +135,7 @@ def find_new_version(
     if not known or read_hats(place) is not None:
         return None
     prints = context.workshop.compute_fingerprints(place, known[-1])
-    kept = tuple(base for base in (_take_files(base, prints, place) for base in bases) if base is not None)
+    kept = tuple(base for base in (take_files(base, prints, place) for base in bases) if base is not None)
     if not kept:
         return None
     held = {text for base in kept for _, text in base.files.fingerprints}
@@ -161,7 +162,7 @@ def find_current_version(context: Context, earlier: Catalog) -> NewVersion | Non
     for place in places:
         own = [base for base in bases if base.files.location == place and _has_files(base)]
         prints = context.workshop.compute_fingerprints(place, own[0].files)
-        taken = {base.digest: _take_files(base, prints, place) for base in own}
+        taken = {base.digest: take_files(base, prints, place) for base in own}
         kept |= {digest: base for digest, base in taken.items() if base is not None}
         for digest in (digest for digest, base in taken.items() if base is None):
             del kept[digest]
@@ -193,7 +194,7 @@ def _is_comparable(bases: Sequence[Base], key: str | Sequence[str] | None, popul
     return is_known and newest.population.name == population and names == newest.key
 
 
-def _take_files(base: Base, prints: Mapping[str, str], place: str) -> Base | None:
+def take_files(base: Base, prints: Mapping[str, str], place: str) -> Base | None:
     """Return the part of a base catalog whose files are at a place; None if none is, or too many are gone."""
     own = {text for _, text in base.files.fingerprints}
     present = {name: text for name, text in prints.items() if text in own}

@@ -23,7 +23,7 @@ from provenn.files.row_keys import add_row_key
 from provenn.files.type_names import restore_type
 from provenn.logic import Statement, difference
 
-__all__ = ["INGEST", "Base"]
+__all__ = ["INGEST", "Base", "make_file_label"]
 
 INGEST = "ingest"
 """The verb of a base catalog in exchanged definitions."""
@@ -169,7 +169,7 @@ class Base(Catalog):
         whole = parameters.get("part_of")
         if whole is None:
             return (), ()
-        labels = [_make_file_label(whole, text) for text in parameters["gone"]]
+        labels = [make_file_label(whole, text) for text in parameters["gone"]]
         return (difference(digest, whole, *labels),), ()
 
     @classmethod
@@ -209,7 +209,7 @@ class Base(Catalog):
     def _build_extent(self) -> Extent:
         if self.part_of is None:
             return leaf(self.digest)
-        gone = (~leaf(_make_file_label(self.part_of, text)) for text in self.gone)
+        gone = (~leaf(make_file_label(self.part_of, text)) for text in self.gone)
         return intersection([leaf(self.part_of), *gone])
 
     def _make_attribute(self, column: FileColumn) -> Attribute:
@@ -223,7 +223,7 @@ class Base(Catalog):
         return Attribute(column.name, self.population.key_identity(position), kind, False, *descriptions)
 
 
-def _make_file_label(whole: CatalogDigest, fingerprint: str) -> CatalogDigest:
+def make_file_label(whole: CatalogDigest, fingerprint: str) -> CatalogDigest:
     """Return the label of the set of sources in the file of a base catalog with a fingerprint."""
     return CatalogDigest(content_digest("sources of file", [whole, fingerprint]))
 

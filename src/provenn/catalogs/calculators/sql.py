@@ -159,7 +159,7 @@ class Output:
 
     def derive_from(self, others: Mapping[AttributeIdentity, Attribute]) -> Attribute:
         """Return the attribute of the same expression on other attributes, by the identities of the inputs."""
-        by_name: dict[str, Attribute] = {**others}
+        by_name = {str(identity): attribute for identity, attribute in others.items()}
         expression = parse_expression(self.canonical, by_name, canonical=True)
         output = replace(self, canonical=expression.canonical, nullable=expression.nullable)
         return output.make_attribute({attribute.identity: attribute for attribute in others.values()})
