@@ -88,7 +88,7 @@ class NewVersion:
             If a column changed its type.
         """
         if self.is_same:
-            return self.earlier
+            return self.kept[0] if len(self.kept) == 1 and self.kept[0] == self.earlier else self.earlier
         members = self.kept if self.added is None else (*self.kept, self.added)
         catalogs = [_add_absent_columns(member, members[-1]) for member in members]
         return catalogs[0] if len(catalogs) == 1 else ConcatSources.of(*catalogs, overlap="files")
@@ -199,7 +199,9 @@ def take_files(base: Base, prints: Mapping[str, str], place: str) -> Base | None
     own = {text for _, text in base.files.fingerprints}
     present = {name: text for name, text in prints.items() if text in own}
     gone = len(base.gone) + len(own) - len(set(present.values()))
-    return base.take(present, place) if present and gone <= _MOST_GONE else None
+    if not present or gone > _MOST_GONE:
+        return None
+    return base.take(present, place, is_choice=len(present) < len(prints))
 
 
 def _define_added(files: Files, like: Base) -> Base:
@@ -224,7 +226,10 @@ def append_files(context: Context, earlier: Catalog, files: Files) -> NewVersion
     held = {text for base in bases for _, text in base.files.fingerprints}
     new = {name: text for name, text in files.fingerprints if text not in held}
     kept = tuple(
-        base.take(dict(base.files.fingerprints), base.files.location) if _has_files(base) else base for base in bases
+        base.take(dict(base.files.fingerprints), base.files.location)
+        if _has_files(base) and files.location.startswith(base.files.location)
+        else base
+        for base in bases
     )
     if not new:
         return NewVersion(earlier, kept, None, 0, 0)

@@ -106,7 +106,7 @@ class Base(Catalog):
         """Return the same catalog with its files at a new location."""
         return replace(self, files=self.files.moved(location))
 
-    def take(self, prints: Mapping[str, str], location: str) -> Self:
+    def take(self, prints: Mapping[str, str], location: str, *, is_choice: bool = True) -> Self:
         """Return the part of this catalog with some of its files; with all files, this catalog at a new location.
 
         Parameters
@@ -114,11 +114,13 @@ class Base(Catalog):
         prints
             The fingerprints of the files of the part, by their names at the location.
         location
-            The location, which may hold other files as well.
+            The location.
+        is_choice
+            Whether the location may hold other files as well.
         """
         kept = frozenset(prints.values())
         gone = sorted({*self.gone, *(text for _, text in self.files.fingerprints if text not in kept)})
-        files = self.files.take(prints, location)
+        files = self.files.take(prints, location, is_choice=is_choice)
         return replace(self, files=files, part_of=self.part_of or self.digest if gone else None, gone=tuple(gone))
 
     def parameters(self) -> Parameters:

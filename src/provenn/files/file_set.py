@@ -328,7 +328,7 @@ class Files:
         )
         return replace(self, digest=_compute_digest(self.format, fingerprints), fingerprints=fingerprints)
 
-    def take(self, prints: Mapping[str, str], location: str) -> Self:
+    def take(self, prints: Mapping[str, str], location: str, *, is_choice: bool = True) -> Self:
         """Return some of the files, at a location that may hold other files as well.
 
         Parameters
@@ -337,6 +337,8 @@ class Files:
             The fingerprints of the files, by their names at the location.
         location
             The location.
+        is_choice
+            Whether the location may hold other files.
         """
         fingerprints = tuple(sorted(prints.items()))
         is_whole = _hash_fingerprints(prints) == self.digest
@@ -346,7 +348,7 @@ class Files:
             location=location,
             fingerprints=fingerprints,
             row_count=self.row_count if is_whole else None,
-            is_choice=True,
+            is_choice=is_choice,
         )
 
     def agrees(self) -> bool:
