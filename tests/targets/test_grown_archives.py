@@ -85,7 +85,7 @@ def test_one_more_day_costs_one_day(survey):
     assert survey.calls() == 0
     relation = survey.archive.relate("stars@1", "stars@2")
     assert relation.summary == "subset"
-    assert "stars ==" in str(relation.why)
+    assert '"stars@2" == "stars@1" | ' in str(relation.why)
     assert survey.archive.relate("below3@1", "below3").summary in ("subset", "equal")
 
 
@@ -114,12 +114,12 @@ def test_what_is_appended_from_memory_or_elsewhere_serves_alike(survey, tmp_path
     survey.write(0)
     survey.ingest().derive(survey.calculator(), name="fits").store()
     survey.calls()
-    survey.archive.append("stars", pa.table({"id": [7], "x": [3.5]}))
-    parquet.write_table(pa.table({"id": [8, 9], "x": [1.0, None]}), tmp_path / "elsewhere.parquet")
+    survey.archive.append("stars", pa.table({"id": [70], "x": [3.5]}))
+    parquet.write_table(pa.table({"id": [80, 90], "x": [1.0, None]}), tmp_path / "elsewhere.parquet")
     survey.archive.append("stars", tmp_path / "elsewhere.parquet")
     values = survey.values("fits")
     assert survey.calls() == 3
-    assert (values[7], values[8], values[9], len(values)) == (7.0, 2.0, None, 23)
+    assert (values[70], values[80], values[90], len(values)) == (7.0, 2.0, None, 23)
     again = survey.archive.append("stars", tmp_path / "elsewhere.parquet")
     assert again.digest == survey.archive["stars"].digest, "it has these files"
     assert [change.files for change in survey.archive.log("stars")] == ["+ 1 file", "+ 1 file", ""]

@@ -59,8 +59,9 @@ def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Cata
             ),
         )
     catalog_store.add_catalogs(writing, base)
+    rebuilt = rebuild_definitions(writing, earlier, base) if rebuild else {}
     catalog_names.move_name(writing, name, base.digest)
-    for digest, catalog in rebuild_definitions(writing, earlier, base).items() if rebuild else ():
+    for digest, catalog in rebuilt.items():
         catalog_store.add_catalogs(writing, catalog)
         for catalog_name in names_by_digest.get(digest, ()):
             catalog_names.move_name(writing, catalog_name, catalog.digest)
@@ -79,10 +80,16 @@ def rebuild_definitions(reading: Reading, earlier: CatalogDigest, base: Catalog)
     dependents = find_descendants(reading, earlier)
     names_by_digest = _find_own_names(reading, dependents)
     old = catalog_store.get_catalogs(reading, [earlier, *names_by_digest])
-    needed = {member.digest: member for catalog in old.values() for member in cone(catalog)}
+    # A version of the files is not made from another one, though it shares base catalogs with it.
+    needed = {
+        member.digest: member
+        for catalog in old.values()
+        if list_version_bases(catalog) is None
+        for member in cone(catalog)
+    }
     rebuilt: dict[CatalogDigest, Catalog] = {}
     for digest in dependents:
-        # An unnamed dependent matters only if a named catalog is made from it; a version of the files is no dependent.
+        # An unnamed dependent matters only if a named catalog is made from it.
         if digest in needed and list_version_bases(needed[digest]) is None:
             parts = {earlier: base, **rebuilt}
             rebuilt[digest] = _rebuild_definition(reading, needed[digest], parts, names_by_digest.get(digest, ()))

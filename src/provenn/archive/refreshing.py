@@ -56,9 +56,9 @@ class RefreshedName:
         sources = (
             "an unknown number of new sources" if self.new_sources is None else f"{self.new_sources:,} new sources"
         )
-        made = f"; redefined: {', '.join(self.rebuilt)}" if self.rebuilt else ""
+        redefined = f"; redefined: {', '.join(self.rebuilt)}" if self.rebuilt else ""
         stored = f"; calculated for new sources only: {', '.join(self.computed)}" if self.computed else ""
-        return f"{self.name}: {self.files}, {sources}{made}{stored}"
+        return f"{self.name}: {self.files}, {sources}{redefined}{stored}"
 
 
 def refresh_names(context: Context, names: Sequence[str], *, plan: bool = False) -> list[RefreshedName]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -23,7 +24,7 @@ from provenn.files.row_keys import add_row_key
 from provenn.files.type_names import restore_type
 from provenn.logic import Statement, difference
 
-__all__ = ["INGEST", "Base", "make_file_label"]
+__all__ = ["INGEST", "Base", "make_file_label", "parse_file_label"]
 
 INGEST = "ingest"
 """The verb of a base catalog in exchanged definitions."""
@@ -225,9 +226,18 @@ class Base(Catalog):
         return Attribute(column.name, self.population.key_identity(position), kind, False, *descriptions)
 
 
-def make_file_label(whole: CatalogDigest, fingerprint: str) -> CatalogDigest:
+_FILE = re.compile(r"file\(([0-9a-f]{64}), ([0-9a-f]{64})\)")
+
+
+def make_file_label(whole: CatalogDigest, fingerprint: str) -> str:
     """Return the label of the set of sources in the file of a base catalog with a fingerprint."""
-    return CatalogDigest(content_digest("sources of file", [whole, fingerprint]))
+    return f"file({whole}, {content_digest('file of a version', fingerprint)})"
+
+
+def parse_file_label(label: str) -> tuple[CatalogDigest, str] | None:
+    """Return the base catalog of a file, and a word for the file, from the label of its sources; None for another."""
+    match = _FILE.fullmatch(label)
+    return None if match is None else (CatalogDigest(match[1]), match[2][:8])
 
 
 def _find_column(name: str, columns: dict[str, FileColumn]) -> FileColumn:

@@ -97,9 +97,9 @@ class ConcatSources(Catalog):
     @property
     def bases(self) -> tuple[Base, ...] | None:
         """The base catalogs whose files make up a version; None for any other concatenation."""
-        found = [_find_member_base(member) for member in self.members]
-        bases = tuple(base for base in found if base is not None)
-        return bases if self.overlap == "files" and len(bases) == len(found) else None
+        candidates = map(_find_member_base, self.members)
+        bases = tuple(base for base in candidates if base is not None)
+        return bases if self.overlap == "files" and len(bases) == len(self.members) else None
 
     def _define_anew(self) -> Catalog:
         return type(self).of(*self.members, overlap=self.overlap)

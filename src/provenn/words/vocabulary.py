@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from provenn.catalogs import Catalog
+from provenn.catalogs.base import parse_file_label
 from provenn.catalogs.caveats import describe_caveat
 from provenn.catalogs.cross_match import describe_match
 from provenn.criteria import AttributeIdentity, abridged, plain_text
 from provenn.database.transactions import Reading
 from provenn.definitions import base_locations, catalog_names
-from provenn.definitions.catalog_store import get_catalogs, resolve_catalog
+from provenn.definitions.catalog_store import find_entries, get_catalogs, resolve_catalog
 from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.knowledge.consequences import CitedFact, FactOrigin
 from provenn.knowledge.stored_facts import Fact, get_fact
@@ -111,7 +112,10 @@ class Vocabulary:
             Further catalogs to describe, besides the catalogs of the facts.
         """
         labels = dict.fromkeys([*definitions, *(label for statement in facts for label in statement.labels)])
-        cited = [label for label in labels if is_catalog_label(label)]
+        mentioned = [label for label in labels if is_catalog_label(label)]
+        # An archive need not hold the earlier version that a part of a base catalog belongs to.
+        held = find_entries(reading, mentioned) if mentioned else {}
+        cited = [digest for digest in mentioned if digest in held]
         catalogs = get_catalogs(reading, cited) if cited else {}
         made_from = (dependency.digest for digest in cited for dependency in catalogs[digest].dependencies)
         matched = {match_parts[1] for label in labels if (match_parts := describe_match(label))} - {None}
@@ -129,6 +133,11 @@ class Vocabulary:
 
     def word(self, label: str) -> str:
         """Return the word for a label."""
+        file = parse_file_label(label)
+        if file is not None:
+            return f"file {file[1]} of {self.word(file[0])}"
+        if is_catalog_label(label):
+            return self.words.get(label, label[:SHORT])
         return self.words.get(label) or self._describe_match(label) or describe_criterion(label, self.attributes)
 
     def _describe_match(self, label: str) -> str | None:
