@@ -82,6 +82,7 @@ class Sky:
     def __post_init__(self) -> None:
         self.values = defaultdict(dict, values_by_identity(self.tables))  # a member without sources has no values
         self.attributes = {one.identity: one for table in self.tables for one in table.catalog.schema.attributes}
+        self.catalogs = {one.digest: one for one in cone(*(table.catalog for table in self.tables))}
         self.rows = {one.catalog.digest: one.rows for one in self.tables}
         self.keys = sorted({key for one in self.tables for key in one.rows})
         self.atoms: dict[str, Atom] = {}
@@ -96,6 +97,10 @@ class Sky:
                     self.attributes.setdefault(piece.identity, piece)
                     known = self.values.setdefault(piece.identity, {})
                     assert known.setdefault(key, value) == value, "a piece has the value of the whole"
+
+    def _calculates(self, digest: str) -> bool:
+        """Whether a calculator must be called to know the sources of a catalog."""
+        return any(isinstance(one, SelectSources) and _list_calculated(one) for one in cone(self.catalogs[digest]))
 
     def note_definitions(self, atoms: Iterable[Atom]) -> None:
         """Take note of what labels of atoms mean."""
@@ -186,9 +191,20 @@ class Sky:
         return [attribute, *self._pieces(attribute, key)][-1].identity
 
     def _pieces(self, attribute: Attribute, key: int) -> Iterable[Attribute]:
-        while attribute.all_pieces:
+        """The pieces that give a source its value, as far as no calculator is needed to tell which member has it."""
+        while attribute.all_pieces and not any(self._calculates(one.member) for one in attribute.all_pieces):
             attribute = next(one.attribute for one in attribute.all_pieces if key in self.rows[one.member])
             yield attribute
+
+
+def _list_calculated(catalog: Catalog) -> set[str]:
+    """The identities of what Python calculators give in a lineage."""
+    return {
+        one.schema[name].identity
+        for one in cone(catalog)
+        if isinstance(one, DeriveAttributes) and isinstance(one.calculation, PythonCalculator)
+        for name in one.calculation.names
+    }
 
 
 def by_identity(catalog: Catalog, rows: Rows) -> ByIdentity:

@@ -14,6 +14,7 @@ from provenn.catalogs import Attribute, Catalog, Extent
 from provenn.catalogs.extent import union
 from provenn.catalogs.schema import AttributePiece
 from provenn.criteria import AttributeIdentity
+from provenn.logic import disjoint
 from provenn.targets.literal import build_step
 from provenn.targets.pruning import prune_step
 from provenn.targets.scene import Scene
@@ -39,14 +40,25 @@ def find_supplies(scene: Scene, identities: Iterable[AttributeIdentity], like: P
     """
     wanted = frozenset(identities)
     key = find_key(like.attributes)
-    attributes = {
-        identity: attribute for step in walk_steps(like) for identity, attribute in step.attributes.items()
-    } | dict(like.attributes)
-    candidates = _find_views(scene, wanted, attributes)
+    if not wanted <= scene.attributes.keys():
+        for step in walk_steps(like):
+            scene.attributes.update(step.attributes)
+    candidates = _recall_views(scene, wanted)
     return sorted(
         (supply for supply in candidates if find_key(supply.attributes) == key),
         key=lambda supply: -count_stored_rows(supply),
     )
+
+
+def _recall_views(scene: Scene, wanted: frozenset[AttributeIdentity]) -> list[PlanStep]:
+    """Return what `_find_views` returned before for the same attributes; the proofs behind it are used once more."""
+    if wanted not in scene.supplies:
+        before = len(scene.used_statements)
+        scene.supplies[wanted] = _find_views(scene, wanted, dict(scene.attributes))
+        scene.supply_statements[wanted] = tuple(dict.fromkeys(scene.used_statements[before:]))
+    else:
+        scene.used_statements.extend(scene.supply_statements[wanted])
+    return scene.supplies[wanted]
 
 
 _Limit = tuple[tuple[AttributePiece, ...], int]
@@ -76,7 +88,7 @@ def _find_views(
     views = [
         supply
         for stored in scene.fragments
-        if any(wanted & {attribute.identity, *attribute.piece_identities} for attribute in stored.attributes.values())
+        if wanted & _list_identities(scene, stored)
         for step in _limit_rows(scene, stored, limits)
         for supply in _iterate_supplies(scene, step, wanted)
     ]
@@ -100,6 +112,14 @@ def _find_views(
                 )
                 views.append(Concat((supply,), columns, True, supply.extent))
     return views
+
+
+def _list_identities(scene: Scene, stored: FragmentScan) -> frozenset[AttributeIdentity]:
+    """Return the identities of the attributes that a fragment holds, and of their pieces."""
+    if stored.signature not in scene.held_identities:
+        pieces = (attribute.piece_identities for attribute in stored.attributes.values())
+        scene.held_identities[stored.signature] = frozenset(stored.attributes).union(*pieces)
+    return scene.held_identities[stored.signature]
 
 
 def _limit_rows(scene: Scene, stored: PlanStep, limits: Iterable[_Limit]) -> Iterator[PlanStep]:
@@ -183,7 +203,7 @@ def _limit_to_member(
     if a calculator would be needed to find these sources.
     """
     own, rows = pieces[position], step
-    for piece in pieces[:position]:
+    for piece in () if _are_apart(scene, pieces) else pieces[:position]:
         if not scene.is_proved(scene.state_disjoint(piece.extent, own.extent)):
             earlier = build_key_step(scene.find_catalog(piece.member))
             if earlier is None:
@@ -193,6 +213,11 @@ def _limit_to_member(
         return rows
     key_step = build_key_step(scene.find_catalog(own.member))
     return None if key_step is None else Restrict(rows, key_step)
+
+
+def _are_apart(scene: Scene, pieces: tuple[AttributePiece, ...]) -> bool:
+    """Return whether the members of a version are proved to share no source: one proof for all its attributes."""
+    return pieces[0].is_apart and scene.is_proved(disjoint(*(scene.build_term(piece.extent) for piece in pieces)))
 
 
 def build_key_step(catalog: Catalog) -> PlanStep | None:
