@@ -39,8 +39,9 @@ def play_store(
     place = Path(folder.at("fragments", name))
     place.mkdir(parents=True)
     names = [attribute.name for attribute in catalog.schema.attributes]
+    size = ROWS // 4  # two stored catalogs without common sources fit into the base
     for part in range(parts):
-        numbers = list(range(part * ROWS, (part + 1) * ROWS))
+        numbers = list(range(part * size, (part + 1) * size))
         pq.write_table(pa.table(dict.fromkeys(names, numbers)), place / f"part-{part}.parquet")
     found = read_parquet_contents(folder, f"fragments/{name}", 1)
     with database.writing() as writing:
