@@ -15,6 +15,7 @@ from provenn.files.changes import (
     explain_changed_files,
     make_old_fingerprints,
 )
+from provenn.files.column_statistics import ColumnStatistics, decode_statistics, encode_statistics
 from provenn.files.columns import FileColumn, check_columns
 from provenn.files.fingerprints import Basis, Caveat, Trust, find_basis, make_fingerprints
 from provenn.files.formats import read_file_contents, settle_format
@@ -71,6 +72,9 @@ class Files:
         each row; see `provenn.files.row_keys`.
     metadata
         The metadata of the table as a whole, by keyword; each value in JSON.
+    statistics
+        What the files state about the values of columns, by name, in stored form; empty if an older version of provenn
+        ingested the files. No part of the identity.
     """
 
     format: str
@@ -85,6 +89,7 @@ class Files:
     was_late: bool = False
     row_key: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    statistics: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
     def own_columns(self) -> tuple[FileColumn, ...]:
@@ -175,12 +180,18 @@ class Files:
             tuple(sorted(prints_by_name.items())),
             row_count,
             metadata=encode_metadata(contents.metadata),
+            statistics=encode_statistics(contents.statistics),
         )
 
     @property
     def table_metadata(self) -> dict[str, Any]:
         """The metadata of the table as a whole, by keyword."""
         return decode_metadata(self.metadata)
+
+    @property
+    def column_statistics(self) -> dict[str, ColumnStatistics]:
+        """What the files state about the values of columns, by name."""
+        return decode_statistics(self.statistics)
 
     @classmethod
     def elsewhere(cls, namespace: str, name: str, version: str, columns: Sequence[FileColumn]) -> Self:
@@ -367,6 +378,8 @@ class Files:
             notes |= {"contents": dict(self.contents), "was_late": str(self.was_late).lower()}
         if self.metadata:
             notes["metadata"] = dict(self.metadata)
+        if self.statistics:
+            notes["statistics"] = dict(self.statistics)
         return identity, notes
 
     @classmethod
@@ -387,6 +400,7 @@ class Files:
             notes["row_count"],
             row_key=tuple(identity.get("row_key", ())),
             metadata=tuple(sorted(notes.get("metadata", {}).items())),
+            statistics=tuple(sorted(notes.get("statistics", {}).items())),
         )
         contents = tuple(sorted(notes.get("contents", {}).items()))
         if not contents or not files.is_old or not files.agrees():

@@ -108,6 +108,25 @@ def _iterate_bounds(scene: Scene, step: PlanStep) -> Iterable[Bounds]:
     for extent, number in _iterate_counted(scene):
         if split_intersection(extent).keys() <= own:
             yield 0, number
+    yield from _bound_by_nulls(scene, step.extent)
+
+
+def _bound_by_nulls(scene: Scene, extent: Extent) -> Iterable[Bounds]:
+    """Yield an upper bound for each column of a base that must have a value: the rows less the NULLs.
+
+    Sound: every source of the set is a source of the base, so it is a row of the files, and a comparison is TRUE only
+    for rows where the column has a value. Every row group states its NULLs, and the content of the files is known.
+    """
+    labels = {part.label for part in split_intersection(extent).values() if not part.complemented}
+    for label in labels & scene.atoms.keys():
+        atom = scene.atoms[label]
+        present = {needed.label for needed in atom.inside if needed.label in scene.atoms}
+        for term in (atom.term, *(scene.atoms[needed].term for needed in present)):
+            column = scene.described_columns.get(term)
+            if column is not None and column.base.digest in labels and column.base.files.caveat is None:
+                statistics = column.statistics
+                if statistics.nulls is not None and statistics.rows == column.base.files.row_count:
+                    yield 0, statistics.rows - statistics.nulls
 
 
 def _bound_operation(scene: Scene, step: PlanStep) -> Bounds:
