@@ -112,21 +112,26 @@ def _iterate_bounds(scene: Scene, step: PlanStep) -> Iterable[Bounds]:
 
 
 def _bound_by_nulls(scene: Scene, extent: Extent) -> Iterable[Bounds]:
-    """Yield an upper bound for each column of a base that must have a value: the rows less the NULLs.
+    """Yield bounds from the NULLs of the columns that must have a value, or must have none.
 
-    Sound: every source of the set is a source of the base, so it is a row of the files, and a comparison is TRUE only
-    for rows where the column has a value. Every row group states its NULLs, and the content of the files is known.
+    Sound: each source of the set is a row of the base's files, and a comparison is TRUE only if the column has a value.
+    The rows with a value are all rows less the NULLs, which every row group states; the content of the files is known.
+    The set is exactly these rows if it has no other condition: as for `Scan`, the reader checks that rows are sources.
     """
-    labels = {part.label for part in split_intersection(extent).values() if not part.complemented}
-    for label in labels & scene.atoms.keys():
+    parts = split_intersection(extent).values()
+    complements = {part.label: part.complemented for part in parts if part.label is not None}
+    for label in complements.keys() & scene.atoms.keys():
         atom = scene.atoms[label]
-        present = {needed.label for needed in atom.inside if needed.label in scene.atoms}
-        for term in (atom.term, *(scene.atoms[needed].term for needed in present)):
-            column = scene.described_columns.get(term)
-            if column is not None and column.base.digest in labels and column.base.files.caveat is None:
-                statistics = column.statistics
-                if statistics.nulls is not None and statistics.rows == column.base.files.row_count:
-                    yield 0, statistics.rows - statistics.nulls
+        is_present_set = atom.label == f"{atom.term} IS NOT NULL"
+        if complements[label] and not is_present_set:
+            continue
+        needed = [scene.atoms[inner].term for around in atom.inside if (inner := around.label or "") in scene.atoms]
+        for column in filter(None, map(scene.described_columns.get, (atom.term, *needed))):
+            numbers = column.statistics
+            is_base = complements.get(column.base.digest) is False and column.base.files.caveat is None
+            if is_base and numbers.nulls is not None and numbers.rows == column.base.files.row_count:
+                rows = numbers.nulls if complements[label] else numbers.rows - numbers.nulls
+                yield (rows if is_present_set and len(parts) == 2 else 0), rows
 
 
 def _bound_operation(scene: Scene, step: PlanStep) -> Bounds:
