@@ -70,7 +70,10 @@ class Rows:
         if self.high is None:
             proved, last = f"at least {self.low:,}", self.low
         else:
-            proved, last = f"between {self.low:,} and {self.high:,}" if self.low else f"at most {self.high:,}", self.high
+            proved, last = (
+                f"between {self.low:,} and {self.high:,}" if self.low else f"at most {self.high:,}",
+                self.high,
+            )
         phrase = f"{proved} {noun}{'' if last == 1 else 's'}" if noun else proved
         return ", ".join(filter(None, (phrase, str(self))))
 
