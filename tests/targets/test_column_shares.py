@@ -55,7 +55,8 @@ def base(tmp_path_factory) -> Base:
 @pytest.mark.parametrize(
     "criterion",
     [
-        "x < 6", "x <= 0.01", "x between 2 and 3", "not (x < 6)", "x < 2 or x > 8", "x < 2 or n > 40", "x < 2 and n < 10",
+        "x < 6", "x <= 0.01", "x between 2 and 3", "not (x < 6)", "x < 2 or x > 8", "x < 2 or n > 40",
+        "x < 2 and n < 10",
         "n = 4", "n <> 4", "n in (3, 4, 7)", "n between 10 and 19", f"n in ({', '.join(map(str, range(0, 50, 2)))})",
         "d < date'1970-03-01'", "x is null", "x is not null", "s is null", "x is null or n < 5", "same = 5", "same < 5",
         "none is null", "none > 3", "x > 20", "x < -1",
@@ -89,9 +90,11 @@ def test_nulls_count_what_is_null(base):
 
 def test_a_term_is_null_more_often_than_its_parts(base):
     """A division by zero is NULL, so that the NULLs of x are too few for the NULLs of x / n."""
-    missing, present = (SelectSources.of(base, f"(x / n) is {word}") for word in ("null", "not null"))
-    assert (shown(missing).low, shown(missing).high) == (0, 1000)
-    assert (shown(present).low, shown(present).high) == (0, 900)
+    for criterion in ("(x / n) is null", "(x / n) is not null"):
+        selected = SelectSources.of(base, criterion)
+        rows = shown(selected)
+        assert rows.low <= count_true(base, selected, EVEN) <= rows.high
+        assert not rows.is_exact
 
 
 def test_values_of_an_estimate_are_no_bound(base):
@@ -121,7 +124,9 @@ DOUBLES = st.sampled_from(
 )
 CRITERIA = st.sampled_from(
     ["{} < 1", "{} <= 0", "{} > 0", "{} = 0", "{} <> 1", "{} >= 2.5", "{} is null", "{} is not null", "not ({} < 1)",
-     "{} in (1, 2, 3)", "{} + 1 > 2", "(x / {}) is null", "(x / {}) is not null", "(n / {}) < 2", "abs({}) < 2", "coalesce({}, 1) = 1", "{} between -1 and 1", "x < n and {} < 3"]
+     "{} in (1, 2, 3)", "{} + 1 > 2",
+     "(x / {}) is null", "(x / {}) is not null", "(n / {}) < 2",
+     "abs({}) < 2", "coalesce({}, 1) = 1", "{} between -1 and 1", "x < n and {} < 3"]
 )  # fmt: skip
 
 

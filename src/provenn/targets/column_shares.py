@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
-from math import inf, isnan
+from math import inf, isinf, isnan
 from typing import Any
 
 from provenn.catalogs import Extent
@@ -75,6 +75,8 @@ def _measure_interval(kind: Type, statistics: ColumnStatistics, start: int | Non
     below, above = (-inf if start is None else _decode(kind, start)), (inf if end is None else _decode(kind, end))
     if below > high or above <= low:
         return 0.0
+    if isinf(high - low):  # the doubles span more than the largest double
+        below, above, low, high = below / 2, above / 2, low / 2, high / 2
     length = high - low + (0 if kind in INFINITY else 1)  # whole numbers fill the interval up to the next number
     if not length:
         return 1.0
