@@ -85,6 +85,7 @@ USES = {
     "lineage": ["bright", "--svg", "-"],
     "name": ["other", "bright"],
     "log": ["bright"],
+    "diff": ["bright", "stars"],
     "audit": [],
     "operation": ["0123456789abcdef0123456789abcdef"],
     "token new": ["ada"],
@@ -133,7 +134,15 @@ USES = {
     "check": [],
     "samp clients": [],
 }
-DATA = {"store", "head", "count", "export", "serve"}  # these compute, and may load whatever they need
+DATA = {
+    "store",
+    "head",
+    "count",
+    "export",
+    "serve",
+    "append",
+    "refresh",
+}  # these compute, and may load whatever they need
 DATA |= {"samp send", "samp listen", "samp hub", "demo"}
 SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow", "astropy"}
 MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}}

@@ -91,7 +91,7 @@ def test_a_unit_may_be_written_in_several_ways():
 def test_bad_input_is_refused():
     with pytest.raises(DefinitionError, match="got 1"):
         ConcatSources.of(NORTH)
-    with pytest.raises(DefinitionError, match="overlap is first or disjoint, not 'last'"):
+    with pytest.raises(DefinitionError, match="overlap is first, disjoint or files, not 'last'"):
         ConcatSources.of(NORTH, SOUTH, overlap="last")  # type: ignore[arg-type]
 
 

@@ -60,7 +60,7 @@ def test_files_below_a_root_are_read_and_others_are_not(places):
 )
 def test_every_other_place_is_refused_in_the_same_words_before_it_is_looked_at(places, location, monkeypatch):
     base = elsewhere(places, location)
-    monkeypatch.setattr("provenn.catalogs.roots.list_files", pytest.fail)
+    monkeypatch.setattr("provenn.files.file_set.list_files", pytest.fail)
     with pytest.raises(BaseFilesError) as caught:
         check_roots([base], (str(places / "open"),))
     assert base.digest[:12] in caught.value.message

@@ -119,3 +119,11 @@ def test_foreign_text_is_no_statistics(text):
 def test_decimals_stay_silent(tmp_path):
     parquet.write_table(pa.table({"id": [1], "x": [Decimal("1.50")]}), tmp_path / "t.parquet")
     assert Files.at(tmp_path / "t.parquet").column_statistics["x"] == ColumnStatistics(1, 0)
+
+
+def test_a_part_of_the_files_has_no_statistics(tmp_path):
+    for number in range(2):
+        parquet.write_table(pa.table({"id": [number], "x": [float(number)]}), tmp_path / f"{number}.parquet")
+    files = Files.at(tmp_path)
+    assert files.take(dict(files.fingerprints), files.location).column_statistics == files.column_statistics
+    assert files.take(dict(files.fingerprints[:1]), files.location).column_statistics == {}

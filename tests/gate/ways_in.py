@@ -102,6 +102,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "exchange export output": _WRITTEN,
         "exchange import file": "lineage of others",
         "export path": _WRITTEN,
+        "append path": "base files",
         "ingest path": "base files",
         "init folder": _PLACE,
         "init store": _PLACE,

@@ -26,7 +26,8 @@ def doubled(batch: pd.DataFrame, output: str, log: str) -> pd.DataFrame:
 def fitted(batch: pd.DataFrame, value: str, error: str, log: str, factor: float = 2.0) -> pd.DataFrame:
     """Two outputs: x times a factor, and x plus it. The keys of each call are a line in a file of this process."""
     _write_keys(batch, log)
-    return pd.DataFrame({value: batch["x"] * factor, error: batch["x"] + factor})
+    x = batch.iloc[:, 1]
+    return pd.DataFrame({value: x * factor, error: x + factor})
 
 
 def ranked(batch: pd.DataFrame, output: str, log: str) -> pd.DataFrame:

@@ -4,7 +4,7 @@ Nothing here uses the code under test but the steps themselves. Each step that i
 sources of the extent that it claims to have, and is handed only the attributes that were asked of it.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -28,8 +28,9 @@ from provenn.catalogs import (
     cone,
 )
 from provenn.catalogs.restoring import facts_of
-from provenn.criteria import Atom
+from provenn.criteria import Atom, parse_criterion
 from provenn.errors import ProvennError
+from provenn.logic import Statement
 from provenn.targets.execution import find_key
 from provenn.targets.steps import (
     Calculate,
@@ -48,7 +49,7 @@ from provenn.targets.steps import (
 from tests.catalogs.samples import Rows, Table, Value, base, hash_of, holds, values_by_identity
 from tests.targets import calls
 
-__all__ = ["Sky", "by_identity", "random_sets", "random_sky"]
+__all__ = ["ALONE", "Sky", "by_identity", "derive_table", "random_days", "random_number", "random_sets", "random_sky"]
 
 KEY = "key:star:0"
 ByIdentity = dict[int, dict[str, Value]]
@@ -66,14 +67,22 @@ class Sky:
         The rows of fragments, by number.
     called
         For which sources each output was computed and needed: by identity and key.
+    sets
+        The sources of further labels: files of base catalogs.
+    facts
+        What was observed of the catalogs.
     """
 
     tables: list[Table]
     contents: dict[int, ByIdentity] = field(default_factory=dict)
     called: Counter[tuple[frozenset[str], int]] = field(default_factory=Counter)
+    sets: dict[str, Iterable[int]] = field(default_factory=dict)
+    facts: tuple[Statement, ...] = ()
 
     def __post_init__(self) -> None:
-        self.values = values_by_identity(self.tables)
+        self.values = defaultdict(dict, values_by_identity(self.tables))  # a member without sources has no values
+        self.attributes = {one.identity: one for table in self.tables for one in table.catalog.schema.attributes}
+        self.catalogs = {one.digest: one for one in cone(*(table.catalog for table in self.tables))}
         self.rows = {one.catalog.digest: one.rows for one in self.tables}
         self.keys = sorted({key for one in self.tables for key in one.rows})
         self.atoms: dict[str, Atom] = {}
@@ -82,6 +91,16 @@ class Sky:
             self.note_definitions(facts_of(one.kind, one.digest, digests, one.parameters())[1])
             if isinstance(one, SelectSources):
                 self.note_definitions(one.criterion.atoms)
+        for identity, attribute in list(self.attributes.items()):
+            for key, value in list(self.values[identity].items()):
+                for piece in self._pieces(attribute, key):
+                    self.attributes.setdefault(piece.identity, piece)
+                    known = self.values.setdefault(piece.identity, {})
+                    assert known.setdefault(key, value) == value, "a piece has the value of the whole"
+
+    def _calculates(self, digest: str) -> bool:
+        """Whether a calculator must be called to know the sources of a catalog."""
+        return any(isinstance(one, SelectSources) and _list_calculated(one) for one in cone(self.catalogs[digest]))
 
     def note_definitions(self, atoms: Iterable[Atom]) -> None:
         """Take note of what labels of atoms mean."""
@@ -91,9 +110,9 @@ class Sky:
         """The sources of an extent, by what its labels mean."""
 
         def inside(label: str, key: int) -> bool:
-            if label in self.atoms:
-                return holds(self.atoms[label], key, self.values)
-            return key in self.rows[label]
+            if label in self.rows or label in self.sets:
+                return key in self.rows.get(label, self.sets.get(label, ()))
+            return holds(self._find_atom(label), key, self.values)
 
         everything = frozenset(self.keys)
         return set(extent.evaluate(lambda label: frozenset(k for k in everything if inside(label, k)), everything))
@@ -138,12 +157,20 @@ class Sky:
     def _is_true(self, condition: Extent, key: int, row: Mapping[str, Value]) -> bool:
         values = {identity: {key: value} for identity, value in row.items()}
         here, nowhere = frozenset({key}), frozenset[int]()
-        return key in condition.evaluate(lambda label: here if holds(self.atoms[label], key, values) else nowhere, here)
+        return key in condition.evaluate(
+            lambda label: here if holds(self._find_atom(label), key, values) else nowhere, here
+        )
+
+    def _find_atom(self, label: str) -> Atom:
+        """What a label means; one on an attribute of a member may be new."""
+        if label not in self.atoms:
+            self.note_definitions(parse_criterion(label, self.attributes, canonical=True).atoms)
+        return self.atoms[label]
 
     def _calculated(self, step: Calculate, rows: ByIdentity, needed: frozenset[str]) -> ByIdentity:
-        outputs = needed & {one.identity for one in step.outputs}
+        outputs = [one for one in step.outputs if one.identity in needed]
         if not step.is_catalog_wide:
-            self.called.update((outputs, key) for key in rows)
+            self.called.update((frozenset(self.resolved(one, key) for one in outputs), key) for key in rows)
         read = step.arguments[0]
         given = {key: row[read] for key, row in rows.items()}
         made = calculated(step.calculator, given)
@@ -151,19 +178,33 @@ class Sky:
         return {key: {**row, **dict(zip(identities, made[key], strict=True))} for key, row in rows.items()}
 
     def stored(self, fragments: Iterable[FragmentScan]) -> set[tuple[str, int]]:
-        """The values that fragments hold, by identity and key; of an attribute in pieces also the piece itself."""
-        found: set[tuple[str, int]] = set()
-        for one in fragments:
-            for identity, attribute in one.attributes.items():
-                for key in self.contents[one.fragment.id]:
-                    found.add((identity, key))
-                    found.update((piece, key) for piece in self._pieces(attribute, key))
-        return found
+        """The values that fragments hold, by identity and key; of an attribute in pieces, the identity of the piece."""
+        return {
+            (self.resolved(attribute, key), key)
+            for one in fragments
+            for attribute in one.attributes.values()
+            for key in self.contents[one.fragment.id]
+        }
 
-    def _pieces(self, attribute: Attribute, key: int) -> Iterable[str]:
-        while attribute.pieces:
-            attribute = next(one.attribute for one in attribute.pieces if key in self.rows[one.member])
-            yield attribute.identity
+    def resolved(self, attribute: Attribute, key: int) -> str:
+        """The identity that gives a source its value: of an attribute in pieces, that of the piece, at any depth."""
+        return [attribute, *self._pieces(attribute, key)][-1].identity
+
+    def _pieces(self, attribute: Attribute, key: int) -> Iterable[Attribute]:
+        """The pieces that give a source its value, as far as no calculator is needed to tell which member has it."""
+        while attribute.all_pieces and not any(self._calculates(one.member) for one in attribute.all_pieces):
+            attribute = next(one.attribute for one in attribute.all_pieces if key in self.rows[one.member])
+            yield attribute
+
+
+def _list_calculated(catalog: Catalog) -> set[str]:
+    """The identities of what Python calculators give in a lineage."""
+    return {
+        one.schema[name].identity
+        for one in cone(catalog)
+        if isinstance(one, DeriveAttributes) and isinstance(one.calculation, PythonCalculator)
+        for name in one.calculation.names
+    }
 
 
 def by_identity(catalog: Catalog, rows: Rows) -> ByIdentity:
@@ -207,7 +248,7 @@ def calculated(calculator: PythonCalculator, given: Mapping[int, Value]) -> dict
     return {key: (None, None) if value is None else (value * factor, value + factor) for key, value in given.items()}
 
 
-def _fitted(rng: Random, one: Table) -> Table:
+def derive_table(rng: Random, one: Table) -> Table:
     """A table with what a calculator gives: two outputs by row, or one of the whole catalog."""
     numbers = [each.name for each in one.catalog.schema.attributes if each.type.name == "double"]
     read = "vmag" if "vmag" in numbers and rng.random() < 0.8 else rng.choice(numbers)
@@ -278,17 +319,15 @@ def _compared(rng: Random, one: Table, other: Table) -> Table:
             rows = {key: {**other.rows[key], **row} for key, row in one.rows.items() if key in other.rows}
             return Table(CombineAttributes.of(one.catalog, other.catalog), rows)
         case _:
-            made = ConcatSources.of(one.catalog, other.catalog, overlap="first")
-            both = {**other.rows, **one.rows}
-            return Table(made, {key: {name: row[name] for name in made.schema.names} for key, row in both.items()})
+            return _concatenation(one, other)
 
 
-ALONE = (_selected, _selected, _sampled, _with_fewer_attributes, _renamed, _doubled, _fitted, _fitted)
+ALONE = (_selected, _selected, _sampled, _with_fewer_attributes, _renamed, _doubled, derive_table, derive_table)
 
 
 def random_sets(rng: Random) -> list[Table]:
     """A small base, and sets of its sources that are selected, sampled and made from one another."""
-    rows = {key: {"hip": key, "vmag": _number(rng), "plx": _number(rng)} for key in range(8)}
+    rows = {key: {"hip": key, "vmag": random_number(rng), "plx": random_number(rng)} for key in range(8)}
     tables = [Table(base("base"), rows)]
     for _ in range(rng.randint(4, 14)):
         tables += _made(rng, [tables[0], *tables[-6:]], [_selected, _selected, _selected, _sampled])
@@ -303,26 +342,55 @@ def random_sky(rng: Random) -> Sky:
     tables = []
     for tag in range(rng.choice([1, 1, 2])):
         keys = range(8) if tag == 0 else rng.sample(range(10), 5)
-        rows = {key: {"hip": key, "vmag": _number(rng), "plx": _number(rng)} for key in sorted(keys)}
+        rows = {key: {"hip": key, "vmag": random_number(rng), "plx": random_number(rng)} for key in sorted(keys)}
         tables.append(Table(base(f"base {tag}"), rows))
     sets = list(tables)
     for _ in range(rng.randint(2, 6)):
         sets += _made(rng, [*tables, *sets], [_selected, _selected, _sampled])
     costly: list[Table] = []
     for _ in range(rng.randint(2, 5)):
-        costly += _made(rng, sets, [_fitted])
+        costly += _made(rng, sets, [derive_table])
     for _ in range(rng.randint(0, 8)):
         costly += _made(rng, [*costly, *costly, *sets], ALONE)
     return Sky(list({one.catalog.digest: one for one in (*sets, *costly)}.values()))
 
 
+def random_days(rng: Random) -> Sky:
+    """Small bases that may overlap, put together in several ways, and what the same calculators give for all these."""
+    days = []
+    for tag in range(rng.choice([2, 3])):
+        rows = {
+            key: {"hip": key, "vmag": random_number(rng), "plx": random_number(rng)}
+            for key in sorted(rng.sample(range(9), 4))
+        }
+        days.append(Table(base(f"day {tag}"), rows))
+    sets = list(days)
+    for _ in range(rng.randint(1, 4)):
+        with suppress(ProvennError):
+            sets.append(_concatenation(rng.choice(sets), rng.choice(days)))
+        sets += _made(rng, sets, [_selected, _selected, _sampled])
+    costly: list[Table] = []
+    for _ in range(rng.randint(3, 7)):
+        costly += _made(rng, [*sets, *costly[-2:]], [derive_table])
+    for _ in range(rng.randint(0, 6)):
+        costly += _made(rng, [*costly, *costly, *sets], ALONE)
+    return Sky(list({one.catalog.digest: one for one in (*sets, *costly)}.values()))
+
+
+def _concatenation(one: Table, other: Table) -> Table:
+    made = ConcatSources.of(one.catalog, other.catalog, overlap="first")
+    both = {**other.rows, **one.rows}
+    return Table(made, {key: {name: row[name] for name in made.schema.names} for key, row in both.items()})
+
+
 def _made(rng: Random, tables: Sequence[Table], alone: Sequence[Callable[[Random, Table], Table]]) -> list[Table]:
     with suppress(ProvennError, IndexError):  # what was drawn has no meaning
-        if rng.random() < (0.4 if len(tables) > 1 and alone != [_fitted] else 0):
+        if rng.random() < (0.4 if len(tables) > 1 and alone != [derive_table] else 0):
             return [_compared(rng, rng.choice(tables), rng.choice(tables))]
         return [rng.choice(alone)(rng, rng.choice(tables))]
     return []
 
 
-def _number(rng: Random) -> Value:
+def random_number(rng: Random) -> Value:
+    """A number, or none."""
     return rng.choice([None, 0.0, 1.0, 2.0, 3.0, 4.0])

@@ -16,7 +16,7 @@ from provenn.targets.rewriting import rewrite_plan
 from provenn.targets.steps import FragmentScan
 from tests.catalogs.samples import Rows
 from tests.targets.scenes import needed, scene_of, stored
-from tests.targets.simulated import Sky, by_identity, random_sky
+from tests.targets.simulated import Sky, by_identity, random_days, random_sky
 
 
 class History:
@@ -34,7 +34,7 @@ class History:
 
     def plan(self, catalog: Catalog) -> Plan:
         """Plan a catalog with all that is stored."""
-        scene = scene_of(catalog, fragments=self.fragments)
+        scene = scene_of(catalog, fragments=self.fragments, facts=self.sky.facts)
         before = build_step(catalog)
         scene.note_definitions(before)
         after, applied = rewrite_plan(before, needed(catalog), scene)
@@ -97,7 +97,7 @@ KEEP = ("worthwhile", "worthwhile", "earlier", "earlier", "always", "store", "ne
 
 def random_history(rng: Random) -> tuple[Sky, list[tuple[Catalog, Rows, str]]]:
     """A sky, and what is asked of it, one after the other."""
-    sky = random_sky(rng)
+    sky = rng.choice([random_sky, random_days])(rng)
     costly = [one for one in sky.tables if {"z", "ez", "y", "ey"}.intersection(one.catalog.schema.names)]
     requests = []
     for _ in range(rng.randint(3, 8)):

@@ -1,7 +1,7 @@
 """What is stored is not computed again: counted by calculators that write down for which sources they are called."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -41,10 +41,17 @@ class Fitted:
         Its parameter: another factor, another identity of its outputs.
     names
         What its outputs are called; new names by default.
+    inputs
+        What it is calculated from: the key, and what is multiplied.
     """
 
     def __init__(
-        self, archive: provenn.Archive, log: Path, factor: float = 2.0, names: tuple[str, str] | None = None
+        self,
+        archive: provenn.Archive,
+        log: Path,
+        factor: float = 2.0,
+        names: tuple[str, str] | None = None,
+        inputs: Sequence[str] = ("id", "x"),
     ) -> None:
         self.archive = archive
         self.log = log
@@ -53,7 +60,7 @@ class Fitted:
         self.calculator = archive.calculator(
             f"fitted{number}",
             calls.fitted,
-            inputs=["id", "x"],
+            inputs=inputs,
             outputs={self.value: "double", self.error: "double"},
             parameters={"value": self.value, "error": self.error, "log": str(log), "factor": factor},
         )
@@ -165,8 +172,52 @@ def test_tiles_are_computed_once_however_they_are_put_together(archive, tmp_path
         assert fitted.calls() == 0
 
 
-def _tile(archive: provenn.Archive, folder: Path, fitted: Fitted, number: int) -> provenn.Catalog:
+# --- calculations on concatenations ---
+
+
+def test_stored_days_serve_what_is_calculated_of_all_days(archive, fitted, tmp_path_factory):
+    """Two days of 1 000 sources, both stored: the same calculator on both together is called for none."""
+    folder = tmp_path_factory.mktemp("days")
+    days = [_day(archive, folder, number) for number in range(3)]
+    for day in days[:2]:
+        day.derive(fitted.calculator).store()
+    assert fitted.calls() == 2 * TILE
+    both = days[0].concat(days[1], order="first").derive(fitted.calculator)
+    values = column(both.to_arrow(), fitted.value)
+    assert fitted.calls() == 0
+    assert (len(values), values[100], values[1_100]) == (2 * TILE, 100.0, 1_100.0)
+    three = days[0].concat(*days[1:], order="first")
+    found = archive.target(three, [fitted.error], where="x > 1400").to_arrow()
+    assert fitted.calls() == 199, "the sources of the third day that are asked for"
+    assert column(found, fitted.error)[2_900] == 1_452.0
+    three.derive(fitted.calculator).to_arrow()
+    assert fitted.calls() == 801
+    two = days[2].concat(days[0], order="first").derive(fitted.calculator).select("x < 200")
+    two.to_arrow()
+    days[2].derive(fitted.calculator).to_arrow()
+    assert fitted.calls() == 0, "what was calculated of all days serves each"
+
+
+def test_stored_results_on_the_way_serve_what_is_calculated_of_all_days(archive, fitted, tmp_path_factory):
+    """Z of each day is stored; of all days, sources are selected by 2 z + 1, and another z is calculated of that."""
+    folder, number = tmp_path_factory.mktemp("days"), next(NUMBER)
+    days = [_day(archive, folder, number) for number in range(2)]
+    for day in days:
+        day.derive(fitted.calculator).store()
+    fitted.calls()
+    further = Fitted(archive, tmp_path_factory.mktemp("log"), inputs=["id", f"w{number}"])
+    all_days = days[0].concat(days[1], order="first").derive(fitted.calculator)
+    chosen = all_days.derive({f"w{number}": f"2 * {fitted.value} + 1"}).select(f"w{number} > 2001")
+    values = column(chosen.derive(further.calculator).to_arrow(), further.value)
+    assert (fitted.calls(), further.calls()) == (0, 999)
+    assert values[1_500] == 6_002.0
+
+
+def _day(archive: provenn.Archive, folder: Path, number: int) -> provenn.Catalog:
     ids = list(range(number * TILE, (number + 1) * TILE))
     parquet.write_table(pa.table({"id": ids, "x": [n / 2 for n in ids]}), folder / f"{number}.parquet")
-    name = f"tile{next(NUMBER)}"
-    return archive.ingest(name, folder / f"{number}.parquet", key="id", population="star").derive(fitted.calculator)
+    return archive.ingest(f"day{next(NUMBER)}", folder / f"{number}.parquet", key="id", population="star")
+
+
+def _tile(archive: provenn.Archive, folder: Path, fitted: Fitted, number: int) -> provenn.Catalog:
+    return _day(archive, folder, number).derive(fitted.calculator)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from provenn.catalogs.roots import check_roots
 from provenn.data.changed_files import check_base, read_contents
 from provenn.data.file_memory import FileMemory
 from provenn.data.given_tables import locate_table
+from provenn.files.changes import compute_current_fingerprints
 from provenn.files.file_set import GIVEN, TABLE
 from provenn.files.fingerprints import Trust
 from provenn.targets.recovering import compute_despite_damage
@@ -33,6 +34,11 @@ class BaseFilesPlace(SparkPlace):
         """Inspect files as the base of a catalog; `options` are the options of `Files.at`."""
         with show_reading_progress(f"reading {fspath(location)}", self._progress) as progress:
             return Files.at(location, **options, memory=FileMemory(self.database), progress=progress)
+
+    def compute_fingerprints(self, location: str, like: Files) -> dict[str, str]:
+        """Return the fingerprints of all files at a location, by name, on the same basis as those of other files."""
+        with show_reading_progress(f"reading {location}", self._progress) as progress:
+            return compute_current_fingerprints(location, like.format, like.basis, FileMemory(self.database), progress)
 
     def inspect_table(self, name: str, trust: Trust | None = None) -> Files:
         """Inspect a table of Spark's catalog as the base of a catalog."""
@@ -64,6 +70,18 @@ class BaseFilesPlace(SparkPlace):
             return ensure_contents(self.pipeline().engine, self.database, self.folder, base)
         with show_reading_progress(f"reading {base.files.location}", self._progress) as progress:
             return read_contents(self.database, self._folder, base, progress)
+
+    def compare_new_keys(self, bases: Sequence[Base], new: Base) -> int | None:
+        """Check that no key of new files is NULL, occurs twice, or occurs in other files; return the number of rows.
+
+        None if a source is a row of a file, so that different files have different sources.
+        """
+        if new.files.row_key:
+            return None
+        self.check_first_keys(new)
+        return compute_despite_damage(
+            self.database, self.folder_if_known, lambda: self.pipeline().compare_new_keys(bases, new)
+        )
 
     def check_first_keys(self, base: Base) -> None:
         """Check, without Spark, that the first keys of a base catalog identify sources; see `check_first_keys`."""

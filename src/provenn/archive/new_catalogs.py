@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 from provenn.archive import rebuilding
 from provenn.archive.context import Context
+from provenn.archive.growing import add_version, append_files, find_new_version
 from provenn.archive.notices import make_wording_notice
 from provenn.catalogs import Base, Files
 from provenn.catalogs import Catalog as Definition
 from provenn.data.given_tables import locate_table
-from provenn.database.transactions import Writing
+from provenn.database.transactions import Reading, Writing
 from provenn.definitions import base_locations, catalog_names, catalog_store, populations, wordings
 from provenn.errors import BaseFilesError
 from provenn.files.file_set import GIVEN
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from astropy.table import Table
 
-__all__ = ["SupportsArrow", "define_catalog", "ingest_base"]
+__all__ = ["SupportsArrow", "append_base", "define_catalog", "ingest_base"]
 
 
 class SupportsArrow(Protocol):
@@ -50,7 +51,7 @@ def ingest_base(
     rebuild: bool | None = None,
     verify: bool = False,
     trust: Trust | None = None,
-) -> Base:
+) -> Definition:
     """Define a base catalog on files or on a table in memory, and put a name on it; see `Archive.ingest`."""
     if trust not in (None, *get_args(Trust)):
         hint = Hint('pass trust="content" or trust="metadata"', command="write --trust content or --trust metadata")
@@ -60,11 +61,47 @@ def ingest_base(
         table = _convert_table(path, key, format, schema, options, null, trust)
         with workshop.keep_table(table) as files:
             return _ingest_files(context, name, files, key, population, rebuild=rebuild, verify=verify, trust=trust)
+    version = None
+    if format != "table" and trust is None:
+        inspecting = {"format": format, "schema": schema, "options": options, "null": null}
+        earlier = context.read(_find_earlier, name)
+        if earlier is not None:
+            version = find_new_version(context, earlier, path, key=key, population=population, **inspecting)
+    if version is not None:
+        return add_version(context, name, version, rebuild=rebuild)
     if format == "table":
         files = workshop.inspect_table(str(path), trust)
     else:
         files = workshop.inspect_files(path, format=format, schema=schema, options=options, null=null, trust=trust)
     return _ingest_files(context, name, files, key, population, rebuild=rebuild, verify=verify, trust=trust)
+
+
+def _find_earlier(reading: Reading, name: str) -> Definition | None:
+    """Return the catalog that has a name now; None if there is none."""
+    digest = catalog_names.find_named_digest(reading, name)
+    return None if digest is None else catalog_store.get_catalog(reading, digest)
+
+
+def append_base(
+    context: Context,
+    name: str,
+    path: str | PathLike[str] | Table | pd.DataFrame | SupportsArrow,
+    *,
+    format: str | None = None,  # noqa: A002 - Spark's word for it
+    schema: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
+    null: str | None = None,
+) -> Definition:
+    """Define a version of a base catalog with more files; see `Archive.append`."""
+    earlier = context.read(_find_earlier, name)
+    if earlier is None:
+        raise context.read(catalog_names.make_unknown_name_error, name)
+    workshop = context.workshop
+    if isinstance(path, str | PathLike):
+        files = workshop.inspect_files(path, format=format, schema=schema, options=options, null=null)
+        return add_version(context, name, append_files(context, earlier, files), rebuild=True)
+    with workshop.keep_table(_convert_table(path, None, format, schema, options, null)) as files:
+        return add_version(context, name, append_files(context, earlier, files), rebuild=True)
 
 
 def _ingest_files(

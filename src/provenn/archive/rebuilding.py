@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from provenn.archive.questions import is_proved
-from provenn.catalogs import Base, Catalog
+from provenn.catalogs import Catalog, cone, list_version_bases
 from provenn.database.transactions import Reading, Writing
 from provenn.definitions import catalog_names, catalog_store
 from provenn.definitions.descendants import find_descendants
@@ -14,10 +14,10 @@ from provenn.digests import CatalogDigest
 from provenn.errors import CatalogNameError, DefinitionError, ProvennError
 from provenn.hints import Hint
 
-__all__ = ["replace_base"]
+__all__ = ["rebuild_definitions", "replace_base"]
 
 
-def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Base, *, rebuild: bool | None) -> None:
+def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Catalog, *, rebuild: bool | None) -> None:
     """Move the name of a base catalog to a new version of the catalog.
 
     Parameters
@@ -43,7 +43,7 @@ def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Base
     dependents = find_descendants(writing, earlier)
     names_by_digest = _find_own_names(writing, dependents)
     old = catalog_store.get_catalogs(writing, [earlier, *names_by_digest])
-    if not isinstance(old[earlier], Base):
+    if list_version_bases(old[earlier]) is None:
         hint = "choose another name, or move this name to another catalog first"
         raise CatalogNameError(f"{name} names a catalog that is made from other catalogs", hint=hint)
     if rebuild is None:
@@ -60,14 +60,41 @@ def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Base
             ),
         )
     catalog_store.add_catalogs(writing, base)
+    rebuilt = rebuild_definitions(writing, earlier, base) if rebuild else {}
     catalog_names.move_name(writing, name, base.digest)
-    rebuilt: dict[CatalogDigest, Catalog] = {earlier: base}
-    for digest in dependents if rebuild else ():
-        if digest in old:  # an unnamed dependent matters only if a named catalog is made from it
-            rebuilt[digest] = _rebuild_definition(writing, old[digest], rebuilt, names_by_digest.get(digest, ()))
-            catalog_store.add_catalogs(writing, rebuilt[digest])
-            for catalog_name in names_by_digest.get(digest, ()):
-                catalog_names.move_name(writing, catalog_name, rebuilt[digest].digest)
+    for digest, catalog in rebuilt.items():
+        catalog_store.add_catalogs(writing, catalog)
+        for catalog_name in names_by_digest.get(digest, ()):
+            catalog_names.move_name(writing, catalog_name, catalog.digest)
+
+
+def rebuild_definitions(reading: Reading, earlier: CatalogDigest, base: Catalog) -> dict[CatalogDigest, Catalog]:
+    """Return the named descendants of a version of a base catalog as defined on a new version, by their old digests.
+
+    Unnamed catalogs that a named one is made from are included. Each catalog comes after its dependencies.
+
+    Raises
+    ------
+    DefinitionError
+        If a catalog cannot be made from the new version.
+    """
+    dependents = find_descendants(reading, earlier)
+    names_by_digest = _find_own_names(reading, dependents)
+    old = catalog_store.get_catalogs(reading, [earlier, *names_by_digest])
+    # A version of the files is not made from another one, though it shares base catalogs with it.
+    needed = {
+        member.digest: member
+        for catalog in old.values()
+        if list_version_bases(catalog) is None
+        for member in cone(catalog)
+    }
+    rebuilt: dict[CatalogDigest, Catalog] = {}
+    for digest in dependents:
+        # An unnamed dependent matters only if a named catalog is made from it.
+        if digest in needed and list_version_bases(needed[digest]) is None:
+            parts = {earlier: base, **rebuilt}
+            rebuilt[digest] = _rebuild_definition(reading, needed[digest], parts, names_by_digest.get(digest, ()))
+    return rebuilt
 
 
 def _find_own_names(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, tuple[str, ...]]:

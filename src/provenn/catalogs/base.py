@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Self
 
-from provenn.catalogs.catalog import Catalog, Parameters
+from provenn.catalogs.catalog import Catalog, Facts, Parameters, make_inconsistency_error
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
-from provenn.catalogs.extent import Extent, leaf
+from provenn.catalogs.extent import Extent, intersection, leaf
 from provenn.catalogs.population import Population
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Attribute, Schema, make_own_identity
 from provenn.criteria import DefinedAttribute, matching_names
-from provenn.digests import CatalogDigest
+from provenn.digests import CatalogDigest, content_digest
 from provenn.errors import AttributeNotFoundError, DefinitionError, KeyColumnsError
 from provenn.files.columns import FileColumn
 from provenn.files.evidence import describe_basis
 from provenn.files.file_set import Files
 from provenn.files.row_keys import add_row_key
 from provenn.files.type_names import restore_type
-from provenn.logic import Statement
+from provenn.logic import Statement, difference
 
-__all__ = ["INGEST", "Base"]
+__all__ = ["INGEST", "Base", "make_file_label", "parse_file_label"]
 
 INGEST = "ingest"
 """The verb of a base catalog in exchanged definitions."""
@@ -45,12 +46,19 @@ class Base(Catalog):
         The columns that identify a source, in the order of the population's key.
     files
         The files.
+    part_of
+        The digest of the base catalog of these files and others, if this one is a part of it that a later version
+        shares. The sources and values of the files are those of that catalog. Otherwise None.
+    gone
+        For a part: the fingerprints of the other files of that catalog, sorted.
     """
 
     profile = ClassProfile(word="base", shape="drum", verbs=(INGEST,), part_counts=range(0), makes_base_set=True)
     population: Population
     key: tuple[str, ...]
     files: Files
+    part_of: CatalogDigest | None = None
+    gone: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, files: Files, *, key: str | Sequence[str] | None, population: str | Population) -> Self:
@@ -99,11 +107,29 @@ class Base(Catalog):
         """Return the same catalog with its files at a new location."""
         return replace(self, files=self.files.moved(location))
 
+    def take(self, prints: Mapping[str, str], location: str, *, is_choice: bool = True) -> Self:
+        """Return the part of this catalog with some of its files; with all files, this catalog at a new location.
+
+        Parameters
+        ----------
+        prints
+            The fingerprints of the files of the part, by their names at the location.
+        location
+            The location.
+        is_choice
+            Whether the location may hold other files as well.
+        """
+        kept = frozenset(prints.values())
+        gone = sorted({*self.gone, *(text for _, text in self.files.fingerprints if text not in kept)})
+        files = self.files.take(prints, location, is_choice=is_choice)
+        return replace(self, files=files, part_of=self.part_of or self.digest if gone else None, gone=tuple(gone))
+
     def parameters(self) -> Parameters:
         """Return population, key and files; files are identified by their content."""
         identity, _ = self.files.to_json()
         types = [str(kind) for kind in self.population.key]
-        return {**identity, "key": list(self.key), "population": [self.population.name, types]}
+        part = {"part_of": self.part_of, "gone": list(self.gone)} if self.part_of else {}  # older bases have no parts
+        return {**identity, "key": list(self.key), "population": [self.population.name, types], **part}
 
     def notes(self) -> Parameters:
         """Return the location, fingerprints and descriptions of the files."""
@@ -114,7 +140,23 @@ class Base(Catalog):
         """Return the catalog with these parameters and notes."""
         name, types = parameters["population"]
         population = Population(name, tuple(map(restore_type, types)))
-        return cls(population, tuple(parameters["key"]), Files.from_json(parameters, notes))
+        files = Files.from_json(parameters, notes)
+        return cls(
+            population, tuple(parameters["key"]), files, parameters.get("part_of"), tuple(parameters.get("gone", ()))
+        )
+
+    def check_consistency(self) -> None:
+        """Make sure that a part shares its files with the catalog that it names.
+
+        The content decides: the fingerprints of both sets of files, with the rest of the definition, give the digest of
+        that catalog. So nobody can give the values of one file to the sources of another.
+        """
+        if self.part_of is None and not self.gone:
+            return
+        prints = {**dict(self.files.fingerprints), **{f"/gone/{number}": text for number, text in enumerate(self.gone)}}
+        whole = replace(self, files=self.files.take(prints, self.files.location), part_of=None, gone=())
+        if not self.gone or not self.files.agrees() or whole.digest != self.part_of:
+            raise make_inconsistency_error("its files are not a part of the files of the catalog that it names")
 
     @classmethod
     def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement | None:  # noqa: ARG003
@@ -128,7 +170,9 @@ class Base(Catalog):
         population = Population(name, tuple(map(restore_type, types)))
         key: list[str] = parameters["key"]
         columns = (
-            DefinedAttribute(make_own_identity(digest, column), restore_type(kind), nullable)
+            DefinedAttribute(
+                make_own_identity(parameters.get("part_of") or digest, column), restore_type(kind), nullable
+            )
             for column, kind, nullable in parameters["columns"]
             if column not in key
         )
@@ -137,6 +181,18 @@ class Base(Catalog):
             for position, kind in enumerate(population.key)
         )
         return *columns, *identified
+
+    @classmethod
+    def facts_of(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest], parameters: Parameters) -> Facts:  # noqa: ARG003
+        """Return, for a part, that it has the sources of the whole outside the files that are gone.
+
+        Sound: a key occurs once in the files of the whole, so a source is in one of its files.
+        """
+        whole = parameters.get("part_of")
+        if whole is None:
+            return (), ()
+        labels = [make_file_label(whole, text) for text in parameters["gone"]]
+        return (difference(digest, whole, *labels),), ()
 
     @classmethod
     def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003
@@ -173,17 +229,34 @@ class Base(Catalog):
         return Schema(tuple(map(self._make_attribute, self.files.columns)))
 
     def _build_extent(self) -> Extent:
-        return leaf(self.digest)
+        if self.part_of is None:
+            return leaf(self.digest)
+        gone = (~leaf(make_file_label(self.part_of, text)) for text in self.gone)
+        return intersection([leaf(self.part_of), *gone])
 
     def _make_attribute(self, column: FileColumn) -> Attribute:
         descriptions = (column.unit, column.description, column.ucd)
         if column.name not in self.key:
-            identity = make_own_identity(self.digest, column.name)
+            identity = make_own_identity(self.part_of or self.digest, column.name)
             return Attribute(column.name, identity, column.type, column.nullable, *descriptions)
         # A row without a key is no source.
         position = self.key.index(column.name)
         kind = self.population.key[position]
         return Attribute(column.name, self.population.key_identity(position), kind, False, *descriptions)
+
+
+_FILE = re.compile(r"file\(([0-9a-f]{64}), ([0-9a-f]{64})\)")
+
+
+def make_file_label(whole: CatalogDigest, fingerprint: str) -> str:
+    """Return the label of the set of sources in the file of a base catalog with a fingerprint."""
+    return f"file({whole}, {content_digest('file of a version', fingerprint)})"
+
+
+def parse_file_label(label: str) -> tuple[CatalogDigest, str] | None:
+    """Return the base catalog of a file, and a word for the file, from the label of its sources; None for another."""
+    match = _FILE.fullmatch(label)
+    return None if match is None else (CatalogDigest(match[1]), match[2][:8])
 
 
 def _find_column(name: str, columns: dict[str, FileColumn]) -> FileColumn:

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from provenn.catalogs import extent
+from provenn.catalogs.base import Base
+from provenn.catalogs.calculators import Expressions
 from provenn.catalogs.catalog import Catalog, Parameters
 from provenn.catalogs.column_origins import ColumnOrigin
+from provenn.catalogs.derive_attributes import DeriveAttributes
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
 from provenn.catalogs.extent import Extent
 from provenn.catalogs.pieces import join_pieces
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Attribute, AttributePiece, Schema
-from provenn.criteria import same_unit
+from provenn.criteria import identities_in, same_unit
 from provenn.digests import CatalogDigest
 from provenn.display.text import join_words
 from provenn.errors import AttributeConflictError, DefinitionError
 from provenn.hints import Hint
 from provenn.logic import Statement, disjoint, union
 
-__all__ = ["ConcatSources", "Overlap", "differing_attributes", "find_shared_attributes"]
+__all__ = ["ConcatSources", "Overlap", "differing_attributes", "find_shared_attributes", "list_version_bases"]
 
-Overlap = Literal["first", "disjoint"]
+Overlap = Literal["first", "disjoint", "files"]
 """Why a source has one value though members define an attribute differently: the first member that holds the source
-gives the value, or no two members hold the same source."""
+gives the value; or no two members hold the same source; or the members are the files of one version of a base, in which
+a key occurs once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -91,9 +95,13 @@ class ConcatSources(Catalog):
         """
         if len(members) < 2:
             raise DefinitionError(f"concatenating needs at least two catalogs, got {len(members)}")
-        if overlap not in (None, "first", "disjoint"):
-            raise DefinitionError(f"overlap is first or disjoint, not {overlap!r}")
+        if overlap not in (None, *get_args(Overlap)):
+            raise DefinitionError(f"overlap is first, disjoint or files, not {overlap!r}")
         catalog = cls(members, overlap)
+        if overlap == "files":
+            if catalog.bases is None:
+                raise DefinitionError("only base catalogs are the files of a version")
+            return catalog
         differing = differing_attributes(*members)
         if differing and overlap is None:
             few = ", ".join(differing[:5]) + " …" * (len(differing) > 5)
@@ -105,6 +113,13 @@ class ConcatSources(Catalog):
                 ),
             )
         return catalog if differing or overlap is None else cls(members, None)
+
+    @property
+    def bases(self) -> tuple[Base, ...] | None:
+        """The base catalogs whose files make up a version; None for any other concatenation."""
+        candidates = map(_find_member_base, self.members)
+        bases = tuple(base for base in candidates if base is not None)
+        return bases if self.overlap == "files" and len(bases) == len(self.members) else None
 
     def _define_anew(self) -> Catalog:
         return type(self).of(*self.members, overlap=self.overlap)
@@ -138,13 +153,15 @@ class ConcatSources(Catalog):
 
     def required_statement(self) -> Statement | None:
         """Return that the members are disjoint, if the values rest on that."""
-        if self.overlap != "disjoint":
+        if self.overlap not in ("disjoint", "files"):
             return None
         return disjoint(*(member.digest for member in self.members))
 
     @classmethod
     def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003
         """Return the members in words, and which of them gives the values."""
+        if parameters["overlap"] == "files":
+            return f"the files of {join_words(parts)}, one version of one catalog"
         first = (
             "; for a source in several, the first one provides the values" if parameters["overlap"] == "first" else ""
         )
@@ -185,10 +202,30 @@ class ConcatSources(Catalog):
         }
 
     def _build_schema(self) -> Schema:
-        return Schema(tuple(join_pieces(pieces) for pieces in find_shared_attributes(self.members)))
+        shared = find_shared_attributes(self.members)
+        if self.overlap == "files":
+            shared = [[replace(piece, is_apart=True) for piece in pieces] for pieces in shared]
+        return Schema(tuple(map(join_pieces, shared)))
 
     def _build_extent(self) -> Extent:
         return extent.union(member.extent for member in self.members)
+
+
+def _find_member_base(member: Catalog) -> Base | None:
+    """Return the base catalog that a member of a version is, or adds NULL for absent columns to; None for another."""
+    if isinstance(member, DeriveAttributes):
+        is_null = isinstance(member.calculation, Expressions) and not any(
+            map(identities_in, (output.canonical for output in member.calculation.outputs))
+        )
+        member = member.parent if is_null else member
+    return member if isinstance(member, Base) else None
+
+
+def list_version_bases(catalog: Catalog) -> tuple[Base, ...] | None:
+    """Return the base catalogs that make up a version of a base; None for a catalog made from others."""
+    if isinstance(catalog, Base):
+        return (catalog,)
+    return catalog.bases if isinstance(catalog, ConcatSources) else None
 
 
 def differing_attributes(*members: Catalog) -> tuple[str, ...]:

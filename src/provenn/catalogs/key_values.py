@@ -10,10 +10,10 @@ from typing import Any
 from provenn.catalogs.base import Base
 from provenn.errors import BaseFilesError, KeyValuesError, ProvennError
 from provenn.files.file_set import Files
-from provenn.files.listing import File, list_files
+from provenn.files.listing import File
 from provenn.hints import Hint
 
-__all__ = ["KeyCount", "check_first_keys", "make_key_error"]
+__all__ = ["KeyCount", "check_first_keys", "format_key", "make_key_error"]
 
 _SAMPLE = 1_000_000
 _BATCH = 1 << 16
@@ -56,7 +56,7 @@ def make_key_error(base: Base, count: KeyCount, among: str = "") -> KeyValuesErr
     if count.nulls:
         faults.append(f"{_format_number(count.nulls)} of {_format_number(count.rows)} rows have a NULL key")
     if count.repeated:
-        shown = ", ".join(f"{_format_key(values)} ({_format_number(times)} times)" for values, times in count.examples)
+        shown = ", ".join(f"{format_key(values)} ({_format_number(times)} times)" for values, times in count.examples)
         more = " …" * (count.repeated > len(count.examples))
         noun = "key occurs" if count.repeated == 1 else "keys occur"
         faults.append(f"{_format_number(count.repeated)} {noun} more than once: {shown}{more}")
@@ -76,7 +76,8 @@ def _format_number(number: int) -> str:
     return f"{number:,}"
 
 
-def _format_key(values: Sequence[object]) -> str:
+def format_key(values: Sequence[object]) -> str:
+    """Return a key for messages."""
     return str(values[0]) if len(values) == 1 else f"({', '.join(map(str, values))})"
 
 
@@ -134,7 +135,7 @@ def _read_key_batches(base: Base, files: Files) -> Iterator[Any]:
     from pyarrow import Table, parquet  # noqa: PLC0415 - see above
 
     columns = [name for name in base.key if name not in files.partitions]
-    for file in list_files(files.location):
+    for file in files.list_own_files():
         with file.open() as opened, _name_file_in_errors(file):
             keys = parquet.ParquetFile(opened, page_checksum_verification=True)
             for batch in keys.iter_batches(_BATCH, columns=columns):

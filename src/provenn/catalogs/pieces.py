@@ -51,10 +51,10 @@ def collect_member_extents(schema: Schema) -> dict[str, Extent]:
     stack = list(schema.attributes)
     while stack:
         attribute = stack.pop()
-        if attribute.pieces and attribute.identity not in seen:
+        if attribute.expanded_pieces and attribute.identity not in seen:
             seen.add(attribute.identity)
-            extents.update((piece.member, piece.extent) for piece in attribute.pieces)
-            stack.extend(piece.attribute for piece in attribute.pieces)
+            extents.update((piece.member, piece.extent) for piece in attribute.expanded_pieces)
+            stack.extend(piece.attribute for piece in attribute.expanded_pieces)
     return extents
 
 
@@ -127,7 +127,7 @@ def _expand_pieces(
         if isinstance(item, str | Op):
             postfix.append(item)
             continue
-        members = next((_list_members(attribute) for attribute in item.values() if attribute.pieces), ())
+        members = next((_list_members(attribute) for attribute in item.values() if attribute.expanded_pieces), ())
         if not members:
             combinations.count()
             criterion = parse_criterion(text, item, canonical=True)
@@ -145,12 +145,12 @@ def _expand_pieces(
 
 
 def _list_members(attribute: Attribute) -> tuple[str, ...]:
-    return tuple(piece.member for piece in attribute.pieces)
+    return tuple(piece.member for piece in attribute.expanded_pieces)
 
 
 def _choose_member(read: Mapping[str, Attribute], members: tuple[str, ...], position: int) -> Mapping[str, Attribute]:
     """Return attributes by identity, with pieces of these members replaced by the piece at a position."""
     return {
-        identity: attribute.pieces[position].attribute if _list_members(attribute) == members else attribute
+        identity: attribute.expanded_pieces[position].attribute if _list_members(attribute) == members else attribute
         for identity, attribute in read.items()
     }

@@ -16,7 +16,6 @@ from urllib.parse import unquote
 from provenn.catalogs.base import Base
 from provenn.errors import BaseFilesError
 from provenn.files.file_set import EXTERNAL, GIVEN, TABLE, Files
-from provenn.files.listing import list_files
 from provenn.gate.formats import can_be_read
 
 __all__ = ["Roots", "check_roots", "lies_within"]
@@ -58,7 +57,7 @@ def _may_be_read(files: Files, roots: Roots) -> bool:
         return False
     # Links inside a folder can lead anywhere, so every file is checked as well.
     return lies_within(files.location, roots) and all(
-        lies_within(file.address, roots) for file in list_files(files.location)
+        lies_within(file.address, roots) for file in files.list_own_files()
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from shlex import quote
 
@@ -44,6 +44,9 @@ class Attribute:
     pieces
         After a concatenation of members that define the attribute differently: the attribute of each member, in order.
         The first member that holds a source gives the value.
+    derived_pieces
+        For an attribute that is calculated row by row from attributes in pieces: returns the attribute that the same
+        calculation gives in each member; see `provenn.catalogs.derived_pieces`. They are made when they are asked for.
     """
 
     name: str
@@ -56,6 +59,38 @@ class Attribute:
     pieces: tuple[AttributePiece, ...] = field(
         default=(), repr=False, compare=False
     )  # the identity determines the pieces
+    derived_pieces: Callable[[], tuple[AttributePiece, ...]] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def all_pieces(self) -> tuple[AttributePiece, ...]:
+        """The pieces of the attribute, whether members define it or it is derived from such attributes."""
+        return self.pieces or (() if self.derived_pieces is None else self.derived_pieces())
+
+    @property
+    def expanded_pieces(self) -> tuple[AttributePiece, ...]:
+        """The pieces by which criteria on the attribute are expanded.
+
+        Derived attributes of other concatenations than versions have none, so that old selections keep their digests.
+        """
+        pieces = self.all_pieces
+        return pieces if self.pieces or all(piece.is_apart for piece in pieces) else ()
+
+    @property
+    def piece_identities(self) -> frozenset[AttributeIdentity]:
+        """The identities of all pieces, at any depth."""
+        identities: set[AttributeIdentity] = set()
+        pending = [piece.attribute for piece in self.all_pieces]
+        while pending:
+            current = pending.pop()
+            if current.identity not in identities:
+                identities.add(current.identity)
+                pending.extend(piece.attribute for piece in current.all_pieces)
+        return frozenset(identities)
+
+    @property
+    def members(self) -> tuple[CatalogDigest, ...]:
+        """The members that define the pieces; empty for an attribute without pieces."""
+        return tuple(piece.member for piece in self.all_pieces)
 
     def renamed(self, name: str) -> Attribute:
         """Return the same attribute under another name."""
@@ -79,11 +114,14 @@ class AttributePiece:
         Its sources.
     attribute
         The attribute in the schema of the member.
+    is_apart
+        Whether the members are the files of a version, which share no source.
     """
 
     member: CatalogDigest
     extent: Extent
     attribute: Attribute
+    is_apart: bool = False
 
     @property
     def identity(self) -> AttributeIdentity:

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from provenn._version import __version__
 from provenn.cli import (
     allow,
+    append,
     archive_export,
     archive_import,
     audit,
@@ -28,6 +29,7 @@ from provenn.cli import (
     declare,
     demo,
     derive,
+    diff,
     doctor,
     example,
     exchange,
@@ -51,6 +53,7 @@ from provenn.cli import (
     project,
     prove,
     quota,
+    refresh,
     relate,
     rename,
     report,
@@ -164,11 +167,14 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     "An archive": {
         "init": init.init,
         "ingest": ingest.ingest,
+        "append": append.append,
+        "refresh": refresh.refresh,
         "ls": ls.list_catalogs,
         "show": show.show,
         "lineage": lineage.show_lineage,
         "name": name.set_name,
         "log": log.show_log,
+        "diff": diff.show_difference,
         "audit": audit.show_audit,
         "operation": operation.show_operation,
         "report": report.report,

@@ -35,10 +35,19 @@ def show_log(
         changes = archive.log(name)
         if as_json:
             write_json(
-                [{"catalog": change.catalog, "at": change.at.isoformat(), "by": change.by} for change in changes]
+                [
+                    {"catalog": change.catalog, "at": change.at.isoformat(), "by": change.by, "files": change.files}
+                    for change in changes
+                ]
             )
         else:
             rows = [
-                (f"{change.at:%Y-%m-%d %H:%M:%S}", change.by, (change.catalog or "deleted")[:12]) for change in changes
+                (
+                    f"{change.at:%Y-%m-%d %H:%M:%S}",
+                    change.by,
+                    (change.catalog or "deleted")[:12],
+                    change.files,
+                )
+                for change in changes
             ]
-            write_table(("when", "by", "catalog"), rows)
+            write_table(("when", "by", "catalog", "files"), rows)

@@ -21,7 +21,6 @@ from provenn.errors import ProvennError
 from provenn.files.data_folder import DataFolder
 from provenn.files.file_set import GIVEN, TABLE, Files
 from provenn.files.hashing import ReadingProgress
-from provenn.files.listing import list_files
 
 __all__ = ["add_recorded_contents", "check_base", "read_contents", "record_contents"]
 
@@ -145,7 +144,7 @@ def _may_have_changed(files: Files, ingested: datetime | None) -> bool:
         return True
     limit = (ingested - _CLOCKS).timestamp()
     try:
-        paths = [file.local_path for file in list_files(files.location)]
+        paths = [file.local_path for file in files.list_own_files()]
         states = [os.stat(path) for path in paths if path is not None]  # noqa: PTH116 - there may be many
     except (OSError, ProvennError):
         return True

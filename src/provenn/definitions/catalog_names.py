@@ -32,7 +32,9 @@ __all__ = [
     "find_named_digest",
     "find_names_by_digest",
     "find_private_names",
+    "find_version",
     "list_names",
+    "list_versions",
     "make_unknown_name_error",
     "move_name",
     "read_default_visibility",
@@ -70,7 +72,10 @@ class NameRecord:
 
 @dataclass(frozen=True, slots=True)
 class NameChange:
-    """A change of a name: it was put on a catalog, shown to others, or, if `catalog` is None, deleted."""
+    """A change of a name: it was put on a catalog, shown to others, or, if `catalog` is None, deleted.
+
+    `files` says which files came and went, if the name moved from one version of files to another.
+    """
 
     name: CatalogName
     catalog: CatalogDigest | None
@@ -78,6 +83,7 @@ class NameChange:
     by: str
     visibility: Visibility = "public"
     project: str | None = None
+    files: str = ""
 
 
 def assign_name(
@@ -238,6 +244,38 @@ def read_name_history(reading: Reading, name: str) -> Sequence[NameChange]:
     if not changes:
         raise make_unknown_name_error(reading, name)
     return changes
+
+
+def list_versions(reading: Reading, name: str) -> tuple[NameChange, ...]:
+    """Return the changes that put a name on another catalog than before, the first one first.
+
+    The version of a name is the position of its catalog in this list, from 1.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If the viewer sees no change of such a name.
+    """
+    versions: list[NameChange] = []
+    for change in reversed(read_name_history(reading, name)):
+        if change.catalog is not None and (not versions or versions[-1].catalog != change.catalog):
+            versions.append(change)
+    return tuple(versions)
+
+
+def find_version(reading: Reading, name: str, version: int) -> CatalogDigest:
+    """Return the digest of the catalog that was the n-th version of a name.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If there is no such name or version.
+    """
+    versions = list_versions(reading, name)
+    digest = versions[version - 1].catalog if 0 < version <= len(versions) else None
+    if digest is None:
+        raise UnknownCatalogError(f"{name} has no version {version}", hint=f"its versions are 1 to {len(versions)}")
+    return digest
 
 
 _LIST: Final = Hint(

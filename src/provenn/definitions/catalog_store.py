@@ -53,6 +53,7 @@ __all__ = [
 SHORTEST_DIGEST = 4
 """The smallest number of a digest's leading digits by which a catalog can be found."""
 
+_VERSION = re.compile(r"(.+)@([0-9]{1,6})")
 _DIGITS = re.compile(r"[0-9a-f]{1,64}")
 
 
@@ -264,7 +265,9 @@ def get_catalogs(reading: Reading, digests: Collection[CatalogDigest]) -> dict[C
 
 
 def resolve_catalog(reading: Reading, word: str) -> CatalogDigest:
-    """Return the digest of a catalog from a word: a name, or the beginning of a digest.
+    """Return the digest of a catalog from a word: a name, a version of a name, or the beginning of a digest.
+
+    ``stars@2`` is the second version of the name ``stars``, unless a catalog has this very name.
 
     The beginning of a digest needs at least `SHORTEST_DIGEST` digits.
 
@@ -276,6 +279,9 @@ def resolve_catalog(reading: Reading, word: str) -> CatalogDigest:
     named_digest = catalog_names.find_named_digest(reading, word)
     if named_digest is not None:
         return named_digest
+    version = _VERSION.fullmatch(word)
+    if version is not None and word.isprintable():
+        return catalog_names.find_version(reading, version[1], int(version[2]))
     if len(word) >= SHORTEST_DIGEST and _DIGITS.fullmatch(word):
         # "g" comes after every hexadecimal digit
         beginning = catalogs.c.digest.between(word, word + "g")

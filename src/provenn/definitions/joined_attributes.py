@@ -9,10 +9,10 @@ from sqlalchemy import select
 from provenn.batches import split_batches
 from provenn.catalogs.verbs import CLASSES
 from provenn.criteria import AttributeIdentity
-from provenn.database.tables import attributes, catalogs, dependencies
+from provenn.database.tables import attributes, catalogs, dependencies, fragment_attributes
 from provenn.database.transactions import Reading
 
-__all__ = ["find_joined_attributes"]
+__all__ = ["find_joined_attributes", "find_stored_namesakes"]
 
 _JOINING = [kind for kind, catalog_class in CLASSES.items() if catalog_class.profile.joins_attributes]
 
@@ -35,3 +35,19 @@ def find_joined_attributes(reading: Reading, identities: Collection[AttributeIde
         )
         joined.update(reading.connection.scalars(query.distinct()))
     return frozenset(joined)
+
+
+def find_stored_namesakes(reading: Reading, population: str, names: Collection[str]) -> frozenset[AttributeIdentity]:
+    """Return the identities of attributes that fragments hold and catalogs of a population define under some names.
+
+    The outputs of a calculator have the same names in all catalogs. So the result contains every stored output of a
+    calculator with outputs of these names, for the members of a concatenation and for the whole.
+    """
+    query = select(attributes.c.identity).join(
+        fragment_attributes, fragment_attributes.c.identity == attributes.c.identity
+    )
+    query = query.where(attributes.c.population == population)
+    identities: set[AttributeIdentity] = set()
+    for batch in split_batches(names):
+        identities.update(reading.connection.scalars(query.where(attributes.c.name.in_(batch)).distinct()))
+    return frozenset(identities)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
 from provenn.files.fingerprints import Basis, make_fingerprints, make_old_fingerprint
 from provenn.files.hashing import HashMemory, ReadingProgress
-from provenn.files.listing import File, list_files
+from provenn.files.listing import File, choose_files, list_files
 
 __all__ = [
     "compute_content_fingerprints",
@@ -27,6 +27,8 @@ def compute_current_fingerprints(
     basis: Basis | None,
     memory: HashMemory | None = None,
     progress: ReadingProgress | None = None,
+    *,
+    names: Collection[str] | None = None,
 ) -> dict[str, str]:
     """Return the current fingerprints of files by name.
 
@@ -38,18 +40,20 @@ def compute_current_fingerprints(
         The basis of the stored fingerprints, to which the current fingerprints are compared.
     memory, progress
         As for `provenn.files.hashing.hash_files`.
+    names
+        The names of the files, if the location may hold other files as well.
 
     Raises
     ------
     FilesMissingError
         If all files are gone.
     """
-    listing = _list_expected_files(location)
+    listing = choose_files(_list_expected_files(location), names)
     match basis:
         case "metadata":
             return _fingerprint_each(listing, lambda file: make_fingerprints([file], format, "metadata")[file.name])
         case "unverified":
-            return make_old_fingerprints(location, format)
+            return _fingerprint_each(listing, lambda file: make_old_fingerprint(file, format))
         case _:
             return make_fingerprints(listing, format, "content" if basis == "content" else None, memory, progress)
 

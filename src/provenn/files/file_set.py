@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Self
@@ -21,7 +21,7 @@ from provenn.files.fingerprints import Basis, Caveat, Trust, find_basis, make_fi
 from provenn.files.formats import read_file_contents, settle_format
 from provenn.files.hashing import HashMemory, ReadingProgress
 from provenn.files.hats import read_hats
-from provenn.files.listing import list_files, make_absolute
+from provenn.files.listing import File, choose_files, list_files, make_absolute
 from provenn.files.partition_columns import find_partition_columns
 from provenn.files.table_metadata import decode_metadata, encode_metadata
 from provenn.files.type_names import restore_type
@@ -75,6 +75,8 @@ class Files:
     statistics
         What the files state about the values of columns, by name, in stored form; empty if an older version of provenn
         ingested the files. No part of the identity.
+    is_choice
+        Whether the location may hold other files as well: then these are the files with names in `fingerprints`.
     """
 
     format: str
@@ -90,6 +92,22 @@ class Files:
     row_key: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     statistics: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    is_choice: bool = field(default=False, compare=False)
+
+    def list_own_files(self) -> list[File]:
+        """Return the files at the location, as far as they are part of these files.
+
+        Raises
+        ------
+        FilesMissingError
+            If there are no files.
+        """
+        return choose_files(list_files(self.location), self.chosen_names)
+
+    @property
+    def chosen_names(self) -> frozenset[str] | None:
+        """The names of the files, if the location may hold other files as well; otherwise None."""
+        return frozenset(dict(self.fingerprints)) if self.is_choice else None
 
     @property
     def own_columns(self) -> tuple[FileColumn, ...]:
@@ -107,6 +125,7 @@ class Files:
         options: Mapping[str, Any] | None = None,
         null: str | None = None,
         trust: Trust | None = None,
+        names: Collection[str] | None = None,
         memory: HashMemory | None = None,
         progress: ReadingProgress | None = None,
     ) -> Self:
@@ -128,6 +147,8 @@ class Files:
         trust
             The basis of the fingerprints: by default all bytes, or ETag and version from an object store; "content"
             reads all bytes from object stores, too; "metadata" reads sizes, times and footers alone.
+        names
+            The names of the files to take, if the location may hold other files as well.
         memory, progress
             As for `provenn.files.hashing.hash_files`.
 
@@ -154,7 +175,7 @@ class Files:
         place = make_absolute(location)
         hats = read_hats(place) if format in (None, "parquet") else None
         place = hats.files if hats else place
-        listing = list_files(place)
+        listing = choose_files(list_files(place), names)
         file_format, read_options = settle_format(listing, format, options or {}, null)
         check_reading(file_format, read_options, place)
         prints_by_name = make_fingerprints(listing, file_format, trust, memory, progress)
@@ -181,6 +202,7 @@ class Files:
             row_count,
             metadata=encode_metadata(contents.metadata),
             statistics=encode_statistics(contents.statistics),
+            is_choice=names is not None,
         )
 
     @property
@@ -293,7 +315,9 @@ class Files:
         FilesMissingError
             If all files are gone.
         """
-        return compute_current_fingerprints(self.location, self.format, self.basis, memory, progress)
+        return compute_current_fingerprints(
+            self.location, self.format, self.basis, memory, progress, names=self.chosen_names
+        )
 
     def with_contents(self, memory: HashMemory | None = None, progress: ReadingProgress | None = None) -> Self:
         """Return files ingested by an older archive, with fingerprints of all bytes from now on.
@@ -315,6 +339,30 @@ class Files:
         )
         return replace(self, digest=_compute_digest(self.format, fingerprints), fingerprints=fingerprints)
 
+    def take(self, prints: Mapping[str, str], location: str, *, is_choice: bool = True) -> Self:
+        """Return some of the files, at a location that may hold other files as well.
+
+        Parameters
+        ----------
+        prints
+            The fingerprints of the files, by their names at the location.
+        location
+            The location.
+        is_choice
+            Whether the location may hold other files.
+        """
+        fingerprints = tuple(sorted(prints.items()))
+        is_whole = _hash_fingerprints(prints) == self.digest
+        return replace(
+            self,
+            digest=_hash_fingerprints(prints),
+            location=location,
+            fingerprints=fingerprints,
+            row_count=self.row_count if is_whole else None,
+            statistics=self.statistics if is_whole else (),
+            is_choice=is_choice,
+        )
+
     def agrees(self) -> bool:
         """Whether the digest is the digest of the fingerprints."""
         return _compute_digest(self.format, self.fingerprints) == self.digest
@@ -335,7 +383,7 @@ class Files:
             self.check()
         place = make_absolute(location)
         hats = read_hats(place) if self.format == "parquet" else None
-        relocated = replace(self, location=hats.files if hats else place)
+        relocated = replace(self, location=hats.files if hats else place, is_choice=False)
         relocated.check(memory)
         prints = relocated.compute_fingerprints(memory)
         if not self.contents:
@@ -380,6 +428,8 @@ class Files:
             notes["metadata"] = dict(self.metadata)
         if self.statistics:
             notes["statistics"] = dict(self.statistics)
+        if self.is_choice:
+            notes["is_choice"] = "true"
         return identity, notes
 
     @classmethod
@@ -401,6 +451,7 @@ class Files:
             row_key=tuple(identity.get("row_key", ())),
             metadata=tuple(sorted(notes.get("metadata", {}).items())),
             statistics=tuple(sorted(notes.get("statistics", {}).items())),
+            is_choice=notes.get("is_choice") == "true",
         )
         contents = tuple(sorted(notes.get("contents", {}).items()))
         if not contents or not files.is_old or not files.agrees():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from glob import has_magic
@@ -16,7 +16,7 @@ from provenn.errors import BaseFilesError, FilesMissingError, ProvennError, did_
 from provenn.files.lakehouses import refuse_lakehouses
 from provenn.gate.expansion import BoundedStream
 
-__all__ = ["File", "list_files", "make_absolute"]
+__all__ = ["File", "choose_files", "list_files", "make_absolute"]
 
 _OBJECT_STORES = ("s3", "gcs", "abfs")
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -139,6 +139,22 @@ def list_files(location: str) -> list[File]:
     is_folder = location_info.type == fs.FileType.Directory
     files = [_make_file(info, info.path[start:], filesystem, location, folders=is_folder) for info in chosen]
     return sorted(files, key=lambda file: file.name)
+
+
+def choose_files(files: list[File], names: Collection[str] | None) -> list[File]:
+    """Return the files with some names; all files for None.
+
+    Raises
+    ------
+    FilesMissingError
+        If no file has one of the names.
+    """
+    if names is None:
+        return files
+    chosen = [file for file in files if file.name in names]
+    if not chosen:
+        raise FilesMissingError(f"{min(names, default='each file')} is missing")
+    return chosen
 
 
 def _make_file(info: Any, name: str, filesystem: Any, location: str, *, folders: bool = False) -> File:  # noqa: ANN401 - no types

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
 from provenn.catalogs.base import Base
-from provenn.catalogs.key_values import KeyCount, make_key_error
+from provenn.catalogs.key_values import KeyCount, format_key, make_key_error
 from provenn.criteria.types import INTEGRAL
+from provenn.errors import KeyValuesError
 from provenn.files.data_folder import DataFolder
 from provenn.files.hashing import HashMemory
-from provenn.files.listing import list_files
 from provenn.spark.columns import column, quote_name
 from provenn.spark.engine import Engine
 from provenn.spark.reading import read_base
 
-__all__ = ["verify_key"]
+__all__ = ["check_new_keys", "verify_key"]
 
 _MOST_EXAMPLES = 5
 _ROWS, _NULLS, _DISTINCT = "\x1frows", "\x1frows NULL", "\x1frows distinct"  # names that no attribute has
@@ -49,6 +52,28 @@ def verify_key(engine: Engine, base: Base, folder: DataFolder, memory: HashMemor
     if count.nulls or count.repeated:
         raise make_key_error(base, count)
     return count.rows
+
+
+def check_new_keys(others: Sequence[tuple[Base, DataFrame]], new: Base, rows: DataFrame) -> None:
+    """Check that no key of a base catalog occurs in others; equality is that of joins.
+
+    Raises
+    ------
+    KeyValuesError
+        If a key does; the message shows examples.
+    """
+    names = [f"key {number}" for number in range(len(new.key))]
+    keys, *frames = (
+        frame.select(*(column(key).alias(name) for key, name in zip(base.key, names, strict=True)))
+        for base, frame in ((new, rows), *others)
+    )
+    shared = keys.join(reduce(DataFrame.unionByName, frames), names, "left_semi").limit(_MOST_EXAMPLES).collect()
+    if shared:
+        examples = ", ".join(format_key(tuple(row)) for row in sorted(shared, key=repr))
+        raise KeyValuesError(
+            f"keys of {new.files.location} occur in other files of the same version: {examples}",
+            hint="remove these rows from the new files; or replace the file that holds them",
+        )
 
 
 def _count_groups(keys: DataFrame, names: tuple[str, ...], missing: Column) -> KeyCount:
@@ -106,7 +131,7 @@ def _is_dense(base: Base) -> bool:
     from pyarrow import parquet  # noqa: PLC0415 - it takes a while to import
 
     lowest, highest, rows = [], [], 0
-    for file in list_files(base.files.location):
+    for file in base.files.list_own_files():
         with file.open() as opened:
             metadata = parquet.ParquetFile(opened).metadata
         for group in (metadata.row_group(number) for number in range(metadata.num_row_groups)):

@@ -29,7 +29,7 @@ from provenn.sizes import format_size
 from provenn.spark.base_checks import check_bases, ensure_contents
 from provenn.spark.columns import column
 from provenn.spark.engine import Engine
-from provenn.spark.keys import verify_key
+from provenn.spark.keys import check_new_keys, verify_key
 from provenn.spark.progress import Listener, watch_run
 from provenn.spark.reading import read_base
 from provenn.spark.spark_errors import translate_errors
@@ -149,6 +149,20 @@ class Pipeline:
             return verify_key(
                 self.engine, add_recorded_contents(self.database, base), self.folder, FileMemory(self.database)
             )
+
+    def compare_new_keys(self, bases: Sequence[Base], new: Base) -> int:
+        """Verify the keys of a base catalog, and compare them with those of others; return the number of its rows.
+
+        Raises
+        ------
+        KeyValuesError
+            If a key is NULL, occurs twice, or occurs in another of the catalogs.
+        """
+        rows = self.count_key_rows(new)
+        what = f"comparing the keys of {new.files.location} with all others"
+        with self._guard_bases(what, (*bases, new)):
+            check_new_keys([(base, self.read(base)) for base in bases], new, self.read(new))
+        return rows
 
     @contextmanager
     def guard_run(self, prepared: PreparedData) -> Iterator[None]:

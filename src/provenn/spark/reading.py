@@ -123,7 +123,7 @@ def _change_column(field: StructField, attribute: Attribute) -> Column | None:
 
 def _write_numbered(engine: Engine, files: Files, keys: Mapping[str, str], place: str) -> None:
     """Write rows with their file and place, for formats without row numbers in Spark."""
-    group = list_files(files.location)
+    group = files.list_own_files()
     frame = number_rows(engine, _read_group(engine, files, group, {}, {}), files, group, keys)
     frame.write.parquet(format_spark_address(place))
 
@@ -135,7 +135,7 @@ def _read_files(engine: Engine, files: Files, keys: Mapping[str, str], own_optio
     gate checks.
     """
     groups: dict[Layout, list[File]] = defaultdict(list)
-    for file in list_files(files.location):
+    for file in files.list_own_files():
         groups[_find_layout(file, files)].append(file)
     frames = []
     for layout, group in groups.items():

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from provenn import deadline
 from provenn.catalogs import Extent
+from provenn.catalogs.base import parse_file_label
 from provenn.catalogs.cross_match import describe_match
 from provenn.catalogs.extent import everything, intersection, leaf, nothing, union
 from provenn.criteria import AttributeIdentity
@@ -122,8 +123,8 @@ def is_evaluable(condition: Extent) -> bool:
 
 
 def _is_set(label: str) -> bool:
-    """Return whether a label names a set that no row decides: a base or a match."""
-    return is_catalog_label(label) or describe_match(label) is not None
+    """Return whether a label names a set that no row decides: a base, a file of a base, or a match."""
+    return is_catalog_label(label) or describe_match(label) is not None or parse_file_label(label) is not None
 
 
 def is_derivable(scene: Scene, identity: AttributeIdentity, attributes: Collection[AttributeIdentity]) -> bool:

@@ -7,12 +7,12 @@ request calls a calculator again for the same source.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import contains
 from typing import Literal
 
-from provenn.catalogs import Attribute, Catalog, cone
+from provenn.catalogs import Attribute, Catalog, cone, list_version_bases
 from provenn.catalogs.extent import union
 from provenn.criteria import AttributeIdentity
 from provenn.targets.fragment_homes import add_attributes, define_sources
@@ -147,7 +147,7 @@ class _PartFinder:
         """Return whether a stored attribute in pieces can serve each member; see `provenn.targets.supplies`."""
         return all(
             build_key_step(self.catalogs[piece.member]) is not None and self._serves(piece.attribute)
-            for piece in attribute.pieces
+            for piece in attribute.all_pieces
         )
 
     def build_parts(self, steps: Iterable[_NeededStep]) -> list[KeptPart]:
@@ -158,7 +158,7 @@ class _PartFinder:
     def _build_part(self, step: PlanStep, needed: frozenset[AttributeIdentity]) -> KeptPart | None:
         """Return the part for a step, or None if no catalog can be made with its sources."""
         known = self.find_known_catalogs(step)
-        sources = self.plan.catalog if step is self.plan.after else define_sources(step.extent, known)
+        sources = self.plan.catalog if step is self.plan.after else self._define_home(step, known)
         if sources is None:
             return None
         missing = {
@@ -172,12 +172,32 @@ class _PartFinder:
         kept = frozenset(catalog.schema.by_identity.keys() & set(wanted))
         return KeptPart(step, catalog, kept) if kept >= _find_outputs(step) else None
 
+    def _define_home(self, step: PlanStep, known: Sequence[Catalog]) -> Catalog | None:
+        """Return a catalog with the sources of a step, if possible one made from the base catalogs of the request.
+
+        The files of another version of these may be gone, and a fragment is not stored if files of its catalog are.
+        """
+        lineage = {catalog.digest for catalog in ([] if self.plan.catalog is None else cone(self.plan.catalog))}
+        own = [catalog for catalog in known if catalog.digest in lineage]
+        home = define_sources(step.extent, own)
+        if home is not None or not any(
+            list_version_bases(catalog) is not None for catalog in own if catalog.dependencies
+        ):
+            return home or define_sources(step.extent, known)
+        scene = self.plan.scene
+        return next(
+            (catalog for catalog in own if scene.is_proved(scene.state_equal(step.extent, catalog.extent))), None
+        )
+
     def find_known_catalogs(self, step: PlanStep) -> list[Catalog]:
-        """Return the catalogs of the plan with the same population as a step."""
+        """Return the catalogs of the plan with the same population as a step; those of the request first."""
         key = set(find_key(step.attributes))
+        requested = (
+            {} if self.plan.catalog is None else {catalog.digest: catalog for catalog in cone(self.plan.catalog)}
+        )
         return [
             catalog
-            for catalog in self.catalogs.values()
+            for catalog in (requested | self.catalogs).values()
             if {attribute.identity for attribute in catalog.schema.key} == key
         ]
 

@@ -23,7 +23,6 @@ from provenn.catalogs import (
 )
 from provenn.catalogs.concat_sources import find_shared_attributes
 from provenn.catalogs.extent import leaf
-from provenn.catalogs.pieces import join_pieces
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.steps import (
     Calculate,
@@ -126,7 +125,7 @@ def _convert_matched_sources(catalog: MatchedSources, inputs: Sequence[PlanStep]
 @_convert_catalog.register
 def _convert_concatenation(catalog: ConcatSources, inputs: Sequence[PlanStep]) -> PlanStep:
     columns = tuple(
-        (join_pieces(pieces), tuple(piece.identity for piece in pieces))
-        for pieces in find_shared_attributes(catalog.members)
+        (attribute, tuple(piece.identity for piece in pieces))
+        for attribute, pieces in zip(catalog.schema.attributes, find_shared_attributes(catalog.members), strict=True)
     )
     return Concat(tuple(inputs), columns, False, catalog.extent)

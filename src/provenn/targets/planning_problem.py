@@ -10,13 +10,13 @@ from provenn.criteria import AttributeIdentity
 from provenn.data import fragments
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_store
-from provenn.definitions.joined_attributes import find_joined_attributes
+from provenn.definitions.joined_attributes import find_joined_attributes, find_stored_namesakes
 from provenn.knowledge import counts, verified_keys
 from provenn.knowledge.stored_facts import get_fact
 from provenn.targets.known import collect_knowledge
 from provenn.targets.providers import ProvidedAttribute
 from provenn.targets.scene import Scene
-from provenn.targets.steps import FragmentScan, PlanStep, is_key, walk_steps
+from provenn.targets.steps import Calculate, FragmentScan, PlanStep, is_key, walk_steps
 
 __all__ = ["PlanningProblem", "build_scene"]
 
@@ -44,7 +44,7 @@ def build_scene(reading: Reading, problem: PlanningProblem) -> Scene:
     requested = [*([] if problem.catalog is None else [problem.catalog]), *problem.others]
     lineage = cone(*requested)
     useful = _find_useful_attributes(reading, problem.before, problem.needed, lineage)
-    stored = _find_fragments(reading, useful)
+    stored = _find_fragments(reading, useful, _find_namesakes(reading, problem.before, lineage))
     catalogs = (*lineage, *(scan.catalog for scan in stored))
     known = collect_knowledge(reading, *catalogs)
     known_facts = {known_fact.id for known_fact in known.facts}
@@ -65,8 +65,9 @@ def _find_useful_attributes(
     reading: Reading, before: PlanStep, needed: frozenset[AttributeIdentity], lineage: Sequence[Catalog]
 ) -> frozenset[AttributeIdentity]:
     """Return the identities of attributes that are requested, or needed at any step."""
-    step_attributes = set[AttributeIdentity]().union(*(step.attributes for step in walk_steps(before)))
-    useful = needed | (step_attributes - _find_base_attributes(lineage))
+    attributes = {identity: attribute for step in walk_steps(before) for identity, attribute in step.attributes.items()}
+    pieces = frozenset().union(*(attribute.piece_identities for attribute in attributes.values()))
+    useful = needed | ((attributes.keys() | pieces) - _find_base_attributes(lineage))
     return useful | find_joined_attributes(reading, [identity for identity in useful if not is_key(identity)])
 
 
@@ -80,13 +81,37 @@ def _explain_unread_fragments(reading: Reading, wanted: Collection[AttributeIden
     )
 
 
-def _find_fragments(reading: Reading, wanted: Collection[AttributeIdentity]) -> list[FragmentScan]:
-    """Return the fragments that hold a useful attribute."""
-    candidates = fragments.find_by_attributes(reading, wanted)
+def _find_namesakes(reading: Reading, before: PlanStep, lineage: Sequence[Catalog]) -> frozenset[AttributeIdentity]:
+    """Return the identities of stored attributes named like the row-wise calculated attributes of a plan.
+
+    Some of them may consist of the calculated attributes: those of a concatenation with more or other members.
+    """
+    names = {
+        output.name
+        for step in walk_steps(before)
+        if isinstance(step, Calculate) and not step.is_catalog_wide
+        for output in step.outputs
+    }
+    populations = {catalog.population.name for catalog in lineage} if names else set()
+    return frozenset().union(*(find_stored_namesakes(reading, population, names) for population in populations))
+
+
+def _find_fragments(
+    reading: Reading, wanted: Collection[AttributeIdentity], namesakes: Collection[AttributeIdentity]
+) -> list[FragmentScan]:
+    """Return the fragments that hold a useful attribute, or a namesake with a useful attribute as a piece."""
+    candidates = fragments.find_by_attributes(reading, frozenset((*wanted, *namesakes)))
     catalogs = (
         catalog_store.get_catalogs(reading, sorted({fragment.catalog for fragment in candidates})) if candidates else {}
     )
-    return [FragmentScan(fragment, catalogs[fragment.catalog]) for fragment in candidates]
+    useful = frozenset(wanted)
+    scans = [FragmentScan(fragment, catalogs[fragment.catalog]) for fragment in candidates]
+    return [
+        scan
+        for scan in scans
+        if useful & scan.fragment.identities
+        or any(useful & attribute.piece_identities for attribute in scan.attributes.values())
+    ]
 
 
 def _find_base_attributes(lineage: Sequence[Catalog]) -> frozenset[AttributeIdentity]:

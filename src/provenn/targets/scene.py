@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from provenn import deadline
-from provenn.catalogs import Base, Catalog, Extent, cone
+from provenn.catalogs import Attribute, Base, Catalog, Extent, cone
 from provenn.catalogs.catalog import Condition
 from provenn.catalogs.extent import everything, nothing
 from provenn.criteria import Atom, AttributeIdentity, Type, backquoted
@@ -55,6 +55,11 @@ class Scene:
         A cache of `provenn.targets.bounds`: the bounds that all counts together prove, by digest of the extent.
     views
         A cache of `provenn.targets.supplies`: views of members of stored concatenations.
+    supplies, supply_statements
+        A cache of `provenn.targets.supplies`: steps on fragments by the attributes that are wanted of them, and the
+        statements that were proved for these steps.
+    attributes, held_identities
+        The attributes of all steps of the literal plan, by identity; and what fragments hold, by step signature.
     used_statements
         The proved statements among all tested statements, since a caller last cleared the list.
     """
@@ -69,6 +74,10 @@ class Scene:
     bounds: dict[int, tuple[int, int | None]] = field(default_factory=dict, repr=False)
     answers: dict[str, tuple[int, int | None]] = field(default_factory=dict, repr=False)
     views: dict[tuple[int, tuple[CatalogDigest, ...], int], PlanStep | None] = field(default_factory=dict, repr=False)
+    supplies: dict[object, list[PlanStep]] = field(default_factory=dict, repr=False)
+    supply_statements: dict[object, tuple[Statement, ...]] = field(default_factory=dict, repr=False)
+    attributes: dict[AttributeIdentity, Attribute] = field(default_factory=dict, repr=False)
+    held_identities: dict[int, frozenset[AttributeIdentity]] = field(default_factory=dict, repr=False)
     used_statements: list[Statement] = field(default_factory=list, repr=False)
     _catalog_labels: dict[str, str] = field(default_factory=dict, repr=False)
     _proved: dict[str, bool] = field(default_factory=dict, repr=False)
@@ -78,10 +87,17 @@ class Scene:
     _selections: dict[str, tuple[Condition, Catalog]] = field(default_factory=dict, repr=False)
     _atoms: dict[str, Atom] = field(default_factory=dict, repr=False)
     _described_columns: list[dict[str, DescribedColumn]] = field(default_factory=list, repr=False)
+    _lineage: dict[str, Catalog] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for catalog in reversed(self.catalogs):
             self._catalog_labels[catalog.extent.digest] = catalog.digest
+
+    def find_catalog(self, digest: CatalogDigest) -> Catalog:
+        """Return a catalog in the lineage of the catalogs of the scene."""
+        if not self._lineage:
+            self._lineage.update((catalog.digest, catalog) for catalog in cone(*self.catalogs))
+        return self._lineage[digest]
 
     # -- sets ----------------------------------------------------------------------------------------------------
 
@@ -177,7 +193,15 @@ class Scene:
         declared = {fact.id for fact in self.known.facts if fact.origin == "declared"}
         fragments = tuple(stored for stored in self.fragments if declared.isdisjoint(stored.fragment.facts))
         return replace(
-            self, known=self.undeclared_knowledge, fragments=fragments, used_statements=[], _proved={}, _undeclared=[]
+            self,
+            known=self.undeclared_knowledge,
+            fragments=fragments,
+            used_statements=[],
+            views={},
+            supplies={},
+            supply_statements={},
+            _proved={},
+            _undeclared=[],
         )
 
     def lies_in(self, extent: Extent, other: Extent) -> bool:
@@ -197,6 +221,7 @@ class Scene:
     def note_definitions(self, plan: PlanStep) -> None:
         """Note how the steps of a plan define attributes."""
         for step in walk_steps(plan):
+            self.attributes.update(step.attributes)
             if isinstance(step, Derive):
                 self._definitions.setdefault(step.attribute.identity, step)
             elif isinstance(step, Calculate) and not step.is_catalog_wide:
@@ -245,7 +270,7 @@ class Scene:
 def _describe_columns(lineage: Iterable[Catalog]) -> Iterator[tuple[str, DescribedColumn]]:
     """Yield the columns of base catalogs with statistics, each after the term for its values."""
     for base in lineage:
-        if isinstance(base, Base) and base.files.statistics:
+        if isinstance(base, Base) and base.part_of is None and base.files.statistics:  # a part has the same terms
             statistics = base.files.column_statistics
             for attribute in base.schema.attributes:
                 if attribute.name in statistics and attribute.name not in base.key:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from provenn.catalogs import Catalog
+from provenn.catalogs.base import parse_file_label
 from provenn.catalogs.caveats import describe_caveat
 from provenn.catalogs.cross_match import describe_match
 from provenn.catalogs.pair_sets import split_lifted_label
@@ -14,7 +15,7 @@ from provenn.criteria import AttributeIdentity, abridged, identities_in, plain_t
 from provenn.database.transactions import Reading
 from provenn.definitions import base_locations, catalog_names
 from provenn.definitions.attributes import find_names_by_identity
-from provenn.definitions.catalog_store import get_catalogs, resolve_catalog
+from provenn.definitions.catalog_store import find_entries, get_catalogs, resolve_catalog
 from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.display.text import join_words
 from provenn.knowledge.consequences import CitedFact, FactOrigin
@@ -118,7 +119,10 @@ class Vocabulary:
         whole_labels = [*definitions, *(label for statement in facts for label in statement.labels)]
         lifted = (lifted_parts[1] for label in whole_labels if (lifted_parts := split_lifted_label(label)))
         labels = dict.fromkeys([*whole_labels, *lifted])
-        cited = [label for label in labels if is_catalog_label(label)]
+        mentioned = [label for label in labels if is_catalog_label(label)]
+        # An archive need not hold the earlier version that a part of a base catalog belongs to.
+        held = find_entries(reading, mentioned) if mentioned else {}
+        cited = [digest for digest in mentioned if digest in held]
         catalogs = get_catalogs(reading, cited) if cited else {}
         made_from = (dependency.digest for digest in cited for dependency in catalogs[digest].dependencies)
         matched = {match_parts[1] for label in labels if (match_parts := describe_match(label))} - {None}
@@ -131,8 +135,8 @@ class Vocabulary:
             for attribute in catalog.schema.attributes
         }
         # A proof may go down to attributes that no cited catalog has.
-        mentioned = {identity for label in labels if not is_catalog_label(label) for identity in identities_in(label)}
-        attributes |= find_names_by_identity(reading, mentioned - attributes.keys())
+        identities = {identity for label in labels if not is_catalog_label(label) for identity in identities_in(label)}
+        attributes |= find_names_by_identity(reading, identities - attributes.keys())
         words: dict[str, str] = dict(_choose_names(reading, named_digests).items())
         words.update(user_names.items())
         return cls(words, attributes, catalogs)
@@ -143,6 +147,11 @@ class Vocabulary:
         if lifted_parts is not None:
             side, inner = lifted_parts
             return f"{side} in {self.word(inner)}" if is_catalog_label(inner) else f"{side} where {self.word(inner)}"
+        file = parse_file_label(label)
+        if file is not None:
+            return f"file {file[1]} of {self.word(file[0])}"
+        if is_catalog_label(label):
+            return self.words.get(label, label[:SHORT])
         return self.words.get(label) or self._describe_match(label) or describe_criterion(label, self.attributes)
 
     def _describe_match(self, label: str) -> str | None:

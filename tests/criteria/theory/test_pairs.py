@@ -150,7 +150,7 @@ def knowledge(*criteria: Criterion) -> Knowledge:
     return Knowledge(facts, open_universe=False, theory=build_theory(atoms, FOUND.get))
 
 
-@pytest.mark.parametrize(("first", "relation", "second"), PROVED, ids=str)
+@pytest.mark.parametrize(("first", "relation", "second"), PROVED)
 def test_a_relation_is_proved_and_told_by_facts_alone(first, relation, second):
     one, other = criterion(first), criterion(second)
     known, question = knowledge(one, other), relation(one.true, other.true)
@@ -158,7 +158,7 @@ def test_a_relation_is_proved_and_told_by_facts_alone(first, relation, second):
     assert Knowledge(known.explain(question).facts, open_universe=False).entails(question)
 
 
-@pytest.mark.parametrize(("first", "relation", "second", "row"), UNKNOWN, ids=str)
+@pytest.mark.parametrize(("first", "relation", "second", "row"), UNKNOWN)
 def test_a_tempting_relation_stays_unknown(first, relation, second, row):  # noqa: ARG001 - the row is for Spark
     one, other = criterion(first), criterion(second)
     assert knowledge(one, other).judge(relation(one.true, other.true)) == "unknown"

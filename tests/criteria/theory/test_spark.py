@@ -100,7 +100,7 @@ def _numbers(text: str) -> set[float]:
     return {float(word) for word in text.replace("(", " ").replace(")", " ").split() if word.lstrip("-")[:1].isdigit()}
 
 
-@pytest.mark.parametrize(("first", "relation", "second"), test_pairs.PROVED, ids=str)
+@pytest.mark.parametrize(("first", "relation", "second"), test_pairs.PROVED)
 def test_a_proved_relation_holds_on_all_rows(spark, first, relation, second):
     one, other = test_pairs.criterion(first), test_pairs.criterion(second)
     reads = sorted({*one.reads, *other.reads})
@@ -118,7 +118,7 @@ def test_a_proved_relation_holds_on_all_rows(spark, first, relation, second):
     assert spark.sql(query).collect() == []
 
 
-@pytest.mark.parametrize(("first", "relation", "second", "row"), test_pairs.UNKNOWN, ids=str)
+@pytest.mark.parametrize(("first", "relation", "second", "row"), test_pairs.UNKNOWN)
 def test_a_tempting_relation_is_false_on_its_row(spark, first, relation, second, row):
     fields = ", ".join(f"{name} {test_pairs.TYPES[name]}" for name in row)
     spark.createDataFrame([tuple(row.values())], fields).createOrReplaceTempView("t")

@@ -10,6 +10,7 @@ from provenn.archive import new_catalogs
 from provenn.archive.concatenations import Order, concatenate_catalogs
 from provenn.archive.handle import Catalog
 from provenn.archive.new_catalogs import SupportsArrow
+from provenn.archive.refreshing import RefreshedName, refresh_names
 from provenn.archive.verbs.part import ArchivePart
 from provenn.catalogs import Catalog as Definition
 from provenn.files.fingerprints import Trust
@@ -93,6 +94,67 @@ class Defining(ArchivePart):
             trust=trust,
         )
         return Catalog(self, base)
+
+    def append(
+        self,
+        name: str,
+        path: str | PathLike[str] | Table | pd.DataFrame | SupportsArrow,
+        *,
+        format: str | None = None,  # noqa: A002 - Spark's word for it
+        schema: Mapping[str, str] | None = None,
+        options: Mapping[str, Any] | None = None,
+        null: str | None = None,
+    ) -> Catalog:
+        """Define a new version of a base catalog, with more files or with a table in memory.
+
+        The new version has the sources and values of the earlier one, and those of the new files. Its columns are those
+        of the new files; older files without one of these columns give NULL for it. The name moves, and every named
+        catalog that is made from the earlier version is defined again on the new one, in one transaction. What is
+        stored for the earlier version serves the new one.
+
+        The keys of the new files are compared with all others now: Spark reads them.
+
+        Parameters
+        ----------
+        name
+            The name of the base catalog.
+        path
+            The new files: a file, a folder or a pattern; or a table of astropy, pandas or Arrow. Files that the
+            catalog has already are left out.
+        format, schema, options, null
+            How to read the new files, as for `ingest`.
+
+        Raises
+        ------
+        UnknownCatalogError
+            If there is no such name.
+        DefinitionError
+            If the catalog is made from other catalogs.
+        KeyValuesError
+            If a key is NULL, occurs twice, or is in the catalog already.
+        BaseFilesError
+            If the files cannot be read, or a column changed its type.
+        """
+        definition = new_catalogs.append_base(
+            self.context, name, path, format=format, schema=schema, options=options, null=null
+        )
+        return Catalog(self, definition)
+
+    def refresh(self, *names: str, plan: bool = False) -> list[RefreshedName]:
+        """Look at the files of base catalogs again, and bring up to date what is made from them.
+
+        Files that came or went make a new version. The named catalogs that are made from it are defined again, and what
+        calculators gave for them is calculated for the new sources only, and stored. The names move last, in one
+        transaction: a refresh that is interrupted changes no name, and the next one continues.
+
+        Parameters
+        ----------
+        *names
+            The names of base catalogs; by default all whose names you may move.
+        plan
+            Whether only to say what would be done.
+        """
+        return refresh_names(self.context, names, plan=plan)
 
     def define(self, definition: Definition, name: str | None = None) -> Catalog:
         """Add a definition, and put a new name on it; a definition that exists already is the same catalog.

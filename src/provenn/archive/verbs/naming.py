@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal
 
 from provenn.archive.handle import Catalog
 from provenn.archive.name_changes import change_default_visibility, find_revealed_names, name_catalog
+from provenn.archive.proved_answers import ask_relation
 from provenn.archive.references import find_names
 from provenn.archive.verbs.part import ArchivePart
+from provenn.archive.versions import VersionDifference, compare_versions, find_past_catalog, read_changes
 from provenn.definitions import catalog_names
 from provenn.definitions.catalog_names import NameChange
 from provenn.people.visibility import Visibility
@@ -84,5 +87,32 @@ class Naming(ArchivePart):
         self.context.write(catalog_names.remove_name, name)
 
     def log(self, name: str) -> Sequence[NameChange]:
-        """Return the changes of a name, the latest first."""
-        return self.context.read(catalog_names.read_name_history, name)
+        """Return the changes of a name, the latest first, with the files that came and went."""
+        return self.context.read(read_changes, name)
+
+    def at(self, name: str, version: int | None = None, *, when: datetime | str | None = None) -> Catalog:
+        """Return the catalog that a name was on: as its n-th version, from 1, or at a time.
+
+        Parameters
+        ----------
+        name
+            The name.
+        version
+            The number of the version; ``"stars@2"`` is version 2 of the name ``stars`` wherever a catalog is named.
+        when
+            The time, as a datetime or in ISO 8601: ``"2026-11-16"``. A time without a zone is in UTC.
+
+        Raises
+        ------
+        UnknownCatalogError
+            If there was no such name or version.
+        DefinitionError
+            If neither a version nor a valid time is given, or both are.
+        """
+        return self.catalog(self.context.read(find_past_catalog, name, version, when))
+
+    def diff(self, old: Catalog | str, new: Catalog | str) -> VersionDifference:
+        """Return what came and went between two catalogs, such as two versions of a name: files, columns, sources."""
+        first, second = self.catalog(old), self.catalog(new)
+        relation = ask_relation(self.context, first, second)
+        return compare_versions(relation, first.definition, second.definition)

@@ -23,6 +23,7 @@ from provenn.catalogs.calculators.captured import capture_source, hash_source, m
 from provenn.catalogs.calculators.plain_functions import check_path, find_plain_function
 from provenn.catalogs.calculators.sources import check_source, find_source, hash_module_source, locate_function
 from provenn.catalogs.catalog import Parameters
+from provenn.catalogs.derived_pieces import divide_attribute
 from provenn.catalogs.extent import Extent
 from provenn.catalogs.schema import Attribute, Schema, check_name
 from provenn.criteria import AttributeIdentity, Type
@@ -159,20 +160,25 @@ class PythonCalculator(Calculator):
         AttributeNotFoundError
             If the catalog lacks an input.
         """
-        definition = {"calculator": self.digest, "inputs": [schema[name].identity for name in self.inputs]}
+        inputs = [schema[name] for name in self.inputs]
+        definition = {"calculator": self.digest, "inputs": [attribute.identity for attribute in inputs]}
         if self.scope == "catalog":
             definition["extent"] = extent.digest
-        units = dict(self.units)
-        return [
-            Attribute(
-                name,
-                AttributeIdentity(content_digest("attribute", {**definition, "output": name})),
-                kind,
-                True,
-                units.get(name, ""),
-            )
-            for name, kind in self.outputs
-        ]
+            return [self._make_attribute(name, kind, definition) for name, kind in self.outputs]
+        return [self.make_output(name, kind, inputs) for name, kind in self.outputs]
+
+    def make_output(self, name: str, kind: Type, inputs: Sequence[Attribute]) -> Attribute:
+        """Return an output of a row-wise calculator, in pieces if the inputs are."""
+        definition = {"calculator": self.digest, "inputs": [attribute.identity for attribute in inputs]}
+
+        def derive(others: Mapping[AttributeIdentity, Attribute]) -> Attribute:
+            return self.make_output(name, kind, [others[attribute.identity] for attribute in inputs])
+
+        return divide_attribute(self._make_attribute(name, kind, definition), inputs, derive)
+
+    def _make_attribute(self, name: str, kind: Type, definition: Mapping[str, Any]) -> Attribute:
+        identity = AttributeIdentity(content_digest("attribute", {**definition, "output": name}))
+        return Attribute(name, identity, kind, True, dict(self.units).get(name, ""))
 
     def check(self) -> Path | None:
         """Check the code with `check_source`; return the file of the module, or None for captured source."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self, TypeAlias
 
 from provenn.catalogs.calculators.calculator import Calculator
 from provenn.catalogs.catalog import Parameters
+from provenn.catalogs.derived_pieces import divide_attribute
 from provenn.catalogs.schema import Attribute, Schema, check_name
 from provenn.criteria import (
     AttributeIdentity,
@@ -15,6 +16,7 @@ from provenn.criteria import (
     Expression,
     Type,
     check_stated_unit,
+    identities_in,
     parse_expression,
     unit_of,
     usual_unit,
@@ -129,6 +131,16 @@ class Output:
     unit: str = field(default="", compare=False)
     has_stated_unit: bool = False
 
+    @classmethod
+    def of_attribute(cls, attribute: Attribute, canonical: str) -> Self:
+        """Return the output that defines an attribute by an expression in normal form.
+
+        The identity shows whether the unit was stated.
+        """
+        has_stated_unit = attribute.identity != content_digest("attribute", {"expression": canonical})
+        unit = attribute.unit
+        return cls(attribute.name, canonical, attribute.type, attribute.nullable, canonical, unit, has_stated_unit)
+
     @property
     def words(self) -> str:
         """The expression in the user's wording, and the stated unit."""
@@ -140,7 +152,16 @@ class Output:
         if column in by_name and not self.has_stated_unit:
             return by_name[column].renamed(self.name)  # a new name for a column is no new attribute
         identity = _make_identity(self.canonical, self.unit if self.has_stated_unit else None)
-        return Attribute(self.name, identity, self.type, self.nullable, self.unit)
+        attribute = Attribute(self.name, identity, self.type, self.nullable, self.unit)
+        inputs = [by_name[name] for name in identities_in(self.canonical) if name in by_name]
+        return divide_attribute(attribute, inputs, self.derive_from)
+
+    def derive_from(self, others: Mapping[AttributeIdentity, Attribute]) -> Attribute:
+        """Return the attribute of the same expression on other attributes, by the identities of the inputs."""
+        by_name = {str(identity): attribute for identity, attribute in others.items()}
+        expression = parse_expression(self.canonical, by_name, canonical=True)
+        output = replace(self, canonical=expression.canonical, nullable=expression.nullable)
+        return output.make_attribute({attribute.identity: attribute for attribute in others.values()})
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from provenn.files.data_folder import DataFolder
 from provenn.files.file_set import Files
 from provenn.files.fits_columns import find_fits_table
 from provenn.files.hashing import HashMemory
-from provenn.files.listing import File, list_files
+from provenn.files.listing import File
 from provenn.files.suffixes import is_compressed
 from provenn.spark.tables.parts import PartFiles
 
@@ -91,7 +91,7 @@ def _write_tables(files: Files, filesystem: Any, path: str, keys: Mapping[str, s
 
     schema = pa.schema([pa.field(column.name, find_arrow_type(column.type)) for column in files.columns])
     with parquet.ParquetWriter(path, schema, filesystem=filesystem, write_page_checksum=True) as writer:
-        for file in list_files(files.location):
+        for file in files.list_own_files():
             start = 0
             for rows in _read_tables(file, files):
                 added = {

@@ -11,7 +11,7 @@ from provenn.targets.gathering import find_places, find_reused_fragments, gather
 from provenn.targets.pruning import prune_step
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene
-from provenn.targets.steps import Calculate, Combine, Concat, Exclude, PlanStep, is_key, walk_steps
+from provenn.targets.steps import Calculate, Combine, Concat, Exclude, PlanStep, Select, is_key, walk_steps
 from provenn.targets.supplies import count_stored_rows, find_supplies, join_supplies
 
 __all__ = ["reuse_part"]
@@ -82,8 +82,36 @@ def _build_remainder(
         if candidate is not None and all(scene.lies_in(extent, rest) for extent in _find_calculated_extents(candidate))
     ]
     if not candidates:
-        return step.replace_inputs([Exclude(step.input, prune_step(supply, frozenset()))])
+        return step.replace_inputs([_subtract(scene, step.input, supply)])
     return min(candidates, key=lambda candidate: compute_burden(scene, candidate, needed))
+
+
+def _subtract(scene: Scene, step: PlanStep, supply: PlanStep) -> PlanStep:
+    """Return the rows of a step without the sources of a supply; whole members of a union are kept or dropped.
+
+    Sound: a dropped member has only sources of the supply, and no other member keeps such a source. So each remaining
+    source still has its values from the first member that holds it.
+    """
+    if isinstance(step, Select):
+        rest = _subtract(scene, step.input, supply)
+        return Select(rest, step.condition, step.sources - supply.extent)
+    if isinstance(step, Concat):
+        positions = [at for at, member in enumerate(step.members) if not scene.lies_in(member.extent, supply.extent)]
+        if positions and len(positions) < len(step.members):
+            members = tuple(_exclude(scene, step.members[position], supply) for position in positions)
+            columns = tuple(
+                (attribute, tuple(identities[position] for position in positions))
+                for attribute, identities in step.columns
+            )
+            return Concat(members, columns, step.is_disjoint or len(members) == 1, step.extent - supply.extent)
+    return _exclude(scene, step, supply)
+
+
+def _exclude(scene: Scene, step: PlanStep, supply: PlanStep) -> PlanStep:
+    """Return the rows of a step without the sources of a supply, compared by key if it is not proved that none is."""
+    if scene.is_proved(scene.state_disjoint(step.extent, supply.extent)):
+        return step
+    return Exclude(step, prune_step(supply, frozenset()))
 
 
 def _find_calculated_extents(step: PlanStep) -> Iterator[Extent]:

@@ -1,0 +1,343 @@
+"""New versions of base catalogs that share files with the version before.
+
+A version is a base catalog, or a concatenation of the base catalogs of its files. Files with the same fingerprints have
+the same rows, so the new version consists of the earlier base catalogs, as far as their files are still there, and of a
+base catalog of the new files. Sources and values of shared files are therefore the same in both versions by definition.
+That no key occurs in two members is checked on the data, once, for what is new, and is recorded as an observed fact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from provenn.archive import rebuilding
+from provenn.archive.concatenations import find_unproved_concatenations
+from provenn.archive.context import Context
+from provenn.catalogs import Base, Catalog, ConcatSources, DeriveAttributes, Files, SqlCalculator, list_version_bases
+from provenn.database.transactions import Writing
+from provenn.definitions import base_locations, catalog_names, catalog_store
+from provenn.errors import ArchiveBusyError, BaseFilesError, DefinitionError
+from provenn.files.file_set import EXTERNAL, GIVEN, TABLE
+from provenn.files.hats import read_hats
+from provenn.files.listing import make_absolute
+from provenn.files.parquet_columns import LAYOUT
+from provenn.knowledge import verified_keys
+from provenn.knowledge.observations import observe_fact
+from provenn.logic import disjoint
+from provenn.logic.terms import Op, chain, term
+
+__all__ = [
+    "NewVersion",
+    "add_version",
+    "append_files",
+    "compare_keys",
+    "find_current_version",
+    "find_new_version",
+    "move_names",
+    "take_files",
+    "write_definitions",
+]
+
+_MOST_GONE = 1_000
+"""The most files that may be gone from a base catalog whose other files a new version shares."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewVersion:
+    """A new version of a base catalog, as far as the files tell.
+
+    Parameters
+    ----------
+    earlier
+        The version before.
+    kept
+        The base catalogs of the files that both versions have.
+    added
+        The base catalog of the new files; None if there are none.
+    came, went
+        How many files the new version has that the earlier one lacks, and the reverse.
+    """
+
+    earlier: Catalog
+    kept: tuple[Base, ...]
+    added: Base | None
+    came: int
+    went: int
+
+    @property
+    def only_grew(self) -> bool:
+        """Whether the new version has all files of the earlier one."""
+        return not self.went
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both versions have the same files."""
+        return not self.came and not self.went
+
+    def define(self) -> Catalog:
+        """Return the catalog of the new version.
+
+        Its columns are those of the newest files. Files without one of these columns give NULL for it.
+
+        Raises
+        ------
+        BaseFilesError
+            If a column changed its type.
+        """
+        if self.is_same:
+            return self.kept[0] if len(self.kept) == 1 and self.kept[0] == self.earlier else self.earlier
+        members = self.kept if self.added is None else (*self.kept, self.added)
+        catalogs = [_add_absent_columns(member, members[-1]) for member in members]
+        return catalogs[0] if len(catalogs) == 1 else ConcatSources.of(*catalogs, overlap="files")
+
+
+def _add_absent_columns(member: Base, newest: Base) -> Catalog:
+    """Return a member of a version with the columns of the newest files: NULL for the columns that it lacks."""
+    absent: dict[str, str] = {}
+    for attribute in newest.schema.attributes:
+        matches = member.schema.matching(attribute.name)
+        if not matches and attribute.name not in newest.key:
+            absent[attribute.name] = f"CAST(NULL AS {attribute.type})"
+        elif len(matches) == 1 and matches[0].type != attribute.type:
+            raise BaseFilesError(
+                f"the column {attribute.name} was a {matches[0].type}, and is a {attribute.type} in the new files",
+                hint="write the new files with the former type, or ingest them under a new name",
+            )
+    return DeriveAttributes.of(member, SqlCalculator.of(absent)) if absent else member
+
+
+def find_new_version(
+    context: Context,
+    earlier: Catalog,
+    path: str | PathLike[str],
+    *,
+    key: str | Sequence[str] | None,
+    population: str,
+    **options: Any,  # noqa: ANN401 - those of Files.at
+) -> NewVersion | None:
+    """Return the version of a base catalog with the files at a path; None if it would share no file with the earlier.
+
+    Raises
+    ------
+    FilesMissingError
+        If there are no files.
+    BaseFilesError
+        If the new files cannot be read.
+    """
+    bases = list_version_bases(earlier)
+    if bases is None or not _is_comparable(bases, key, population):
+        return None
+    place = make_absolute(path)
+    known = [base.files for base in bases if base.files.format not in (GIVEN, TABLE, EXTERNAL)]
+    if not known or read_hats(place) is not None:
+        return None
+    prints = context.workshop.compute_fingerprints(place, known[-1])
+    kept = tuple(base for base in (take_files(base, prints, place) for base in bases) if base is not None)
+    if not kept:
+        return None
+    held = {text for base in kept for _, text in base.files.fingerprints}
+    new = {name: text for name, text in prints.items() if text not in held}
+    went = sum(len(base.files.fingerprints) for base in bases) - sum(len(base.files.fingerprints) for base in kept)
+    added = None
+    if new:
+        files = context.workshop.inspect_files(place, names=frozenset(new), **options)
+        added = _define_added(files, bases[-1])
+    return NewVersion(earlier, kept, added, len(new), went)
+
+
+def find_current_version(context: Context, earlier: Catalog) -> NewVersion | None:
+    """Return the version of a base catalog with the files that are at its locations now; None if it has no files.
+
+    Files that were appended from several places are looked for in each of them. New files of only one place, the first
+    that has any, make the new version: refresh again for those of the others.
+    """
+    bases = list_version_bases(earlier) or ()
+    places = dict.fromkeys(base.files.location for base in bases if _has_files(base))
+    kept = {base.digest: base for base in bases}
+    new: dict[str, str] = {}
+    went, at = 0, ""
+    for place in places:
+        own = [base for base in bases if base.files.location == place and _has_files(base)]
+        prints = context.workshop.compute_fingerprints(place, own[0].files)
+        taken = {base.digest: take_files(base, prints, place) for base in own}
+        kept |= {digest: base for digest, base in taken.items() if base is not None}
+        for digest in (digest for digest, base in taken.items() if base is None):
+            del kept[digest]
+        held = {text for base in taken.values() if base is not None for _, text in base.files.fingerprints}
+        went += sum(len(base.files.fingerprints) for base in own) - len(held)
+        others = {name: text for name, text in prints.items() if text not in held}
+        if others and not new:
+            new, at = others, place
+    if not kept or not places:
+        return None
+    if not new:
+        return NewVersion(earlier, tuple(kept.values()), None, 0, went)
+    like = next(base for base in bases if base.files.location == at)
+    files = context.workshop.inspect_files(
+        at, names=frozenset(new), format=like.files.format, options=_list_user_options(like.files)
+    )
+    return NewVersion(earlier, tuple(kept.values()), _define_added(files, like), len(new), went)
+
+
+def _list_user_options(files: Files) -> dict[str, str]:
+    return {name: value for name, value in files.options if name != LAYOUT}
+
+
+def _is_comparable(bases: Sequence[Base], key: str | Sequence[str] | None, population: str) -> bool:
+    """Return whether a new version has the key and population of the earlier one, and files known by their content."""
+    newest = bases[-1]
+    names = newest.files.row_key if key is None else (key,) if isinstance(key, str) else tuple(key)
+    is_known = all(base.files.basis in ("content", "store") for base in bases if base.files.format != GIVEN)
+    return is_known and newest.population.name == population and names == newest.key
+
+
+def take_files(base: Base, prints: Mapping[str, str], place: str) -> Base | None:
+    """Return the part of a base catalog whose files are at a place; None if none is, or too many are gone."""
+    own = {text for _, text in base.files.fingerprints}
+    present = {name: text for name, text in prints.items() if text in own}
+    gone = len(base.gone) + len(own) - len(set(present.values()))
+    if not present or gone > _MOST_GONE:
+        return None
+    return base.take(present, place, is_choice=len(present) < len(prints))
+
+
+def _define_added(files: Files, like: Base) -> Base:
+    """Return the base catalog of new files, with the key and population of an earlier one."""
+    return Base.of(files, key=None if like.files.row_key else like.key, population=like.population)
+
+
+def append_files(context: Context, earlier: Catalog, files: Files) -> NewVersion:
+    """Return the version of a base catalog with more files.
+
+    Raises
+    ------
+    DefinitionError
+        If the catalog is made from other catalogs.
+    """
+    bases = list_version_bases(earlier)
+    if bases is None:
+        raise DefinitionError(
+            "only the files of a base catalog can become more",
+            hint="append to the base catalog that it is made from",
+        )
+    held = {text for base in bases for _, text in base.files.fingerprints}
+    new = {name: text for name, text in files.fingerprints if text not in held}
+    kept = tuple(
+        base.take(dict(base.files.fingerprints), base.files.location)
+        if _has_files(base) and files.location.startswith(base.files.location)
+        else base
+        for base in bases
+    )
+    if not new:
+        return NewVersion(earlier, kept, None, 0, 0)
+    if len(new) < len(files.fingerprints):
+        files = context.workshop.inspect_files(
+            files.location, names=frozenset(new), format=files.format, options=dict(files.options)
+        )
+    return NewVersion(earlier, kept, _define_added(files, bases[-1]), len(new), 0)
+
+
+def _has_files(base: Base) -> bool:
+    return base.files.format not in (GIVEN, TABLE, EXTERNAL) and not base.files.is_old
+
+
+def add_version(context: Context, name: str, version: NewVersion, *, rebuild: bool | None) -> Catalog:
+    """Add a new version of a base catalog, and move its name, and those of its descendants, in one transaction.
+
+    The keys of the new files are compared with all others before. Returns the catalog that has the name then.
+
+    Raises
+    ------
+    KeyValuesError
+        If a key is NULL, or occurs twice in the files of the new version.
+    CatalogNameError
+        If files are gone, and `rebuild` is None.
+    ArchiveBusyError
+        If the name was moved meanwhile.
+    """
+    catalog = version.define()
+    if version.is_same:
+        context.write(_record_locations, version.kept)
+        return catalog
+    rows = compare_keys(context, version)
+    if rebuild is None and version.only_grew:
+        rebuild = True
+    context.write(_write_version, name, version, catalog, rows, rebuild=rebuild)
+    return catalog
+
+
+def compare_keys(context: Context, version: NewVersion) -> int | None:
+    """Compare the keys of the new files with all others; return how many there are, or None if they need no check.
+
+    Raises
+    ------
+    KeyValuesError
+        If a key is NULL, or occurs twice in the files of the new version.
+    """
+    return None if version.added is None else context.workshop.compare_new_keys(version.kept, version.added)
+
+
+def _record_locations(writing: Writing, bases: Sequence[Base]) -> None:
+    for base in bases:
+        if not catalog_store.add_catalogs(writing, base):
+            base_locations.record_current_location(writing, base)
+
+
+def _write_version(
+    writing: Writing, name: str, version: NewVersion, catalog: Catalog, rows: int | None, *, rebuild: bool | None
+) -> None:
+    """Write the definitions, the observed fact and the names of a new version."""
+    write_definitions(writing, version, [catalog], rows)
+    move_names(writing, name, version, catalog, rebuild=rebuild)
+
+
+def move_names(
+    writing: Writing, name: str, version: NewVersion, catalog: Catalog, *, rebuild: bool | None = True
+) -> None:
+    """Move the name of a base catalog to its new version, and the names of its descendants.
+
+    Raises
+    ------
+    ArchiveBusyError
+        If the name was moved meanwhile.
+    """
+    if catalog_names.find_named_digest(writing, name) != version.earlier.digest:
+        raise ArchiveBusyError(f"{name} was changed meanwhile", hint="try again")
+    rebuilding.replace_base(writing, name, version.earlier.digest, catalog, rebuild=rebuild)
+
+
+def write_definitions(writing: Writing, version: NewVersion, catalogs: Sequence[Catalog], rows: int | None) -> None:
+    """Write the base catalogs and the observed fact of a new version, then its catalog and others on it.
+
+    Parameters
+    ----------
+    writing
+        The transaction.
+    version
+        The new version.
+    catalogs
+        Its catalog, and catalogs that are made from it.
+    rows
+        The number of new keys that were compared with all others; None if a source is a row of a file.
+
+    Raises
+    ------
+    DefinitionError
+        If the files of the version are not proved to share no source.
+    """
+    _record_locations(writing, version.kept)
+    if version.added is not None:
+        catalog_store.add_catalogs(writing, version.added)
+        reason = "different files: a source is a row of a file"
+        if rows is not None:
+            verified_keys.record_verification(writing, version.added.digest, rows)
+            reason = f"{rows:,} new keys compared with all others: none occurs twice"
+        others = chain(Op.OR, tuple(term(base.digest) for base in version.kept))
+        observe_fact(writing, disjoint(others, version.added.digest), reason)
+    catalog_store.add_catalogs(writing, *catalogs[0].dependencies)
+    if find_unproved_concatenations(writing, catalogs[:1]):
+        raise DefinitionError("the files of the new version are not proved to share no source")
+    catalog_store.add_catalogs(writing, *catalogs)

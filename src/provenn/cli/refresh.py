@@ -1,0 +1,46 @@
+"""``provenn refresh``: base catalogs brought up to date with their files."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at
+from provenn.cli.completion import complete_catalog_names
+from provenn.cli.output import AsJson, write_json
+
+__all__ = ["refresh"]
+
+
+def refresh(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="The names of base catalogs; by default all that you own.",
+            show_default=False,
+            autocompletion=complete_catalog_names,
+        ),
+    ] = None,
+    *,
+    plan: Annotated[bool, typer.Option("--plan", help="Only say what would be done.")] = False,
+    archive_path: ArchivePath = CURRENT_FOLDER,
+    as_json: AsJson = False,
+) -> None:
+    """Look at the files of base catalogs again, and compute what is new.
+
+    Files that came or went make a new version. The catalogs that are made from it are redefined, and stored results of
+    calculators are calculated for the new sources only. Names move last, in one transaction.
+
+    Try:
+
+    - `provenn refresh --plan`
+    - `provenn refresh stars`
+    """
+    with open_archive_at(archive_path, as_json) as archive:
+        refreshed = archive.refresh(*(names or ()), plan=plan)
+        if as_json:
+            write_json([asdict(entry) for entry in refreshed])
+        else:
+            for entry in refreshed:
+                typer.echo(str(entry))

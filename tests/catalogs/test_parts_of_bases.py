@@ -1,0 +1,49 @@
+"""Parts of base catalogs, which later versions share: their content alone decides what they are part of."""
+
+from dataclasses import replace
+
+import pytest
+
+from provenn.catalogs import Base, ConcatSources, list_version_bases, verbs
+from provenn.errors import DefinitionError
+from tests.targets.test_growth import PLACE, base_of, prints_of
+
+ROW = {"hip": 1, "vmag": 1.0, "plx": 2.0}
+FOLDER = {name: {key: {**ROW, "hip": key}} for key, name in enumerate("abc")}
+WHOLE = base_of(FOLDER)
+KEPT = {name: FOLDER[name] for name in "ab"}
+PART = WHOLE.take(prints_of(KEPT), PLACE)
+
+
+def test_a_part_has_the_attributes_of_the_whole_and_fewer_sources():
+    assert PART.schema["vmag"].identity == WHOLE.schema["vmag"].identity
+    assert PART.extent & WHOLE.extent == PART.extent != WHOLE.extent
+    restored = Base.restored(PART.parameters(), PART.notes(), ())
+    assert (restored.digest, restored.extent) == (PART.digest, PART.extent)
+    restored.check_consistency()
+    assert WHOLE.take(prints_of(FOLDER), PLACE) == WHOLE, "all files are the whole"
+    smaller = PART.take(prints_of({"a": FOLDER["a"]}), PLACE)
+    assert smaller.part_of == WHOLE.digest
+    smaller.check_consistency()
+
+
+def test_nobody_can_make_other_files_a_part():
+    other = base_of({"d": {9: {**ROW, "hip": 9}}})
+    for lie in (
+        replace(other, part_of=WHOLE.digest, gone=PART.gone),
+        replace(PART, gone=()),
+        replace(PART, part_of=other.digest),
+        replace(PART, gone=(*PART.gone, "blake3:00")),
+    ):
+        with pytest.raises(DefinitionError, match="not a part of the files"):
+            lie.check_consistency()
+
+
+def test_only_base_catalogs_are_the_files_of_a_version():
+    new = base_of({"d": {9: {**ROW, "hip": 9}}})
+    version = ConcatSources.of(PART, new, overlap="files")
+    assert list_version_bases(version) == (PART, new)
+    assert version.required_statement() is not None, "a proof that no source is in two of them"
+    assert list_version_bases(verbs.concat(PART, new, overlap="first")) is None
+    with pytest.raises(DefinitionError, match="only base catalogs"):
+        ConcatSources.of(verbs.select(PART, "vmag < 2"), new, overlap="files")
