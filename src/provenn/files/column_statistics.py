@@ -154,5 +154,5 @@ def _decode_column(text: str) -> ColumnStatistics | None:
 
 
 def _is_number(value: object) -> bool:
-    """Whether a value is a finite number, and not so large that no column can hold it."""
-    return type(value) in (int, float) and -1.8e308 < value < 1.8e308  # type: ignore[operator] # it is a number
+    """Whether a value is a finite number that a column can hold."""
+    return (type(value) is float and isfinite(value)) or (type(value) is int and abs(value) < 1 << 64)

@@ -50,7 +50,7 @@ def estimate_column_share(column: DescribedColumn, extent: Extent, atoms: Mappin
         if null_share < 1 and extent.evaluate(holds, everything=True):
             spread = _measure_interval(column.type, statistics, start, end)
             share += spread * (1 - null_share)
-    return share
+    return min(share, 1.0)
 
 
 def _list_cuts(atom: Atom) -> tuple[Any, ...]:

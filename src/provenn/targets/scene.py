@@ -85,7 +85,7 @@ class Scene:
     _defined: list[Knowledge] = field(default_factory=list, repr=False)
     _definitions: dict[AttributeIdentity, Derive | Calculate] = field(default_factory=dict, repr=False)
     _selections: dict[str, tuple[Condition, Catalog]] = field(default_factory=dict, repr=False)
-    _atoms: dict[str, Atom] = field(default_factory=dict, repr=False)
+    _atoms: list[dict[str, Atom]] = field(default_factory=list, repr=False)
     _described_columns: list[dict[str, DescribedColumn]] = field(default_factory=list, repr=False)
     _lineage: dict[str, Catalog] = field(default_factory=dict, repr=False)
 
@@ -246,8 +246,8 @@ class Scene:
     def atoms(self) -> Mapping[str, Atom]:
         """The atoms of all selections in the lineage, by label."""
         if not self._atoms:
-            self._atoms.update((atom.label, atom) for condition, _ in self.selections for atom in condition.atoms)
-        return self._atoms
+            self._atoms.append({atom.label: atom for condition, _ in self.selections for atom in condition.atoms})
+        return self._atoms[0]
 
     # -- data ----------------------------------------------------------------------------------------------------
 
