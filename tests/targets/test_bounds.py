@@ -105,7 +105,7 @@ def test_an_estimate_lies_between_the_bounds_and_is_marked():
     few = scene_of(RestrictSources(STARS, TYCHO), rows=counts(stars=1000, tycho=5))
     found = known(RestrictSources(STARS, TYCHO), few)
     assert found == Rows(0, 5, 5)
-    assert (str(found), found.bound, found.with_noun("source")) == ("~5", "~5, at most 5", "~5 sources")
+    assert (str(found), found.bound, found.with_noun("source")) == ("~5", "at most 5, ~5", "~5 sources")
 
 
 @pytest.fixture(scope="module")

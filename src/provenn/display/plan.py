@@ -74,8 +74,8 @@ class PlanNode:
 
     @property
     def sources(self) -> str:
-        """The number of rows in words; empty if unknown."""
-        return self.rows.with_noun("source")
+        """The number of rows in words: the count, or what is proved and then the estimate; empty if unknown."""
+        return self.rows.describe("source")
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,13 +46,30 @@ class Rows:
 
     @property
     def bound(self) -> str:
-        """The number for a sentence, with an upper bound unless the number was counted.
+        """The number for a sentence: the count, or what is proved and then the estimate.
 
         >>> Rows.exactly(1234).bound, Rows.between(0, 5000, 330.3).bound, Rows(high=5000).bound, Rows().bound
-        ('1,234', '~330, at most 5,000', 'at most 5,000', 'not counted yet')
+        ('1,234', 'at most 5,000, ~330', 'at most 5,000', 'not counted yet')
         """
-        upper_bound = "" if self.is_exact or self.high is None else f"at most {self.high:,}"
-        return ", ".join(filter(None, (str(self), upper_bound))) or "not counted yet"
+        return self.describe() or "not counted yet"
+
+    def describe(self, noun: str = "") -> str:
+        """Return what is proved about the number, before a noun in the singular if given, and then the estimate.
+
+        >>> Rows.between(20, 5000, 330.3).describe("source"), Rows.between(0, 1, 1).describe("source")
+        ('between 20 and 5,000 sources, ~330', 'at most 1 source, ~1')
+        >>> Rows(low=3).describe("source"), Rows.between(0, None, 330.3).describe("source"), Rows().describe("source")
+        ('at least 3 sources', '~330 sources', '')
+        """
+        if self.is_exact or (not self.low and self.high is None):
+            return self.with_noun(noun) if noun else str(self)
+        if self.high is None:
+            proved = f"at least {self.low:,}"
+        else:
+            proved = f"between {self.low:,} and {self.high:,}" if self.low else f"at most {self.high:,}"
+        last = self.low if self.high is None else self.high
+        phrase = f"{proved} {noun}{'' if last == 1 else 's'}" if noun else proved
+        return ", ".join(filter(None, (phrase, str(self))))
 
     def with_noun(self, noun: str) -> str:
         """Return the number before a noun given in the singular; empty if there is no estimate.

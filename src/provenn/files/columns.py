@@ -8,6 +8,7 @@ from typing import Any
 
 from provenn.criteria import Type
 from provenn.errors import BaseFilesError
+from provenn.files.column_statistics import ColumnStatistics
 from provenn.files.type_names import parse_spark_type
 
 __all__ = ["FileColumn", "FileContents", "check_columns", "parse_schema"]
@@ -52,12 +53,15 @@ class FileContents:
         Additional options needed to read the file.
     metadata
         The metadata of the table as a whole, by keyword: JSON values.
+    statistics
+        What the file states about the values of columns, by name.
     """
 
     columns: tuple[FileColumn, ...]
     rows: int | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    statistics: Mapping[str, ColumnStatistics] = field(default_factory=dict)
 
 
 def check_columns(columns: Sequence[FileColumn], file: str) -> tuple[FileColumn, ...]:

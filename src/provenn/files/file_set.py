@@ -15,6 +15,7 @@ from provenn.files.changes import (
     explain_changed_files,
     make_old_fingerprints,
 )
+from provenn.files.column_statistics import ColumnStatistics, decode_statistics, encode_statistics
 from provenn.files.columns import FileColumn, check_columns
 from provenn.files.fingerprints import Basis, Caveat, Trust, find_basis, make_fingerprints
 from provenn.files.formats import read_file_contents, settle_format
@@ -71,6 +72,9 @@ class Files:
         each row; see `provenn.files.row_keys`.
     metadata
         The metadata of the table as a whole, by keyword; each value in JSON.
+    statistics
+        What the files state about the values of columns, by name, in stored form; empty if an older version of provenn
+        ingested the files. No part of the identity.
     is_choice
         Whether the location may hold other files as well: then these are the files with names in `fingerprints`.
     """
@@ -87,6 +91,7 @@ class Files:
     was_late: bool = False
     row_key: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    statistics: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     is_choice: bool = field(default=False, compare=False)
 
     def list_own_files(self) -> list[File]:
@@ -196,6 +201,7 @@ class Files:
             tuple(sorted(prints_by_name.items())),
             row_count,
             metadata=encode_metadata(contents.metadata),
+            statistics=encode_statistics(contents.statistics),
             is_choice=names is not None,
         )
 
@@ -203,6 +209,11 @@ class Files:
     def table_metadata(self) -> dict[str, Any]:
         """The metadata of the table as a whole, by keyword."""
         return decode_metadata(self.metadata)
+
+    @property
+    def column_statistics(self) -> dict[str, ColumnStatistics]:
+        """What the files state about the values of columns, by name."""
+        return decode_statistics(self.statistics)
 
     @classmethod
     def elsewhere(cls, namespace: str, name: str, version: str, columns: Sequence[FileColumn]) -> Self:
@@ -348,6 +359,7 @@ class Files:
             location=location,
             fingerprints=fingerprints,
             row_count=self.row_count if is_whole else None,
+            statistics=self.statistics if is_whole else (),
             is_choice=is_choice,
         )
 
@@ -414,6 +426,8 @@ class Files:
             notes |= {"contents": dict(self.contents), "was_late": str(self.was_late).lower()}
         if self.metadata:
             notes["metadata"] = dict(self.metadata)
+        if self.statistics:
+            notes["statistics"] = dict(self.statistics)
         if self.is_choice:
             notes["is_choice"] = "true"
         return identity, notes
@@ -436,6 +450,7 @@ class Files:
             notes["row_count"],
             row_key=tuple(identity.get("row_key", ())),
             metadata=tuple(sorted(notes.get("metadata", {}).items())),
+            statistics=tuple(sorted(notes.get("statistics", {}).items())),
             is_choice=notes.get("is_choice") == "true",
         )
         contents = tuple(sorted(notes.get("contents", {}).items()))

@@ -8,6 +8,7 @@ from typing import Any
 
 from provenn.errors import BaseFilesError
 from provenn.files.ascii_columns import read_ascii_columns
+from provenn.files.column_statistics import join_statistics
 from provenn.files.columns import FileColumn, FileContents, parse_schema
 from provenn.files.csv_columns import DEFAULT_OPTIONS, read_csv_columns
 from provenn.files.ecsv_columns import is_ecsv, read_ecsv_columns
@@ -101,7 +102,7 @@ def read_file_contents(
     options: Mapping[str, str],
     schema: Mapping[str, str] | None,
 ) -> FileContents:
-    """Return the columns, row count, options and metadata of files, all together.
+    """Return the columns, row count, options, metadata and statistics of files, all together.
 
     Parameters
     ----------
@@ -156,7 +157,8 @@ def read_file_contents(
         {name: contents.columns for name, contents in contents_by_name.items()}, in_order=format == "csv"
     )
     metadata = find_common_metadata([clean_metadata(contents.metadata) for contents in contents_by_name.values()])
-    return FileContents(columns, None if None in rows else sum(filter(None, rows)), needed, metadata)
+    statistics = join_statistics([contents.statistics for contents in contents_by_name.values()])
+    return FileContents(columns, None if None in rows else sum(filter(None, rows)), needed, metadata, statistics)
 
 
 def _unify_columns(columns: Mapping[str, Sequence[FileColumn]], *, in_order: bool = False) -> tuple[FileColumn, ...]:

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from provenn.errors import BaseFilesError
 from provenn.files.astropy_header import AstropyHeader, HeaderColumn, read_header
+from provenn.files.column_statistics import ColumnStatistics, read_parquet_statistics
 from provenn.files.columns import FileColumn, FileContents, check_columns
 from provenn.files.parquet_arrays import check_arrays
 from provenn.files.type_names import INTEGER_TYPES, restore_type
@@ -87,13 +88,16 @@ def read_parquet_columns(file: IO[bytes], name: str) -> FileContents:
     """
     footer = _Footer.of(file, name)
     check_arrays(file, name)
-    columns, has_layout = [], False
+    columns, statistics, has_layout = [], {}, False
     for field in footer.own_columns:
         column_name, stored = footer.locate_column(field)
         columns.append(footer.describe_column(field, column_name))
         has_layout |= stored is not None and not stored.nanoseconds
+        if stored is None and field.name in footer.statistics:  # otherwise a mask may decide what is NULL
+            statistics[column_name] = footer.statistics[field.name]
     options = {LAYOUT: "astropy"} if has_layout else {}
-    return FileContents(check_columns(columns, name), footer.rows, options, read_footer_metadata(footer.notes, name))
+    metadata = read_footer_metadata(footer.notes, name)
+    return FileContents(check_columns(columns, name), footer.rows, options, metadata, statistics)
 
 
 def read_parquet_layout(file: IO[bytes], name: str, *, astropy: bool) -> dict[str, StoredColumn]:
@@ -161,6 +165,7 @@ class _Footer:
     notes: Mapping[bytes, bytes]
     physical: Mapping[str, str]
     logical: Mapping[str, str]
+    statistics: Mapping[str, ColumnStatistics]
     text: str
     spark: Mapping[str, Mapping[str, Any]]
     index: frozenset[str]
@@ -197,6 +202,7 @@ class _Footer:
             notes,
             {leaf.path: leaf.physical_type for leaf in leaves},
             {leaf.path: str(leaf.logical_type) for leaf in leaves},
+            read_parquet_statistics(opened),
             str(opened.schema),
             _read_spark_fields(notes),
             _find_index_columns(notes),

@@ -11,9 +11,11 @@ from contextlib import suppress
 from itertools import combinations
 
 from provenn.catalogs import Extent
+from provenn.criteria import Atom
 from provenn.display.row_counts import Rows
 from provenn.errors import ContradictionError
 from provenn.logic.counting import bound_count, count
+from provenn.logic.terms import Op
 from provenn.targets.costs import estimate_rows, is_grounded
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene, split_intersection
@@ -108,6 +110,40 @@ def _iterate_bounds(scene: Scene, step: PlanStep) -> Iterable[Bounds]:
     for extent, number in _iterate_counted(scene):
         if split_intersection(extent).keys() <= own:
             yield 0, number
+    yield from _bound_by_nulls(scene, step.extent)
+
+
+def _bound_by_nulls(scene: Scene, extent: Extent) -> Iterable[Bounds]:
+    """Yield bounds from the NULLs of the columns that must have a value, or must have none.
+
+    Sound: each source of the set is a row of the base's files, and a comparison is TRUE only if the column has a value.
+    The rows with a value are all rows less the NULLs, which every row group states; the content of the files is known.
+    The set is exactly these rows if it has no other condition: as for `Scan`, the reader checks that rows are sources.
+    """
+    parts = split_intersection(extent).values()
+    complements = {part.label: part.complemented for part in parts if part.label is not None}
+    for label in complements.keys() & scene.atoms.keys():
+        atom = scene.atoms[label]
+        is_presence = atom.label == f"{atom.term} IS NOT NULL"
+        if complements[label] and not is_presence:
+            continue
+        needed = () if complements[label] else _find_needed_terms(scene, atom)
+        for term in (atom.term, *needed):
+            column = scene.described_columns.get(term)
+            if column is None or complements.get(column.base.digest) is not False:
+                continue
+            nulls, rows = column.statistics.nulls, column.base.files.row_count
+            if nulls is not None and rows == column.statistics.rows and column.base.files.caveat is None:
+                most = nulls if complements[label] else rows - nulls
+                is_whole = is_presence and term == atom.term and len(parts) == 2
+                yield (most if is_whole else 0), most
+
+
+def _find_needed_terms(scene: Scene, atom: Atom) -> Iterable[str]:
+    """Yield terms that have a value wherever an atom is TRUE."""
+    for around in atom.inside:
+        if all(isinstance(token, str) or token is Op.AND for token in around.postfix):
+            yield from (scene.atoms[label].term for label in around.labels if label in scene.atoms)
 
 
 def _bound_operation(scene: Scene, step: PlanStep) -> Bounds:

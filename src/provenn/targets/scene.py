@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from provenn import deadline
-from provenn.catalogs import Attribute, Catalog, Extent, cone
+from provenn.catalogs import Attribute, Base, Catalog, Extent, cone
 from provenn.catalogs.catalog import Condition
 from provenn.catalogs.extent import everything, nothing
-from provenn.criteria import AttributeIdentity
+from provenn.criteria import Atom, AttributeIdentity, Type, backquoted
 from provenn.digests import CatalogDigest
+from provenn.files.column_statistics import ColumnStatistics
 from provenn.knowledge.consequences import TracedKnowledge
 from provenn.logic import Knowledge, Statement, disjoint, empty, equal, subset
 from provenn.logic.statements import Property, SetComparison
@@ -18,9 +19,18 @@ from provenn.logic.terms import Op, Term, chain
 from provenn.logic.terms import nothing as no_set
 from provenn.targets.steps import Calculate, Derive, FragmentScan, PlanStep, walk_steps
 
-__all__ = ["Scene", "split_intersection"]
+__all__ = ["DescribedColumn", "Scene", "split_intersection"]
 
 _ALL = ~no_set
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedColumn:
+    """A column of a base catalog, and what the files state about its values."""
+
+    base: Base
+    type: Type
+    statistics: ColumnStatistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +85,8 @@ class Scene:
     _defined: list[Knowledge] = field(default_factory=list, repr=False)
     _definitions: dict[AttributeIdentity, Derive | Calculate] = field(default_factory=dict, repr=False)
     _selections: dict[str, tuple[Condition, Catalog]] = field(default_factory=dict, repr=False)
+    _atoms: list[dict[str, Atom]] = field(default_factory=list, repr=False)
+    _described_columns: list[dict[str, DescribedColumn]] = field(default_factory=list, repr=False)
     _lineage: dict[str, Catalog] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -230,12 +242,40 @@ class Scene:
                     self._selections.setdefault(condition.extent.digest, (condition, catalog))
         return self._selections.values()
 
+    @property
+    def atoms(self) -> Mapping[str, Atom]:
+        """The atoms of all selections in the lineage, by label."""
+        if not self._atoms:
+            self._atoms.append({atom.label: atom for condition, _ in self.selections for atom in condition.atoms})
+        return self._atoms[0]
+
     # -- data ----------------------------------------------------------------------------------------------------
+
+    @property
+    def described_columns(self) -> Mapping[str, DescribedColumn]:
+        """The columns of base catalogs with statistics, by the term for their values. Columns of keys are left out.
+
+        A key belongs to a population, which may have several bases.
+        """
+        if not self._described_columns:
+            self._described_columns.append(dict(_describe_columns(cone(*self.catalogs))))
+        return self._described_columns[0]
 
     def find_stored(self, identities: Iterable[AttributeIdentity]) -> list[FragmentScan]:
         """Return the fragments that hold at least one of the attributes."""
         wanted = frozenset(identities)
         return [stored for stored in self.fragments if wanted & stored.fragment.identities]
+
+
+def _describe_columns(lineage: Iterable[Catalog]) -> Iterator[tuple[str, DescribedColumn]]:
+    """Yield the columns of base catalogs with statistics, each after the term for its values."""
+    for base in lineage:
+        if isinstance(base, Base) and base.part_of is None and base.files.statistics:  # a part has the same terms
+            statistics = base.files.column_statistics
+            for attribute in base.schema.attributes:
+                if attribute.name in statistics and attribute.name not in base.key:
+                    column = DescribedColumn(base, attribute.type, statistics[attribute.name])
+                    yield backquoted(attribute.identity), column
 
 
 def _excludes_objects(statement: Statement) -> bool:

@@ -1,27 +1,33 @@
 """Estimate the share of sources that a condition keeps. A guess, never a proof: bounds are in `provenn.targets.bounds`.
 
-The first of these that applies decides: the same selection was counted elsewhere; a region of the sky keeps its share
-of the sky; any other condition on a term keeps a third, however many comparisons it is made of.
+The first of these that applies decides: the same selection was counted elsewhere; conditions on a column keep what the
+statistics of its files suggest (`provenn.targets.column_shares`); a region of the sky keeps its share of the sky; any
+other condition on a term keeps a third, however many comparisons it is made of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import prod
 from typing import Final
 
 from provenn.catalogs import Extent
+from provenn.catalogs.extent import intersection
 from provenn.criteria import Atom
 from provenn.errors import FilesMissingError
 from provenn.sky.areas import measure_sky_share
 from provenn.sky.calls import read_call
-from provenn.targets.scene import Scene, split_intersection
+from provenn.targets.column_shares import NULL_SHARE, estimate_column_share
+from provenn.targets.scene import DescribedColumn, Scene, split_intersection
 
 __all__ = ["KEPT_SHARE", "estimate_kept_share"]
 
 KEPT_SHARE: Final = 1 / 3
-_NULL_SHARE: Final = 0.05
 _MOST_CONDITIONS: Final = 3
 """How many conditions without any statistics count: conditions on the same sources are seldom independent."""
+_MOST_LABELS: Final = 100
+"""The most comparisons in a union with an estimate of its own; also limits the depth of nested unions."""
 
 
 def estimate_kept_share(scene: Scene, condition: Extent) -> float:
@@ -29,9 +35,8 @@ def estimate_kept_share(scene: Scene, condition: Extent) -> float:
     counted = _find_counted_share(scene, condition)
     if counted is not None:
         return counted
-    atoms = {atom.label: atom for selected, _ in scene.selections for atom in selected.atoms}
     known, guessed = 1.0, 0
-    for share in _iterate_shares(split_intersection(condition).values(), atoms):
+    for share in _Shares(scene.described_columns, scene.atoms).iterate_shares(condition):
         if share is None:
             guessed += 1
         else:
@@ -50,23 +55,49 @@ def _find_counted_share(scene: Scene, condition: Extent) -> float | None:
     return None
 
 
-def _iterate_shares(parts: Iterable[Extent], atoms: Mapping[str, Atom]) -> Iterator[float | None]:
-    """Yield the share of each condition; None for a condition without statistics.
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """Estimates the shares of conditions, each union once: unions can share members many times."""
 
-    All comparisons of one term are one condition, and a comparison implies that the term is not NULL.
-    """
-    compared: set[str] = set()
-    for part in parts:
-        region_share = None if part.label is None else _measure_region(part.label)
-        atom = atoms.get(part.label or "")
-        if region_share is not None:
-            yield 1 - region_share if part.complemented else region_share
-        elif atom is not None and atom.cut is None and atom.label.endswith("IS NOT NULL"):
-            if part.complemented:
-                yield _NULL_SHARE
-        elif atom is None or atom.term not in compared:
-            compared.update([] if atom is None else [atom.term])
-            yield None
+    columns: Mapping[str, DescribedColumn]
+    atoms: Mapping[str, Atom]
+    unions: dict[str, float | None] = field(default_factory=dict)
+
+    def iterate_shares(self, condition: Extent) -> Iterator[float | None]:
+        """Yield the share of each part of a condition; None for a part without statistics.
+
+        All comparisons of one term are one part, and a comparison implies that the term is not NULL.
+        """
+        compared: set[str] = set()
+        by_column: dict[str, list[Extent]] = {}
+        for part in split_intersection(condition).values():
+            atom = self.atoms.get(part.label or "")
+            terms = {self.atoms[label].term if label in self.atoms else "" for label in part.labels}
+            region_share = None if part.label is None else _measure_region(part.label)
+            if len(terms) == 1 and terms <= self.columns.keys():
+                by_column.setdefault(terms.pop(), []).append(part)
+            elif region_share is not None:
+                yield 1 - region_share if part.complemented else region_share
+            elif part.label is None:
+                yield self._estimate_union(part)
+            elif atom is not None and atom.cut is None and atom.label.endswith("IS NOT NULL"):
+                if part.complemented:
+                    yield NULL_SHARE
+            elif atom is None or atom.term not in compared:
+                compared.update([] if atom is None else [atom.term])
+                yield None
+        for column, conditions in by_column.items():
+            yield estimate_column_share(self.columns[column], intersection(conditions), self.atoms)
+
+    def _estimate_union(self, union: Extent) -> float | None:
+        """Return the share of a union, as if its members were independent; None if a member has no statistics."""
+        if len(union.labels) > _MOST_LABELS:
+            return None
+        if union.digest not in self.unions:
+            shares = list(self.iterate_shares(~union))
+            known = [share for share in shares if share is not None]
+            self.unions[union.digest] = 1 - prod(known) if len(known) == len(shares) else None
+        return self.unions[union.digest]
 
 
 def _measure_region(label: str) -> float | None:

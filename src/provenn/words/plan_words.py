@@ -100,6 +100,7 @@ class _PictureBuilder:
     def __init__(self, plan: Plan, words: Words) -> None:
         self.plan = plan
         self.words = words
+        self.answer_rows = plan.rows
         self.operations = {operation for step in walk_steps(plan.after) for operation in _find_operations(step)}
         self.dropped, self.introduced = _find_changes(plan.applied)
         names: dict[int, list[str]] = {}
@@ -247,8 +248,13 @@ class _PictureBuilder:
         return "proved to have no sources"
 
     def _rows(self, step: PlanStep) -> Rows:
-        """Return the number of rows of a step; zero if the step is proved to be empty."""
+        """Return the number of rows of a step; zero if the step is proved to be empty.
+
+        Steps with the sources of the answer have the bounds of the answer, which both trees prove together.
+        """
         scene = self.plan.scene
+        if step.extent.digest in (self.plan.before.extent.digest, self.plan.after.extent.digest):
+            return self.answer_rows
         return Rows.exactly(0) if scene.is_empty(step.extent) else bound_step_rows(scene, step)
 
     # -- attributes ----------------------------------------------------------------------------------------------
