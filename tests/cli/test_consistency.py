@@ -88,7 +88,7 @@ def test_the_same_option_is_of_the_same_kind_everywhere():
     "command", [name for name, one in COMMANDS.items() if "Exit status" in inspect.getdoc(one.callback)]
 )
 def test_an_exit_status_of_its_own_is_in_the_reference(command):
-    assert command in {"prove", "doctor", "check", "operation"}
+    assert command in {"prove", "doctor", "check", "operation", "bounds"}
 
 
 def test_every_variable_of_the_environment_is_in_the_reference():

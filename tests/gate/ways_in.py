@@ -22,6 +22,7 @@ BEHIND: Mapping[str, str] = MappingProxyType(
         "provenn.archive.definition_files": "portable file",
         "provenn.catalogs.calculators.captured": "code of a calculator",
         "provenn.catalogs.calculators.sources": "code of a calculator",
+        "provenn.files.column_statistics": _DATABASE,
         "provenn.files.csv_columns": "base files",
         "provenn.files.formats": "base files",
         "provenn.files.listing": "base files",

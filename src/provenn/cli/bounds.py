@@ -15,7 +15,6 @@ from provenn.cli.archives import (
 )
 from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, write_json, write_text
-from provenn.display.markup import make_printable
 
 if TYPE_CHECKING:
     from provenn.archive import Bounds
@@ -77,7 +76,9 @@ def _bounds_data(bounds: "Bounds") -> dict[str, Any]:
 
 
 def _bounds_lines(bounds: "Bounds", *, why: bool) -> list[str]:
-    """Return the answer as lines for a terminal."""
+    """Return the answer as lines for a terminal; a line break in a name makes no line."""
+    from provenn.display.markup import make_printable  # noqa: PLC0415 - JSON does not need it
+
     lines = [bounds.words, *(f"  {line}" for line in bounds.why.splitlines())]
     if why:
         lines += ["because", *(f"  {known}" for known in bounds.counts), *reason_lines(bounds.reasons)]

@@ -14,7 +14,7 @@ from provenn.people.visibility import filter_visible
 
 __all__ = ["change_wording", "find_earlier_wording", "format_wording", "index_wordings", "select_with_text"]
 
-_NOT_WORDS = frozenset({"fingerprints", "contents", "statistics", "was_late"})
+_NOT_WORDS = frozenset({"fingerprints", "contents", "was_late"})
 
 
 def index_wordings(reading: Reading, added: Iterable[Catalog]) -> None:

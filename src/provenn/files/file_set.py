@@ -414,7 +414,7 @@ class Files:
         }
         if self.row_key:
             identity["row_key"] = list(self.row_key)
-        notes = {
+        notes: dict[str, Any] = {
             "location": self.location,
             "fingerprints": dict(self.fingerprints),
             "row_count": self.row_count,
@@ -427,7 +427,7 @@ class Files:
         if self.metadata:
             notes["metadata"] = dict(self.metadata)
         if self.statistics:
-            notes["statistics"] = dict(self.statistics)
+            notes["statistics"] = [list(pair) for pair in self.statistics]  # no words: texts in mappings are searched
         if self.is_choice:
             notes["is_choice"] = "true"
         return identity, notes
@@ -450,7 +450,7 @@ class Files:
             notes["row_count"],
             row_key=tuple(identity.get("row_key", ())),
             metadata=tuple(sorted(notes.get("metadata", {}).items())),
-            statistics=tuple(sorted(notes.get("statistics", {}).items())),
+            statistics=tuple((name, text) for name, text in notes.get("statistics", ())),
             is_choice=notes.get("is_choice") == "true",
         )
         contents = tuple(sorted(notes.get("contents", {}).items()))

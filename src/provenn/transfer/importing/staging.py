@@ -270,8 +270,11 @@ def _read_computed_by(line: Line) -> frozenset[str]:
 
 
 def _read_notes(line: Line) -> dict[str, Any]:
-    """Return the notes of a definition, which no digest covers: texts, texts by name, a number of rows."""
-    notes = line.get_mapping("notes")
+    """Return the notes of a definition, which no digest covers: texts, texts by name, a number of rows.
+
+    Statistics of files are left out: they bound numbers of sources, and nothing shows that they are true.
+    """
+    notes = {key: value for key, value in line.get_mapping("notes").items() if key != "statistics"}
     for key, value in notes.items():
         texts = value.values() if isinstance(value, dict) and key not in ("text", "location") else [value]
         is_count = key == "row_count" and (value is None or (type(value) is int and value >= 0))
