@@ -18,10 +18,8 @@ P = TypeVar("P", bound=Plan)
 
 def replan_without_fragments(plan: P, lost: Collection[int]) -> P:
     """Return a plan for the same request that reads none of the lost fragments."""
-    scene = replace(
-        plan.scene, fragments=tuple(stored for stored in plan.scene.fragments if stored.fragment.id not in lost)
-    )
-    return _rewrite_in_scene(plan, scene)
+    kept = (stored for stored in plan.scene.fragments if stored.fragment.id not in lost)
+    return _rewrite_in_scene(plan, plan.scene.keep_fragments(kept))
 
 
 def replan_without_declared(plan: P) -> P:

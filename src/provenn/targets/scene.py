@@ -192,17 +192,12 @@ class Scene:
         """Return the scene without declared facts and fragments based on declared facts."""
         declared = {fact.id for fact in self.known.facts if fact.origin == "declared"}
         fragments = tuple(stored for stored in self.fragments if declared.isdisjoint(stored.fragment.facts))
-        return replace(
-            self,
-            known=self.undeclared_knowledge,
-            fragments=fragments,
-            used_statements=[],
-            views={},
-            supplies={},
-            supply_statements={},
-            _proved={},
-            _undeclared=[],
-        )
+        scene = replace(self, known=self.undeclared_knowledge, used_statements=[], _proved={}, _undeclared=[])
+        return scene.keep_fragments(fragments)
+
+    def keep_fragments(self, fragments: Iterable[FragmentScan]) -> Scene:
+        """Return the scene with some of its fragments; what caches say of the others is forgotten."""
+        return replace(self, fragments=tuple(fragments), views={}, supplies={}, supply_statements={})
 
     def lies_in(self, extent: Extent, other: Extent) -> bool:
         """Return whether an extent is proved to be a subset of another."""
