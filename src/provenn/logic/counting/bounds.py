@@ -25,7 +25,7 @@ from provenn.logic.counting.programme import Effort, Multipliers, Programme, Row
 from provenn.logic.knowledge.graph import EVERYTHING
 from provenn.logic.terms import Op, Term, chain
 
-__all__ = ["Case", "Problem", "SideProof", "bound_below_or_above"]
+__all__ = ["Problem", "ProofCase", "SideProof", "bound_below_or_above"]
 
 _FIRST_ROWS: Final = (24, 12, 6)  # how many counts are considered first: fewer, if the search takes too long
 _FURTHER_REGIONS: Final = 100  # the effort for all further counts
@@ -64,7 +64,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ProofCase:
     """A proved inequality, in a case given by further bounds on regions.
 
     Parameters
@@ -95,7 +95,7 @@ class SideProof:
     """
 
     value: int | None
-    cases: tuple[Case, ...]
+    cases: tuple[ProofCase, ...]
     is_complete: bool = True
 
 
@@ -137,7 +137,7 @@ def bound_below_or_above(problem: Problem, sign: int) -> SideProof:
 def _prove_least(cover: Sequence[Row], sign: int) -> SideProof:
     """Return a bound that needs no search: 0 objects at least; at most the sum over all sets of a cover."""
     multipliers = Multipliers(tuple((row, Fraction(-1)) for row in cover), sign)
-    return SideProof(ceil(multipliers.value), (Case((), multipliers),), is_complete=False)
+    return SideProof(ceil(multipliers.value), (ProofCase((), multipliers),), is_complete=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class _OpenCase:
     """A case that may be divided further."""
 
     value: int
-    case: Case
+    case: ProofCase
     programme: Programme
     solution: list[tuple[set[int], float]]
 
@@ -169,18 +169,18 @@ class _Branching:
     def run(self) -> SideProof | None:
         """Return the proof of the bound; None if no inequality was found."""
         root = self._solve((), self.root)
-        if root is None or isinstance(root, Case):
+        if root is None or isinstance(root, ProofCase):
             return None if root is None else SideProof(None, (root,))
         self._solution = root.solution
         if self._reached == root.value or not self._branches:
             return SideProof(root.value, (root.case,))
         return self._divide(root)
 
-    def _solve(self, suppositions: tuple[Row, ...], programme: Programme) -> _OpenCase | Case | None:
+    def _solve(self, suppositions: tuple[Row, ...], programme: Programme) -> _OpenCase | ProofCase | None:
         """Return an open case, a case that is impossible, or None if no inequality was found."""
         contradiction = programme.find_contradiction()
         if contradiction is not None:
-            return Case(suppositions, contradiction)
+            return ProofCase(suppositions, contradiction)
         multipliers = programme.bound_question(self._sign)
         if multipliers is None:
             return None
@@ -188,11 +188,11 @@ class _Branching:
         number = programme.find_whole_solution(search=self._branches)
         if number is not None and (self._reached is None or self._sign * number < self._reached):
             self._reached = self._sign * number
-        return _OpenCase(ceil(multipliers.value), Case(suppositions, multipliers), programme, solution)
+        return _OpenCase(ceil(multipliers.value), ProofCase(suppositions, multipliers), programme, solution)
 
     def _divide(self, root: _OpenCase) -> SideProof:
         """Divide cases until whole numbers reach the bound, or the branches are used up."""
-        open_cases, closed = [root], list[Case]()
+        open_cases, closed = [root], list[ProofCase]()
         for _ in range(_MOST_BRANCHES):
             worst = min(open_cases, key=lambda case: case.value, default=None)
             region = None if worst is None or worst.value == self._reached else self._choose_region(worst.solution)
@@ -209,10 +209,10 @@ class _Branching:
                         self._problem.objects, self._problem.question, rows, worst.programme.columns, self._effort
                     ),
                 )
-                if isinstance(part, Case):
+                if isinstance(part, ProofCase):
                     closed.append(part)
                 elif part is None or part.value < worst.value:  # the bound of the divided case holds in both parts
-                    closed_case = Case(suppositions, worst.case.multipliers)
+                    closed_case = ProofCase(suppositions, worst.case.multipliers)
                     open_cases.append(_OpenCase(worst.value, closed_case, worst.programme, []))
                 else:
                     open_cases.append(part)

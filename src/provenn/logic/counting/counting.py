@@ -10,7 +10,7 @@ from math import ceil
 from typing import Final
 
 from provenn.errors import ContradictionError
-from provenn.logic.counting.bounds import Case, Problem, SideProof, bound_below_or_above
+from provenn.logic.counting.bounds import Problem, ProofCase, SideProof, bound_below_or_above
 from provenn.logic.counting.counts import Count
 from provenn.logic.counting.objects import Objects
 from provenn.logic.counting.programme import Multipliers, Programme, Row
@@ -188,7 +188,7 @@ class _Counting:
         if len(proof.cases) != 1 or not proof.cases[0].multipliers.factors:
             return proof
         multipliers = self._find_single(problem, proof) or self._remove_superfluous(problem, proof)
-        return SideProof(proof.value, (Case((), multipliers),), proof.is_complete)
+        return SideProof(proof.value, (ProofCase((), multipliers),), proof.is_complete)
 
     def _find_single(self, problem: Problem, proof: SideProof) -> Multipliers | None:
         """Return the proof by a single set that contains the question, or lies in it, and has exactly the bound."""

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from provenn.catalogs.schema import Attribute
 from provenn.errors import FormatError
 from provenn.files.export_notes import NO_NOTES, FileNotes
-from provenn.spark.tables.parts import ColumnStatistics, PartFiles, measure_list_depth
+from provenn.spark.tables.parts import PartFiles, WrittenStatistics, measure_list_depth
 
 __all__ = ["write_ecsv"]
 
@@ -56,7 +56,7 @@ def write_ecsv(parts: PartFiles, attributes: Sequence[Attribute], stream: Any, n
     return rows
 
 
-def _describe_column(field: Any, attribute: Attribute, statistics: ColumnStatistics) -> dict[str, Any]:  # noqa: ANN401 - pyarrow has no types
+def _describe_column(field: Any, attribute: Attribute, statistics: WrittenStatistics) -> dict[str, Any]:  # noqa: ANN401 - pyarrow has no types
     """Return the entry of the header for a column."""
     kind, depth = field.type, measure_list_depth(field.type)
     for _ in range(depth):
@@ -75,7 +75,7 @@ def _describe_column(field: Any, attribute: Attribute, statistics: ColumnStatist
     return entry | ({"meta": {"ucd": attribute.ucd}} if attribute.ucd else {})
 
 
-def _find_integer_type(kind: Any, statistics: ColumnStatistics) -> str | None:  # noqa: ANN401 - pyarrow has no types
+def _find_integer_type(kind: Any, statistics: WrittenStatistics) -> str | None:  # noqa: ANN401 - pyarrow has no types
     """Return the type of whole numbers that are decimals in Spark, such as unsigned 64-bit numbers, or None."""
     least, most = statistics.extremes or (0, 0)
     if not pa.types.is_decimal(kind) or kind.scale != 0:
@@ -85,7 +85,7 @@ def _find_integer_type(kind: Any, statistics: ColumnStatistics) -> str | None:  
     return "uint64" if least >= 0 and most < 2**64 else None
 
 
-def _format_shape(name: str, statistics: ColumnStatistics, depth: int) -> str:
+def _format_shape(name: str, statistics: WrittenStatistics, depth: int) -> str:
     """Return the lengths of arrays; arrays in arrays must all have one length at each depth."""
     varies = any(shortest != longest for shortest, longest in statistics.lengths)
     if depth == 1:

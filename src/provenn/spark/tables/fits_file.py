@@ -23,7 +23,7 @@ from provenn.errors import FormatError
 from provenn.files.export_notes import NO_NOTES, FileNotes
 from provenn.spark.tables.cells import Bytes, encode_numbers, name_type, view_bytes
 from provenn.spark.tables.fits_cards import add_cards, replace_non_ascii
-from provenn.spark.tables.parts import ColumnStatistics, PartFiles, measure_list_depth
+from provenn.spark.tables.parts import PartFiles, WrittenStatistics, measure_list_depth
 
 __all__ = ["write_fits"]
 
@@ -120,7 +120,7 @@ def write_fits(parts: PartFiles, attributes: Sequence[Attribute], stream: Any, n
     return rows
 
 
-def _choose_form(field: Any, statistics: ColumnStatistics, letter: str) -> _FitsForm:  # noqa: ANN401 - pyarrow has no types
+def _choose_form(field: Any, statistics: WrittenStatistics, letter: str) -> _FitsForm:  # noqa: ANN401 - pyarrow has no types
     """Return the form of a column; `letter` is the kind of pointers to arrays behind the rows."""
     kind, dims = field.type, None
     if depth := measure_list_depth(kind):
@@ -139,7 +139,7 @@ def _choose_form(field: Any, statistics: ColumnStatistics, letter: str) -> _Fits
     return _choose_value_form(field, kind, statistics, dims)
 
 
-def _check_lengths(name: str, statistics: ColumnStatistics, depth: int) -> bool:
+def _check_lengths(name: str, statistics: WrittenStatistics, depth: int) -> bool:
     """Return whether arrays have different lengths; arrays that contain arrays, or lie in arrays, must not."""
     varies = [shortest != longest for shortest, longest in statistics.lengths]
     if statistics.gaps or any(varies[1:]) or (depth > 1 and any(varies)):
@@ -153,7 +153,7 @@ def _check_lengths(name: str, statistics: ColumnStatistics, depth: int) -> bool:
 def _choose_value_form(
     field: Any,  # noqa: ANN401 - as above
     kind: Any,  # noqa: ANN401 - as above
-    statistics: ColumnStatistics,
+    statistics: WrittenStatistics,
     dims: tuple[int, ...] | None,
 ) -> _FitsForm:
     """Return the form of values; the values of an array are written one after the other."""
@@ -192,7 +192,7 @@ def _flatten_arrays(values: Any) -> Any:  # noqa: ANN401 - as above
     return values
 
 
-def _choose_nullable_form(name: str, kind: Any, statistics: ColumnStatistics) -> _FitsForm:  # noqa: ANN401 - pyarrow has no types
+def _choose_nullable_form(name: str, kind: Any, statistics: WrittenStatistics) -> _FitsForm:  # noqa: ANN401 - pyarrow has no types
     """Return the form of whole numbers with a number for NULL; the type is wider if all numbers are in use."""
     for wider in _INTEGERS[_INTEGERS.index(kind) :]:
         null = _find_unused(statistics, _find_bounds(wider))
@@ -208,7 +208,7 @@ def _find_bounds(kind: Any) -> tuple[int, int]:  # noqa: ANN401 - pyarrow has no
     return int(limits.min), int(limits.max)
 
 
-def _choose_decimal_form(name: str, statistics: ColumnStatistics, missing: bool) -> _FitsForm:
+def _choose_decimal_form(name: str, statistics: WrittenStatistics, missing: bool) -> _FitsForm:
     """Return the form of whole numbers that are decimals in Spark, such as unsigned numbers of 64 bits."""
     least, most = map(int, statistics.extremes or (0, 0))
     for zero in (0, 2**63):
@@ -221,7 +221,7 @@ def _choose_decimal_form(name: str, statistics: ColumnStatistics, missing: bool)
     )
 
 
-def _find_unused(statistics: ColumnStatistics, bounds: tuple[int, int]) -> int | None:
+def _find_unused(statistics: WrittenStatistics, bounds: tuple[int, int]) -> int | None:
     """Return a whole number within bounds that does not occur, or None."""
     least, most = statistics.extremes or (0, 0)
     if least > bounds[0]:

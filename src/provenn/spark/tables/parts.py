@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-__all__ = ["ColumnStatistics", "PartFiles", "measure_list_depth"]
+__all__ = ["PartFiles", "WrittenStatistics", "measure_list_depth"]
 
 _ROWS = 1 << 16
 
@@ -46,9 +46,9 @@ class PartFiles:
             ) as file:
                 yield from file.iter_batches(_ROWS)
 
-    def collect_statistics(self) -> dict[str, ColumnStatistics]:
+    def collect_statistics(self) -> dict[str, WrittenStatistics]:
         """Read all rows once, and return statistics of each column, which some formats need before the first row."""
-        statistics = {name: ColumnStatistics() for name in self.schema.names}
+        statistics = {name: WrittenStatistics() for name in self.schema.names}
         for batch in self.read_batches():
             for name, values in zip(batch.schema.names, batch.columns, strict=True):
                 statistics[name].update(values)
@@ -56,7 +56,7 @@ class PartFiles:
 
 
 @dataclass(slots=True)
-class ColumnStatistics:
+class WrittenStatistics:
     """Statistics of the values of a column.
 
     Parameters

@@ -17,7 +17,7 @@ from provenn.catalogs.schema import Attribute
 from provenn.errors import FormatError
 from provenn.files.export_notes import NO_NOTES, FileNotes
 from provenn.spark.tables.cells import Bytes, encode_numbers, name_type, view_bytes
-from provenn.spark.tables.parts import ColumnStatistics, PartFiles, measure_list_depth
+from provenn.spark.tables.parts import PartFiles, WrittenStatistics, measure_list_depth
 from provenn.spark.tables.votable_elements import build_votable_head, replace_unprintable
 
 __all__ = ["write_votable"]
@@ -79,7 +79,7 @@ def write_votable(parts: PartFiles, attributes: Sequence[Attribute], stream: Any
     return rows
 
 
-def _choose_form(field: Any, statistics: ColumnStatistics) -> _VOTableForm:  # noqa: ANN401 - pyarrow has no types
+def _choose_form(field: Any, statistics: WrittenStatistics) -> _VOTableForm:  # noqa: ANN401 - pyarrow has no types
     kind, depth = field.type, measure_list_depth(field.type)
     if pa.types.is_string(kind):
         return _VOTableForm("char" if statistics.ascii else "unicodeChar", "*")
@@ -99,7 +99,7 @@ def _choose_form(field: Any, statistics: ColumnStatistics) -> _VOTableForm:  # n
     return _VOTableForm(datatype, size, null)
 
 
-def _format_size(name: str, statistics: ColumnStatistics, depth: int) -> str:
+def _format_size(name: str, statistics: WrittenStatistics, depth: int) -> str:
     """Return the lengths of arrays in the notation of VOTable."""
     varies = any(shortest != longest or not longest for shortest, longest in statistics.lengths)
     if depth > 1 and statistics.lengths and (statistics.gaps or varies):
@@ -114,7 +114,7 @@ def _format_size(name: str, statistics: ColumnStatistics, depth: int) -> str:
     return "*" if varies or longest < 2 else str(longest)  # readers take an array of one value for the value
 
 
-def _find_unused(name: str, statistics: ColumnStatistics, datatype: str) -> int:
+def _find_unused(name: str, statistics: WrittenStatistics, datatype: str) -> int:
     """Return a whole number that does not occur, which stands for NULL in arrays."""
     least, most = map(int, statistics.extremes or (0, 0))
     bound = 1 << (_BITS[datatype] - 1)
