@@ -91,7 +91,7 @@ def test_statistics_are_notes_and_no_part_of_the_identity(tmp_path):
     parquet.write_table(pa.table({"id": [1, 2], "x": [1.5, None]}), tmp_path / "t.parquet")
     base = Base.of(Files.at(tmp_path / "t.parquet"), key="id", population="star")
     notes = base.notes()
-    assert notes["statistics"] == {"id": "[2,0,1,2]", "x": "[2,1,1.5,1.5]"}
+    assert notes["statistics"] == [["id", "[2,0,1,2]"], ["x", "[2,1,1.5,1.5]"]]
     restored = Base.restored(base.parameters(), notes, ())
     assert restored.files == base.files
     older = Base.restored(base.parameters(), {key: notes[key] for key in notes if key != "statistics"}, ())

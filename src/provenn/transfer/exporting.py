@@ -22,7 +22,7 @@ from provenn.hints import SET_STORE
 from provenn.knowledge.stored_facts import find_all_facts
 from provenn.people.visibility import filter_visible, find_nearest_creation, is_visible, is_visible_name
 from provenn.sky.moc_library import PREFIX, find_digests
-from provenn.transfer.portable_files import KINDS, format_moment, write_lines
+from provenn.transfer.portable_files import KINDS, format_moment, select_portable_notes, write_lines
 
 __all__ = ["export_archive"]
 
@@ -175,7 +175,7 @@ def _definition_lines(reading: Reading, digests: list[CatalogDigest]) -> _Lines:
                 "digest": digest,
                 "kind": row.kind,
                 "parameters": json.loads(row.parameters),
-                "notes": json.loads(row.notes),
+                "notes": select_portable_notes(json.loads(row.notes)),
                 "dependencies": dependencies_by_digest.get(digest, []),
                 "created": creators[digest],
                 "seen": None if sighting is None else [format_moment(sighting.seen_at), sighting.seen_by],

@@ -19,7 +19,16 @@ from provenn.errors import ArchiveError, ExpansionError, FileError, ProvennError
 from provenn.gate.entrances import entrance
 from provenn.gate.expansion import BoundedStream
 
-__all__ = ["KINDS", "LONGEST", "Line", "format_moment", "parse_moment", "read_lines", "write_lines"]
+__all__ = [
+    "KINDS",
+    "LONGEST",
+    "Line",
+    "format_moment",
+    "parse_moment",
+    "read_lines",
+    "select_portable_notes",
+    "write_lines",
+]
 
 VERSION = 2
 """The version of a file with large MOCs. A file without them has version 1, for earlier versions of provenn."""
@@ -43,6 +52,15 @@ def parse_moment(text: str) -> datetime:
     if parsed.tzinfo is None:
         raise ValueError(f"{text} has no time zone")
     return parsed.astimezone(UTC)
+
+
+def select_portable_notes(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the notes of a definition without the statistics of its files.
+
+    Statistics bound numbers of sources, and nothing in a portable file shows that they are true: they are neither
+    exported nor imported, so that an archive that is imported exports the same file.
+    """
+    return {key: value for key, value in notes.items() if key != "statistics"}
 
 
 class Line:

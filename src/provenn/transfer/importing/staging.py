@@ -24,7 +24,7 @@ from provenn.digests import CatalogDigest, canonical_json
 from provenn.files.data_folder import DataFolder
 from provenn.transfer.importing.held_catalogs import refuse_missing
 from provenn.transfer.importing.mocs import take_mocs
-from provenn.transfer.portable_files import KINDS, Line, parse_moment, parse_text, read_lines
+from provenn.transfer.portable_files import KINDS, Line, parse_moment, parse_text, read_lines, select_portable_notes
 
 __all__ = ["StagedBaseFiles", "StagedDefinition", "StagedFile", "stage_file"]
 
@@ -270,11 +270,8 @@ def _read_computed_by(line: Line) -> frozenset[str]:
 
 
 def _read_notes(line: Line) -> dict[str, Any]:
-    """Return the notes of a definition, which no digest covers: texts, texts by name, a number of rows.
-
-    Statistics of files are left out: they bound numbers of sources, and nothing shows that they are true.
-    """
-    notes = {key: value for key, value in line.get_mapping("notes").items() if key != "statistics"}
+    """Return the notes of a definition, which no digest covers: texts, texts by name, a number of rows."""
+    notes = select_portable_notes(line.get_mapping("notes"))
     for key, value in notes.items():
         texts = value.values() if isinstance(value, dict) and key not in ("text", "location") else [value]
         is_count = key == "row_count" and (value is None or (type(value) is int and value >= 0))
