@@ -21,7 +21,7 @@ from provenn.catalogs import (
     SqlCalculator,
     restore,
 )
-from provenn.catalogs.cross_match import describe_match
+from provenn.catalogs.match_sets import describe_match
 from provenn.errors import AttributeNotFoundError, DefinitionError, PopulationError, ProvennError
 from tests.catalogs.samples import base
 

@@ -30,7 +30,7 @@ from provenn.catalogs import (
     cone,
 )
 from provenn.catalogs.concat_sources import find_shared_attributes
-from provenn.catalogs.cross_match import Side
+from provenn.catalogs.match_sets import Side
 from provenn.catalogs.schema import Attribute, Schema
 from provenn.criteria import render
 from provenn.spark.columns import KEY_PREFIX, build_metadata, column, select_columns

@@ -11,9 +11,11 @@ from provenn.catalogs.column_origins import ColumnOrigin, Comparison, find_same_
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
 from provenn.catalogs.extent import Extent
 from provenn.catalogs.formulas import Formula
+from provenn.catalogs.match_sets import Coordinate, Matches, Side
 from provenn.catalogs.population import ONE_POPULATION, Population, make_plural
 from provenn.catalogs.profile import ClassProfile
-from provenn.catalogs.schema import Schema
+from provenn.catalogs.schema import Attribute, Schema
+from provenn.catalogs.selection import Condition
 from provenn.criteria import Atom, AttributeIdentity, DefinedAttribute
 from provenn.criteria.platforms import Trait
 from provenn.digests import CatalogDigest, Json, content_digest
@@ -22,9 +24,9 @@ from provenn.logic import Relationship, Statement, equal
 
 __all__ = [
     "Catalog",
-    "Condition",
     "Derivation",
     "Facts",
+    "Pairing",
     "Parameters",
     "definition_digest",
     "make_inconsistency_error",
@@ -46,28 +48,6 @@ def definition_digest(kind: str, parameters: Parameters, dependencies: Sequence[
 def make_inconsistency_error(problem: str) -> DefinitionError:
     """Return the error for a definition of others that provenn itself would not make."""
     return DefinitionError(problem, hint="it was changed, or written by another version of provenn: define it again")
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """The condition of a selection.
-
-    Parameters
-    ----------
-    extent
-        The condition as a set of atoms, each evaluated on a row of the parent.
-    criterion
-        The criterion in canonical text, over identities.
-    text
-        The criterion in the user's wording.
-    atoms
-        The atoms of the selection.
-    """
-
-    extent: Extent
-    criterion: str
-    text: str
-    atoms: tuple[Atom, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -291,6 +271,10 @@ class Catalog(ABC):
         """Return the condition on a row by which the catalog selects sources; None if it has no such condition."""
         return None
 
+    def find_pairing(self) -> Pairing | None:
+        """Return this catalog as a pairing, if its rows are pairs that it makes itself; otherwise None."""
+        return None
+
     def find_single_pairs(self) -> Catalog | None:
         """Return a catalog in which each source of this catalog has exactly one pair; None if none is known."""
         return None
@@ -388,3 +372,36 @@ class Derivation(Catalog):
         expressions
             Names, SQL as written, and stated units; an empty unit if none was stated.
         """
+
+
+class Pairing(Catalog):
+    """A catalog of pairs of sources of two catalogs that are close to each other on the sky.
+
+    Attributes
+    ----------
+    left, right
+        The catalogs on the two sides.
+    radius
+        The largest separation of the sources of a pair, in arcseconds.
+    matches
+        "best": the nearest source of `right` for every source of `left`; "all": every pair.
+    coordinates
+        Right ascension and declination of `left`, then of `right`.
+    """
+
+    __slots__ = ()
+
+    left: Catalog
+    right: Catalog
+    radius: float
+    matches: Matches
+    coordinates: tuple[Coordinate, ...]
+
+    @property
+    @abstractmethod
+    def separation(self) -> Attribute:
+        """The attribute with the separation of the sources of a pair, in arcseconds."""
+
+    @abstractmethod
+    def attributes_of(self, side: Side) -> tuple[tuple[Attribute, Attribute], ...]:
+        """Return the attributes of a side, each as the attribute of the pair and as the attribute of the side."""

@@ -5,46 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Self
 
-from provenn.catalogs.catalog import Catalog, Facts, Parameters
+from provenn.catalogs.catalog import Catalog, Facts, Pairing, Parameters
 from provenn.catalogs.column_origins import ColumnOrigin
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions, require_text
 from provenn.catalogs.extent import Extent, leaf
+from provenn.catalogs.match_sets import Coordinate, Matches, Side, make_match_atom, make_pairs_term
 from provenn.catalogs.population import Population, key_position
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Attribute, Schema, check_name, make_own_identity
-from provenn.criteria import Atom, AttributeIdentity, backquoted
-from provenn.criteria.domains import encode_double
+from provenn.criteria import Atom, AttributeIdentity
 from provenn.criteria.platforms import Trait
 from provenn.criteria.types import DOUBLE
 from provenn.digests import CatalogDigest
 from provenn.errors import DefinitionError
 from provenn.logic import Statement, equal, subset
-from provenn.logic.terms import term
 from provenn.sky.positions import DEGREES, find_position_attributes, read_angle_unit
 from provenn.sky.separations import read_arcseconds
 
-__all__ = [
-    "Coordinate",
-    "CrossMatch",
-    "Matches",
-    "Side",
-    "describe_match",
-    "make_close_term",
-    "make_match_atom",
-    "make_near_term",
-    "make_nearest_term",
-]
-
-Matches = Literal["best", "all"]
-"""The pairs to keep: for every source of the left catalog the nearest source of the right; or every pair."""
-
-Side = Literal["left", "right"]
-"""One of the two catalogs."""
-
-Coordinate = tuple[AttributeIdentity, str]
-"""The identity of an attribute, and its unit, a key of `provenn.sky.positions.DEGREES`."""
+__all__ = ["CrossMatch"]
 
 SEPARATION = "separation"
 
@@ -52,7 +32,7 @@ _PLACES = ("right ascension", "declination")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CrossMatch(Catalog):
+class CrossMatch(Pairing):
     """Pairs of a source of `left` and a source of `right` at most `radius` apart.
 
     A row is a pair: a separate population with the keys of both sides as key. A pair has all attributes of both sides,
@@ -71,12 +51,17 @@ class CrossMatch(Catalog):
         Right ascension and declination of `left`, then of `right`.
     suffix
         The suffix for names of attributes of `right` that are already taken.
-    told
+    position_names
         For each side, the names of the position attributes from the user; None if provenn finds them.
     """
 
     profile = ClassProfile(
-        word="crossmatch", shape="bow", part_counts=range(2, 3), makes_base_set=True, crosses_populations=True
+        word="crossmatch",
+        shape="bow",
+        part_counts=range(2, 3),
+        makes_base_set=True,
+        crosses_populations=True,
+        pairs_sources=True,
     )
     left: Catalog
     right: Catalog
@@ -84,7 +69,7 @@ class CrossMatch(Catalog):
     matches: Matches
     coordinates: tuple[Coordinate, ...]
     suffix: str = "_2"
-    told: tuple[tuple[str, ...] | None, ...] = (None, None)
+    position_names: tuple[tuple[str, ...] | None, ...] = (None, None)
 
     @classmethod
     def of(
@@ -149,7 +134,7 @@ class CrossMatch(Catalog):
 
     def notes(self) -> Parameters:
         """Return the names of the position attributes from the user."""
-        sides = zip(("left", "right"), self.told, strict=True)
+        sides = zip(("left", "right"), self.position_names, strict=True)
         return {
             f"{side} {axis}": name for side, names in sides for axis, name in zip(_PLACES, names or (), strict=False)
         }
@@ -174,7 +159,7 @@ class CrossMatch(Catalog):
     def on(self, dependencies: Sequence[Catalog]) -> Catalog:
         """Return the same match of different catalogs."""
         left, right = dependencies
-        return self.of(left, right, self.radius, matches=self.matches, on=self.told, suffix=self.suffix)
+        return self.of(left, right, self.radius, matches=self.matches, on=self.position_names, suffix=self.suffix)
 
     @classmethod
     def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement | None:  # noqa: ARG003
@@ -255,6 +240,10 @@ class CrossMatch(Catalog):
     def row_parents(self) -> tuple[Catalog, ...]:
         """An empty tuple: a row is a pair, and its attributes are attributes of the pair."""
         return ()
+
+    def find_pairing(self) -> Pairing:
+        """Return this catalog."""
+        return self
 
     def trace_attributes(self) -> dict[str, tuple[ColumnOrigin, ...]]:
         """Return the attributes of the sides as origins; the positions are the origin of the separation."""
@@ -373,75 +362,8 @@ def _find_coordinates(catalog: Catalog, on: Sequence[str] | None) -> Iterator[Co
         yield attribute.identity, read_angle_unit(attribute)
 
 
-# --- sets defined by a match, not by a criterion ---
-#
-# Only the match decides whether a source or a pair is in one of these sets; the row does not. Known without matching:
-# sets of the same term are nested by radius.
-
-
-def make_match_atom(text: str, radius: float, *inside: str) -> Atom:
-    """Return the atom of a set defined by a match.
-
-    The radius cuts the term of the atom. The set lies inside the sets with the labels `inside`.
-    """
-    return Atom(f"{text} <= {radius!r}", text, encode_double(radius), tuple(map(term, inside)))
-
-
 def _make_pair_atoms(parameters: Parameters) -> tuple[Atom, Atom]:
     """Return the atoms of all pairs and of the best pairs."""
-    places = [_format_coordinate(coordinate) for coordinate in parameters["coordinates"]]
-    text = f"pairs({', '.join([*parameters['extents'], *places])})"
+    text = make_pairs_term(parameters["extents"], parameters["coordinates"])
     every = make_match_atom(text, parameters["radius"])
     return every, make_match_atom(f"best {text}", parameters["radius"], every.label)
-
-
-def make_near_term(own: Sequence[Coordinate], extent: Extent, others: Sequence[Coordinate]) -> str:
-    """Return the term of the sets of sources near an extent; the radius nests these sets."""
-    return f"near({', '.join([extent.digest, *map(_format_coordinate, (*own, *others))])})"
-
-
-def make_close_term(coordinates: Sequence[Coordinate]) -> str:
-    """Return the term of the sets of all pairs of positions, whatever their sources; the radius nests these sets."""
-    return f"close({', '.join(map(_format_coordinate, coordinates))})"
-
-
-def make_nearest_term(coordinates: Sequence[Coordinate], right: Extent) -> str:
-    """Return the term of the sets of all left sources with the nearest source of `right`; the radius nests them."""
-    return f"nearest({', '.join([right.digest, *map(_format_coordinate, coordinates)])})"
-
-
-def _format_coordinate(coordinate: Sequence[str]) -> str:
-    identity, unit = coordinate
-    return f"{backquoted(identity)} {unit}"
-
-
-_MATCHED = re.compile(r"(near|paired|pairs|best pairs|close|nearest)\(.*\) <= ([0-9.e+-]+)", re.DOTALL)
-_NEAR = re.compile(r"near(?:est)?\(([0-9a-f]{64}),")
-
-
-def describe_match(label: str) -> tuple[str, str | None] | None:
-    """Return a description of the set of a match, in words; None for any other label.
-
-    Returns
-    -------
-    tuple or None
-        The words, and the digest of the nearby extent, to be named after the words, if there is one.
-
-    >>> describe_match("vmag < 6")
-    """
-    match_label = _MATCHED.fullmatch(label)
-    if match_label is None:
-        return None
-    within = f"within {float(match_label[2]):g} arcsec"
-    near = _NEAR.search(label)
-    match match_label[1]:
-        case "near":
-            return f"{within} of", near and near[1]
-        case "paired":
-            side = "left" if label.startswith("paired(left,") else "right"
-            return f"on the {side} of such a pair {within} of", near and near[1]
-        case "best pairs":
-            return f"best pairs {within}", None
-        case "nearest":
-            return f"nearest {within} in", near and near[1]
-    return f"pairs {within}", None

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from provenn.catalogs.catalog import Catalog, Facts, Parameters
+from provenn.catalogs.catalog import Catalog, Facts, Pairing, Parameters
 from provenn.catalogs.column_origins import ColumnOrigin, build_key_origins
-from provenn.catalogs.cross_match import CrossMatch, Side, make_match_atom, make_near_term
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions, require_text
 from provenn.catalogs.extent import Extent, leaf
+from provenn.catalogs.match_sets import Side, make_match_atom, make_near_term
 from provenn.catalogs.population import Population
 from provenn.catalogs.profile import ClassProfile
 from provenn.criteria import Atom
@@ -64,7 +64,7 @@ class MatchedSources(Catalog):
         return self.parent, self.pairs
 
     @property
-    def match(self) -> CrossMatch:
+    def match(self) -> Pairing:
         """The match of the pairs."""
         return _find_match(self.pairs)
 
@@ -167,10 +167,10 @@ def _make_atoms(parameters: Parameters) -> tuple[Atom, ...]:
     return make_match_atom(text, parameters["radius"], near.label), near
 
 
-def _find_match(pairs: Catalog) -> CrossMatch:
+def _find_match(pairs: Catalog) -> Pairing:
     """Return the match of pairs; along the way, the pairs of each catalog are pairs of its first row parent."""
     catalog = pairs
-    while not isinstance(catalog, CrossMatch):
+    while (match := catalog.find_pairing()) is None:
         # The row parent of matched sources may hold pairs as well, but those of another match.
         if isinstance(catalog, MatchedSources) or not catalog.row_parents:
             raise DefinitionError(
@@ -178,4 +178,4 @@ def _find_match(pairs: Catalog) -> CrossMatch:
                 hint="use a cross-match, or a selection from one",
             )
         catalog = catalog.row_parents[0]
-    return catalog
+    return match

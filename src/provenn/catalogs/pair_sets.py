@@ -21,15 +21,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise, permutations
 
-from provenn.catalogs.cross_match import (
-    CrossMatch,
+from provenn.catalogs.catalog import Pairing
+from provenn.catalogs.extent import Extent
+from provenn.catalogs.match_sets import (
     Side,
     describe_match,
     make_close_term,
     make_match_atom,
     make_nearest_term,
 )
-from provenn.catalogs.extent import Extent
 from provenn.catalogs.sample_sources import parse_sample_label
 from provenn.criteria import Atom, AttributeIdentity, backquoted, order_facts
 from provenn.criteria.domains import INFINITY, decode_number
@@ -86,7 +86,7 @@ class PairSets:
     lifted: dict[Side, dict[str, Atom]] = field(default_factory=lambda: {"left": {}, "right": {}})
 
 
-def relate_pairs(matches: Sequence[CrossMatch], atoms: Iterable[Atom]) -> PairSets:
+def relate_pairs(matches: Sequence[Pairing], atoms: Iterable[Atom]) -> PairSets:
     """Return what is known about the pairs of matches, and about criteria on their attributes.
 
     Parameters
@@ -116,7 +116,7 @@ def relate_pairs(matches: Sequence[CrossMatch], atoms: Iterable[Atom]) -> PairSe
 
 
 def _state_match(
-    match: CrossMatch, radii: dict[str, Atom], lifted: Mapping[Side, dict[str, Atom]], by_label: Mapping[str, Atom]
+    match: Pairing, radii: dict[str, Atom], lifted: Mapping[Side, dict[str, Atom]], by_label: Mapping[str, Atom]
 ) -> Iterator[Statement]:
     """Yield what a match is, as a set of pairs."""
     left = _lift_extent("left", match.left.extent, lifted["left"], by_label)
@@ -160,9 +160,9 @@ def _build_term(extent: Extent, side: Side, depth: int) -> Term | None:
     return chain(Op.OR if extent.complemented else Op.AND, tuple(known))
 
 
-def _find_pair_criteria(matches: Sequence[CrossMatch], atoms: Iterable[Atom]) -> Iterator[tuple[CrossMatch, Atom]]:
+def _find_pair_criteria(matches: Sequence[Pairing], atoms: Iterable[Atom]) -> Iterator[tuple[Pairing, Atom]]:
     """Yield each match with each atom that reads attributes of its pairs alone."""
-    by_identity: dict[AttributeIdentity, list[CrossMatch]] = {}
+    by_identity: dict[AttributeIdentity, list[Pairing]] = {}
     for match in matches:
         for attribute in match.schema.attributes:
             by_identity.setdefault(attribute.identity, []).append(match)
@@ -176,7 +176,7 @@ def _find_pair_criteria(matches: Sequence[CrossMatch], atoms: Iterable[Atom]) ->
 
 
 def _state_criterion(
-    match: CrossMatch, atom: Atom, radii: dict[str, Atom], lifted: Mapping[Side, dict[str, Atom]]
+    match: Pairing, atom: Atom, radii: dict[str, Atom], lifted: Mapping[Side, dict[str, Atom]]
 ) -> Iterator[Statement]:
     """Yield what a criterion on pairs says about their separation, or about the sources on one side."""
     pairs, criterion = term(match.digest), term(atom.label)
@@ -226,7 +226,7 @@ def _nest_nearest(atoms: Iterable[Atom]) -> Iterator[Statement]:
             yield subset(term(larger.label) & smaller.inside[0], smaller.label)
 
 
-def _relate_parts(matches: Iterable[CrossMatch], atoms: Iterable[Atom]) -> Iterator[Statement]:
+def _relate_parts(matches: Iterable[Pairing], atoms: Iterable[Atom]) -> Iterator[Statement]:
     """Yield that the nearest source of a catalog, if it is in a part of the catalog, is the nearest of the part.
 
     A part is recognised by the form of the extents.

@@ -27,6 +27,8 @@ class ClassProfile:
         Whether the sources are a new base set: not made from the sets of the dependencies.
     crosses_populations
         Whether the population may differ from the population of a dependency.
+    pairs_sources
+        Whether a row is a pair of sources of two catalogs.
     needs_proof
         Whether the archive may have to prove something about the dependencies before a catalog can be defined.
     joins_attributes
@@ -40,6 +42,7 @@ class ClassProfile:
     narrows: bool = False
     makes_base_set: bool = False
     crosses_populations: bool = False
+    pairs_sources: bool = False
     needs_proof: bool = False
     joins_attributes: bool = False
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from provenn.catalogs.catalog import Catalog, Condition, Facts, Parameters, make_inconsistency_error
+from provenn.catalogs.catalog import Catalog, Facts, Parameters, make_inconsistency_error
 from provenn.catalogs.column_origins import ColumnOrigin, Comparison, build_origins
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions, require_text
 from provenn.catalogs.extent import Extent, build_extent, leaf
 from provenn.catalogs.profile import ClassProfile
-from provenn.catalogs.selection import Selection
+from provenn.catalogs.selection import Condition, Selection
 from provenn.criteria import Criterion, abridged, parse_criterion
 from provenn.criteria.platforms import Trait, find_platform_traits
 from provenn.digests import CatalogDigest

@@ -12,9 +12,31 @@ from provenn.catalogs.schema import Schema
 from provenn.criteria import Atom, parse_criterion
 from provenn.logic.terms import Op, Term
 
-__all__ = ["Selection"]
+__all__ = ["Condition", "Selection"]
 
 _OPERATORS = {op.value: op for op in Op}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The condition of a selection.
+
+    Parameters
+    ----------
+    extent
+        The condition as a set of atoms, each evaluated on a row of the parent.
+    criterion
+        The criterion in canonical text, over identities.
+    text
+        The criterion in the user's wording.
+    atoms
+        The atoms of the selection.
+    """
+
+    extent: Extent
+    criterion: str
+    text: str
+    atoms: tuple[Atom, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from provenn.catalogs.catalog import Catalog
-from provenn.catalogs.cross_match import CrossMatch
 from provenn.catalogs.pair_sets import PairSets, relate_pairs
 from provenn.catalogs.restoring import restore
+from provenn.catalogs.verbs import CLASSES
 from provenn.criteria import Atom
 from provenn.definitions.ancestors import StoredDefinition
 from provenn.digests import CatalogDigest
 from provenn.errors import ProvennError
 
 __all__ = ["find_pair_facts"]
+
+_PAIRINGS = frozenset(kind for kind, catalog_class in CLASSES.items() if catalog_class.profile.pairs_sources)
+"""The catalog classes whose rows are pairs."""
 
 
 def find_pair_facts(definitions: Sequence[StoredDefinition], atoms: Iterable[Atom]) -> PairSets | None:
@@ -26,11 +29,12 @@ def find_pair_facts(definitions: Sequence[StoredDefinition], atoms: Iterable[Ato
     atoms
         The atoms of their criteria.
     """
-    matches = [definition.digest for definition in definitions if definition.kind == CrossMatch.kind]
+    matches = [definition.digest for definition in definitions if definition.kind in _PAIRINGS]
     if not matches:
         return None
     restored = _restore_lineage({definition.digest: definition for definition in definitions}, matches)
-    return relate_pairs([catalog for catalog in restored if isinstance(catalog, CrossMatch)], atoms)
+    pairings = [catalog.find_pairing() for catalog in restored]
+    return relate_pairs([pairing for pairing in pairings if pairing is not None], atoms)
 
 
 def _restore_lineage(

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
-from provenn.catalogs.cross_match import Coordinate
+from provenn.catalogs.match_sets import Coordinate
 from provenn.criteria import AttributeIdentity
 from provenn.sky.positions import DEGREES
 from provenn.spark.columns import column, quote_name

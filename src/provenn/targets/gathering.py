@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator
 from provenn import deadline
 from provenn.catalogs import Extent
 from provenn.catalogs.base import parse_file_label
-from provenn.catalogs.cross_match import describe_match
 from provenn.catalogs.extent import everything, intersection, leaf, nothing, union
+from provenn.catalogs.match_sets import describe_match
 from provenn.criteria import AttributeIdentity
 from provenn.digests import is_catalog_label
 from provenn.targets.match_steps import Match, Matched

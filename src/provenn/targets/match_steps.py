@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from provenn.catalogs import CrossMatch, Extent
+from provenn.catalogs import Extent
+from provenn.catalogs.catalog import Pairing
 from provenn.criteria import AttributeIdentity
 from provenn.targets.steps import Attributes, PlanStep, is_key
 
@@ -25,7 +26,7 @@ class Match(PlanStep):
     """
 
     word = "match"
-    catalog: CrossMatch
+    catalog: Pairing
     left: PlanStep
     right: PlanStep
 

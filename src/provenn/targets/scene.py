@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from provenn import deadline
 from provenn.catalogs import Attribute, Base, Catalog, Extent, cone
-from provenn.catalogs.catalog import Condition
 from provenn.catalogs.extent import everything, nothing
+from provenn.catalogs.selection import Condition
 from provenn.criteria import Atom, AttributeIdentity, Type, backquoted
 from provenn.digests import CatalogDigest
 from provenn.files.column_statistics import ColumnStatistics

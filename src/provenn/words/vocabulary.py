@@ -9,7 +9,7 @@ from itertools import chain
 from provenn.catalogs import Catalog
 from provenn.catalogs.base import parse_file_label
 from provenn.catalogs.caveats import describe_caveat
-from provenn.catalogs.cross_match import describe_match
+from provenn.catalogs.match_sets import describe_match
 from provenn.catalogs.pair_sets import split_lifted_label
 from provenn.criteria import AttributeIdentity, abridged, identities_in, plain_text
 from provenn.database.transactions import Reading
