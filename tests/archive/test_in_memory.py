@@ -129,3 +129,14 @@ def test_what_is_said_of_a_table_as_a_whole_is_kept_and_makes_no_other_table(wor
     stars = working.ingest("stars", Table({"hip": [1]}, meta=one), key="hip", population="star")
     assert stars.definition.files.table_metadata == one
     assert working.ingest("again", Table({"hip": [1]}, meta=other), key="hip", population="star") == stars
+
+
+def test_a_frame_of_spark_is_refused_before_any_row_is_collected(working, engine):
+    """Spark's frames export Arrow, but collect all their rows for it."""
+    frame = engine.session.range(3).selectExpr("id", "assert_true(false) AS never")
+    with pytest.raises(BaseFilesError, match="collected into this process") as refused:
+        working.ingest("stars", frame, key="id", population="star")
+    assert "frame.write.parquet(folder)" in str(refused.value.hint)
+    working.ingest("stars", pa.table({"id": [1], "x": [1.0]}), key="id", population="star")
+    with pytest.raises(BaseFilesError, match="a Spark DataFrame"):
+        working.append("stars", engine.session.range(3))

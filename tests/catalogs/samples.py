@@ -137,13 +137,13 @@ def _concat(draw: st.DrawFn, tables: list[Table]) -> Table | None:
         made = ConcatSources.of(*(member.catalog for member in members), overlap="first")
     except AttributeConflictError:
         return None  # a key and another attribute by the same name, of different types
+    names = made.schema.names
+    key = made.schema.key[0].identity
+    key_names = {attribute.name for attribute in made.schema.attributes if attribute.identity == key}
     rows: Rows = {}
-    for one in members:
-        key_name = one.catalog.schema.key[0].name
-        for key, row in one.rows.items():
-            names = made.schema.names
-            own_key = made.schema.key[0].name
-            rows.setdefault(key, {name: row[key_name if name == own_key else name] for name in names})
+    for member in members:
+        for number, row in member.rows.items():  # a key matches keys under any name, and may have several names
+            rows.setdefault(number, {name: number if name in key_names else row[name] for name in names})
     return Table(made, rows)
 
 

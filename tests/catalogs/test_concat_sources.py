@@ -3,6 +3,7 @@
 import pytest
 
 from provenn.catalogs import (
+    CombineAttributes,
     ConcatSources,
     KeepAttributes,
     RenameAttributes,
@@ -62,6 +63,16 @@ def test_the_key_is_matched_by_identity_and_other_attributes_by_name_whatever_th
     assert sky.schema.names == ("hip", "vmag", "plx")
     assert sky.schema["hip"] == NORTH.schema["hip"]
     assert sky.schema["vmag"].pieces[1].attribute.name == "VMAG"
+
+
+def test_every_name_of_the_key_is_matched_by_identity():
+    renamed = RenameAttributes.of(NORTH, {"hip": "id"})
+    both_names = CombineAttributes.of(NORTH, renamed)
+    faint = RenameAttributes.of(SOUTH, {"vmag": "id"})
+    sky = ConcatSources.of(both_names, faint, overlap="first")
+    assert sky.schema.names == ("hip", "plx", "id")
+    assert sky.schema["id"].identity == NORTH.schema["hip"].identity
+    assert [origin.attribute for origin in sky.trace_attributes()["id"]] == ["id", "hip"]
 
 
 def test_an_attribute_is_nullable_if_it_is_in_one_member():

@@ -22,7 +22,7 @@ from provenn.catalogs import (
     restore,
 )
 from provenn.errors import CalculatorError, CriterionError
-from tests.catalogs.calculators.example import photo_z
+from tests.catalogs.calculators import example
 from tests.catalogs.samples import base, derived
 
 MAS = base(units={"plx": "mas", "vmag": "mag"})
@@ -103,19 +103,20 @@ def test_a_concatenation_has_the_unit_that_all_members_have():
 
 
 def test_a_calculator_says_its_units():
+    """The function is looked up in its module: tests that load a calculator execute the module again."""
     options = {"inputs": ["plx"], "outputs": {"dist": "double", "flag": "int"}}
-    plain = PythonCalculator.of(photo_z, **options)
-    told = PythonCalculator.of(photo_z, **options, units={"dist": "pc"})
-    made = DeriveAttributes.of(MAS, told)
+    plain = PythonCalculator.of(example.photo_z, **options)
+    measured = PythonCalculator.of(example.photo_z, **options, units={"dist": "pc"})
+    made = DeriveAttributes.of(MAS, measured)
     assert [made.schema[name].unit for name in ("dist", "flag")] == ["pc", ""]
     assert SelectSources.of(made, "dist < 0.1 kpc") == SelectSources.of(made, "dist < 100")
     assert "units" not in plain.definition()
-    assert plain.digest != told.digest  # what says pc is another one than what says nothing
-    assert PythonCalculator.from_definition(stored(told.definition())) == told
+    assert plain.digest != measured.digest  # a calculator with units is another one than a calculator without
+    assert PythonCalculator.from_definition(stored(measured.definition())) == measured
     assert restore(made.kind, stored(made.parameters()), made.notes(), [MAS]).schema["dist"].unit == "pc"
     for wrong in ({"z": "pc"}, {"dist": 5}):
         with pytest.raises(CalculatorError, match="expected the unit of an output as text"):
-            PythonCalculator.of(photo_z, **options, units=wrong)
+            PythonCalculator.of(example.photo_z, **options, units=wrong)
 
 
 def test_definitions_are_restored_without_astropy():

@@ -28,9 +28,17 @@ def convert_to_arrow(table: object) -> Any:  # noqa: ANN401 - pyarrow has no typ
     Raises
     ------
     BaseFilesError
-        If the table is none of these, or a column holds values that Spark cannot hold.
+        If the table is none of these, or a column holds values that Spark cannot hold. Also for a DataFrame of Spark:
+        it exports a stream of Arrow, but only after it has collected all its rows into this process.
     """
     import pyarrow as pa  # noqa: PLC0415 - it takes a while to import
+
+    if any(is_loaded_instance(table, module, "DataFrame") for module in _SPARK_FRAMES):
+        raise BaseFilesError(
+            "a Spark DataFrame is no table in memory: all its rows would be collected into this process",
+            hint="write it to files and pass their folder: frame.write.parquet(folder); "
+            "or pass frame.toPandas(), if it is small",
+        )
 
     try:
         if is_loaded_instance(table, "astropy.table", "Table"):
@@ -52,6 +60,9 @@ def convert_to_arrow(table: object) -> Any:  # noqa: ANN401 - pyarrow has no typ
         raise BaseFilesError(f"the table cannot be ingested: {error}", hint=_CONVERT) from error
     return _simplify_table(converted)
 
+
+_SPARK_FRAMES = ("pyspark.sql", "pyspark.sql.connect.dataframe", "pyspark.sql.classic.dataframe")
+"""The modules of Spark's DataFrames; a class is loaded from them only if the caller has imported pyspark."""
 
 _CONVERT = "convert the column to numbers, text or arrays of one type"
 
