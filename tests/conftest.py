@@ -3,6 +3,7 @@
 ``pytest --regenerate`` (``make golden``) rewrites them; they are never edited by hand.
 """
 
+import gc
 import os
 import shutil
 import signal
@@ -18,6 +19,7 @@ from hypothesis import settings
 
 from provenn.processes import make_process_mark, read_mark_state
 from provenn.spark import engine
+from tests.shared_statements import shared_statements  # noqa: F401 - a fixture of all tests
 from tests.template_archives import (  # noqa: F401 - fixtures of many rooms
     postgres,
     postgres_archive,
@@ -83,8 +85,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
     No machine is too slow: neither Hypothesis nor a client of HTTP fails for the time that something takes. Each Java
     that a test starts compiles quickly rather than well, which halves what a short Spark takes. Files of tests are held
-    in memory, where there is room: SQLite waits for a disk after each transaction.
+    in memory, where there is room: SQLite waits for a disk after each transaction. Python looks for no garbage while
+    tests are collected: half of the time of collecting went into that, in every process, and nothing is thrown away.
     """
+    gc.disable()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile all of provenn anew
     sys.dont_write_bytecode = False
     memory = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own there
@@ -129,6 +133,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             wanted = function._hypothesis_internal_use_settings
             fewer = max(min(wanted.max_examples, FEWEST), wanted.max_examples // 3)
             function._hypothesis_internal_use_settings = settings(wanted, max_examples=fewer)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from now on, but never again among the thousands of tests, which stay until the end."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
