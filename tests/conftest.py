@@ -17,8 +17,9 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
-from provenn.processes import make_process_mark, read_mark_state
+from provenn.processes import make_process_mark
 from provenn.spark import engine
+from tests.leftovers import MEMORY, remove_leftovers
 from tests.shared_statements import shared_statements  # noqa: F401 - a fixture of all tests
 from tests.template_archives import (  # noqa: F401 - fixtures of many rooms
     postgres,
@@ -85,18 +86,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
     No machine is too slow: neither Hypothesis nor a client of HTTP fails for the time that something takes. Each Java
     that a test starts compiles quickly rather than well, which halves what a short Spark takes. Files of tests are held
-    in memory, where there is room: SQLite waits for a disk after each transaction. Python looks for no garbage while
-    tests are collected: half of the time of collecting went into that, in every process, and nothing is thrown away.
+    in memory, where there is room: SQLite waits for a disk after each transaction.
     """
-    gc.disable()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile all of provenn anew
     sys.dont_write_bytecode = False
-    memory = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own there
-    if config.option.basetemp is None and memory.is_dir() and shutil.disk_usage(memory).free > ROOM:
-        for folder in memory.glob("provenn-tests-*"):
-            if read_mark_state(folder.name) == "gone":  # whoever made it was killed
-                shutil.rmtree(folder, ignore_errors=True)
-        config.option.basetemp = memory / f"provenn-tests-{make_process_mark()}"
+    if config.option.basetemp is None and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
+        remove_leftovers()
+        config.option.basetemp = MEMORY / f"provenn-tests-{make_process_mark()}"
         config.add_cleanup(lambda: shutil.rmtree(config.option.basetemp, ignore_errors=True))
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     settings.register_profile("provenn", settings.get_profile(settings.get_current_profile_name()), deadline=None)
@@ -105,6 +101,21 @@ def pytest_configure(config: pytest.Config) -> None:
         setattr(httpx.get.__kwdefaults__["timeout"], timeout, LIMIT)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Look for no garbage while tests are collected, and afterwards not among them: they stay until the end.
+
+    Half of the time of collecting went into that, in every process.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -133,13 +144,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             wanted = function._hypothesis_internal_use_settings
             fewer = max(min(wanted.max_examples, FEWEST), wanted.max_examples // 3)
             function._hypothesis_internal_use_settings = settings(wanted, max_examples=fewer)
-
-
-def pytest_collection_finish() -> None:
-    """Look for garbage from now on, but never again among the thousands of tests, which stay until the end."""
-    gc.collect()
-    gc.freeze()
-    gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
