@@ -89,6 +89,7 @@ lock: $(STAMP) ## regenerate constraints.txt from pyproject.toml: 10 s
 	$(BIN)/uv pip compile --quiet --no-header --no-annotate --universal --all-extras \
 	    --python-version 3.11 --upgrade pyproject.toml -o constraints.txt
 
-clean: ## remove what the targets above made: 2 s
+clean: ## remove what the targets above made, and what killed tests left in memory: 2 s
+	PYTHONPATH=src $(PYTHON) -m tests.leftovers
 	rm -rf $(VENV) docs/_build .benchmarks .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis \
 	    .screenshots provenn-demo sbom.json

@@ -3,6 +3,7 @@
 ``pytest --regenerate`` (``make golden``) rewrites them; they are never edited by hand.
 """
 
+import gc
 import os
 import shutil
 import signal
@@ -16,8 +17,10 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
-from provenn.processes import make_process_mark, read_mark_state
+from provenn.processes import make_process_mark
 from provenn.spark import engine
+from tests.leftovers import MEMORY, remove_leftovers
+from tests.shared_statements import shared_statements  # noqa: F401 - a fixture of all tests
 from tests.template_archives import (  # noqa: F401 - fixtures of many rooms
     postgres,
     postgres_archive,
@@ -87,12 +90,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile all of provenn anew
     sys.dont_write_bytecode = False
-    memory = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own there
-    if config.option.basetemp is None and memory.is_dir() and shutil.disk_usage(memory).free > ROOM:
-        for folder in memory.glob("provenn-tests-*"):
-            if read_mark_state(folder.name) == "gone":  # whoever made it was killed
-                shutil.rmtree(folder, ignore_errors=True)
-        config.option.basetemp = memory / f"provenn-tests-{make_process_mark()}"
+    if config.option.basetemp is None and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
+        remove_leftovers()
+        config.option.basetemp = MEMORY / f"provenn-tests-{make_process_mark()}"
         config.add_cleanup(lambda: shutil.rmtree(config.option.basetemp, ignore_errors=True))
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     settings.register_profile("provenn", settings.get_profile(settings.get_current_profile_name()), deadline=None)
@@ -101,6 +101,21 @@ def pytest_configure(config: pytest.Config) -> None:
         setattr(httpx.get.__kwdefaults__["timeout"], timeout, LIMIT)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Look for no garbage while tests are collected, and afterwards not among them: they stay until the end.
+
+    Half of the time of collecting went into that, in every process.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -68,6 +68,9 @@ WATCHED = tuple(
     )
 )
 
+SPARK = "local[1]"
+"""The Spark of all works that need one."""
+
 Step = Callable[[Archive, Path], object]
 State = dict[str, Any]
 
@@ -259,7 +262,7 @@ def work_on(work: Work, folder: Path, start: int, say: Callable[[object], None],
 
     archive = None
     if work.spark:  # it takes long to start, and what is watched comes after
-        archive = opened(folder, spark="local[1]")
+        archive = opened(folder, spark=SPARK)
         archive["stars"].head(1)
     sys.settrace(trace)
     with archive or opened(folder) as archive:
@@ -295,9 +298,9 @@ def forked(work: Work, folder: Path, limit: int | None, delay: float | None) -> 
     return [json.loads(line) for line in lines if line.endswith(("}", *"0123456789"))], os.WIFSIGNALED(status)
 
 
-def spawned(name: str, folder: Path, limit: int | None, delay: float | None, start: int = 0) -> tuple[list[Any], bool]:
-    """As `forked`, but in a process of its own, with a Spark of its own; and in one that starts later."""
-    command = [sys.executable, "-m", "tests.crashes", "child", name, str(folder), str(start), str(limit or 0)]
+def spawned(name: str, folder: Path, limit: int | None, delay: float | None) -> tuple[list[Any], bool]:
+    """As `forked`, but in a process that is started anew, with a Spark of its own."""
+    command = [sys.executable, "-m", "tests.crashes", "child", name, str(folder), str(limit or 0)]
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         try:
@@ -359,12 +362,19 @@ def run(name: str, folder: Path, limit: int | None, delay: float | None) -> tupl
     return spawned(name, folder, limit, delay) if work.spark else forked(work, folder, limit, delay)
 
 
+def run_here(name: str, folder: Path, start: int) -> list[Any]:
+    """Do the steps of a work with Spark from one on in this process, whose Spark serves all works; return its words."""
+    words: list[Any] = []
+    work_on(WORKS[name], folder, start, words.append, None)
+    return words
+
+
 def reference(name: str, template: Path, folder: Path) -> tuple[list[State], int, float]:
     """Do the work undisturbed; return what is seen before it and after each step, its lines and its seconds."""
     work = WORKS[name]
     renew(template, folder)
     started = time.monotonic()
-    said, killed = run(name, folder, None, None)
+    said, killed = (run_here(name, folder, 0), False) if work.spark else run(name, folder, None, None)
     seconds = time.monotonic() - started
     assert not killed
     with opened(folder) as archive:
@@ -398,7 +408,7 @@ def look(name: str, folder: Path, states: Sequence[State], done: int, *, again: 
     if not again:
         return
     if work.spark:
-        spawned(name, folder, None, None, done)
+        run_here(name, folder, done)
     with opened(folder) as archive:
         for step in () if work.spark else work.steps[done:]:
             step(archive, folder)
@@ -414,7 +424,7 @@ def tried(name: str, points: int, seed: int = 0) -> Tried:
 
 
 def tried_together(names: Sequence[str], points: int, seed: int = 0) -> dict[str, Tried]:
-    """Run `crash` for several pieces of work, in a process that forks one for each: importing provenn takes long."""
+    """Run `crash` for several pieces of work, in a process of their own, since to import provenn takes long."""
     command = [sys.executable, "-m", "tests.crashes", ",".join(names), str(points), str(seed)]
     limit = (LIMIT + LIMIT * points) * len(names)
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
@@ -423,20 +433,31 @@ def tried_together(names: Sequence[str], points: int, seed: int = 0) -> dict[str
     return {one["work"]: Tried(**one) for one in told}
 
 
-def child(name: str, folder: str, start: str, limit: str) -> None:
+def child(name: str, folder: str, limit: str) -> None:
     """Do some work in this process."""
-    work_on(WORKS[name], Path(folder), int(start), lambda said: print(json.dumps(said), flush=True), int(limit) or None)  # noqa: T201
+    work_on(WORKS[name], Path(folder), 0, lambda said: print(json.dumps(said), flush=True), int(limit) or None)  # noqa: T201
 
 
 def main(names: str, points: str, seed: str) -> None:
-    """Write what was tried, each piece of work in a process of its own."""
-    for name in names.split(","):
+    """Write what was tried: each piece of work in a fork of this process; then those with Spark, which share one."""
+    works = names.split(",")
+    for name in (name for name in works if not WORKS[name].spark):
         pid = os.fork()
         if pid == 0:
-            print(json.dumps(crash(name, int(points), int(seed)).__dict__), flush=True)  # noqa: T201
+            _write_attempt(name, points, seed)
             return
         if os.waitpid(pid, 0)[1]:
             sys.exit(f"of {name}")
+    with_spark = [name for name in works if WORKS[name].spark]
+    if with_spark:
+        with Engine(SPARK, brief=True) as engine:
+            assert engine.session
+            for name in with_spark:
+                _write_attempt(name, points, seed)
+
+
+def _write_attempt(name: str, points: str, seed: str) -> None:
+    print(json.dumps(crash(name, int(points), int(seed)).__dict__), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -16,14 +16,19 @@ def crashes() -> dict[str, Tried]:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_process_killed_at_some_points_loses_nothing_and_leaves_nothing(crashes, name):
-    told = crashes[name]
-    assert told.killed > 1
-    assert told.lines > 100
+    assert crashes[name].killed > 1
+    assert crashes[name].lines > 100
+
+
+@pytest.fixture(scope="module")
+def crashes_with_spark() -> dict[str, Tried]:
+    """A point of each piece of work with Spark; what is not killed shares a Spark."""
+    return tried_together(SLOW, 1, seed=5)
 
 
 @pytest.mark.parametrize("name", SLOW)
-def test_a_process_with_spark_killed_at_a_point_loses_nothing_and_leaves_nothing(name):
-    assert tried(name, 1, seed=5).killed == 1
+def test_a_process_with_spark_killed_at_a_point_loses_nothing_and_leaves_nothing(crashes_with_spark, name):
+    assert crashes_with_spark[name].killed == 1
 
 
 @pytest.mark.campaign

@@ -1,4 +1,4 @@
-"""Parts of base catalogs, which later versions share: their content alone decides what they are part of."""
+"""Parts of base catalogs, which later versions share, and files that were appended: their content alone decides."""
 
 from dataclasses import replace
 
@@ -47,3 +47,48 @@ def test_only_base_catalogs_are_the_files_of_a_version():
     assert list_version_bases(verbs.concat(PART, new, overlap="first")) is None
     with pytest.raises(DefinitionError, match="only base catalogs"):
         ConcatSources.of(verbs.select(PART, "vmag < 2"), new, overlap="files")
+
+
+NEXT = base_of({"d": {9: {**ROW, "hip": 9}}}).continue_base(WHOLE.digest)
+LAST = base_of({"e": {10: {**ROW, "hip": 10}}}).continue_base(WHOLE.digest)
+
+
+def test_joined_files_have_the_attributes_and_sources_of_the_base_catalogs():
+    joined = WHOLE.join(NEXT).join(LAST)
+    assert {base.schema["vmag"].identity for base in (WHOLE, NEXT, LAST, joined)} == {WHOLE.schema["vmag"].identity}
+    assert joined.extent == WHOLE.extent | NEXT.extent | LAST.extent
+    assert joined.list_parts() == (WHOLE, NEXT, LAST) == list_version_bases(joined)
+    assert joined.find_parts([NEXT.digest]) == (NEXT,)
+    restored = Base.restored(joined.parameters(), joined.notes(), ())
+    assert (restored.digest, restored.extent) == (joined.digest, joined.extent)
+    restored.check_consistency()
+    assert joined.find_parts([NEXT.digest])[0].extent == NEXT.extent
+
+
+def test_a_part_of_appended_files_keeps_their_attributes():
+    two = base_of({"d": {9: {**ROW, "hip": 9}}, "e": {10: {**ROW, "hip": 10}}}).continue_base(WHOLE.digest)
+    part = two.take(prints_of({"d": {9: {**ROW, "hip": 9}}}), PLACE)
+    assert (part.part_of, part.origin) == (two.digest, WHOLE.digest)
+    part.check_consistency()
+    assert not part.can_join(LAST), "some of its files are gone"
+
+
+def test_nobody_can_join_other_files():
+    joined = WHOLE.join(NEXT)
+    (whole, texts), (following, others) = joined.joins
+    for lie in (
+        replace(joined, joins=((whole, others), (following, texts))),
+        replace(joined, joins=((whole, (*texts, *others)),)),
+        replace(joined, joins=((whole, texts),)),
+        replace(joined, continues=None),
+        replace(joined, joins=((LAST.digest, texts), (following, others))),
+    ):
+        with pytest.raises(DefinitionError, match="not those of the catalogs that it joins"):
+            lie.check_consistency()
+
+
+def test_files_that_are_read_differently_are_not_joined():
+    elsewhere = replace(NEXT, files=replace(NEXT.files, location="/elsewhere"))
+    assert WHOLE.can_join(NEXT)
+    assert not WHOLE.can_join(elsewhere)
+    assert not WHOLE.can_join(replace(NEXT, continues=None)), "it has other attributes"

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from provenn.archive.growing import NewVersion, take_files
-from provenn.catalogs import Base, Files, list_version_bases
+from provenn.catalogs import Base, Files, list_joined_bases, list_version_bases
 from provenn.catalogs.base import make_file_label
 from provenn.criteria import parse_type
 from provenn.digests import content_digest
@@ -55,6 +55,7 @@ class Versions:
         self.versions = [self.tables[0]]
         self.sets = {}
         self.facts: list[Statement] = []
+        self._keys = {first.digest: set(self.versions[0].rows)}
         self._note_files(first, folder)
 
     def change(self, folder: Folder) -> None:
@@ -64,7 +65,7 @@ class Versions:
         kept = [part for part in (take_files(base, prints, PLACE) for base in bases) if part is not None]
         held = {text for part in kept for _, text in part.files.fingerprints}
         new = {name: rows for name, rows in folder.items() if prints[name] not in held}
-        added = base_of(new) if new else None
+        added = self._continue(base_of(new), bases[-1], new) if new else None
         by_print = {prints[name]: rows for name, rows in folder.items()}
         for part in (*kept, *([added] if added else [])):
             part.check_consistency()
@@ -78,8 +79,19 @@ class Versions:
             return
         went = sum(len(base.files.fingerprints) for base in bases) - sum(len(part.files.fingerprints) for part in kept)
         version = NewVersion(earlier, tuple(kept), added, len(new), went).define()
+        for base in list_joined_bases(version):
+            base.check_consistency()
+            self._note(Table(base, _joined(by_print[text] for _, text in base.files.fingerprints)))
         self.versions.append(Table(version, _joined(folder.values())))
         self._note(self.versions[-1])
+
+    def _continue(self, added: Base, like: Base, new: Folder) -> Base:
+        """New files have the attributes of earlier ones unless a key of theirs ever had a value of these."""
+        keys = set(_joined(new.values()))
+        known = self._keys[like.origin]
+        added = added if keys & known else added.continue_base(like.origin)
+        self._keys.setdefault(added.origin, set()).update(keys)
+        return added
 
     def _note(self, table: Table) -> None:
         if table.catalog.digest not in {one.catalog.digest for one in self.tables}:

@@ -74,18 +74,31 @@ class BaseFilesPlace(SparkPlace):
     def compare_new_keys(self, bases: Sequence[Base], new: Base) -> int | None:
         """Check that no key of new files is NULL, occurs twice, or occurs in other files; return the number of rows.
 
-        None if a source is a row of a file, so that different files have different sources.
+        None if a source is a row of a file, so that different files have different sources. Spark is started only if
+        there are others to compare with, or very many keys.
+
+        Parameters
+        ----------
+        bases
+            The base catalogs of other files that may have the same keys.
+        new
+            The base catalog of the new files.
         """
         if new.files.row_key:
             return None
-        self.check_first_keys(new)
+        rows = self.check_first_keys(new)
+        if rows is not None and not bases:
+            self.check_bases([new])
+            return rows
         return compute_despite_damage(
             self.database, self.folder_if_known, lambda: self.pipeline().compare_new_keys(bases, new)
         )
 
-    def check_first_keys(self, base: Base) -> None:
+    def check_first_keys(self, base: Base) -> int | None:
         """Check, without Spark, that the first keys of a base catalog identify sources; see `check_first_keys`."""
-        check_first_keys(base, locate_table(self.folder, base.files) if base.files.format == GIVEN else base.files)
+        return check_first_keys(
+            base, locate_table(self.folder, base.files) if base.files.format == GIVEN else base.files
+        )
 
     def check_bases(self, bases: Iterable[Base]) -> None:
         """Check that the files or tables of base catalogs are unchanged; only tables of Spark's catalog start Spark.

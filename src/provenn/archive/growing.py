@@ -1,9 +1,11 @@
 """New versions of base catalogs that share files with the version before.
 
-A version is a base catalog, or a concatenation of the base catalogs of its files. Files with the same fingerprints have
-the same rows, so the new version consists of the earlier base catalogs, as far as their files are still there, and of a
-base catalog of the new files. Sources and values of shared files are therefore the same in both versions by definition.
-That no key occurs in two members is checked on the data, once, for what is new, and is recorded as an observed fact.
+A version consists of the base catalogs of its files. Files with the same fingerprints have the same rows, so the new
+version has the earlier base catalogs, as far as their files are still there, and a base catalog of the new files.
+Sources and values of shared files are therefore the same in both versions by definition. New files with the columns of
+earlier ones continue their attributes (`provenn.archive.continuing`). Base catalogs that are read alike, from one
+place, are joined to one; otherwise a version is a concatenation. That no key occurs twice is checked on the data, once,
+for what is new; for a concatenation it is recorded as an observed fact.
 """
 
 from __future__ import annotations
@@ -16,8 +18,19 @@ from typing import Any
 from provenn.archive import rebuilding
 from provenn.archive.concatenations import find_unproved_concatenations
 from provenn.archive.context import Context
-from provenn.catalogs import Base, Catalog, ConcatSources, DeriveAttributes, Files, SqlCalculator, list_version_bases
-from provenn.database.transactions import Writing
+from provenn.archive.continuing import check_continuation, continue_attributes
+from provenn.catalogs import (
+    Base,
+    Catalog,
+    ConcatSources,
+    DeriveAttributes,
+    Files,
+    SqlCalculator,
+    list_joined_bases,
+    list_version_bases,
+)
+from provenn.catalogs.key_ranges import have_other_keys
+from provenn.database.transactions import Reading, Writing
 from provenn.definitions import base_locations, catalog_names, catalog_store
 from provenn.errors import ArchiveBusyError, BaseFilesError, DefinitionError
 from provenn.files.file_set import EXTERNAL, GIVEN, TABLE
@@ -89,9 +102,36 @@ class NewVersion:
         """
         if self.is_same:
             return self.kept[0] if len(self.kept) == 1 and self.kept[0] == self.earlier else self.earlier
-        members = self.kept if self.added is None else (*self.kept, self.added)
+        bases = list(self.members)
+        members = _join_bases(bases if self.added is None else [*bases, self.added])
         catalogs = [_add_absent_columns(member, members[-1]) for member in members]
         return catalogs[0] if len(catalogs) == 1 else ConcatSources.of(*catalogs, overlap="files")
+
+    @property
+    def members(self) -> tuple[Base, ...]:
+        """The base catalogs of the files that both versions have, joined as in the earlier version if none is gone."""
+        if self.went or self.moved:
+            return self.kept
+        return list_joined_bases(self.earlier) or ()
+
+    @property
+    def moved(self) -> tuple[Base, ...]:
+        """The base catalogs whose files are known at another place now, or among other files, and new parts of them."""
+        earlier = {base.digest: _describe_place(base) for base in list_version_bases(self.earlier) or ()}
+        return tuple(base for base in self.kept if _describe_place(base) != earlier.get(base.digest))
+
+
+def _describe_place(base: Base) -> tuple[object, ...]:
+    return base.files.location, base.files.fingerprints, base.files.is_choice
+
+
+def _join_bases(bases: Sequence[Base]) -> list[Base]:
+    """Return base catalogs, those joined that can be; the last stays the last, or a part of it."""
+    joined: list[Base] = []
+    for base in bases:
+        place = next((place for place, other in enumerate(joined) if other.can_join(base)), None)
+        joined.append(base if place is None else joined.pop(place).join(base))
+    return joined
 
 
 def _add_absent_columns(member: Base, newest: Base) -> Catalog:
@@ -144,7 +184,7 @@ def find_new_version(
     added = None
     if new:
         files = context.workshop.inspect_files(place, names=frozenset(new), **options)
-        added = _define_added(files, bases[-1])
+        added = _define_added(context, files, kept, bases[-1])
     return NewVersion(earlier, kept, added, len(new), went)
 
 
@@ -179,7 +219,8 @@ def find_current_version(context: Context, earlier: Catalog) -> NewVersion | Non
     files = context.workshop.inspect_files(
         at, names=frozenset(new), format=like.files.format, options=_list_user_options(like.files)
     )
-    return NewVersion(earlier, tuple(kept.values()), _define_added(files, like), len(new), went)
+    added = _define_added(context, files, tuple(kept.values()), like)
+    return NewVersion(earlier, tuple(kept.values()), added, len(new), went)
 
 
 def _list_user_options(files: Files) -> dict[str, str]:
@@ -204,9 +245,10 @@ def take_files(base: Base, prints: Mapping[str, str], place: str) -> Base | None
     return base.take(present, place, is_choice=len(present) < len(prints))
 
 
-def _define_added(files: Files, like: Base) -> Base:
-    """Return the base catalog of new files, with the key and population of an earlier one."""
-    return Base.of(files, key=None if like.files.row_key else like.key, population=like.population)
+def _define_added(context: Context, files: Files, kept: Sequence[Base], like: Base) -> Base:
+    """Return the base catalog of new files, with the key and population of an earlier one of a version."""
+    added = Base.of(files, key=None if like.files.row_key else like.key, population=like.population)
+    return context.read(continue_attributes, added, kept, like)
 
 
 def append_files(context: Context, earlier: Catalog, files: Files) -> NewVersion:
@@ -237,7 +279,8 @@ def append_files(context: Context, earlier: Catalog, files: Files) -> NewVersion
         files = context.workshop.inspect_files(
             files.location, names=frozenset(new), format=files.format, options=dict(files.options)
         )
-    return NewVersion(earlier, kept, _define_added(files, bases[-1]), len(new), 0)
+    like = next((base for base in reversed(bases) if base.files.location == files.location), bases[-1])
+    return NewVersion(earlier, kept, _define_added(context, files, kept, like), len(new), 0)
 
 
 def _has_files(base: Base) -> bool:
@@ -260,7 +303,7 @@ def add_version(context: Context, name: str, version: NewVersion, *, rebuild: bo
     """
     catalog = version.define()
     if version.is_same:
-        context.write(_record_locations, version.kept)
+        context.write(_record_locations, version)
         return catalog
     rows = compare_keys(context, version)
     if rebuild is None and version.only_grew:
@@ -277,11 +320,41 @@ def compare_keys(context: Context, version: NewVersion) -> int | None:
     KeyValuesError
         If a key is NULL, or occurs twice in the files of the new version.
     """
-    return None if version.added is None else context.workshop.compare_new_keys(version.kept, version.added)
+    if version.added is None:
+        return None
+    return context.workshop.compare_new_keys(context.read(_find_near_bases, version), version.added)
 
 
-def _record_locations(writing: Writing, bases: Sequence[Base]) -> None:
-    for base in bases:
+def _find_near_bases(reading: Reading, version: NewVersion) -> list[Base]:
+    """Return the base catalogs of a version that may have keys of the new files, by what their files state.
+
+    The files of a part state nothing of their own; those of its whole hold for it as well.
+    """
+    assert version.added is not None, "there are new files"  # noqa: S101 - for the type checker
+    near: list[Base] = []
+    for member in version.members:
+        if have_other_keys(version.added, member):
+            continue
+        parts = {part.part_of or part.digest: part for part in member.list_parts()}
+        stored = base_locations.find_base_locations(reading, parts)
+        described = catalog_store.get_catalogs(reading, sorted(stored)) if stored else {}
+        for digest, part in parts.items():
+            base = described.get(digest, part)
+            if not (isinstance(base, Base) and have_other_keys(version.added, base)):
+                near.append(part)
+    return near
+
+
+def _record_locations(writing: Writing, version: NewVersion) -> None:
+    """Record where the files of base catalogs are now, if they are known at another place than before.
+
+    A joined base catalog is one more that has these files.
+    """
+    moved: list[Base] = list(version.moved)
+    if moved and isinstance(version.earlier, Base) and version.earlier.joins and not version.went:
+        prints = {name: text for base in version.kept for name, text in base.files.fingerprints}
+        moved.append(version.earlier.take(prints, version.kept[0].files.location))
+    for base in moved:
         if not catalog_store.add_catalogs(writing, base):
             base_locations.record_current_location(writing, base)
 
@@ -328,16 +401,35 @@ def write_definitions(writing: Writing, version: NewVersion, catalogs: Sequence[
     DefinitionError
         If the files of the version are not proved to share no source.
     """
-    _record_locations(writing, version.kept)
+    _record_locations(writing, version)
+    stored = base_locations.find_base_locations(writing, [base.digest for base in version.kept])
+    catalog_store.add_catalogs(writing, *(base for base in version.kept if base.digest not in stored))
     if version.added is not None:
+        check_continuation(writing, version.added, version.kept)
         catalog_store.add_catalogs(writing, version.added)
-        reason = "different files: a source is a row of a file"
         if rows is not None:
             verified_keys.record_verification(writing, version.added.digest, rows)
+    catalog = catalogs[0]
+    if isinstance(catalog, Base):
+        catalog_store.add_catalogs(writing, catalog)
+        _record_joined_keys(writing, version, catalog, rows)
+    elif version.added is not None:
+        reason = "different files: a source is a row of a file"
+        if rows is not None:
             reason = f"{rows:,} new keys compared with all others: none occurs twice"
-        others = chain(Op.OR, tuple(term(base.digest) for base in version.kept))
+        others = chain(Op.OR, tuple(term(base.digest) for base in version.members))
         observe_fact(writing, disjoint(others, version.added.digest), reason)
-    catalog_store.add_catalogs(writing, *catalogs[0].dependencies)
-    if find_unproved_concatenations(writing, catalogs[:1]):
+    catalog_store.add_catalogs(writing, *catalog.dependencies)
+    if find_unproved_concatenations(writing, [catalog]):
         raise DefinitionError("the files of the new version are not proved to share no source")
     catalog_store.add_catalogs(writing, *catalogs)
+
+
+def _record_joined_keys(writing: Writing, version: NewVersion, catalog: Base, rows: int | None) -> None:
+    """Record that the keys of joined files are verified, if those of all others are: new keys were compared."""
+    if not catalog.joins or (version.added is not None and rows is None):
+        return
+    others = version.kept if version.went else (version.earlier,)
+    counted = verified_keys.find_verified_counts(writing, [other.digest for other in others])
+    if len(counted) == len(others):
+        verified_keys.record_verification(writing, catalog.digest, sum(counted.values()) + (rows or 0))

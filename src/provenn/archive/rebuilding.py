@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from provenn.archive.questions import is_proved
-from provenn.catalogs import Catalog, cone, list_version_bases
+from provenn.catalogs import Catalog, cone, list_joined_bases
 from provenn.database.transactions import Reading, Writing
 from provenn.definitions import catalog_names, catalog_store
 from provenn.definitions.descendants import find_descendants
@@ -43,7 +43,7 @@ def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Cata
     dependents = find_descendants(writing, earlier)
     names_by_digest = _find_own_names(writing, dependents)
     old = catalog_store.get_catalogs(writing, [earlier, *names_by_digest])
-    if list_version_bases(old[earlier]) is None:
+    if list_joined_bases(old[earlier]) is None:
         hint = "choose another name, or move this name to another catalog first"
         raise CatalogNameError(f"{name} names a catalog that is made from other catalogs", hint=hint)
     if rebuild is None:
@@ -85,13 +85,13 @@ def rebuild_definitions(reading: Reading, earlier: CatalogDigest, base: Catalog)
     needed = {
         member.digest: member
         for catalog in old.values()
-        if list_version_bases(catalog) is None
+        if list_joined_bases(catalog) is None
         for member in cone(catalog)
     }
     rebuilt: dict[CatalogDigest, Catalog] = {}
     for digest in dependents:
         # An unnamed dependent matters only if a named catalog is made from it.
-        if digest in needed and list_version_bases(needed[digest]) is None:
+        if digest in needed and list_joined_bases(needed[digest]) is None:
             parts = {earlier: base, **rebuilt}
             rebuilt[digest] = _rebuild_definition(reading, needed[digest], parts, names_by_digest.get(digest, ()))
     return rebuilt

@@ -13,7 +13,7 @@ from provenn.archive import rebuilding
 from provenn.archive.context import Context
 from provenn.archive.growing import NewVersion, compare_keys, find_current_version, move_names, write_definitions
 from provenn.archive.versions import describe_files
-from provenn.catalogs import Catalog, cone, list_version_bases
+from provenn.catalogs import Catalog, cone, list_joined_bases
 from provenn.criteria import AttributeIdentity
 from provenn.data import fragments
 from provenn.database.transactions import Reading
@@ -75,13 +75,13 @@ def _list_base_names(reading: Reading) -> list[str]:
     return [
         record.name
         for record in records
-        if record.name in own and list_version_bases(catalogs[record.catalog]) is not None
+        if record.name in own and list_joined_bases(catalogs[record.catalog]) is not None
     ]
 
 
 def _refresh_name(context: Context, name: str, *, plan: bool) -> RefreshedName:
     earlier = context.read(_get_named_catalog, name)
-    if list_version_bases(earlier) is None:
+    if list_joined_bases(earlier) is None:
         raise DefinitionError(
             f"{name} is made from other catalogs", hint="refresh the base catalogs that it is made from"
         )
@@ -94,9 +94,10 @@ def _refresh_name(context: Context, name: str, *, plan: bool) -> RefreshedName:
     if not plan:
         rows = compare_keys(context, version)
         context.write(write_definitions, version, [catalog, *rebuilt.values()], rows)
+        stored = context.read(_find_stored, list(rebuilt))
         for old, new in rebuilt.items():
-            if context.read(_is_stored, old):
-                _compute(context, new)
+            if old in stored:
+                _compute(context, _limit_to_new_files(new, catalog, version) or new)
         context.write(move_names, name, version, catalog)
     return summary
 
@@ -109,7 +110,7 @@ def _summarize(
     reading: Reading, name: str, version: NewVersion, catalog: Catalog, rebuilt: dict[CatalogDigest, Catalog]
 ) -> RefreshedName:
     names = catalog_names.find_names_by_digest(reading, list(rebuilt))
-    stored = [digest for digest in rebuilt if _is_stored(reading, digest)]
+    stored = _find_stored(reading, list(rebuilt))
     return RefreshedName(
         name,
         describe_files(version.earlier, catalog),
@@ -119,12 +120,19 @@ def _summarize(
     )
 
 
-def _is_stored(reading: Reading, digest: CatalogDigest) -> bool:
-    """Return whether a fragment holds results of the calculators of a catalog."""
-    catalog = catalog_store.get_catalog(reading, digest)
-    inherited = _list_identities(_list_lineage_bases(catalog))
-    own = _list_identities([catalog]) - inherited
-    return bool(own) and bool(fragments.find_by_attributes(reading, own))
+def _find_stored(reading: Reading, digests: Sequence[CatalogDigest]) -> list[CatalogDigest]:
+    """Return the catalogs of which fragments hold results of calculators, in order."""
+    catalogs = catalog_store.get_catalogs(reading, digests) if digests else {}
+    own = {
+        digest: _list_identities([catalogs[digest]]) - _list_identities(_list_lineage_bases(catalogs[digest]))
+        for digest in digests
+    }
+    held = {
+        identity
+        for fragment in fragments.find_by_attributes(reading, set().union(*own.values()))
+        for identity in fragment.identities
+    }
+    return [digest for digest in digests if own[digest] & held]
 
 
 def _list_identities(catalogs: Sequence[Catalog]) -> set[AttributeIdentity]:
@@ -135,7 +143,29 @@ def _list_identities(catalogs: Sequence[Catalog]) -> set[AttributeIdentity]:
 
 def _list_lineage_bases(catalog: Catalog) -> list[Catalog]:
     """Return the versions of files in the lineage of a catalog."""
-    return [member for member in cone(catalog) if list_version_bases(member) is not None]
+    return [member for member in cone(catalog) if list_joined_bases(member) is not None]
+
+
+def _limit_to_new_files(rebuilt: Catalog, version: Catalog, change: NewVersion) -> Catalog | None:
+    """Return a catalog made from a version as made from the new files alone; None if that may be something else.
+
+    Sound: a catalog that selects, keeps, renames or derives row by row has, for the sources of some files, the same
+    attributes as for all of them. An attribute of the same identity has the same values, so what is computed for the
+    new files serves the whole version.
+    """
+    steps: list[Catalog] = []
+    current = rebuilt
+    while current.digest != version.digest:
+        if len(current.dependencies) != 1 or len(current.row_parents) != 1:
+            return None
+        steps.append(current)
+        (current,) = current.dependencies
+    limited: Catalog | None = change.added
+    for step in reversed(steps):
+        limited = None if limited is None else step.on([limited])
+    if limited is None or limited.schema.by_identity.keys() != rebuilt.schema.by_identity.keys():
+        return None
+    return limited
 
 
 def _compute(context: Context, catalog: Catalog) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from provenn.catalogs import Catalog as Definition
-from provenn.catalogs import list_version_bases
+from provenn.catalogs import list_joined_bases
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_names, catalog_store
 from provenn.definitions.catalog_names import NameChange
@@ -104,7 +104,7 @@ def _count(number: int) -> str:
 
 
 def _list_fingerprints(catalog: Definition) -> frozenset[str] | None:
-    bases = list_version_bases(catalog)
+    bases = list_joined_bases(catalog)
     return None if bases is None else frozenset(text for base in bases for _, text in base.files.fingerprints)
 
 

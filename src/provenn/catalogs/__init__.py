@@ -5,7 +5,12 @@ from provenn.catalogs.base import Base
 from provenn.catalogs.calculators import Calculator, PythonCalculator, SqlCalculator, calculator_from
 from provenn.catalogs.catalog import Catalog
 from provenn.catalogs.combine_attributes import CombineAttributes
-from provenn.catalogs.concat_sources import ConcatSources, differing_attributes, list_version_bases
+from provenn.catalogs.concat_sources import (
+    ConcatSources,
+    differing_attributes,
+    list_joined_bases,
+    list_version_bases,
+)
 from provenn.catalogs.cross_match import CrossMatch
 from provenn.catalogs.derive_attributes import DeriveAttributes
 from provenn.catalogs.exclude_sources import ExcludeSources
@@ -49,6 +54,7 @@ __all__ = [
     "differing_attributes",
     "facts_of",
     "key_position",
+    "list_joined_bases",
     "list_version_bases",
     "restore",
     "verbs",

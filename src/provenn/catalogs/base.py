@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Self
@@ -11,18 +11,20 @@ from typing import Self
 from provenn.catalogs.catalog import Catalog, Facts, Parameters, make_inconsistency_error
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
 from provenn.catalogs.extent import Extent, intersection, leaf
+from provenn.catalogs.extent import union as join_extents
 from provenn.catalogs.population import Population
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Attribute, Schema, make_own_identity
 from provenn.criteria import DefinedAttribute, matching_names
 from provenn.digests import CatalogDigest, content_digest
 from provenn.errors import AttributeNotFoundError, DefinitionError, KeyColumnsError
+from provenn.files.column_statistics import encode_statistics, join_statistics
 from provenn.files.columns import FileColumn
 from provenn.files.evidence import describe_basis
 from provenn.files.file_set import Files
 from provenn.files.row_keys import add_row_key
 from provenn.files.type_names import restore_type
-from provenn.logic import Statement, difference
+from provenn.logic import Statement, difference, disjoint, union
 
 __all__ = ["INGEST", "Base", "make_file_label", "parse_file_label"]
 
@@ -51,6 +53,13 @@ class Base(Catalog):
         shares. The sources and values of the files are those of that catalog. Otherwise None.
     gone
         For a part: the fingerprints of the other files of that catalog, sorted.
+    continues
+        The digest of the base catalog whose attributes these files have, if they were appended to it: no key of these
+        files is a key of any other base catalog of the archive with these attributes, so that a source has one value.
+        Otherwise None, and the attributes are new.
+    joins
+        The base catalogs whose files these are, if they were appended one after the other at one place: the digest of
+        each, with the fingerprints of its files, sorted. Otherwise empty.
     """
 
     profile = ClassProfile(word="base", shape="drum", verbs=(INGEST,), part_counts=range(0), makes_base_set=True)
@@ -59,6 +68,8 @@ class Base(Catalog):
     files: Files
     part_of: CatalogDigest | None = None
     gone: tuple[str, ...] = ()
+    continues: CatalogDigest | None = None
+    joins: tuple[tuple[CatalogDigest, tuple[str, ...]], ...] = ()
 
     @classmethod
     def of(cls, files: Files, *, key: str | Sequence[str] | None, population: str | Population) -> Self:
@@ -124,12 +135,92 @@ class Base(Catalog):
         files = self.files.take(prints, location, is_choice=is_choice)
         return replace(self, files=files, part_of=self.part_of or self.digest if gone else None, gone=tuple(gone))
 
+    @property
+    def origin(self) -> CatalogDigest:
+        """The digest of the base catalog that defines the attributes."""
+        return self.continues or self.part_of or self.digest
+
+    def continue_base(self, origin: CatalogDigest) -> Self:
+        """Return these files with the attributes of the base catalog to which they are appended.
+
+        The caller makes sure that no other base catalog with these attributes has one of the keys.
+        """
+        return replace(self, continues=origin)
+
+    def fits_columns(self, other: Base) -> bool:
+        """Return whether another base catalog has the same key and columns, with the same types and units."""
+        return (self.key, self.population, _list_column_types(self)) == (
+            other.key,
+            other.population,
+            _list_column_types(other),
+        )
+
+    def can_join(self, other: Base) -> bool:
+        """Return whether the files of this catalog and of another are read alike, from one place."""
+        return (
+            self.origin == other.origin
+            and self.part_of is None
+            and other.part_of is None
+            and _describe_reading(self.files) == _describe_reading(other.files)
+            and self.fits_columns(other)
+        )
+
+    def join(self, other: Base) -> Self:
+        """Return the base catalog of the files of this catalog and of another, which `can_join` allows."""
+        prints = {**dict(self.files.fingerprints), **dict(other.files.fingerprints)}
+        rows = (self.files.row_count, other.files.row_count)
+        files = replace(
+            self.files.take(prints, self.files.location),
+            columns=other.files.columns,
+            row_count=None if None in rows else sum(filter(None, rows)),
+            statistics=encode_statistics(
+                join_statistics([self.files.column_statistics, other.files.column_statistics])
+                if self.files.statistics and other.files.statistics
+                else {}
+            ),
+        )
+        return replace(self, files=files, continues=self.origin, joins=(*self._list_joined(), *other._list_joined()))
+
+    def list_parts(self) -> tuple[Self, ...]:
+        """Return the base catalogs that were joined, in order; this catalog alone if none were."""
+        return self.find_parts([digest for digest, _ in self.joins]) if self.joins else (self,)
+
+    def find_parts(self, digests: Collection[CatalogDigest]) -> tuple[Self, ...]:
+        """Return some of the base catalogs that were joined, by their digests, in order."""
+        names: dict[str, list[str]] = {}
+        for name, text in self.files.fingerprints:
+            names.setdefault(text, []).append(name)
+        wanted = frozenset(digests)
+        return tuple(
+            replace(
+                self,
+                files=self.files.take({name: text for text in texts for name in names[text]}, self.files.location),
+                continues=None if digest == self.continues else self.continues,
+                joins=(),
+            )
+            for digest, texts in self.joins
+            if digest in wanted
+        )
+
+    def _list_joined(self) -> tuple[tuple[CatalogDigest, tuple[str, ...]], ...]:
+        return self.joins or ((self.digest, tuple(sorted(text for _, text in self.files.fingerprints))),)
+
     def parameters(self) -> Parameters:
         """Return population, key and files; files are identified by their content."""
         identity, _ = self.files.to_json()
         types = [str(kind) for kind in self.population.key]
-        part = {"part_of": self.part_of, "gone": list(self.gone)} if self.part_of else {}  # older bases have no parts
-        return {**identity, "key": list(self.key), "population": [self.population.name, types], **part}
+        # Base catalogs of older archives have no parts, and were not appended to others.
+        part = {"part_of": self.part_of, "gone": list(self.gone)} if self.part_of else {}
+        grown = {"continues": self.continues} if self.continues else {}
+        joined = {"joins": [[digest, list(texts)] for digest, texts in self.joins]} if self.joins else {}
+        return {
+            **identity,
+            "key": list(self.key),
+            "population": [self.population.name, types],
+            **part,
+            **grown,
+            **joined,
+        }
 
     def notes(self) -> Parameters:
         """Return the location, fingerprints and descriptions of the files."""
@@ -142,21 +233,42 @@ class Base(Catalog):
         population = Population(name, tuple(map(restore_type, types)))
         files = Files.from_json(parameters, notes)
         return cls(
-            population, tuple(parameters["key"]), files, parameters.get("part_of"), tuple(parameters.get("gone", ()))
+            population,
+            tuple(parameters["key"]),
+            files,
+            parameters.get("part_of"),
+            tuple(parameters.get("gone", ())),
+            parameters.get("continues"),
+            tuple((digest, tuple(texts)) for digest, texts in parameters.get("joins", ())),
         )
 
     def check_consistency(self) -> None:
         """Make sure that a part shares its files with the catalog that it names.
 
         The content decides: the fingerprints of both sets of files, with the rest of the definition, give the digest of
-        that catalog. So nobody can give the values of one file to the sources of another.
+        that catalog. So nobody can give the values of one file to the sources of another. The same holds for the
+        catalogs that were joined.
         """
+        if self.joins:
+            self._check_joined()
         if self.part_of is None and not self.gone:
             return
         prints = {**dict(self.files.fingerprints), **{f"/gone/{number}": text for number, text in enumerate(self.gone)}}
         whole = replace(self, files=self.files.take(prints, self.files.location), part_of=None, gone=())
         if not self.gone or not self.files.agrees() or whole.digest != self.part_of:
             raise make_inconsistency_error("its files are not a part of the files of the catalog that it names")
+
+    def _check_joined(self) -> None:
+        own = sorted(text for _, text in self.files.fingerprints)
+        listed = sorted(text for _, texts in self.joins for text in texts)
+        is_sound = self.part_of is None and self.continues is not None and len(self.joins) > 1
+        if (
+            not is_sound
+            or own != listed
+            or not self.files.agrees()
+            or [part.digest for part in self.list_parts()] != [digest for digest, _ in self.joins]
+        ):
+            raise make_inconsistency_error("its files are not those of the catalogs that it joins")
 
     @classmethod
     def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement | None:  # noqa: ARG003
@@ -171,7 +283,9 @@ class Base(Catalog):
         key: list[str] = parameters["key"]
         columns = (
             DefinedAttribute(
-                make_own_identity(parameters.get("part_of") or digest, column), restore_type(kind), nullable
+                make_own_identity(parameters.get("continues") or parameters.get("part_of") or digest, column),
+                restore_type(kind),
+                nullable,
             )
             for column, kind, nullable in parameters["columns"]
             if column not in key
@@ -186,8 +300,12 @@ class Base(Catalog):
     def facts_of(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest], parameters: Parameters) -> Facts:  # noqa: ARG003
         """Return, for a part, that it has the sources of the whole outside the files that are gone.
 
-        Sound: a key occurs once in the files of the whole, so a source is in one of its files.
+        For joined files: that they have the sources of the joined catalogs, which share none. Sound: a key occurs once
+        in the files of a base catalog, so a source is in one of its files.
         """
+        joined = [part for part, _ in parameters.get("joins", ())]
+        if joined:
+            return (union(digest, *joined), disjoint(*joined)), ()
         whole = parameters.get("part_of")
         if whole is None:
             return (), ()
@@ -229,6 +347,8 @@ class Base(Catalog):
         return Schema(tuple(map(self._make_attribute, self.files.columns)))
 
     def _build_extent(self) -> Extent:
+        if self.joins:
+            return join_extents(leaf(digest) for digest, _ in self.joins)
         if self.part_of is None:
             return leaf(self.digest)
         gone = (~leaf(make_file_label(self.part_of, text)) for text in self.gone)
@@ -237,12 +357,22 @@ class Base(Catalog):
     def _make_attribute(self, column: FileColumn) -> Attribute:
         descriptions = (column.unit, column.description, column.ucd)
         if column.name not in self.key:
-            identity = make_own_identity(self.part_of or self.digest, column.name)
+            identity = make_own_identity(self.origin, column.name)
             return Attribute(column.name, identity, column.type, column.nullable, *descriptions)
         # A row without a key is no source.
         position = self.key.index(column.name)
         kind = self.population.key[position]
         return Attribute(column.name, self.population.key_identity(position), kind, False, *descriptions)
+
+
+def _list_column_types(base: Base) -> list[tuple[str, str, bool, str]]:
+    """Return what must be the same in files with the same attributes: names, types, NULLs and units of columns."""
+    return [(column.name, str(column.type), column.nullable, column.unit) for column in base.files.columns]
+
+
+def _describe_reading(files: Files) -> tuple[object, ...]:
+    """Return what must be the same in files that are read together."""
+    return files.format, files.options, files.partitions, files.location, files.row_key, files.basis, files.was_late
 
 
 _FILE = re.compile(r"file\(([0-9a-f]{64}), ([0-9a-f]{64})\)")

@@ -25,7 +25,14 @@ from provenn.errors import AttributeConflictError, DefinitionError
 from provenn.hints import Hint
 from provenn.logic import Statement, disjoint, union
 
-__all__ = ["ConcatSources", "Overlap", "differing_attributes", "find_shared_attributes", "list_version_bases"]
+__all__ = [
+    "ConcatSources",
+    "Overlap",
+    "differing_attributes",
+    "find_shared_attributes",
+    "list_joined_bases",
+    "list_version_bases",
+]
 
 Overlap = Literal["first", "disjoint", "files"]
 """Why a source has one value though members define an attribute differently: the first member that holds the source
@@ -117,8 +124,7 @@ class ConcatSources(Catalog):
     @property
     def bases(self) -> tuple[Base, ...] | None:
         """The base catalogs whose files make up a version; None for any other concatenation."""
-        candidates = map(_find_member_base, self.members)
-        bases = tuple(base for base in candidates if base is not None)
+        bases = tuple(base for base in map(_find_member_base, self.members) if base is not None)
         return bases if self.overlap == "files" and len(bases) == len(self.members) else None
 
     def _define_anew(self) -> Catalog:
@@ -221,11 +227,20 @@ def _find_member_base(member: Catalog) -> Base | None:
     return member if isinstance(member, Base) else None
 
 
-def list_version_bases(catalog: Catalog) -> tuple[Base, ...] | None:
-    """Return the base catalogs that make up a version of a base; None for a catalog made from others."""
+def list_joined_bases(catalog: Catalog) -> tuple[Base, ...] | None:
+    """Return the base catalogs that make up a version of a base, joined as they are; None for any other catalog."""
     if isinstance(catalog, Base):
         return (catalog,)
     return catalog.bases if isinstance(catalog, ConcatSources) else None
+
+
+def list_version_bases(catalog: Catalog) -> tuple[Base, ...] | None:
+    """Return the base catalogs that make up a version of a base; None for a catalog made from others.
+
+    Files that were appended one after the other are one base catalog each, also where they are joined.
+    """
+    bases = list_joined_bases(catalog)
+    return None if bases is None else tuple(part for base in bases for part in base.list_parts())
 
 
 def differing_attributes(*members: Catalog) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from provenn.catalogs.base import Base
+from provenn.criteria.types import INTEGRAL
 from provenn.errors import BaseFilesError, KeyValuesError, ProvennError
 from provenn.files.file_set import Files
 from provenn.files.listing import File
@@ -18,6 +19,8 @@ __all__ = ["KeyCount", "check_first_keys", "format_key", "make_key_error"]
 _SAMPLE = 1_000_000
 _BATCH = 1 << 16
 _SHOWN = 5
+_EXACT = ("date", "string")
+"""Types whose values are equal in Spark only if they are equal in Arrow, besides whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,16 @@ def format_key(values: Sequence[object]) -> str:
     return str(values[0]) if len(values) == 1 else f"({', '.join(map(str, values))})"
 
 
-def check_first_keys(base: Base, files: Files) -> None:
+def check_first_keys(base: Base, files: Files) -> int | None:
     """Check the keys of the first rows of Parquet files, to find most bad keys before Spark starts.
 
-    Every error is certain: values equal in Arrow are equal in Spark. The absence of an error proves nothing. Formats
-    other than Parquet are not checked.
+    Every error is certain: values equal in Arrow are equal in Spark. Formats other than Parquet are not checked.
+
+    Returns
+    -------
+    int or None
+        The number of rows, if all keys were read and are whole numbers, dates or texts, which are equal in Spark only
+        if they are equal in Arrow. None if the absence of an error proves nothing.
 
     Parameters
     ----------
@@ -100,7 +108,7 @@ def check_first_keys(base: Base, files: Files) -> None:
         If a key is NULL, or occurs twice.
     """
     if files.format != "parquet" or files.row_key or any("." in name for name in base.key):
-        return
+        return None
     import pyarrow as pa  # noqa: PLC0415 - it takes a while to import
 
     batches, rows = [], 0
@@ -112,9 +120,16 @@ def check_first_keys(base: Base, files: Files) -> None:
     try:
         count = _count_keys(pa.concat_tables(batches)) if batches else None
     except pa.ArrowNotImplementedError:  # a type without comparison in Arrow
-        return
+        return None
     if count is not None and (count.nulls or count.repeated):
         raise make_key_error(base, count, f"among the first {_format_number(rows)} rows, " if rows >= _SAMPLE else "")
+    is_exact = (
+        rows < _SAMPLE
+        and not files.options  # options may give values another meaning
+        and not set(base.key) & set(files.partitions)
+        and all(kind in INTEGRAL or kind.name in _EXACT for kind in base.population.key)
+    )
+    return rows if is_exact else None
 
 
 def _count_keys(keys: Any) -> KeyCount:  # noqa: ANN401 - pyarrow has no types

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Select, func, insert, select
 from provenn.batches import split_batches
 from provenn.catalogs.catalog import Catalog
 from provenn.criteria import AttributeIdentity
-from provenn.database.tables import attributes, schemas
+from provenn.database.tables import attributes, catalogs, schemas
 from provenn.database.transactions import Reading
 from provenn.digests import CatalogDigest, content_digest
 from provenn.people.visibility import filter_visible, is_visible
@@ -24,6 +24,8 @@ __all__ = [
     "add_schemas",
     "compute_schema_digest",
     "count_schema_attributes",
+    "find_bases_with_attribute",
+    "find_definers_of_extent",
     "find_definitions_by_identity",
     "find_definitions_by_name",
     "find_names_by_identity",
@@ -135,12 +137,27 @@ def find_definitions_by_identity(reading: Reading, identity: AttributeIdentity) 
     return _read_visible_definitions(reading, _DEFINITIONS.where(attributes.c.identity == identity))
 
 
+def find_definers_of_extent(reading: Reading, identity: AttributeIdentity, extent: str) -> list[CatalogDigest]:
+    """Return the digests of the visible catalogs that define an attribute and have an extent, by its digest."""
+    query = _DEFINITIONS.join(catalogs, catalogs.c.digest == attributes.c.catalog)
+    query = query.where(attributes.c.identity == identity, catalogs.c.extent == extent)
+    return [definition.catalog for definition in _read_visible_definitions(reading, query)]
+
+
 def _read_visible_definitions(
     reading: Reading, query: Select[CatalogDigest, str, AttributeIdentity], *, by_person: bool = False
 ) -> list[AttributeDefinition]:
     definitions = [AttributeDefinition(*row) for row in reading.connection.execute(query)]
     visible = filter_visible(reading, {definition.catalog for definition in definitions}, by_person=by_person)
     return [definition for definition in definitions if definition.catalog in visible]
+
+
+def find_bases_with_attribute(reading: Reading, identity: AttributeIdentity) -> list[CatalogDigest]:
+    """Return the digests of the base catalogs that define an attribute, except for joined ones; for every viewer."""
+    query = select(attributes.c.catalog).join(catalogs, catalogs.c.digest == attributes.c.catalog)
+    query = query.where(attributes.c.identity == identity, catalogs.c.kind == "Base")
+    is_joined = catalogs.c.parameters.contains('"joins":[[', autoescape=True)
+    return list(reading.connection.scalars(query.where(~is_joined).order_by(attributes.c.catalog)))
 
 
 def find_names_by_identity(reading: Reading, identities: Collection[AttributeIdentity]) -> dict[AttributeIdentity, str]:

@@ -159,6 +159,8 @@ class Pipeline:
             If a key is NULL, occurs twice, or occurs in another of the catalogs.
         """
         rows = self.count_key_rows(new)
+        if not bases:
+            return rows
         what = f"comparing the keys of {new.files.location} with all others"
         with self._guard_bases(what, (*bases, new)):
             check_new_keys([(base, self.read(base)) for base in bases], new, self.read(new))

@@ -215,8 +215,13 @@ class NamedAttributes:
             return []
         digests = {definition.catalog for definition in defined}
         named_digests = catalog_names.find_names_by_digest(self.reading, digests)
+        ordered = sorted(defined, key=lambda definition: (definition.catalog not in named_digests, definition.catalog))
+        # Versions of files define the same attributes again and again: the first definition of each says what it is.
+        first = {definition.identity: definition for definition in reversed(ordered)}
+        chosen = [definition for definition in ordered if definition in first.values()]
+        digests = {definition.catalog for definition in chosen}
         self.providers.note_definitions(*catalog_store.get_catalogs(self.reading, digests).values())
-        return sorted(defined, key=lambda definition: (definition.catalog not in named_digests, definition.catalog))
+        return chosen
 
     def _make_candidates(self, defined: Iterable[AttributeDefinition]) -> dict[AttributeIdentity, Candidate]:
         """Return a candidate for the first definition of each identity."""

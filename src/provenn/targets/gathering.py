@@ -6,7 +6,7 @@ needed for any lineage.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from provenn import deadline
 from provenn.catalogs import Extent
@@ -16,14 +16,16 @@ from provenn.catalogs.match_sets import describe_match
 from provenn.criteria import AttributeIdentity
 from provenn.digests import is_catalog_label
 from provenn.targets.match_steps import Match, Matched
-from provenn.targets.scene import Scene, split_intersection
+from provenn.targets.scene import Scene, find_joined_labels, split_intersection
 from provenn.targets.sizes import is_inflated
 from provenn.targets.steps import (
     Attributes,
     Calculate,
+    Concat,
     Derive,
     FragmentScan,
     PlanStep,
+    Scan,
     Select,
     find_condition_attributes,
     walk_steps,
@@ -37,6 +39,7 @@ __all__ = [
     "gather_rows",
     "is_derivable",
     "is_evaluable",
+    "narrow_scan",
     "needs_more_calls",
 ]
 
@@ -90,14 +93,26 @@ def needs_more_calls(scene: Scene, candidate: PlanStep, step: PlanStep) -> bool:
 def find_residual_conditions(scene: Scene, extent: Extent, larger: Extent) -> list[Extent] | None:
     """Return the sets that cut an extent out of a larger extent; None if the SQL would be too long."""
     larger_parts = split_intersection(larger)
-    conditions = [
-        _simplify_within(scene, condition, larger)
-        for digest, condition in split_intersection(extent).items()
-        if digest not in larger_parts
-    ]
+    cutting = {digest: part for digest, part in split_intersection(extent).items() if digest not in larger_parts}
+    conditions = [_simplify_within(scene, condition, larger) for condition in _drop_apart(scene, cutting, larger)]
     if any(map(is_inflated, conditions)):
         return None
     return [condition for condition in conditions if not scene.lies_in(larger, condition)]
+
+
+def _drop_apart(scene: Scene, conditions: Mapping[str, Extent], larger: Extent) -> list[Extent]:
+    """Return conditions without those to be outside base sets that all share no source with a larger set.
+
+    One proof for all of them: a version has many files.
+    """
+    outside = {
+        digest: ~part
+        for digest, part in conditions.items()
+        if part.complemented and part.label is not None and _is_set(part.label)
+    }
+    if len(outside) > 1 and scene.is_proved(scene.state_disjoint(larger, union(outside.values()))):
+        return [part for digest, part in conditions.items() if digest not in outside]
+    return list(conditions.values())
 
 
 def _simplify_within(scene: Scene, condition: Extent, larger: Extent) -> Extent:
@@ -151,6 +166,7 @@ def gather_rows(scene: Scene, place: PlanStep, extent: Extent, needed: frozenset
     deadline.check()
     if not scene.lies_in(extent, place.extent):
         return None
+    place = narrow_scan(place, extent)
     conditions = find_residual_conditions(scene, extent, place.extent)
     if conditions is None or not all(map(is_evaluable, conditions)):
         return None
@@ -212,6 +228,29 @@ def _list_missing_definitions(
     for identity in sorted(needed):
         visit(identity)
     return early + late
+
+
+def narrow_scan(place: PlanStep, extent: Extent) -> PlanStep:
+    """Return a scan of joined files limited to those that may hold a source of an extent; any other step unchanged.
+
+    Sound: a source of the extent is in the scanned files, so in one of the joined base catalogs; and it is in none that
+    the extent leaves out.
+    """
+    if not isinstance(place, Scan) or not place.base.joins:
+        return place
+    joined = [digest for digest, _ in place.base.joins]
+    chosen = frozenset(joined)
+    for part in split_intersection(extent).values():
+        labels = find_joined_labels(part)
+        if labels:
+            chosen &= labels
+        elif part.complemented and part.label is not None:
+            chosen -= {part.label}
+    if not chosen or len(chosen) == len(joined):
+        return place
+    scans = tuple(map(Scan, place.base.find_parts(chosen)))
+    columns = tuple((attribute, (attribute.identity,) * len(scans)) for attribute in place.attributes.values())
+    return scans[0] if len(scans) == 1 else Concat(scans, columns, True, union(scan.extent for scan in scans))
 
 
 def _list_arguments(definition: Derive | Calculate) -> tuple[AttributeIdentity, ...]:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from operator import contains
 from typing import Literal
 
-from provenn.catalogs import Attribute, Catalog, cone, list_version_bases
+from provenn.catalogs import Attribute, Catalog, cone, list_joined_bases
 from provenn.catalogs.extent import union
 from provenn.criteria import AttributeIdentity
 from provenn.targets.fragment_homes import add_attributes, define_sources
 from provenn.targets.plan import Plan
-from provenn.targets.steps import Calculate, Concat, Derive, Fill, FragmentScan, PlanStep, find_key, walk_steps
+from provenn.targets.steps import Calculate, Concat, Derive, Fill, FragmentScan, PlanStep, Scan, find_key, walk_steps
 from provenn.targets.supplies import build_key_step
 
 __all__ = ["Keep", "KeptPart", "find_parts_to_keep", "find_parts_to_store"]
@@ -178,10 +178,11 @@ class _PartFinder:
         The files of another version of these may be gone, and a fragment is not stored if files of its catalog are.
         """
         lineage = {catalog.digest for catalog in ([] if self.plan.catalog is None else cone(self.plan.catalog))}
+        lineage |= {scan.base.digest for scan in walk_steps(step) if isinstance(scan, Scan)}
         own = [catalog for catalog in known if catalog.digest in lineage]
         home = define_sources(step.extent, own)
         if home is not None or not any(
-            list_version_bases(catalog) is not None for catalog in own if catalog.dependencies
+            list_joined_bases(catalog) is not None for catalog in own if catalog.dependencies
         ):
             return home or define_sources(step.extent, known)
         scene = self.plan.scene
@@ -195,9 +196,10 @@ class _PartFinder:
         requested = (
             {} if self.plan.catalog is None else {catalog.digest: catalog for catalog in cone(self.plan.catalog)}
         )
+        scanned = {scan.base.digest: scan.base for scan in walk_steps(step) if isinstance(scan, Scan)}
         return [
             catalog
-            for catalog in (requested | self.catalogs).values()
+            for catalog in (requested | scanned | self.catalogs).values()
             if {attribute.identity for attribute in catalog.schema.key} == key
         ]
 

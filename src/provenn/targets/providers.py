@@ -18,6 +18,7 @@ from provenn.catalogs import (
     Calculator,
     Catalog,
     cone,
+    list_joined_bases,
     verbs,
 )
 from provenn.catalogs.catalog import Derivation
@@ -195,7 +196,7 @@ class Providers:
         definers = self.find_definers(identity)
         bases = [catalog for catalog in definers if isinstance(catalog, Base)]
         if bases:
-            return bases[0]
+            return self._find_largest_version(identity) or max(bases, key=lambda base: len(base.files.fingerprints))
         derivation = self.find_derivation(identity)
         if derivation is None:
             # A catalog that only renames the attribute has it from a dependency.
@@ -219,13 +220,23 @@ class Providers:
                 return self._find_or_note(created, identity)
         return derivation
 
+    def _find_largest_version(self, identity: AttributeIdentity) -> Catalog | None:
+        """Return the version of files with the most of them that the sources are made from and that has an attribute.
+
+        Files that were appended have the attributes of earlier ones. None if the sources have it from elsewhere.
+        """
+        versions = {
+            catalog: sum(len(base.files.fingerprints) for base in bases)
+            for catalog in cone(self.sources)
+            if identity in catalog.schema.by_identity and (bases := list_joined_bases(catalog)) is not None
+        }
+        return max(versions, key=lambda catalog: versions[catalog], default=None)
+
     def _find_or_note(self, created: Catalog, identity: AttributeIdentity) -> Catalog:
         """Return a stored catalog with the attribute for the same sources, or else note the created catalog."""
-        digests = [definition.catalog for definition in attributes.find_definitions_by_identity(self.reading, identity)]
-        stored = catalog_store.get_catalogs(self.reading, digests) if digests else {}
-        for digest in digests:
-            if stored[digest].extent == created.extent:
-                return stored[digest]
+        digests = attributes.find_definers_of_extent(self.reading, identity, created.extent.digest)
+        if digests:
+            return catalog_store.get_catalog(self.reading, digests[0])
         self.note_definitions(created)
         self._created.setdefault(created.digest, created)
         return created

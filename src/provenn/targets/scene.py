@@ -19,7 +19,7 @@ from provenn.logic.terms import Op, Term, chain
 from provenn.logic.terms import nothing as no_set
 from provenn.targets.steps import Calculate, Derive, FragmentScan, PlanStep, walk_steps
 
-__all__ = ["DescribedColumn", "Scene", "split_intersection"]
+__all__ = ["DescribedColumn", "Scene", "find_joined_labels", "split_intersection"]
 
 _ALL = ~no_set
 
@@ -263,9 +263,13 @@ class Scene:
 
 
 def _describe_columns(lineage: Iterable[Catalog]) -> Iterator[tuple[str, DescribedColumn]]:
-    """Yield the columns of base catalogs with statistics, each after the term for its values."""
-    for base in lineage:
-        if isinstance(base, Base) and base.part_of is None and base.files.statistics:  # a part has the same terms
+    """Yield the columns of base catalogs with statistics, each after the term for its values.
+
+    Files that were appended have the same terms; those with the most rows come last, and describe the values best.
+    """
+    bases = [base for base in lineage if isinstance(base, Base) and base.part_of is None]  # a part has the same terms
+    for base in sorted(bases, key=lambda base: base.files.row_count or 0):
+        if base.files.statistics:
             statistics = base.files.column_statistics
             for attribute in base.schema.attributes:
                 if attribute.name in statistics and attribute.name not in base.key:
@@ -294,3 +298,11 @@ def split_intersection(extent: Extent) -> dict[str, Extent]:
     if extent.label is None and not extent.complemented:
         return {part.digest: part for part in extent.parts}
     return {extent.digest: extent}
+
+
+def find_joined_labels(extent: Extent) -> frozenset[str]:
+    """Return the labels of a set, or of the sets of a union; empty for any other extent."""
+    if extent.label is not None:
+        return frozenset() if extent.complemented else frozenset({extent.label})
+    labels = [part.label if part.complemented else None for part in extent.parts] if extent.complemented else [None]
+    return frozenset() if None in labels else frozenset(label for label in labels if label is not None)

@@ -17,7 +17,7 @@ from provenn.criteria import AttributeIdentity
 from provenn.logic import disjoint
 from provenn.targets.literal import build_step
 from provenn.targets.pruning import prune_step
-from provenn.targets.scene import Scene
+from provenn.targets.scene import Scene, find_joined_labels, split_intersection
 from provenn.targets.steps import (
     Calculate,
     Concat,
@@ -144,7 +144,15 @@ def join_supplies(scene: Scene, extent: Extent, identity: AttributeIdentity, lik
     All fragments hold the same value of an identity for a source, so any fragment may give the value.
     """
     chosen: list[PlanStep] = []
+    wanted = frozenset().union(*map(find_joined_labels, split_intersection(extent).values()))
+    covered: set[str] = set()
     for supply in find_supplies(scene, [identity], like):
+        # Files of a version are one fragment each: no proof is needed to read what no other fragment holds.
+        labels = find_joined_labels(supply.extent)
+        if labels and labels <= wanted:
+            chosen += [] if labels <= covered else [supply]
+            covered |= labels
+            continue
         held = union(member.extent for member in chosen)
         if not (scene.is_empty(extent & supply.extent) or scene.lies_in(extent & supply.extent, held)):
             chosen.append(supply)

@@ -14,6 +14,7 @@ from provenn.definitions import catalog_store, moc_files
 from provenn.definitions.attributes import compute_schema_digest, count_schema_attributes
 from provenn.digests import CatalogDigest
 from provenn.sky.moc_library import PREFIX
+from provenn.transfer.importing.continued_bases import check_continued_bases
 from provenn.transfer.importing.held_catalogs import find_held_digests
 from provenn.transfer.importing.staging import StagedDefinition, StagedFile
 from provenn.transfer.importing.taking import ImportSession, insert_missing
@@ -57,6 +58,7 @@ def take_definitions(session: ImportSession) -> int:
     else:
         published.publish(writing, held)
     catalog_store.record_unseen_definitions(session.unrestricted, _find_outside(staged, fresh))
+    check_continued_bases(session, fresh)
     return len(fresh)
 
 
