@@ -4,7 +4,14 @@ from typing import Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at, parse_pairs, write_catalog
+from provenn.cli.archives import (
+    CURRENT_FOLDER,
+    ArchivePath,
+    ReadingOptions,
+    open_archive_at,
+    parse_pairs,
+    write_catalog,
+)
 from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson
 
@@ -37,12 +44,7 @@ def append(
             show_default=False,
         ),
     ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUE", help="An option of Spark for reading the files. May be repeated.", show_default=False
-        ),
-    ] = None,
+    option: ReadingOptions = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:

@@ -13,7 +13,7 @@ from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import write_errors_as_json, write_json, write_text
 
 if TYPE_CHECKING:
-    from provenn.archive import Archive, Catalog, Description, Notice, Reason
+    from provenn.archive import Archive, Catalog, Description, Notice, Reason, Relation
     from provenn.archive.witnesses import Witness
     from provenn.knowledge.stored_facts import Fact
     from provenn.logic import Statement
@@ -25,6 +25,7 @@ __all__ = [
     "CatalogName",
     "NewName",
     "ProjectOption",
+    "ReadingOptions",
     "SparkUrl",
     "VisibilityOption",
     "catalog_data",
@@ -37,6 +38,7 @@ __all__ = [
     "parse_pairs",
     "reason_data",
     "reason_lines",
+    "relation_data",
     "write_catalog",
 ]
 
@@ -73,6 +75,15 @@ CatalogName = Annotated[
 ]
 NewName = Annotated[
     str | None, typer.Option("--name", "-n", metavar="NAME", help="A name for the new catalog.", show_default=False)
+]
+ReadingOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="KEY=VALUE",
+        help="An option of Spark for reading the files. May be repeated.",
+        show_default=False,
+    ),
 ]
 
 SparkUrl = Annotated[
@@ -282,3 +293,16 @@ def help_data(closest: Iterable[Statement], witnesses: Iterable[Witness]) -> dic
 def reason_data(reasons: Iterable[Reason]) -> list[dict[str, str]]:
     """Return a proof as JSON data."""
     return [{"statement": str(reason.statement), "because": reason.because} for reason in reasons]
+
+
+def relation_data(relation: Relation) -> dict[str, Any]:
+    """Return the relation of two catalogs as JSON data."""
+    return {
+        "left": relation.left,
+        "right": relation.right,
+        "summary": relation.summary,
+        "statement": relation.statement and str(relation.statement),
+        "reasons": reason_data(relation.reasons),
+        "caveats": list(relation.caveats),
+        "rests_on": [fact_data(fact) for fact in relation.rests_on],
+    }

@@ -9,10 +9,9 @@ from provenn.cli.archives import (
     CURRENT_FOLDER,
     ArchivePath,
     caveat_lines,
-    fact_data,
     open_archive_at,
-    reason_data,
     reason_lines,
+    relation_data,
 )
 from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
@@ -56,18 +55,7 @@ def compare(
                         {"inside": list(region.inside), "words": region.words, "state": region.state.value}
                         for region in comparison.regions
                     ],
-                    "relations": [
-                        {
-                            "left": relation.left,
-                            "right": relation.right,
-                            "summary": relation.summary,
-                            "statement": relation.statement and str(relation.statement),
-                            "reasons": reason_data(relation.reasons),
-                            "caveats": list(relation.caveats),
-                            "rests_on": [fact_data(fact) for fact in relation.rests_on],
-                        }
-                        for relation in comparison.relations
-                    ],
+                    "relations": [relation_data(relation) for relation in comparison.relations],
                     "hypercubes": [cube.tolist() for cube in comparison.hypercubes.arrays()],
                 }
             )

@@ -4,7 +4,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, open_archive_at, parse_pairs, write_catalog
+from provenn.cli.archives import (
+    CURRENT_FOLDER,
+    ArchivePath,
+    ReadingOptions,
+    open_archive_at,
+    parse_pairs,
+    write_catalog,
+)
 from provenn.cli.output import AsJson
 
 __all__ = ["ingest"]
@@ -53,12 +60,7 @@ def ingest(
             show_default=False,
         ),
     ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUE", help="An option of Spark for reading the files. May be repeated.", show_default=False
-        ),
-    ] = None,
+    option: ReadingOptions = None,
     null: Annotated[
         str | None,
         typer.Option(

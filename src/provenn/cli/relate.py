@@ -9,12 +9,11 @@ from provenn.cli.archives import (
     CURRENT_FOLDER,
     ArchivePath,
     caveat_lines,
-    fact_data,
     help_data,
     help_lines,
     open_archive_at,
-    reason_data,
     reason_lines,
+    relation_data,
 )
 from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg, write_text
@@ -61,14 +60,8 @@ def relate(
         if as_json:
             write_json(
                 {
-                    "left": relation.left,
-                    "right": relation.right,
-                    "summary": relation.summary,
-                    "statement": relation.statement and str(relation.statement),
-                    "reasons": reason_data(relation.reasons),
-                    "caveats": list(relation.caveats),
+                    **relation_data(relation),
                     **help_data(relation.closest, relation.witnesses),
-                    "rests_on": [fact_data(fact) for fact in relation.rests_on],
                     "labels": list(cubes.labels),
                     "hypercubes": [cube.tolist() for cube in cubes.arrays()],
                 }
