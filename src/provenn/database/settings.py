@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, insert, select, update
 
 from provenn.database.tables import settings
 from provenn.database.transactions import Reading, Writing
@@ -26,8 +26,9 @@ def read_setting(reading: Reading, key: str) -> str | None:
 
 def change_setting(writing: Writing, key: str, value: str) -> None:
     """Set a setting, replacing an earlier value."""
-    forget_setting(writing, key)
-    writing.connection.execute(insert(settings), {"key": key, "value": value})
+    changed = writing.connection.execute(update(settings).where(settings.c.key == key).values(value=value))
+    if not changed.rowcount:
+        writing.connection.execute(insert(settings), {"key": key, "value": value})
 
 
 def forget_setting(writing: Writing, key: str) -> bool:

@@ -120,7 +120,7 @@ def assign_name(
     existing = _find_name(writing, name)
     if existing is None:
         _require_catalog(writing, digest)
-        if writing.connection.scalar(select(names.c.name).where(names.c.name == name)) is not None:
+        if _is_taken_by_others(writing, name):
             raise CatalogNameError(f"the name {name} is taken", hint="choose another name")
         if visibility is None and project is None:
             new_visibility = read_default_visibility(writing)
@@ -323,6 +323,13 @@ def check_name(name: str) -> CatalogName:
 def _find_name(reading: Reading, name: str) -> NameRecord | None:
     row = reading.connection.execute(_NAMES.where(names.c.name == name, is_visible_name(reading))).first()
     return None if row is None else NameRecord(*row)
+
+
+def _is_taken_by_others(reading: Reading, name: str) -> bool:
+    """Return whether a name exists although the viewer does not see it; without a viewer, every name is visible."""
+    if reading.viewer is None:
+        return False
+    return reading.connection.scalar(select(names.c.name).where(names.c.name == name)) is not None
 
 
 def _require_name(reading: Reading, name: str) -> NameRecord:

@@ -39,8 +39,10 @@ class Solver:
 
     def add(self, clauses: Iterable[Iterable[int]]) -> None:
         """Add clauses."""
+        numbers, variables = self._numbers, self._variables
         self._solver.append_formula(
-            [[self._number_literal(literal) for literal in clause] for clause in clauses], no_return=True
+            [[_number_literal(literal, numbers, variables) for literal in clause] for clause in clauses],
+            no_return=True,
         )
 
     def solve(self, assumptions: Iterable[int], clock: Clock | None = None) -> bool:
@@ -53,7 +55,7 @@ class Solver:
         DeadlineError
             When the deadline of the work passed first.
         """
-        numbers = [self._number_literal(literal) for literal in assumptions]
+        numbers = [_number_literal(literal, self._numbers, self._variables) for literal in assumptions]
         if clock is None and not deadline.is_set():
             return bool(self._solver.solve(assumptions=numbers))
         if clock is None:
@@ -103,9 +105,6 @@ class Solver:
     def close(self) -> None:
         """Free the solver's memory."""
         self._solver.delete()
-
-    def _number_literal(self, literal: int) -> int:
-        return _number_literal(literal, self._numbers, self._variables)
 
 
 class WeightedSolver:
