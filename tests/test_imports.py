@@ -68,8 +68,8 @@ for line in sys.stdin:
         os.write(writing, json.dumps(sorted({name.split(".")[0] for name in sys.modules})).encode())
         os._exit(0)
     os.close(writing)
-    with os.fdopen(reading) as told:
-        print(told.read(), flush=True)
+    with os.fdopen(reading) as report:
+        print(report.read(), flush=True)
     os.wait()
 """
 # Commands that need no data, each as it is used in the archive below, and which slow packages it may load: sqlglot
@@ -200,6 +200,15 @@ def test_no_command_that_needs_no_data_imports_pyspark_or_what_else_it_can_do_wi
     assert MAY_LOAD.get(arguments[0], set()) <= packages, "it was really used"
 
 
+def test_opening_an_archive_loads_no_room_that_plans_copies_or_checks():
+    """Nor the theories of criteria: a question that needs one of them imports it then."""
+    rooms = ["targets", "transfer", "soundness", "logic.counting", "criteria.reductions", "criteria.theory.refuting"]
+    names = ", ".join(repr(f"provenn.{room}") for room in rooms)
+    code = f"from provenn.archive import open_archive\nprint('loaded', *{{{names}}} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", f"import sys\n{code}"], capture_output=True, text=True, check=True)
+    assert done.stdout == "loaded\n"
+
+
 def test_the_logic_needs_neither_typer_nor_rich():
     assert not loaded("import provenn.logic") & {"typer", "rich", "pyspark"}
 
@@ -212,7 +221,7 @@ def test_importing_the_package_costs_nothing():
 def test_every_module_says_what_it_offers_and_has_it(name):
     module = importlib.import_module(name)
     assert len(set(module.__all__)) == len(module.__all__)
-    assert [one for one in module.__all__ if not hasattr(module, one)] == []
+    assert [member for member in module.__all__ if not hasattr(module, member)] == []
     assert module.__doc__, "and what it is for"
 
 
@@ -222,4 +231,6 @@ def test_the_public_names_are_there():
     for owner, members in MEMBERS.items():
         promised = getattr(logic, owner)
         fields = getattr(promised, "__dataclass_fields__", {})
-        assert [one for one in members.split() if not hasattr(promised, one) and one not in fields] == [], owner
+        assert [member for member in members.split() if not hasattr(promised, member) and member not in fields] == [], (
+            owner
+        )

@@ -37,7 +37,7 @@ class Archive(Defining, CatalogSearch, Naming, Sharing, Calculating, Copying, Kn
     def watched(self, progress: Progress, *, notify: Notify = None) -> Archive:
         """Return this archive with other listeners for the progress of long work and for notices.
 
-        Both share the database, the store and Spark; closing one closes the other.
+        Both archives share the database, the store and Spark; closing either closes both.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ class Archive(Defining, CatalogSearch, Naming, Sharing, Calculating, Copying, Kn
     ) -> Archive:
         """Return this archive in the view of a person, recorded with all writes.
 
-        Both share the database, the store and Spark; closing one closes the other.
+        Both archives share the database, the store and Spark; closing either closes both.
 
         Parameters
         ----------

@@ -19,7 +19,6 @@ from provenn.data.given_tables import locate_table
 from provenn.files.changes import compute_current_fingerprints
 from provenn.files.file_set import GIVEN, TABLE
 from provenn.files.fingerprints import Trust
-from provenn.targets.recovering import compute_despite_damage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,6 +83,8 @@ class BaseFilesPlace(SparkPlace):
         new
             The base catalog of the new files.
         """
+        from provenn.targets.recovering import compute_despite_damage  # noqa: PLC0415 - most commands plan nothing
+
         if new.files.row_key:
             return None
         rows = self.check_first_keys(new)
@@ -123,4 +124,6 @@ class BaseFilesPlace(SparkPlace):
 
     def count_key_rows(self, base: Base) -> int:
         """Check that the key of a base catalog identifies its sources; return the number of sources."""
+        from provenn.targets.recovering import compute_despite_damage  # noqa: PLC0415 - see above
+
         return compute_despite_damage(self.database, self.folder_if_known, lambda: self.pipeline().count_key_rows(base))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from provenn.knowledge.stored_facts import Fact
-from provenn.logic.counting import Count
 from provenn.words.vocabulary import Reason, select_declared_facts
+
+if TYPE_CHECKING:
+    from provenn.logic.counting import Count
 
 __all__ = ["Bounds", "KnownCount"]
 

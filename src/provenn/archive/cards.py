@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from provenn.catalogs import Attribute, Schema
 from provenn.data.fragments import Fragment
@@ -14,7 +15,9 @@ from provenn.errors import ProvennError
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Statement
 from provenn.sizes import format_size
-from provenn.targets.planning import Request
+
+if TYPE_CHECKING:
+    from provenn.targets.planning import Request
 
 __all__ = [
     "describe_stored",

@@ -9,7 +9,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from provenn.errors import TargetError
-from provenn.targets.plan_memory import PlanMemory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from provenn.database.transactions import Database, Reading
     from provenn.spark.writing import WrittenFiles
     from provenn.targets.keeping import Keep
+    from provenn.targets.plan_memory import PlanMemory
     from provenn.words.described_plan import DescribedPlan
 
 __all__ = ["LIMIT", "Data"]
@@ -49,6 +49,8 @@ class Data(ABC):
 
     def _recall_plan(self, database: Database, make: Callable[[Reading], DescribedPlan]) -> DescribedPlan:
         """Return the plan that was made last; make it anew if the archive has changed since."""
+        from provenn.targets.plan_memory import PlanMemory  # noqa: PLC0415 - most commands plan nothing
+
         if not hasattr(self, "_plans"):
             self._plans = PlanMemory()
         return self._plans.recall(database, make)

@@ -100,7 +100,7 @@ class NewVersion:
         BaseFilesError
             If a column changed its type.
         """
-        if self.is_same:
+        if self.is_same:  # a base catalog that is the same may have a new location
             return self.kept[0] if len(self.kept) == 1 and self.kept[0] == self.earlier else self.earlier
         bases = list(self.members)
         members = _join_bases(bases if self.added is None else [*bases, self.added])
@@ -174,12 +174,12 @@ def find_new_version(
     known = [base.files for base in bases if base.files.format not in (GIVEN, TABLE, EXTERNAL)]
     if not known or read_hats(place) is not None:
         return None
-    prints = context.workshop.compute_fingerprints(place, known[-1])
-    kept = tuple(base for base in (take_files(base, prints, place) for base in bases) if base is not None)
+    fingerprints = context.workshop.compute_fingerprints(place, known[-1])
+    kept = tuple(base for base in (take_files(base, fingerprints, place) for base in bases) if base is not None)
     if not kept:
         return None
-    held = {text for base in kept for _, text in base.files.fingerprints}
-    new = {name: text for name, text in prints.items() if text not in held}
+    known_texts = {text for base in kept for _, text in base.files.fingerprints}
+    new = {name: text for name, text in fingerprints.items() if text not in known_texts}
     went = sum(len(base.files.fingerprints) for base in bases) - sum(len(base.files.fingerprints) for base in kept)
     added = None
     if new:
@@ -191,35 +191,35 @@ def find_new_version(
 def find_current_version(context: Context, earlier: Catalog) -> NewVersion | None:
     """Return the version of a base catalog with the files that are at its locations now; None if it has no files.
 
-    Files that were appended from several places are looked for in each of them. New files of only one place, the first
-    that has any, make the new version: refresh again for those of the others.
+    Files that were appended from several places are looked for in each of them. The new version gets the new files of
+    one place, the first place with new files; the next refresh adds new files of the next place.
     """
     bases = list_version_bases(earlier) or ()
     places = dict.fromkeys(base.files.location for base in bases if _has_files(base))
     kept = {base.digest: base for base in bases}
     new: dict[str, str] = {}
-    went, at = 0, ""
+    went, new_place = 0, ""
     for place in places:
         own = [base for base in bases if base.files.location == place and _has_files(base)]
-        prints = context.workshop.compute_fingerprints(place, own[0].files)
-        taken = {base.digest: take_files(base, prints, place) for base in own}
+        fingerprints = context.workshop.compute_fingerprints(place, own[0].files)
+        taken = {base.digest: take_files(base, fingerprints, place) for base in own}
         kept |= {digest: base for digest, base in taken.items() if base is not None}
         for digest in (digest for digest, base in taken.items() if base is None):
             del kept[digest]
-        held = {text for base in taken.values() if base is not None for _, text in base.files.fingerprints}
-        went += sum(len(base.files.fingerprints) for base in own) - len(held)
-        others = {name: text for name, text in prints.items() if text not in held}
+        known_texts = {text for base in taken.values() if base is not None for _, text in base.files.fingerprints}
+        went += sum(len(base.files.fingerprints) for base in own) - len(known_texts)
+        others = {name: text for name, text in fingerprints.items() if text not in known_texts}
         if others and not new:
-            new, at = others, place
+            new, new_place = others, place
     if not kept or not places:
         return None
     if not new:
         return NewVersion(earlier, tuple(kept.values()), None, 0, went)
-    like = next(base for base in bases if base.files.location == at)
+    model = next(base for base in bases if base.files.location == new_place)
     files = context.workshop.inspect_files(
-        at, names=frozenset(new), format=like.files.format, options=_list_user_options(like.files)
+        new_place, names=frozenset(new), format=model.files.format, options=_list_user_options(model.files)
     )
-    added = _define_added(context, files, tuple(kept.values()), like)
+    added = _define_added(context, files, tuple(kept.values()), model)
     return NewVersion(earlier, tuple(kept.values()), added, len(new), went)
 
 
@@ -235,20 +235,20 @@ def _is_comparable(bases: Sequence[Base], key: str | Sequence[str] | None, popul
     return is_known and newest.population.name == population and names == newest.key
 
 
-def take_files(base: Base, prints: Mapping[str, str], place: str) -> Base | None:
+def take_files(base: Base, fingerprints: Mapping[str, str], place: str) -> Base | None:
     """Return the part of a base catalog whose files are at a place; None if none is, or too many are gone."""
     own = {text for _, text in base.files.fingerprints}
-    present = {name: text for name, text in prints.items() if text in own}
+    present = {name: text for name, text in fingerprints.items() if text in own}
     gone = len(base.gone) + len(own) - len(set(present.values()))
     if not present or gone > _MOST_GONE:
         return None
-    return base.take(present, place, is_choice=len(present) < len(prints))
+    return base.take(present, place, is_choice=len(present) < len(fingerprints))
 
 
-def _define_added(context: Context, files: Files, kept: Sequence[Base], like: Base) -> Base:
+def _define_added(context: Context, files: Files, kept: Sequence[Base], model: Base) -> Base:
     """Return the base catalog of new files, with the key and population of an earlier one of a version."""
-    added = Base.of(files, key=None if like.files.row_key else like.key, population=like.population)
-    return context.read(continue_attributes, added, kept, like)
+    added = Base.of(files, key=None if model.files.row_key else model.key, population=model.population)
+    return context.read(continue_attributes, added, kept, model)
 
 
 def append_files(context: Context, earlier: Catalog, files: Files) -> NewVersion:
@@ -262,11 +262,11 @@ def append_files(context: Context, earlier: Catalog, files: Files) -> NewVersion
     bases = list_version_bases(earlier)
     if bases is None:
         raise DefinitionError(
-            "only the files of a base catalog can become more",
+            "files can only be appended to a base catalog",
             hint="append to the base catalog that it is made from",
         )
-    held = {text for base in bases for _, text in base.files.fingerprints}
-    new = {name: text for name, text in files.fingerprints if text not in held}
+    known_texts = {text for base in bases for _, text in base.files.fingerprints}
+    new = {name: text for name, text in files.fingerprints if text not in known_texts}
     kept = tuple(
         base.take(dict(base.files.fingerprints), base.files.location)
         if _has_files(base) and files.location.startswith(base.files.location)
@@ -279,8 +279,8 @@ def append_files(context: Context, earlier: Catalog, files: Files) -> NewVersion
         files = context.workshop.inspect_files(
             files.location, names=frozenset(new), format=files.format, options=dict(files.options)
         )
-    like = next((base for base in reversed(bases) if base.files.location == files.location), bases[-1])
-    return NewVersion(earlier, kept, _define_added(context, files, kept, like), len(new), 0)
+    model = next((base for base in reversed(bases) if base.files.location == files.location), bases[-1])
+    return NewVersion(earlier, kept, _define_added(context, files, kept, model), len(new), 0)
 
 
 def _has_files(base: Base) -> bool:
@@ -290,7 +290,7 @@ def _has_files(base: Base) -> bool:
 def add_version(context: Context, name: str, version: NewVersion, *, rebuild: bool | None) -> Catalog:
     """Add a new version of a base catalog, and move its name, and those of its descendants, in one transaction.
 
-    The keys of the new files are compared with all others before. Returns the catalog that has the name then.
+    First, the keys of the new files are compared with all others. Return the catalog that has the name afterwards.
 
     Raises
     ------
@@ -421,7 +421,7 @@ def write_definitions(writing: Writing, version: NewVersion, catalogs: Sequence[
         observe_fact(writing, disjoint(others, version.added.digest), reason)
     catalog_store.add_catalogs(writing, *catalog.dependencies)
     if find_unproved_concatenations(writing, [catalog]):
-        raise DefinitionError("the files of the new version are not proved to share no source")
+        raise DefinitionError("it is not proved that the files of the new version share no source")
     catalog_store.add_catalogs(writing, *catalogs)
 
 

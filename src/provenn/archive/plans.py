@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from provenn.catalogs import (
     Catalog,
@@ -13,10 +14,12 @@ from provenn.database.transactions import Database
 from provenn.definitions import catalog_names, catalog_store
 from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.knowledge.consequences import FactOrigin
-from provenn.targets.keeping import Keep
-from provenn.targets.plan import Plan
-from provenn.words.described_plan import DescribedPlan
 from provenn.words.vocabulary import SHORT, Vocabulary
+
+if TYPE_CHECKING:
+    from provenn.targets.keeping import Keep
+    from provenn.targets.plan import Plan
+    from provenn.words.described_plan import DescribedPlan
 
 __all__ = ["attach_names"]
 
@@ -37,6 +40,8 @@ def attach_names(plan: Plan, database: Database, keep: Keep, user_names: dict[Ca
     user_names
         The user's names of catalogs, by digest.
     """
+    from provenn.words.described_plan import DescribedPlan  # noqa: PLC0415 - most commands plan nothing
+
     return DescribedPlan.of(plan, _PlanNames(plan, database, user_names), keep)
 
 

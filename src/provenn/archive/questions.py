@@ -29,7 +29,6 @@ from provenn.knowledge import proofs
 from provenn.knowledge.consequences import CitedFact, TracedKnowledge, build_knowledge
 from provenn.knowledge.stored_facts import Fact, list_catalogs, read_closed_cone
 from provenn.logic import Knowledge, Relationship, Statement, World, equal
-from provenn.logic.counting import CountConflict
 from provenn.logic.terms import term
 from provenn.words.vocabulary import SHORT, SUPPOSED, Vocabulary
 
@@ -75,7 +74,7 @@ class ProvedStatement:
 def relate_catalogs(
     reading: Reading, left: CatalogDigest, right: CatalogDigest, user_names: UserNames, *, why: bool = False
 ) -> tuple[Relation, list[ProvedStatement]]:
-    """Return how two catalogs relate, and the new proofs; if asked why, also what helps where little is proved.
+    """Return how two catalogs relate, and the new proofs; with `why`, also the closest proved statement and witnesses.
 
     Raises
     ------
@@ -143,7 +142,7 @@ def _help_relation(
     summary: Summary,
     user_names: UserNames,
 ) -> Help:
-    """Return what helps to understand a relation: rows that only one of the catalogs would hold, or both."""
+    """Return rows as witnesses of a relation: rows in only one of the catalogs, or in both."""
     left, right = map(term, pair)
     if summary in ("equal", "disjoint"):
         return Help()
@@ -326,6 +325,8 @@ def translate_contradictions(reading: Reading, user_names: UserNames) -> Iterato
     try:
         yield
     except ContradictionError as error:
+        from provenn.logic.counting import CountConflict  # noqa: PLC0415 - most answers need no counts
+
         conflict = error.conflict
         counted = [count.region for count in conflict.counts] if isinstance(conflict, CountConflict) else []
         digests = {label for region in counted for label in region.labels if is_catalog_label(label)}

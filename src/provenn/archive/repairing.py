@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from provenn.archive.catalog_computing import store_catalog
 from provenn.archive.context import Context
 from provenn.archive.references import choose_name
 from provenn.definitions import catalog_store
 from provenn.errors import ProvennError
-from provenn.soundness.checking import find_problems, mend_problems
-from provenn.soundness.problems import ArchiveProblem, Progress, no_progress
+
+if TYPE_CHECKING:
+    from provenn.soundness.problems import ArchiveProblem, Progress
 
 __all__ = ["Soundness", "check_soundness"]
 
@@ -61,6 +63,9 @@ def check_soundness(
     progress: Progress | None = None,
 ) -> Soundness:
     """Check an archive; see `Archive.check`."""
+    from provenn.soundness.checking import find_problems, mend_problems  # noqa: PLC0415 - only checks need them
+    from provenn.soundness.problems import no_progress  # noqa: PLC0415 - see above
+
     database, folder = context.database, context.workshop.folder_if_known
     progress = progress or no_progress
     current_problems = tuple(find_problems(database, folder, deep=deep, audit_head=audit_head, progress=progress))

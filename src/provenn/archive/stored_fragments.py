@@ -13,7 +13,6 @@ from provenn.data.fragments import Fragment
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_names
 from provenn.knowledge.stored_facts import Fact, get_facts
-from provenn.targets.storing import store_fragments
 from provenn.words.vocabulary import SHORT, name_facts
 
 if TYPE_CHECKING:
@@ -76,6 +75,8 @@ def store_attributes(
     AttributeNotFoundError
         If the catalog has no attribute of a name.
     """
+    from provenn.targets.storing import store_fragments  # noqa: PLC0415 - most commands plan nothing
+
     identities = None if attributes is None else [catalog.schema[name].identity for name in attributes]
     requested = catalog if attributes is None else verbs.keep(catalog, attributes)
     fragment = store_fragments(pipeline, catalog, lambda: replan(requested), identities)

@@ -10,9 +10,16 @@ __all__ = ["measure_stored_share"]
 
 
 def measure_stored_share(catalog: Catalog, stored_identities: Mapping[str, frozenset[str]]) -> float:
-    """Return the share of a catalog's attributes that is stored, from 0 to 1; `stored_identities` is by extent.
+    """Return the stored share of a catalog's attributes, from 0 to 1.
 
     The key, which every fragment has, counts only if the catalog has no other attribute.
+
+    Parameters
+    ----------
+    catalog
+        The catalog.
+    stored_identities
+        The identities of the stored attributes, by the digest of the extent.
     """
     key = {attribute.identity for attribute in catalog.schema.key}
     attributes = {attribute.identity for attribute in catalog.schema.values()} - key or key

@@ -10,18 +10,17 @@ from provenn.archive.context import HasContext
 from provenn.archive.data import Data
 from provenn.archive.handle import Catalog
 from provenn.archive.new_catalogs import define_catalog
-from provenn.archive.plans import attach_names
 from provenn.archive.references import find_definitions
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_store
 from provenn.errors import TargetError, did_you_mean
 from provenn.hints import Hint
-from provenn.targets.keeping import Keep
-from provenn.targets.planning import Missing, Request, plan_request
-from provenn.words.described_plan import DescribedPlan
 
 if TYPE_CHECKING:
     from provenn.archive.workshop import Workshop
+    from provenn.targets.keeping import Keep
+    from provenn.targets.planning import Missing, Request
+    from provenn.words.described_plan import DescribedPlan
 
 __all__ = ["Target"]
 
@@ -62,6 +61,9 @@ class Target(Data):
         TargetError
             If the request cannot be answered.
         """
+        from provenn.targets.keeping import Keep  # noqa: PLC0415 - most commands plan nothing
+        from provenn.targets.planning import Missing, Request  # noqa: PLC0415 - see above
+
         for word, value, choices in (("missing", missing, get_args(Missing)), ("keep", keep, get_args(Keep))):
             if value not in choices:
                 raise TargetError(
@@ -81,6 +83,9 @@ class Target(Data):
 
     def plan(self) -> DescribedPlan:
         """Return the plan for the request, with its justification; compute and write nothing."""
+        from provenn.archive.plans import attach_names  # noqa: PLC0415 - see above
+        from provenn.targets.planning import plan_request  # noqa: PLC0415 - see above
+
         database = self._archive.context.database
 
         def make(reading: Reading) -> DescribedPlan:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from provenn.catalogs import Catalog
-from provenn.criteria.row_candidates import format_constant
 from provenn.database.transactions import Reading
 from provenn.definitions.catalog_store import get_catalogs
 from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.errors import ProvennError
 from provenn.knowledge.consequences import TracedKnowledge
-from provenn.knowledge.row_search import PossibleRow, find_row
 from provenn.logic import Knowledge, Statement, disjoint, empty, subset
 from provenn.logic.statements import And, Property, SetComparison
 from provenn.logic.terms import Op, Term, chain, term
 from provenn.words.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from provenn.knowledge.row_search import PossibleRow
 
 __all__ = ["Help", "Witness", "describe_help", "find_help"]
 
@@ -104,6 +106,8 @@ def find_help(
     further
         Further regions for which rows are sought, beside those where the statement would be false.
     """
+    from provenn.knowledge.row_search import find_row  # noqa: PLC0415 - only a question why needs rows
+
     digests = [CatalogDigest(label) for label in statement.labels]
     mentioned = {digest for fact in known.facts for digest in fact.catalogs}
     try:
@@ -123,6 +127,8 @@ def _describe_row(
     region: Term, row: PossibleRow, catalogs: Mapping[CatalogDigest, Catalog], vocabulary: Vocabulary
 ) -> Witness:
     """Return a row in the user's names."""
+    from provenn.criteria.row_candidates import format_constant  # noqa: PLC0415 - see above
+
     digests = [CatalogDigest(label) for label in region.labels]
     names = {
         identity: attribute.name
@@ -155,7 +161,7 @@ def _list_limits(catalogs: Mapping[CatalogDigest, Catalog], digests: Sequence[Ca
 
 
 def _find_closest(knowledge: Knowledge, statement: Statement, limits: Sequence[str]) -> tuple[Statement, ...]:
-    """Return statements that are proved and say nearly as much as one that is not, if there are such."""
+    """Return proved statements that come closest to a statement that is not proved."""
     match statement:
         case And(parts):
             proved = [

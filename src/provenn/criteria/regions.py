@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from provenn.criteria.atoms import Atom
 from provenn.criteria.conditions import convert_to_condition
 from provenn.criteria.conversions import convert_arguments
-from provenn.criteria.coordinates import CoordinateCuts, coordinate_facts, read_coordinate_cuts
 from provenn.criteria.domains import encode_double
 from provenn.criteria.folding import evaluate
 from provenn.criteria.nodes import Call, Condition, Constant, Node, Nulls
@@ -21,6 +21,9 @@ from provenn.logic import Statement, disjoint, subset
 from provenn.logic.terms import Op, Term, chain, nothing, term
 from provenn.sky import Moc, Region, covering, find_combinations, is_text, meeting, read_call, region_of, relation
 from provenn.sky.moc_library import parse_digest
+
+if TYPE_CHECKING:
+    from provenn.criteria.coordinates import CoordinateCuts
 
 __all__ = ["build_region_condition", "region_facts", "without_cells"]
 
@@ -91,6 +94,8 @@ def region_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
     Most pairs of many regions are far apart, and are not listed. Instead, a fact places each region in a few HEALPix
     cells, and a cell is described by the bits of its number, so that the disjointness follows.
     """
+    from provenn.criteria.coordinates import read_coordinate_cuts  # noqa: PLC0415 - most criteria name no region
+
     by_position: dict[str, dict[str, Region]] = {}
     known = list(atoms)
     for atom in known:
@@ -142,6 +147,8 @@ def _relate_to_coordinates(
     by_position: Mapping[str, Mapping[str, Region]], cuts: CoordinateCuts
 ) -> Iterator[Statement]:
     """Yield the facts about regions and ranges of coordinates, separately for each position."""
+    from provenn.criteria.coordinates import coordinate_facts  # noqa: PLC0415 - see above
+
     for position, regions in by_position.items():
         yield from coordinate_facts(position, regions, cuts, exactly=len(regions) <= _PAIRWISE_LIMIT)
 

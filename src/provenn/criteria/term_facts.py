@@ -13,22 +13,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from provenn import deadline
 from provenn.criteria.atoms import Atom, ConditionSets
-from provenn.criteria.calls import list_functions
 from provenn.criteria.domains import INFINITY
 from provenn.criteria.expansion import MOST_PARTS, limit_expansion
 from provenn.criteria.listed import choose_list_side
 from provenn.criteria.nodes import ColumnNode, Condition, Junction, Leaf, Node
-from provenn.criteria.periodic_facts import periodic_facts
 from provenn.criteria.ranges import Ranges
-from provenn.criteria.reductions import ESTIMATES, REDUCTIONS
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.schema import AttributeIdentity, DefinedAttribute
-from provenn.criteria.substitution import substitute_columns
-from provenn.criteria.text_facts import text_facts
 from provenn.criteria.writing import CANONICAL, identities_in, write
 from provenn.errors import CriterionError
 from provenn.logic import Statement, equal, subset
@@ -42,7 +37,6 @@ FindAttribute = Callable[[AttributeIdentity], DefinedAttribute | None]
 
 _ATTRIBUTE = re.compile(r"`((?:[^`]|``)*)`")
 _FUNCTION = re.compile(r"([a-z][a-z0-9_ ]*)\(")
-_FUNCTIONS = frozenset(["compare", *list_functions()])
 _LONGEST_TERM = 20_000
 """The length in characters beyond which the text of a term is not read."""
 _MOST_CUTS = 10_000
@@ -91,6 +85,9 @@ def derive_term_facts(atoms: Iterable[Atom], find_attribute: FindAttribute) -> T
     find_attribute
         Returns what is known of an attribute.
     """
+    from provenn.criteria.periodic_facts import periodic_facts  # noqa: PLC0415 - most criteria compare attributes with constants
+    from provenn.criteria.text_facts import text_facts  # noqa: PLC0415 - see above
+
     all_atoms = list(atoms)
     compound = {text for text in {atom.term for atom in all_atoms} if _is_compound(text)}
     if not compound:
@@ -128,8 +125,16 @@ def _is_compound(text: str) -> bool:
     if function is None and not _ATTRIBUTE.fullmatch(text):
         return True
     if function is not None and function[1] not in REGIONS:
-        return function[1] in _FUNCTIONS
+        return function[1] in _list_functions()
     return any(":" not in identity for identity in identities_in(text))
+
+
+@cache
+def _list_functions() -> frozenset[str]:
+    """Return the names of all functions in canonical texts."""
+    from provenn.criteria.calls import list_functions  # noqa: PLC0415 - see above
+
+    return frozenset(["compare", *list_functions()])
 
 
 _Step = tuple[TermFact, Iterable[Atom]]
@@ -155,23 +160,36 @@ def _reduce_atom(atom: Atom, find_attribute: FindAttribute) -> Iterable[_Step]:
 
 def _apply_rules(atom: Atom, leaf: Leaf, terms: _TermReader) -> Iterator[_Step]:
     """Yield the facts of the first rule that applies to an atom."""
+    bounds = _find_bounds(leaf)
+    if bounds is None:
+        return
+    if bounds[0] == bounds[1]:
+        yield from _state_equality(atom, bounds[0], terms)
+        return
+    inside, around = (terms.build_set(condition) for condition in bounds)
+    if inside is not None and inside[0] != nothing:
+        yield TermFact(subset(inside[0], atom.label), atom.label, _write_condition(bounds[0])), inside[1]
+    if around is not None and around[0] != ~nothing:
+        yield TermFact(subset(atom.label, around[0]), atom.label, _write_condition(bounds[1])), around[1]
+
+
+@lru_cache(maxsize=4_096)
+def _find_bounds(leaf: Leaf) -> tuple[Condition, Condition] | None:
+    """Return, by the first rule that applies, a condition inside a leaf and a condition around it; both may be equal.
+
+    The answer depends on the leaf alone, so that later questions about the same criterion need no second search.
+    """
+    from provenn.criteria.reductions import ESTIMATES, REDUCTIONS  # noqa: PLC0415 - see above
+
     for reduce_term in REDUCTIONS:
         condition = reduce_term(leaf.term, leaf.where)
         if condition is not None:
-            yield from _state_equality(atom, condition, terms)
-            return
+            return condition, condition
     for estimate_term in ESTIMATES:
         bounds = estimate_term(leaf.term, leaf.where)
-        if bounds is not None and bounds[0] == bounds[1]:
-            yield from _state_equality(atom, bounds[0], terms)
-            return
         if bounds is not None:
-            inside, around = (terms.build_set(condition) for condition in bounds)
-            if inside is not None and inside[0] != nothing:
-                yield TermFact(subset(inside[0], atom.label), atom.label, _write_condition(bounds[0])), inside[1]
-            if around is not None and around[0] != ~nothing:
-                yield TermFact(subset(atom.label, around[0]), atom.label, _write_condition(bounds[1])), around[1]
-            return
+            return bounds
+    return None
 
 
 def _state_equality(atom: Atom, condition: Condition | None, terms: _TermReader) -> Iterator[_Step]:
@@ -220,14 +238,14 @@ class _TermReader:
         self._find_attribute = find_attribute
 
     def get_attribute(self, identity: AttributeIdentity) -> DefinedAttribute:
-        """Return an attribute; refuse one whose type is unknown."""
+        """Return an attribute; refuse an attribute of unknown type."""
         attribute = self._find_attribute(identity)
         if attribute is None:
             raise Refusal(f"the type of {identity} is not known")
         return attribute
 
     def read_term(self, text: str, label: str = "") -> Node:
-        """Return the node with a canonical text; refuse a text that is not the canonical text of what it says."""
+        """Return the node with a canonical text; refuse a text that differs from the canonical text of its node."""
         if len(text) > _LONGEST_TERM:
             raise Refusal("the term is too long")
         attributes = tuple(map(self.get_attribute, identities_in(text)))
@@ -256,6 +274,8 @@ class _TermReader:
 
     def substitute_expressions(self, leaf: Leaf) -> Condition | None:
         """Return a condition with the expressions of derived attributes in the place of these attributes."""
+        from provenn.criteria.substitution import substitute_columns  # noqa: PLC0415 - see above
+
         replaced = {}
         for identity in identities_in(write(leaf.term, CANONICAL)):
             attribute = self.get_attribute(identity)
@@ -270,6 +290,8 @@ class _TermReader:
         self, leaf: Leaf, replaced: Mapping[AttributeIdentity, AttributeIdentity]
     ) -> Condition | None:
         """Return a condition with attributes of a member in the place of the attributes of a concatenation."""
+        from provenn.criteria.substitution import substitute_columns  # noqa: PLC0415 - see above
+
         nodes: dict[AttributeIdentity, Node] = {}
         for identity, other in replaced.items():
             attribute = self.get_attribute(other)
@@ -288,7 +310,7 @@ class _TermReader:
         return sets.build_true_set(condition), sets.collect_atoms(condition).values()
 
     def _check_readable(self, condition: Condition) -> Condition | None:
-        """Return a condition if each of its terms is what its canonical text says; otherwise None.
+        """Return a condition if reading the canonical text of each term gives the term again; otherwise None.
 
         A label is its text: two different sets must never have the same text.
         """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from provenn.archive.catalog_computing import store_catalog
 from provenn.archive.handle import Catalog
 from provenn.archive.notices import Notice
 from provenn.archive.references import find_digest
@@ -15,9 +15,11 @@ from provenn.archive.target import Target
 from provenn.archive.verbs.part import ArchivePart
 from provenn.data.garbage_collection import CollectedGarbage, collect_garbage
 from provenn.people.audit_chain import AuditHead
-from provenn.soundness.problems import Progress as CheckProgress
-from provenn.targets.keeping import Keep
-from provenn.targets.planning import Missing
+
+if TYPE_CHECKING:
+    from provenn.soundness.problems import Progress as CheckProgress
+    from provenn.targets.keeping import Keep
+    from provenn.targets.planning import Missing
 
 __all__ = ["Computing"]
 
@@ -55,6 +57,8 @@ class Computing(ArchivePart):
 
     def store(self, which: Catalog | str, *, attributes: Sequence[str] | None = None) -> Stored:
         """Compute attributes of a catalog's sources, by default all, and keep them; kept attributes are reused."""
+        from provenn.archive.catalog_computing import store_catalog  # noqa: PLC0415 - most commands plan nothing
+
         catalog = self.catalog(which)
         return store_catalog(self.context, catalog.definition, catalog.name, attributes)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from provenn.archive import definition_files
-from provenn.archive.backups import back_up
 from provenn.archive.handle import Catalog
 from provenn.archive.verbs.part import ArchivePart
-from provenn.transfer.copying import CopySummary
-from provenn.transfer.importing import ImportSummary
+
+if TYPE_CHECKING:
+    from provenn.transfer.copying import CopySummary
+    from provenn.transfer.importing import ImportSummary
 
 __all__ = ["Copying"]
 
@@ -37,6 +37,8 @@ class Copying(ArchivePart):
         dict
             The number of written items of each kind.
         """
+        from provenn.archive import definition_files  # noqa: PLC0415 - only copies need them
+
         return definition_files.export_definitions(self.context.database, file, which)
 
     def import_definitions(self, file: str | PathLike[str] | BinaryIO, *, prefix: str = "") -> ImportSummary:
@@ -58,6 +60,8 @@ class Copying(ArchivePart):
         ContradictionError
             If imported facts contradict known facts; the error carries the minimal conflict.
         """
+        from provenn.archive import definition_files  # noqa: PLC0415 - see above
+
         return definition_files.import_definitions(self.context, file, prefix)
 
     def backup(
@@ -102,6 +106,8 @@ class Copying(ArchivePart):
         StoreError
             If data of the archive are damaged, and `skip_damaged` is False.
         """
+        from provenn.archive.backups import back_up  # noqa: PLC0415 - see above
+
         folder = self.context.workshop.folder if data else self.context.workshop.folder_if_known
         return back_up(
             self.context.database,

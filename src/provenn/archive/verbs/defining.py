@@ -10,7 +10,6 @@ from provenn.archive import new_catalogs
 from provenn.archive.concatenations import Order, concatenate_catalogs
 from provenn.archive.handle import Catalog
 from provenn.archive.new_catalogs import SupportsArrow
-from provenn.archive.refreshing import RefreshedName, refresh_names
 from provenn.archive.verbs.part import ArchivePart
 from provenn.catalogs import Catalog as Definition
 from provenn.files.fingerprints import Trust
@@ -18,6 +17,8 @@ from provenn.files.fingerprints import Trust
 if TYPE_CHECKING:
     import pandas as pd
     from astropy.table import Table
+
+    from provenn.archive.refreshing import RefreshedName
 
 __all__ = ["Defining"]
 
@@ -154,6 +155,8 @@ class Defining(ArchivePart):
         plan
             Whether only to say what would be done.
         """
+        from provenn.archive.refreshing import refresh_names  # noqa: PLC0415 - only a refresh plans
+
         return refresh_names(self.context, names, plan=plan)
 
     def define(self, definition: Definition, name: str | None = None) -> Catalog:

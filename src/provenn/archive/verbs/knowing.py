@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from provenn.archive import bounding, declaring, proved_answers
+from provenn.archive import proved_answers
 from provenn.archive.bounds import Bounds
 from provenn.archive.comparison import Comparison
 from provenn.archive.concatenations import list_unproved_concatenations
@@ -100,6 +100,8 @@ class Knowing(ArchivePart):
         StatementError, UnknownCatalogError, PopulationError
             If the expression is invalid, names no catalog, or catalogs of different populations.
         """
+        from provenn.archive import bounding  # noqa: PLC0415 - most questions neither count nor declare
+
         return self.context.read(bounding.bound_sources, which)
 
     def declare(
@@ -137,14 +139,20 @@ class Knowing(ArchivePart):
         VisibilityError, ProjectError
             If the visibility or the project does not exist.
         """
+        from provenn.archive import declaring  # noqa: PLC0415 - see above
+
         return declaring.declare_statement(self.context, said, reason, visibility=visibility, project=project)
 
     def retract(self, number: int, *, reason: str = "") -> Fact:
         """Retract a fact that you declared; proofs that used it are forgotten. `unproved` lists affected catalogs."""
+        from provenn.archive import declaring  # noqa: PLC0415 - see above
+
         return self.context.write(declaring.retract_fact, number, reason)
 
     def facts(self, which: Catalog | str | None = None, *, retracted: bool = False) -> Sequence[Fact]:
         """Return the facts about a catalog, or all facts, declared or observed, with names in their statements."""
+        from provenn.archive import declaring  # noqa: PLC0415 - see above
+
         return self.context.read(declaring.list_facts, which, retracted=retracted)
 
     def unproved(self) -> list[Catalog]:

@@ -30,7 +30,7 @@ class _Order(NamedTuple):
 
 
 class Ordering:
-    """Which classes of terms are below which, at one moment of a propagation.
+    """The order of the classes of terms, at one moment of a propagation.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Ordering:
         return True
 
     def _add_comparison(self, number: int) -> None:
-        """Note what a comparison says that is not NULL."""
+        """Record the order that follows from a comparison that is not NULL."""
         values = self._propagation.get_values(number)
         if values is None or values.null or not values.is_ordered:
             return

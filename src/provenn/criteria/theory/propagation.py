@@ -28,7 +28,7 @@ _MOST_STEPS: Final = 12
 
 
 class NoValueError(Exception):
-    """Some term has no value left; `reasons` are those of its values."""
+    """No value is left for a term; `reasons` say why each value was excluded."""
 
     def __init__(self, reasons: int) -> None:
         super().__init__()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from provenn import deadline
-from provenn.criteria.atoms import Atom
 from provenn.criteria.domains import Key
 from provenn.criteria.nodes import Leaf, Node
 from provenn.criteria.schema import AttributeIdentity, AttributeLike
+from provenn.criteria.theory.linked_labels import compares_terms
 from provenn.criteria.theory.ordering import Ordering
 from provenn.criteria.theory.propagation import NoValueError, Propagation
 from provenn.criteria.theory.terms import TermGraph
@@ -18,9 +19,8 @@ from provenn.criteria.theory.values import restrict_to_ranges
 from provenn.criteria.writing import CANONICAL, identities_in, write
 from provenn.errors import CriterionError
 from provenn.logic import Refutation
-from provenn.sky import FUNCTIONS as REGIONS
 
-__all__ = ["CriterionTheory", "Literal", "build_theory", "is_refuted"]
+__all__ = ["CriterionTheory", "Literal", "is_refuted"]
 
 _MOST_ROUNDS: Final = 12
 """The most rounds in which equal and ordered terms are sought, before a conjunction is taken to be possible."""
@@ -154,7 +154,7 @@ class CriterionTheory:
         for label in labels:
             groups.setdefault(find_group(min(self._columns[label])), []).append(label)
         # A question about two labels is whether one contains the other; larger groups of one attribute are possible.
-        return [group for group in groups.values() if len(labels) == 2 or any(map(_compares_terms, group))]
+        return [group for group in groups.values() if len(labels) == 2 or any(map(compares_terms, group))]
 
     def _get_leaf(self, label: str) -> Leaf | None:
         """Return the condition of a label, or None if it cannot be read."""
@@ -163,17 +163,21 @@ class CriterionTheory:
         return self._leaves[label]
 
     def _read_leaf(self, label: str) -> Leaf | None:
-        from provenn.criteria.reader import read_condition  # noqa: PLC0415 - imports sqlglot, which takes long
+        attributes = [self._find_attribute(identity) for identity in sorted(self._columns[label])]
+        known = tuple(attribute for attribute in attributes if attribute is not None)
+        return None if len(label) > _LONGEST_LABEL or len(known) < len(attributes) else _read_label(label, known)
 
-        attributes = {identity: self._find_attribute(identity) for identity in self._columns[label]}
-        known = {str(identity): attribute for identity, attribute in attributes.items() if attribute is not None}
-        if len(label) > _LONGEST_LABEL or len(known) < len(attributes):
-            return None
-        try:
-            condition = read_condition(label, known, canonical=True)
-        except CriterionError:
-            return None
-        return condition if isinstance(condition, Leaf) and write(condition, CANONICAL) == label else None
+
+@lru_cache(maxsize=4_096)
+def _read_label(label: str, attributes: tuple[AttributeLike, ...]) -> Leaf | None:
+    """Return the condition of a label over the identities of attributes, or None if it cannot be read."""
+    from provenn.criteria.reader import read_condition  # noqa: PLC0415 - imports sqlglot, which takes long
+
+    try:
+        condition = read_condition(label, {attribute.identity: attribute for attribute in attributes}, canonical=True)
+    except CriterionError:
+        return None
+    return condition if isinstance(condition, Leaf) and write(condition, CANONICAL) == label else None
 
 
 def _keep_tightest(literals: Mapping[str, Literal]) -> dict[str, Literal]:
@@ -205,29 +209,3 @@ def _find_minimal(labels: Sequence[str], refutes: Callable[[Sequence[str]], bool
         if size == 1:
             return kept
         size //= 2
-
-
-def _compares_terms(label: str) -> bool:
-    """Return whether a condition depends on attributes in several places, and is not a region."""
-    if label.count("`") <= 2:  # most labels name a single attribute
-        return False
-    return len(_COLUMN.findall(label)) > 1 and label.partition("(")[0] not in REGIONS
-
-
-def build_theory(
-    atoms: Iterable[Atom], find_attribute: Callable[[AttributeIdentity], AttributeLike | None]
-) -> CriterionTheory | None:
-    """Return the theory of the atoms that can have consequences beyond `order_facts`, or None if there are none.
-
-    Parameters
-    ----------
-    atoms
-        The atoms of any number of criteria.
-    find_attribute
-        Returns an attribute by its identity, or None if its type is unknown. An atom with such an attribute is ignored.
-    """
-    labels = list(dict.fromkeys(atom.label for atom in atoms))
-    linked = {identity for label in labels if _compares_terms(label) for identity in identities_in(label)}
-    if not linked:
-        return None
-    return CriterionTheory((label for label in labels if not linked.isdisjoint(identities_in(label))), find_attribute)
