@@ -146,7 +146,7 @@ class Catalog(ABC):
 
     @classmethod
     def new_attributes_of(cls, digest: CatalogDigest, parameters: Parameters) -> tuple[DefinedAttribute, ...] | None:  # noqa: ARG003
-        """Return the attributes that a definition introduces; None if only its whole lineage tells them."""
+        """Return the attributes that a definition introduces; None if they depend on the whole lineage."""
         return ()
 
     def required_statement(self) -> Statement | None:
@@ -156,9 +156,9 @@ class Catalog(ABC):
     def check_consistency(self) -> None:
         """Make sure that everything in a restored definition follows from its words and its dependencies.
 
-        A definition also holds what follows from its own words, so that nobody needs to parse them again: the set of a
-        criterion, the types of expressions. The digest covers both, and so vouches for neither: whoever writes the
-        definition could have a proof rest on another set than Spark selects.
+        A definition stores the user's words and, to save parsing, the consequences of these words: the set of a
+        criterion, the types of expressions. The digest covers both, so it cannot show that they agree. A forged
+        definition could otherwise base a proof on another set than Spark selects.
 
         Raises
         ------

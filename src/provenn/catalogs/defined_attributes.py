@@ -82,7 +82,7 @@ class DefinedAttributes:
             self._attributes[attribute.identity] = None
 
     def _add_schema(self, digest: CatalogDigest) -> None:
-        """Add the attributes of a catalog that nobody has told yet, and those that they are pieced together from."""
+        """Add the attributes of a catalog that are missing, and the attributes of which they are pieced together."""
         try:
             stack = list(self._restore(digest).schema.attributes)
         except (ProvennError, LookupError):

@@ -65,7 +65,7 @@ class DeriveAttributes(Derivation):
         raise CalculatorError(f"expected a calculator, got {calculator!r}")
 
     def check_consistency(self) -> None:
-        """Make sure that the types of SQL expressions are those that the expressions have."""
+        """Make sure that the stored types of SQL expressions are the types of these expressions."""
         if not isinstance(self.calculation, Expressions):
             return
         parsed = self.calculation.parse_expressions(self.parent.schema)

@@ -1,8 +1,8 @@
 """The pieces of attributes that are calculated, row by row, from attributes in pieces.
 
-A source has the value of the first member that holds it. A calculation that looks at one row gives this source what it
-gives for the member's own attributes. So the result is in pieces as well: in each member, the attribute that the same
-calculation gives there. The identity of the result does not change by that; but what is stored for a member serves.
+A source has the value of the first member that holds it. A calculation that looks at one row has the same result
+for this source as on the member's own attributes. So the result is in pieces as well: in each member, the result of the
+same calculation there. The identity of the result stays the same, but values stored for a member can be reused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Options of exchanged definitions, which anybody may have written."""
+"""Options of exchanged definitions, from untrusted files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sets that a match on the sky defines, and no criterion: which they are, and what they are called.
+"""The sets that a match on the sky defines, and their labels.
 
 Only the match decides whether a source or a pair is in one of these sets; the row does not. Known without matching:
 sets of the same term are nested by radius.

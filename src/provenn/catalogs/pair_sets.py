@@ -214,7 +214,7 @@ def _rename_columns(atom: Atom, names: Mapping[AttributeIdentity, AttributeIdent
 
 
 def _nest_nearest(atoms: Iterable[Atom]) -> Iterator[Statement]:
-    """Yield that nearest pairs are close, and that those close within a smaller radius are the nearest within it."""
+    """Yield that nearest pairs are close, and that nearest pairs within a smaller radius stay the nearest."""
     by_term: dict[str, list[Atom]] = {}
     for atom in atoms:
         if atom.inside:

@@ -54,7 +54,7 @@ def facts_of(kind: str, digest: CatalogDigest, dependencies: Sequence[CatalogDig
 
 
 def new_attributes_of(kind: str, digest: CatalogDigest, parameters: Parameters) -> tuple[DefinedAttribute, ...] | None:
-    """Return the attributes that a stored definition introduces; None if only its whole lineage tells them.
+    """Return the attributes that a stored definition introduces; None if they depend on the whole lineage.
 
     Raises
     ------

@@ -72,7 +72,7 @@ def build_element_at(whole: Node, key: Node) -> Node:
 
 
 def _build_value(whole: Node, key: Node, nested: NestedType) -> Node:
-    """Return the value of a key in a map; NULL for a key that is not there."""
+    """Return the value of a key in a map; NULL for an absent key."""
     kind, value = nested.parts
     if not kind.scalar or kind in (FLOAT, DOUBLE):
         raise Refusal(f"keys of the type {kind} are not supported", "keys are texts, whole numbers, dates or times")

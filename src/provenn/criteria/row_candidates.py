@@ -1,4 +1,4 @@
-"""Values to try in the search for a row on which criteria differ: the cuts, and what lies beside and between them."""
+"""Values to try in the search for a row on which criteria differ: the cuts, and values beside and between the cuts."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def text_facts(atoms: Iterable[Atom], read_term: ReadTerm) -> Iterator[Statement
 
 
 def _relate_tests(functions: _Functions) -> Iterator[Statement]:
-    """Yield which suffixes and contained texts imply others, and which suffixes exclude each other."""
+    """Yield the implications between suffixes and contained texts, and the suffixes that exclude each other."""
     by_tested: dict[Node, tuple[dict[str, str], dict[str, str]]] = {}
     for label, (_, node) in functions.items():
         match node:

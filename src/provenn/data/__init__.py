@@ -1,3 +1,3 @@
-"""The data that an archive keeps: fragments, given tables and conversions; who reads, computes and deletes them."""
+"""The data that an archive keeps: fragments, given tables and conversions; reading, computing and deleting these."""
 
 __all__: list[str] = []

@@ -312,7 +312,7 @@ def record_use(writing: Writing, numbers: Collection[int]) -> None:
 def pin_fragments(database: Database, numbers: Collection[int]) -> Iterator[frozenset[int]]:
     """Keep fragments from being deleted while the body runs; yield the numbers of the usable fragments.
 
-    The others were dropped before they could be pinned. A read-only archive cannot be pinned: if the owner drops a
+    Fragments that were dropped before the pin are left out. A read-only archive cannot be pinned: if the owner drops a
     fragment meanwhile, reading the fragment fails.
     """
     if database.read_only:

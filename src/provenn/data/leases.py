@@ -1,4 +1,4 @@
-"""Leases: which run computes which attributes now. Other runs with the same need wait, and then read the stored values.
+"""Leases: a run holds a lease while it computes attributes. Other runs that need them wait, and read the stored values.
 
 A lease is taken in an exclusive transaction: exactly one of several competing runs gets the lease. A lease expires soon
 unless a thread of the living process renews the lease. So a run waits for a living process, and only briefly for a

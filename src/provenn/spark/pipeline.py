@@ -151,7 +151,7 @@ class Pipeline:
             )
 
     def compare_new_keys(self, bases: Sequence[Base], new: Base) -> int:
-        """Verify the keys of a base catalog, and compare them with those of others; return the number of its rows.
+        """Verify the keys of a base catalog, and compare them with the keys of others; return the number of rows.
 
         Raises
         ------

@@ -84,7 +84,7 @@ def _explain_unread_fragments(reading: Reading, wanted: Collection[AttributeIden
 def _find_namesakes(reading: Reading, before: PlanStep, lineage: Sequence[Catalog]) -> frozenset[AttributeIdentity]:
     """Return the identities of stored attributes named like the row-wise calculated attributes of a plan.
 
-    Some of them may consist of the calculated attributes: those of a concatenation with more or other members.
+    An attribute of a concatenation with more or other members may consist of the calculated attributes.
     """
     names = {
         output.name

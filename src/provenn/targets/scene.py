@@ -196,7 +196,7 @@ class Scene:
         return scene.keep_fragments(fragments)
 
     def keep_fragments(self, fragments: Iterable[FragmentScan]) -> Scene:
-        """Return the scene with some of its fragments; what caches say of the others is forgotten."""
+        """Return the scene with some of its fragments; cached results about the other fragments are dropped."""
         return replace(self, fragments=tuple(fragments), views={}, supplies={}, supply_statements={})
 
     def lies_in(self, extent: Extent, other: Extent) -> bool:

@@ -224,7 +224,7 @@ def _limit_to_member(
 
 
 def _are_apart(scene: Scene, pieces: tuple[AttributePiece, ...]) -> bool:
-    """Return whether the members of a version are proved to share no source: one proof for all its attributes."""
+    """Return whether the members of a version are proved to share no source; the proof serves all attributes."""
     return pieces[0].is_apart and scene.is_proved(disjoint(*(scene.build_term(piece.extent) for piece in pieces)))
 
 

@@ -82,7 +82,7 @@ class FairQueue(Generic[T]):
         self._served = self._served - Counter([person])
 
     def detach(self, person: str) -> None:
-        """Make room for other people while abandoned work of a person goes on; it still counts for that person."""
+        """Make room for other people while abandoned work of a person goes on; the work still counts for the person."""
         self.finish(person)
         self._detached[person] += 1
 

@@ -136,7 +136,7 @@ class TargetJob:
 
 @dataclass(slots=True)
 class _Work:
-    """A job with its file, its function and its stop signal."""
+    """A job with the file, the function and the stop signal for the work."""
 
     job: TargetJob
     path: Path

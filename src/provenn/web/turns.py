@@ -62,7 +62,7 @@ class Turns:
         self._queue: FairQueue[asyncio.Future[None]] = FairQueue(self._limits.at_once, self._limits.per_client)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request when it is its turn."""
+        """Answer a request when its turn comes."""
         if scope["type"] != "http" or scope["path"].startswith("/static/"):
             await self._app(scope, receive, send)
             return

@@ -87,7 +87,7 @@ class _Resolved:
 
 
 class _Counting:
-    """One question: its counts by literal, its proofs, and their explanation."""
+    """The state of a question: counts by literal, proofs, and explanations of the proofs."""
 
     def __init__(self, knowledge: Knowledge, region: Term, counts: Iterable[Count]) -> None:
         self._knowledge, self._region = knowledge, region
@@ -242,7 +242,7 @@ class _Counting:
         return -factor if multipliers.sign < 0 else factor
 
     def _find_count(self, row: Row, factor: Fraction) -> Count:
-        """Return the known count that a factor uses; a supposed one, or a claimed one, by its bounds."""
+        """Return the known count that a factor uses; a supposed or claimed count is identified by its bounds."""
         region = self._terms.get(row.literal, nothing)
         low, high = self._lows.get(row.literal, (None, None))[0], self._highs.get(row.literal)
         known = low if factor > 0 else high

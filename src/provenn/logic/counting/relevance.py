@@ -21,9 +21,9 @@ _MOST_OF_A_KIND: Final = 6
 def order_rows(reasoner: Reasoner, question: int, rows: Sequence[Row]) -> list[Row]:
     """Return the rows, the most relevant first.
 
-    First come the operands of the question; then the smallest sets that may contain it, the largest that may lie in it,
-    and the largest that may be what the smallest superset holds besides; then all others, by their distance in the
-    graph.
+    First come the operands of the question. Then come the smallest sets that may contain the question, the largest sets
+    that may lie in it, and the largest sets that may be the rest of the smallest superset. All other rows follow, by
+    their distance in the graph.
     """
     graph = reasoner.graph
     reasoner.simulation.refresh()

@@ -213,7 +213,7 @@ def _find_containing(
 ) -> list[int]:
     """Find the literals with all objects of each literal; return the literals with unfit objects.
 
-    A theory, if there is one, is asked about invented objects; the solver has asked it about the others.
+    A theory, if present, is asked about invented objects; the solver has asked the theory about all other objects.
     """
     width, copies = len(objects), len(objects[0][1])
     mask = (1 << width) - 1

@@ -172,7 +172,7 @@ class FactBase:
         return True
 
     def _record_formula(self, fact_formula: Formula, number: int, *, inhabited_only: bool = False) -> None:
-        """Record the claims of a fact; if its claims of emptiness became a definition, only its other claims."""
+        """Record the claims of a fact, except claims of emptiness that became a definition."""
         parts = list(iterate_conjuncts(fact_formula))
         if not all(isinstance(part, Inhabited) for part in parts):
             self.choices.append((fact_formula, number))

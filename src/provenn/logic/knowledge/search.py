@@ -59,7 +59,7 @@ class WorldSearch:
         return result if isinstance(result, Claims) else None
 
     def conflict(self, formulas: Sequence[Formula], clock: Clock | None = None) -> list[int] | Claims:
-        """Return the numbers of formulas that cannot all be true, or if they can, claims that make them true."""
+        """Return the numbers of formulas that cannot all be true; if all can be true, claims that make them true."""
         with _Proposals(formulas) as proposals:
             while (proposal := proposals.next(clock)) is not None:
                 deadline.check()

@@ -79,7 +79,7 @@ def take_names(session: ImportSession, lines: Sequence[Line]) -> int:
 
 
 def _note_unchanged(session: ImportSession, line: Line, name: str, visibility: str, project: str | None) -> None:
-    """Note that an existing name keeps its visibility, if the file gives another one."""
+    """Note that an existing name keeps its visibility, if the visibility in the file differs."""
     ownership = read_ownership(session, line, line.content)
     if (ownership["visibility"], ownership["project"]) != (visibility, project):
         current, imported = (

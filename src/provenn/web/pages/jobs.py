@@ -58,7 +58,7 @@ def start_job(jobs: ServedJobs, asked: JobRequest, response: Response) -> Target
 
 @router.post("/api/jobs/{number}/cancel")
 def cancel_job(jobs: ServedJobs, number: str) -> TargetJob:
-    """Cancel a job; one that has ended stays as it is."""
+    """Cancel a job; a job that has ended does not change."""
     return jobs.cancel(number)
 
 
