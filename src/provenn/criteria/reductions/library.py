@@ -13,18 +13,18 @@ The values at zero, infinities and NaN are exact, as Java defines them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from provenn.criteria.conditions import build_leaf
 from provenn.criteria.domains import INFINITY, decode_number, encode_double
-from provenn.criteria.nodes import Call, Condition, Node
+from provenn.criteria.nodes import Call, Condition, Constant, Node
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.reductions.constants import evaluate_constant
 from provenn.criteria.reductions.monotone import build_interval_ranges, find_least_key
 from provenn.criteria.types import DOUBLE
 
-__all__ = ["MARGIN", "estimate_library_call"]
+__all__ = ["MARGIN", "approximate_library_call", "estimate_library_call"]
 
 MARGIN = 32
 """How many representable numbers Python's value and Java's value of a function are apart, at most."""
@@ -174,6 +174,33 @@ def estimate_library_call(term: Node, where: Ranges) -> tuple[Condition, Conditi
     inside = Ranges.union(_find_values(parts, where, -MARGIN))
     around = Ranges.union(_find_values(parts, where, MARGIN))
     return build_leaf(inner, inside), build_leaf(inner, around)
+
+
+def approximate_library_call(call: Call, arguments: Sequence[Constant]) -> Constant | None:
+    """Return the value of a call of a library function within the margin; None if it is none, or NULL.
+
+    It serves estimates alone. Java's value may differ.
+    """
+    keys = [argument.key for argument in arguments if argument.type == DOUBLE and isinstance(argument.key, int)]
+    numbers = [float(decode_number(DOUBLE, key)) for key in keys]
+    if call.type != DOUBLE or len(numbers) != len(arguments):
+        return None
+    match call.operator, numbers:
+        case "pow", [base, exponent]:
+            parts = _split_power(exponent)
+            number = base
+        case "sqrt", [number]:
+            return Constant(DOUBLE, encode_double(math.nan if number < 0 else math.sqrt(number)))
+        case name, [number] if name in _FUNCTIONS:
+            parts = _FUNCTIONS[name]
+        case _:
+            return None
+    for part in parts:
+        if encode_double(part.low) <= encode_double(number) <= encode_double(part.high):
+            if part.least == part.most or math.isnan(part.least):
+                return Constant(DOUBLE, encode_double(part.least))
+            return None if part.function is None else Constant(DOUBLE, encode_double(part.function(number)))
+    return Constant(DOUBLE, None) if call.operator in _FUNCTIONS else None
 
 
 def _split_exponential(base: float) -> list[_Part]:
