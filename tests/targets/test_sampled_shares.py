@@ -127,7 +127,7 @@ def test_what_no_sample_decides_is_guessed_as_before(base):
         base.extent, {name: keys for name, keys in sample.columns.items() if not name.endswith(":noise")}
     )
     selected = SelectSources.of(base, "flux > 1 AND noise + mag > 3")
-    scene = replace(scene_of(selected), samples=(without,), sampled_rows={}, estimates={})
+    scene = replace(scene_of(selected), samples=(without,), sampled_conditions={}, estimates={})
     alone = SelectSources.of(base, "flux > 1")
     assert estimate_rows(scene, build_step(selected)) == pytest.approx(estimate(alone) / 3, rel=0.1)
 
@@ -152,7 +152,7 @@ def test_a_sample_of_a_fragment_knows_what_no_file_holds(base):
 def test_a_sample_of_other_sources_decides_nothing(base):
     sample = RowSample(leaf("f" * 64), sample_of(base).columns)
     selected = SelectSources.of(base, "word = 'quasar'")
-    scene = replace(scene_of(selected), samples=(sample,), sampled_rows={}, estimates={})
+    scene = replace(scene_of(selected), samples=(sample,), sampled_conditions={}, estimates={})
     assert estimate_rows(scene, build_step(selected)) == pytest.approx(ROWS / 3)
 
 
@@ -160,7 +160,7 @@ def test_a_sample_of_other_sources_decides_nothing(base):
 def test_a_damaged_sample_harms_nothing(base, keys):
     selected = SelectSources.of(base, "mag < 24 AND flux + 1 < 3")
     columns = {attribute.identity: keys for attribute in base.schema.attributes}
-    scene = replace(scene_of(selected), samples=(RowSample(base.extent, columns),), sampled_rows={}, estimates={})
+    scene = replace(scene_of(selected), samples=(RowSample(base.extent, columns),), sampled_conditions={}, estimates={})
     assert 0 <= estimate_rows(scene, build_step(selected)) <= ROWS
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from provenn.catalogs import Base, Catalog, Extent, cone
@@ -14,7 +14,7 @@ from provenn.files.row_samples import SampledKeys
 from provenn.knowledge.attribute_origins import AttributeOrigins
 from provenn.targets.steps import FragmentScan
 
-__all__ = ["RowSample", "collect_samples"]
+__all__ = ["RowSample", "SampledCondition", "collect_samples"]
 
 _QUOTED = re.compile(r"`((?:[^`]|``)*)`")
 
@@ -38,6 +38,36 @@ class RowSample:
     def size(self) -> int:
         """The number of rows."""
         return len(next(iter(self.columns.values()), ()))
+
+
+class SampledCondition:
+    """A condition on the rows of a sample, evaluated as far as needed; a set of rows is a whole number in bits.
+
+    Parameters
+    ----------
+    evaluate
+        Evaluates the condition on a row: whether it is TRUE, or None where that is uncertain. None if that is known.
+    truths
+        Whether the condition is TRUE, for the first rows.
+    """
+
+    __slots__ = ("_known", "_true", "evaluate")
+
+    def __init__(self, evaluate: Callable[[int], bool | None] | None, truths: Sequence[bool] = ()) -> None:
+        self.evaluate = evaluate
+        self._known = (1 << len(truths)) - 1
+        self._true = int("".join("01"[truth] for truth in reversed(truths)) or "0", 2)
+
+    def find_true(self, rows: int) -> int:
+        """Return those of some rows for which the condition is TRUE; uncertain ones are left out."""
+        missing = rows & ~self._known
+        while missing and self.evaluate is not None:
+            lowest = missing & -missing
+            if self.evaluate(lowest.bit_length() - 1):
+                self._true |= lowest
+            missing ^= lowest
+        self._known |= rows
+        return self._true & rows
 
 
 def collect_samples(

@@ -28,17 +28,19 @@ from provenn.digests import is_catalog_label
 from provenn.errors import ProvennError
 from provenn.files.row_samples import LEAST_ROWS
 from provenn.knowledge.attribute_origins import AttributeOrigins, UnknownOrigin
-from provenn.targets.row_samples import RowSample
+from provenn.targets.row_samples import RowSample, SampledCondition
 from provenn.targets.scene import Scene, split_intersection
 
 __all__ = ["estimate_sampled_share"]
 
 _MOST_EVALUATED: Final = 256
 """On how many rows a condition is evaluated that is more than a comparison of a column with constants."""
+_FIRST_EVALUATED: Final = 16
+"""On how many rows such a condition is tried: if it is often uncertain, it is not evaluated."""
 _MOST_CONDITIONS: Final = 24
 """How many such conditions are evaluated for a plan."""
-_MOST_UNCERTAIN: Final = 0.05
-"""For which share of the rows a condition may be uncertain."""
+_MOST_UNCERTAIN: Final = 0.1
+"""For which share of these rows a condition may be uncertain."""
 _LEAST_GIVEN: Final = 32
 """How many rows of the sample must lie in a set for the sample to be limited to it."""
 
@@ -66,22 +68,20 @@ def estimate_sampled_share(
     choices = []
     for number, sample in enumerate(scene.samples):
         rows = _SampledRows(scene, number, sample)
-        decided = [part for part in parts if rows.can_decide(part)]
-        if decided and sample.size and rows.own_parts <= whole_parts.keys():
+        if sample.size and rows.own_parts <= whole_parts.keys():
+            decided = [part for part in parts if rows.can_decide(part)]
             choices.append((len(decided), len(rows.own_parts), sample.size, -number, rows, decided))
-    if not choices:
+    if not any(decided for *_, decided in choices):
         return None
     *_, rows, decided = max(choices, key=lambda choice: choice[:4])
     limits = [part for digest, part in whole_parts.items() if digest not in rows.own_parts and rows.can_decide(part)]
-    size = rows.find_size([*limits, *decided])
-    total = rows.count(limits, size)
+    total, _ = rows.measure(limits)
     is_complete = rows.sample.size < LEAST_ROWS  # then there are no other rows
     if total < (1 if is_complete else _LEAST_GIVEN):
-        limits, size = [], rows.find_size(decided)
-        total = size
-    hits = rows.count([*limits, *decided], size)
-    share = hits / total if hits or is_complete else min(estimate(decided), 1 / (2 * total))
-    return share, [part for part in parts if part not in decided]
+        limits, total = [], rows.sample.size
+    hits, least = rows.measure([*limits, *decided])
+    share = hits / total if hits or is_complete else min(estimate(decided), least / total)
+    return min(share, 1.0), [part for part in parts if part not in decided]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,51 +98,73 @@ class _SampledRows:
         return split_intersection(self.sample.extent).keys() - {everything.digest}
 
     def can_decide(self, part: Extent) -> bool:
-        """Return whether it is known which rows lie in a set."""
-        return all(self._find_rows(label) is not None for label in part.labels)
+        """Return whether it can be known which rows lie in a set."""
+        return all(self._find_condition(label) is not None for label in part.labels)
 
-    def find_size(self, parts: Iterable[Extent]) -> int:
-        """Return on how many rows all conditions of some sets were evaluated: the first of the sample."""
-        rows = [self._find_rows(label) for part in parts for label in part.labels]
-        return min([self.sample.size, *(size for _, size in filter(None, rows))])
+    def measure(self, parts: Sequence[Extent]) -> tuple[float, float]:
+        """Return about how many rows lie in all of some sets, which the sample decides; and half the least number.
 
-    def count(self, parts: Iterable[Extent], size: int) -> int:
-        """Return how many of the first rows lie in all of some sets, which the sample decides."""
-        full = (1 << size) - 1
+        Conditions that take long to evaluate are evaluated on some of the rows that all other conditions keep.
+        """
+        full = (1 << self.sample.size) - 1
+        quick = [part for part in parts if self._is_quick(part)]
+        slow = [part for part in parts if not self._is_quick(part)]
+        kept = self._intersect(quick, full)
+        count = kept.bit_count()
+        if not slow or not count:
+            return count, 0.5
+        chosen = _take_lowest_bits(kept, _MOST_EVALUATED)
+        share = self._intersect(slow, chosen).bit_count() / chosen.bit_count()
+        return count * share, count / (2 * chosen.bit_count())
 
-        def find_bits(label: str) -> int:
-            bits, _ = self._find_rows(label) or (0, 0)
-            return bits & full
+    def _intersect(self, parts: Iterable[Extent], rows: int) -> int:
+        """Return those of some rows that lie in all of some sets."""
 
-        return reduce(and_, (part.evaluate(find_bits, everything=full) for part in parts), full).bit_count()
+        def find_rows(label: str) -> int:
+            condition = self._find_condition(label)
+            return 0 if condition is None else condition.find_true(rows)
 
-    def _find_rows(self, label: str) -> tuple[int, int] | None:
-        """Return the rows in the set with a label, and how many rows were looked at; None if that is not known."""
-        known, key = self.scene.sampled_rows, (self.number, label)
+        return reduce(and_, (part.evaluate(find_rows, everything=rows) for part in parts), rows)
+
+    def _is_quick(self, part: Extent) -> bool:
+        conditions = (self._find_condition(label) for label in part.labels)
+        return all(condition is not None and condition.evaluate is None for condition in conditions)
+
+    def _find_condition(self, label: str) -> SampledCondition | None:
+        """Return the condition with a label; None if it cannot be evaluated."""
+        known, key = self.scene.sampled_conditions, (self.number, label)
         if key not in known:
             deadline.check()
-            known[key] = self._evaluate_label(label)
-        return known[key]
+            with suppress(TypeError):  # a damaged sample has keys of another type
+                known[key] = self._read_condition(label)
+        return known.setdefault(key, None)
 
-    def _evaluate_label(self, label: str) -> tuple[int, int] | None:
-        """Evaluate a condition on the rows; see `_find_rows`."""
+    def _read_condition(self, label: str) -> SampledCondition | None:
+        """Return the condition with a label, evaluated on all rows if it compares a column with constants."""
         if is_catalog_label(label):
             is_own = any(part.label == label and not part.complemented for part in self._iterate_own())
-            return ((1 << self.sample.size) - 1, self.sample.size) if is_own else None
+            return SampledCondition(None, [True] * self.sample.size) if is_own else None
         atom = self.scene.atoms.get(label)
         keys = None if atom is None else self.sample.columns.get(_read_column(atom.term))
-        with suppress(TypeError):  # a damaged sample has keys of another type
-            if atom is not None and keys is not None:
-                return _pack_truths([_holds(atom, key) for key in keys])
-            if sum(rows is not None for rows in self.scene.sampled_rows.values()) < _MOST_CONDITIONS:
-                return self._evaluate_criterion(label)
-        return None
+        if atom is not None and keys is not None:
+            return SampledCondition(None, [_holds(atom, key) for key in keys])
+        evaluate = self._build_evaluation(label)
+        if evaluate is None:
+            return None
+        first = [evaluate(place) for place in range(min(self.sample.size, _FIRST_EVALUATED))]
+        return None if first.count(None) > _MOST_UNCERTAIN * len(first) else SampledCondition(evaluate)
 
     def _iterate_own(self) -> Iterable[Extent]:
         return split_intersection(self.sample.extent).values()
 
-    def _evaluate_criterion(self, label: str) -> tuple[int, int] | None:
-        """Evaluate a criterion on some rows; None if the values of attributes or functions are not known."""
+    def _build_evaluation(self, label: str) -> Callable[[int], bool | None] | None:
+        """Return a function that evaluates a criterion on a row; None if the values of attributes are not known.
+
+        The function returns None where the value of the criterion is uncertain.
+        """
+        slow = sum(known is not None and known.evaluate is not None for known in self.scene.sampled_conditions.values())
+        if slow >= _MOST_CONDITIONS:
+            return None
         origins = AttributeOrigins.of(self.scene.lineage, self.sample.columns)
         try:
             condition = parse_criterion(label, origins.by_name, canonical=True).condition
@@ -152,9 +174,8 @@ class _SampledRows:
         if not columns.keys() <= self.sample.columns.keys():
             return None
         ordered = list(_sort_formulas(formulas, columns.keys()))
-        size = min(self.sample.size, _MOST_EVALUATED)
-        truths, uncertain = [False] * size, 0
-        for place in range(size):
+
+        def evaluate(place: int) -> bool | None:
             values = {
                 identity: Constant(column.type, self.sample.columns[identity][place])
                 for identity, column in columns.items()
@@ -162,12 +183,11 @@ class _SampledRows:
             try:
                 for identity, formula in ordered:
                     values[identity] = evaluate_node(formula, values, _apply_roughly)
-                truths[place] = evaluate_condition(condition, values, _apply_roughly) is True
-            except Uncertain:
-                uncertain += 1
-                if uncertain > _MOST_UNCERTAIN * size:
-                    return None
-        return _pack_truths(truths)
+                return evaluate_condition(condition, values, _apply_roughly) is True
+            except (Uncertain, TypeError):  # a damaged sample has keys of another type
+                return None
+
+        return evaluate
 
 
 def _sort_formulas(
@@ -201,9 +221,18 @@ def _holds(atom: Atom, key: Key | None) -> bool:
     return key < atom.cut  # type: ignore[operator] # the keys of a term have a single type
 
 
-def _pack_truths(truths: Sequence[bool]) -> tuple[int, int]:
-    """Return truths as bits, the first as the lowest bit, and their number."""
-    return int("".join("01"[truth] for truth in reversed(truths)) or "0", 2), len(truths)
+def _take_lowest_bits(rows: int, most: int) -> int:
+    """Return the lowest bits of a number, at most so many.
+
+    >>> bin(_take_lowest_bits(0b1011010, 3))
+    '0b11010'
+    """
+    rest = rows
+    for _ in range(most):
+        rest &= rest - 1  # without the lowest bit
+        if not rest:
+            break
+    return rows ^ rest
 
 
 def _apply_roughly(call: Call, arguments: tuple[Constant, ...]) -> Constant:

@@ -17,7 +17,7 @@ from provenn.logic import Knowledge, Statement, disjoint, empty, equal, subset
 from provenn.logic.statements import Property, SetComparison
 from provenn.logic.terms import Op, Term, chain
 from provenn.logic.terms import nothing as no_set
-from provenn.targets.row_samples import RowSample
+from provenn.targets.row_samples import RowSample, SampledCondition
 from provenn.targets.steps import Calculate, Derive, FragmentScan, PlanStep, walk_steps
 
 __all__ = ["DescribedColumn", "Scene", "find_joined_labels", "split_intersection"]
@@ -56,8 +56,8 @@ class Scene:
         Caches of `provenn.targets.costs` and `provenn.targets.bounds`, by step signature.
     answers
         A cache of `provenn.targets.bounds`: the bounds that all counts together prove, by digest of the extent.
-    sampled_rows
-        A cache of `provenn.targets.sampled_shares`: rows of a sample in the set with a label.
+    sampled_conditions
+        A cache of `provenn.targets.sampled_shares`: conditions on a sample, by its number and label.
     views
         A cache of `provenn.targets.supplies`: views of members of stored concatenations.
     supplies, supply_statements
@@ -79,7 +79,7 @@ class Scene:
     costs: dict[tuple[int, frozenset[AttributeIdentity]], float] = field(default_factory=dict, repr=False)
     bounds: dict[int, tuple[int, int | None]] = field(default_factory=dict, repr=False)
     answers: dict[str, tuple[int, int | None]] = field(default_factory=dict, repr=False)
-    sampled_rows: dict[tuple[int, str], tuple[int, int] | None] = field(default_factory=dict, repr=False)
+    sampled_conditions: dict[tuple[int, str], SampledCondition | None] = field(default_factory=dict, repr=False)
     views: dict[tuple[int, tuple[CatalogDigest, ...], int], PlanStep | None] = field(default_factory=dict, repr=False)
     supplies: dict[object, list[PlanStep]] = field(default_factory=dict, repr=False)
     supply_statements: dict[object, tuple[Statement, ...]] = field(default_factory=dict, repr=False)
