@@ -1,11 +1,11 @@
 """Estimates of functions that a mathematical library computes: logarithms, exponentials, powers, trigonometry.
 
 Their values are not correctly rounded. Java promises that a value lies within an ulp of the exact one (2.5 ulps for
-hyperbolic functions; Spark divides two logarithms for ``log2``), Python's library within a few. Both together are
-fewer than 16 ulps, so that the two values lie fewer than 32 representable numbers apart, also where the ulp doubles.
-The exact function is monotone in parts. So if Python's value at a number is 32 numbers below an end of a range, Java's
-value lies below the end at this number and at all numbers on its lower side, and likewise above. A bisection with
-Python's function, which need not be monotone itself, finds such numbers close to the end.
+hyperbolic functions; Spark divides two logarithms for ``log2`` and ``log``), Python's library within a few. Both
+together are fewer than 16 ulps, so that the two values lie fewer than 32 representable numbers apart, also where the
+ulp doubles. The exact function is monotone in parts. So if Python's value at a number is 32 numbers below an end of a
+range, Java's value lies below the end at this number and at all numbers on its lower side, and likewise above. A
+bisection with Python's function, which need not be monotone itself, finds such numbers close to the end.
 
 The values at zero, infinities and NaN are exact, as Java defines them.
 """
@@ -125,6 +125,18 @@ _FUNCTIONS: dict[str, list[_Part]] = {
         _at(math.inf, math.inf),
         _at(math.nan, math.nan),
     ],
+    "atanh": [
+        _at(-1.0, -math.inf),
+        _Part(
+            math.nextafter(-1, 0),
+            math.nextafter(1, 0),
+            -math.inf,
+            math.inf,
+            lambda value: 0.5 * (math.log1p(value) - math.log1p(-value)),
+        ),
+        _at(1.0, math.inf),
+        *_OUTSIDE_ONE,
+    ],
     "degrees": _of_all(lambda value: value * 57.29577951308232),
     "radians": _of_all(lambda value: value * 0.017453292519943295),
     "asin": [_Part(-1.0, 1.0, -_MORE_THAN_HALF_PI, _MORE_THAN_HALF_PI, math.asin), *_OUTSIDE_ONE],
@@ -156,6 +168,11 @@ _FUNCTIONS: dict[str, list[_Part]] = {
 def estimate_library_call(term: Node, where: Ranges) -> tuple[Condition, Condition] | None:
     """Estimate a function of one term that a library computes, or a power with a constant."""
     match term:
+        case Call("log", (base, inner)):
+            constant = evaluate_constant(base)
+            if constant is None or not isinstance(constant.key, int):
+                return None
+            parts = _split_logarithm(float(decode_number(constant.type, constant.key)))
         case Call("pow", (base, exponent)):
             first, second = evaluate_constant(base), evaluate_constant(exponent)
             if bool(first) == bool(second):
@@ -189,6 +206,8 @@ def approximate_library_call(call: Call, arguments: Sequence[Constant]) -> Const
         case "pow", [base, exponent]:
             parts = _split_power(exponent)
             number = base
+        case "log", [base, number]:
+            parts = _split_logarithm(base)
         case "sqrt", [number]:
             return Constant(DOUBLE, encode_double(math.nan if number < 0 else math.sqrt(number)))
         case name, [number] if name in _FUNCTIONS:
@@ -201,6 +220,18 @@ def approximate_library_call(call: Call, arguments: Sequence[Constant]) -> Const
                 return Constant(DOUBLE, encode_double(part.least))
             return None if part.function is None else Constant(DOUBLE, encode_double(part.function(number)))
     return Constant(DOUBLE, None) if call.operator in _FUNCTIONS else None
+
+
+def _split_logarithm(base: float) -> list[_Part]:
+    """Return the parts of ``log(base, x)``; none for bases at or below zero, for 1, and for infinities and NaN."""
+    if not 0 < base < math.inf or base == 1:
+        return []
+    divisor = math.log(base)
+    return [
+        _Part(_TINY, _LARGEST, -math.inf, math.inf, lambda value: math.log(value) / divisor),
+        _at(math.inf, math.copysign(math.inf, divisor)),
+        _at(math.nan, math.nan),
+    ]
 
 
 def _split_exponential(base: float) -> list[_Part]:
