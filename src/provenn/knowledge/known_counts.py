@@ -96,7 +96,8 @@ def _count_nulls(
             yield Count(base - present, column.nulls, column.nulls, because)  # the others follow from all sources
         else:
             yield Count(base - present, 0, column.nulls, because)
-            yield Count(base & present, 0, column.rows - column.nulls, because)
+            if column.nulls:  # otherwise the rows of the files say the same
+                yield Count(base & present, 0, column.rows - column.nulls, because)
 
 
 def _state_count(digest: CatalogDigest, low: int, high: int, source: str) -> Count:
