@@ -12,6 +12,7 @@ from provenn.archive import Archive
 from provenn.data import fragments
 from provenn.database.tables import catalogs, samples
 from provenn.definitions import row_samples
+from provenn.spark.pipeline import Pipeline
 
 ROWS = 10_000
 FLUX = np.random.default_rng(3).lognormal(0, 3, ROWS)
@@ -87,3 +88,21 @@ def test_a_fragment_has_a_sample_until_it_is_dropped(archive):
         (fragment,) = fragments.all_fragments(writing)
         fragments.drop(writing, fragment.id, "no longer needed")
     assert count_samples(archive) == before
+
+
+def test_what_is_proved_small_is_not_counted_first(archive, monkeypatch):
+    """A table is counted before it is collected only if nothing proves that it fits."""
+
+    def refuse(*_: object) -> int:
+        raise AssertionError("counted")
+
+    stars = archive["stars"]
+    monkeypatch.setattr(Pipeline, "count", refuse)
+    few = stars.select("word IS NULL", name="few")
+    assert few.plan().most == 0
+    assert len(few.to_pandas(limit=1)) == 0
+    half = stars.select("flux > 1", name="half").keep("flux")
+    assert half.plan().most == ROWS
+    assert len(half.to_pandas(limit=ROWS * 16)) == (FLUX > 1).sum()
+    with pytest.raises(AssertionError, match="counted"):
+        stars.select("flux > 2", name="third").keep("flux").to_pandas(limit=ROWS * 16 - 1)
