@@ -4,11 +4,13 @@ import random
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import provenn
 from provenn.errors import ContradictionError, PopulationError, StatementError, UnknownCatalogError
 from provenn.knowledge.counts import record_count
 from provenn.knowledge.verified_keys import record_verification
+from provenn.targets.dividing import derive_count
 from provenn.targets.learning import learn_count
 
 
@@ -147,3 +149,78 @@ def test_bounds_contain_the_truth_of_random_catalogs(archive):
         bounds = archive.bounds(f"({left} & {middle}) - {right}")
         truth = len((rows[left] & rows[middle]) - rows[right])
         assert bounds.low <= truth <= bounds.high
+
+
+@pytest.fixture
+def gaps(archive):
+    """A thousand stars, of which two hundred have no g; x is NaN for some, and never NULL."""
+    columns = {
+        "hip": range(1000),
+        "g": [None if n % 5 == 0 else n / 100 for n in range(1000)],
+        "x": [float("nan") if n % 2 else 1.0 for n in range(1000)],
+        "odd `name": ["a" if n % 4 else None for n in range(1000)],
+    }
+    stars = archive.ingest("stars", pa.table(columns), key="hip", population="star")
+    stars.select("g IS NULL", name="without")
+    stars.select("g < 5", name="bright")
+    stars.select("x IS NULL", name="nowhere")
+    stars.select("`odd ``name` IS NULL", name="unnamed")
+    return archive
+
+
+def test_nulls_of_files_bound_from_above_until_keys_are_verified(gaps):
+    bounds = gaps.bounds("without")
+    assert (bounds.low, bounds.high) == (0, 200)
+    assert [known.because for known in bounds.counts] == ["the NULLs of g in its files"]
+    assert gaps.bounds("bright").high == 800
+    assert gaps.bounds("stars - without").high == 800
+    assert gaps.bounds("unnamed").high == 250
+
+
+def test_nulls_of_files_count_what_has_no_value(gaps):
+    verify(gaps, "stars", 1000)
+    bounds = gaps.bounds("without")
+    assert bounds.is_exact
+    assert bounds.why.splitlines() == [
+        'at least 200: |without| >= |stars - "g IS NOT NULL"| = 200',
+        'at most 200: |without| <= |stars - "g IS NOT NULL"| = 200',
+    ]
+    assert (gaps.bounds("stars - without").low, gaps.bounds("unnamed").low) == (800, 250)
+    assert gaps.bounds("nowhere").high == 0  # NaN is a value
+    assert gaps.bounds("without & unnamed").high == 200
+    assert gaps.bounds("without | unnamed").low == 250
+
+
+def test_nulls_of_fewer_sources_than_rows_are_no_lower_bound(gaps):
+    """If a key occurs twice, rows are not sources."""
+    learn(gaps, stars=999)
+    assert (gaps.bounds("without").low, gaps.bounds("without").high) == (199, 200)
+
+
+def test_nulls_of_files_that_are_trusted_bound_nothing(archive, tmp_path):
+    parquet.write_table(pa.table({"hip": range(10), "g": [None] * 5 + [1.0] * 5}), tmp_path / "t.parquet")
+    archive.ingest("stars", tmp_path / "t.parquet", key="hip", population="star", trust="metadata")
+    archive["stars"].select("g IS NULL", name="without")
+    assert archive.bounds("without").high == 10
+
+
+def test_a_count_that_bounds_prove_needs_no_data(gaps):
+    """No Spark, no row: the number follows, is recorded, and the reason names the inequality."""
+    verify(gaps, "stars", 1000)
+    assert gaps["without"].count() == 200
+    assert gaps["unnamed"].count() == 250
+    reasons = [fact.reason for fact in gaps.facts() if fact.reason.startswith("200 sources")]
+    assert reasons == [
+        "200 sources by bounds: at least 200: |S| >= |S1 - S2| = 200; at most 200: |S| <= |S1 - S2| = 200"
+    ]
+
+
+def test_a_count_does_not_follow_from_declared_facts(survey):
+    """A declared fact may be wrong, and a count is recorded for ever."""
+    verify(survey, "stars", 1000)
+    learn(survey, near=780)
+    survey.declare("near <= bright and bright <= near", reason="I believe it")
+    assert survey.bounds("bright").is_exact
+    assert [fact.reason for fact in survey.bounds("bright").rests_on] == ["I believe it"]
+    with survey.context.database.reading() as reading:
+        assert derive_count(reading, survey["bright"].definition) is None

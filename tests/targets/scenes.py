@@ -6,15 +6,17 @@ from datetime import UTC, datetime
 from provenn.catalogs import Base, Catalog, cone
 from provenn.data.fragments import Fragment
 from provenn.definitions.ancestors import StoredDefinition
+from provenn.files.row_samples import decode_sample
 from provenn.knowledge.consequences import TracedKnowledge, build_knowledge
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Statement
 from provenn.targets.literal import build_step
 from provenn.targets.rewriting import AppliedRule, rewrite_plan
+from provenn.targets.row_samples import RowSample
 from provenn.targets.scene import Scene
 from provenn.targets.steps import FragmentScan, PlanStep
 
-__all__ = ["known", "needed", "planned", "scene_of", "stored"]
+__all__ = ["known", "needed", "planned", "sample_of", "scene_of", "stored"]
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 
@@ -58,7 +60,14 @@ def scene_of(
 ) -> Scene:
     """What planning knows of catalogs and fragments."""
     everything = cone(*catalogs, *(fragment.catalog for fragment in fragments))
-    return Scene(known(everything, facts), everything, tuple(fragments), rows or {})
+    samples = tuple(filter(None, (sample_of(base) for base in everything if isinstance(base, Base))))
+    return Scene(known(everything, facts), everything, tuple(fragments), rows or {}, samples=samples)
+
+
+def sample_of(base: Base) -> RowSample | None:
+    """The sample of the files of a base catalog, as an archive would record it."""
+    sampled = {base.schema[name].identity: decode_sample(text) for name, text in base.files.samples}
+    return RowSample(base.extent, sampled) if sampled else None
 
 
 def needed(catalog: Catalog) -> frozenset[str]:

@@ -146,7 +146,7 @@ def test_a_deep_or_shared_plan_stays_short(catalogs):
 
 
 def test_an_estimate_is_marked_and_a_number_that_nobody_knows_is_not_told(archive, catalogs, tmp_path):
-    assert "at most 1,000 sources, ~380" in str(catalogs["B"].plan())
+    assert "at most 1,000 sources, ~390" in str(catalogs["B"].plan())
     assert "1,000 sources" in str(catalogs["B"].plan())
     (tmp_path / "few.csv").write_text("id,x\n1,2.0\n")
     few = archive.ingest("few", tmp_path / "few.csv", key="id", population="star")

@@ -33,7 +33,7 @@ def bound_sources(reading: Reading, which: CatalogReference | Term) -> Bounds:
     if counted:
         definitions, facts = read_closed_cone(reading, [*digests, *sorted(counted)])
     known = build_knowledge(definitions, facts)
-    counts = collect_counts(reading, definitions)
+    counts = collect_counts(reading, definitions, known.knowledge.labels)
     with translate_contradictions(reading, user_names):
         bounds = _bound_with_few_declarations(known, region, counts)
     return _describe_bounds(reading, bounds, known, user_names)

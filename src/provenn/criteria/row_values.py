@@ -20,18 +20,39 @@ from provenn.errors import ProvennError
 from provenn.sky import FUNCTIONS as REGIONS
 from provenn.sky import Region, is_inside, region_of
 
-__all__ = ["RowValues", "Uncertain", "evaluate_condition", "evaluate_node"]
+__all__ = ["Applying", "RowValues", "Uncertain", "apply_certain", "evaluate_condition", "evaluate_node"]
 
 RowValues = Mapping[AttributeIdentity, Constant]
 """The values of the attributes of a row."""
+
+Applying = Callable[[Call, tuple[Constant, ...]], Constant]
+"""A function that returns the value of a call of constants, or raises `Uncertain`."""
 
 
 class Uncertain(Exception):  # noqa: N818 - no failure: the value is not known
     """The value of an expression is not certain."""
 
 
-def evaluate_condition(condition: Condition, values: RowValues) -> bool | None:
-    """Return whether a condition is TRUE, FALSE or NULL on a row.
+def apply_certain(call: Call, arguments: tuple[Constant, ...]) -> Constant:
+    """Return the value of a call of constants, as Spark computes it.
+
+    Raises
+    ------
+    Uncertain
+        If the value is not certain.
+    """
+    if call.operator in _APPLIED:
+        return _APPLIED[call.operator](call, arguments)
+    if call.operator in REGIONS:
+        return _locate(call.operator, arguments)
+    constant = evaluate(Call(call.operator, arguments, call.type, call.nulls))
+    if constant is None or constant.type != call.type:
+        raise Uncertain
+    return constant
+
+
+def evaluate_condition(condition: Condition, values: RowValues, apply: Applying = apply_certain) -> bool | None:
+    """Return whether a condition is TRUE, FALSE or NULL on a row; `apply` returns the values of calls.
 
     Raises
     ------
@@ -42,19 +63,19 @@ def evaluate_condition(condition: Condition, values: RowValues) -> bool | None:
         case Truth(value):
             return value
         case Leaf(term, where, at_null):
-            key = evaluate_node(term, values).key
+            key = evaluate_node(term, values, apply).key
             return at_null if key is None else key in where
         case Junction(operator, parts):
-            return _join_truths(parts, values, deciding=operator == "OR")
+            return _join_truths(parts, values, apply, deciding=operator == "OR")
 
 
-def _join_truths(parts: tuple[Condition, ...], values: RowValues, *, deciding: bool) -> bool | None:
+def _join_truths(parts: tuple[Condition, ...], values: RowValues, apply: Applying, *, deciding: bool) -> bool | None:
     """Return the truth of a junction: TRUE decides an OR, FALSE an AND, whatever the other parts are."""
     truths: list[bool | None] = []
     is_certain = True
     for part in parts:
         try:
-            truths.append(evaluate_condition(part, values))
+            truths.append(evaluate_condition(part, values, apply))
         except Uncertain:
             is_certain = False
     if deciding in truths:
@@ -64,8 +85,8 @@ def _join_truths(parts: tuple[Condition, ...], values: RowValues, *, deciding: b
     return None if None in truths else not deciding
 
 
-def evaluate_node(node: Node, values: RowValues) -> Constant:
-    """Return the value of a node on a row.
+def evaluate_node(node: Node, values: RowValues, apply: Applying = apply_certain) -> Constant:
+    """Return the value of a node on a row; `apply` returns the values of calls.
 
     Raises
     ------
@@ -80,16 +101,16 @@ def evaluate_node(node: Node, values: RowValues) -> Constant:
                 raise Uncertain
             return values[identity]
         case Test(condition):
-            return _build_truth(evaluate_condition(condition, values))
+            return _build_truth(evaluate_condition(condition, values, apply))
         case Call("case", (*branches, otherwise)):
-            return _choose_branch(branches, otherwise, values)
+            return _choose_branch(branches, otherwise, values, apply)
         case Call("coalesce", arguments):
-            candidates = (evaluate_node(argument, values) for argument in arguments)
+            candidates = (evaluate_node(argument, values, apply) for argument in arguments)
             return next((constant for constant in candidates if constant.key is not None), Constant(node.type, None))
-    constants = tuple(evaluate_node(argument, values) for argument in node.arguments)
+    constants = tuple(evaluate_node(argument, values, apply) for argument in node.arguments)
     if node.nulls in (Nulls.ANY, Nulls.ANY_OR_FAILED) and any(constant.key is None for constant in constants):
         return Constant(node.type, None)
-    return _apply(node, constants)
+    return apply(node, constants)
 
 
 def _build_truth(value: bool | None) -> Constant:
@@ -97,24 +118,12 @@ def _build_truth(value: bool | None) -> Constant:
     return Constant(BOOLEAN, None if value is None else int(not value))
 
 
-def _choose_branch(branches: list[Node], otherwise: Node, values: RowValues) -> Constant:
+def _choose_branch(branches: list[Node], otherwise: Node, values: RowValues, apply: Applying) -> Constant:
     """Return the value of a CASE."""
     for test, value in zip(branches[::2], branches[1::2], strict=True):
-        if evaluate_node(test, values).key == 0:
-            return evaluate_node(value, values)
-    return evaluate_node(otherwise, values)
-
-
-def _apply(call: Call, arguments: tuple[Constant, ...]) -> Constant:
-    """Return the value of a call of constants."""
-    if call.operator in _APPLIED:
-        return _APPLIED[call.operator](call, arguments)
-    if call.operator in REGIONS:
-        return _locate(call.operator, arguments)
-    constant = evaluate(Call(call.operator, arguments, call.type, call.nulls))
-    if constant is None or constant.type != call.type:
-        raise Uncertain
-    return constant
+        if evaluate_node(test, values, apply).key == 0:
+            return evaluate_node(value, values, apply)
+    return evaluate_node(otherwise, values, apply)
 
 
 def _compare(_call: Call, arguments: tuple[Constant, ...]) -> Constant:

@@ -6,7 +6,7 @@ A dropped fragment keeps a row with the author and the reason of dropping; only 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +21,7 @@ from provenn.data import pins
 from provenn.database.tables import facts as fact_rows
 from provenn.database.tables import fragment_attributes, fragment_facts, fragments
 from provenn.database.transactions import Database, Reading, Writing
+from provenn.definitions.row_samples import delete_fragment_sample, record_sample
 from provenn.digests import CatalogDigest, canonical_json, content_digest
 from provenn.errors import CorruptArchiveError
 from provenn.files.data_folder import StoredFile
@@ -129,6 +130,7 @@ def register(
     files: Iterable[StoredFile],
     seconds: float,
     facts: Collection[int] = (),
+    sample: Mapping[AttributeIdentity, str] | None = None,
 ) -> Fragment:
     """Record that the data of a fragment are stored completely.
 
@@ -150,6 +152,8 @@ def register(
         The time it took to compute.
     facts
         The numbers of the declared and observed facts on which its meaning rests.
+    sample
+        The values of its attributes in a few rows, in stored form.
 
     Raises
     ------
@@ -186,6 +190,7 @@ def register(
             for position, (identity, column) in enumerate(attribute_columns)
         ],
     )
+    record_sample(writing, catalog.digest, number, sample or {})
     if fact_numbers:
         execute(insert(fragment_facts), [{"fragment": number, "fact": fact} for fact in fact_numbers])
     return get(writing, number)
@@ -278,19 +283,21 @@ def iterate_fragments(reading: Reading) -> Iterator[Fragment | tuple[int, str]]:
 
 def forget(writing: Writing, number: int) -> None:
     """Delete a fragment with a changed row from the database. The files become garbage."""
+    delete_fragment_sample(writing, number)
     for table in (fragment_attributes, fragment_facts):
         writing.connection.execute(delete(table).where(table.c.fragment == number))
     writing.connection.execute(delete(fragments).where(fragments.c.id == number))
 
 
 def drop(writing: Writing, number: int, reason: str) -> bool:
-    """Stop using a fragment. The row stays, with the author, the time and the reason.
+    """Stop using a fragment, and delete its sample. The row stays, with the author, the time and the reason.
 
     Returns
     -------
     bool
         Whether the fragment was dropped now: False if it had been dropped before.
     """
+    delete_fragment_sample(writing, number)
     values = {"dropped_at": writing.when, "dropped_by": writing.who, "dropped_reason": reason}
     statement = update(fragments).where(fragments.c.id == number, fragments.c.dropped_at.is_(None))
     return bool(writing.connection.execute(statement.values(values)).rowcount)

@@ -63,6 +63,7 @@ __all__ = [
     "proofs",
     "quotas",
     "runs",
+    "samples",
     "schemas",
     "settings",
     "tokens",
@@ -70,7 +71,7 @@ __all__ = [
     "wordings",
 ]
 
-VERSION = "0011"
+VERSION = "0012"
 """The revision of the newest migration, whose result are the tables of this module."""
 
 VERSION_TABLE = "provenn_version"
@@ -323,6 +324,17 @@ fragment_facts = Table(
     metadata,
     Column("fragment", ForeignKey("fragments.id"), primary_key=True),
     Column("fact", ForeignKey("facts.id"), primary_key=True, index=True),
+    sqlite_with_rowid=False,
+)
+
+samples = Table(
+    "samples",
+    metadata,
+    Column("catalog", ForeignKey("catalogs.digest"), primary_key=True),
+    # The number of the fragment whose rows these are; 0 for the files of a base catalog.
+    Column("fragment", Integer, primary_key=True, autoincrement=False),
+    Column("identity", Text, primary_key=True),
+    Column("content", Text, nullable=False),
     sqlite_with_rowid=False,
 )
 

@@ -23,6 +23,7 @@ from provenn.definitions import attributes, catalog_names, definers, moc_files, 
 from provenn.definitions.ancestors import read_cone
 from provenn.definitions.base_locations import record_first_location
 from provenn.definitions.populations import find_population
+from provenn.definitions.row_samples import record_base_sample
 from provenn.digests import CatalogDigest, canonical_json
 from provenn.errors import CorruptArchiveError, PopulationError, ProvennError, UnknownCatalogError
 from provenn.people.visibility import (
@@ -149,6 +150,7 @@ def _insert_catalogs(writing: Writing, missing: Mapping[CatalogDigest, Catalog])
     for catalog in missing.values():
         if isinstance(catalog, Base):
             record_first_location(writing, catalog)
+            record_base_sample(writing, catalog)
 
 
 def _find_missing(

@@ -23,6 +23,7 @@ from provenn.files.hashing import HashMemory, ReadingProgress
 from provenn.files.hats import read_hats
 from provenn.files.listing import File, choose_files, list_files, make_absolute
 from provenn.files.partition_columns import find_partition_columns
+from provenn.files.row_samples import sample_files
 from provenn.files.table_metadata import decode_metadata, encode_metadata
 from provenn.files.type_names import restore_type
 from provenn.gate.entrances import entrance
@@ -75,6 +76,9 @@ class Files:
     statistics
         What the files state about the values of columns, by name, in stored form; empty if an older version of provenn
         ingested the files. No part of the identity.
+    samples
+        The values of columns in a few rows, by name, in stored form; only after the files were read for a new base
+        catalog. No part of the identity, and kept apart from the definition.
     is_choice
         Whether the location may hold other files as well: then these are the files with names in `fingerprints`.
     """
@@ -92,6 +96,7 @@ class Files:
     row_key: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     statistics: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    samples: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
     is_choice: bool = field(default=False, compare=False)
 
     def list_own_files(self) -> list[File]:
@@ -202,6 +207,7 @@ class Files:
             row_count,
             metadata=encode_metadata(contents.metadata),
             statistics=encode_statistics(contents.statistics),
+            samples=sample_files(listing, file_format, contents),
             is_choice=names is not None,
         )
 
@@ -360,6 +366,7 @@ class Files:
             fingerprints=fingerprints,
             row_count=self.row_count if is_whole else None,
             statistics=self.statistics if is_whole else (),
+            samples=self.samples if is_whole else (),
             is_choice=is_choice,
         )
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from provenn.database.transactions import Reading
 from provenn.definitions.ancestors import StoredDefinition
-from provenn.definitions.base_locations import find_base_locations
+from provenn.definitions.base_locations import find_base_locations, find_caveats
 from provenn.digests import CatalogDigest
+from provenn.files.column_statistics import decode_statistics
 from provenn.knowledge import counts, verified_keys
 from provenn.logic.counting import Count
 from provenn.logic.terms import Term
 
 __all__ = ["MOST_COUNTS", "collect_counts", "find_counted_catalogs"]
+
+_PRESENT = re.compile(r"`([0-9a-f]{64}):((?:[^`]|``)*)` IS NOT NULL\Z")
+"""The label of the sources that have a value of a column of a base catalog."""
 
 MOST_COUNTS = 1_000
 """How many counts of a population are considered, beyond those of the catalogs in question: the latest."""
@@ -23,11 +28,22 @@ def find_counted_catalogs(reading: Reading, population: str) -> frozenset[Catalo
     return frozenset(counts.find_latest_counts(reading, population, MOST_COUNTS))
 
 
-def collect_counts(reading: Reading, definitions: Collection[StoredDefinition]) -> list[Count]:
-    """Return the known counts of some catalogs; the label of each is the digest of a catalog.
+def collect_counts(
+    reading: Reading, definitions: Collection[StoredDefinition], labels: Iterable[str] = ()
+) -> list[Count]:
+    """Return the known counts of some catalogs, and of the sources of base catalogs without a value of a column.
 
     A count that a run recorded, or the verification of a key, is exact. The rows of files alone are an upper bound: as
     long as nobody has verified that the key identifies rows, several rows may be one source.
+
+    Parameters
+    ----------
+    reading
+        The transaction.
+    definitions
+        The definitions of the catalogs.
+    labels
+        The labels of sets for which counts of NULLs matter: ``x IS NOT NULL`` for a column x of a base catalog.
     """
     digests = [definition.digest for definition in definitions]
     base_digests = [definition.digest for definition in definitions if definition.is_base]
@@ -44,7 +60,44 @@ def collect_counts(reading: Reading, definitions: Collection[StoredDefinition]) 
         for digest, location in find_base_locations(reading, base_digests).items()
         if location.row_count is not None and digest not in counted and digest not in verified
     ]
-    return known
+    return [*known, *_count_nulls(reading, definitions, labels, counted | verified)]
+
+
+def _count_nulls(
+    reading: Reading,
+    definitions: Collection[StoredDefinition],
+    labels: Iterable[str],
+    sources: Mapping[CatalogDigest, int],
+) -> Iterator[Count]:
+    """Yield how many sources of base catalogs have no value of a column, and how many at most have one.
+
+    Sound: every row group of the files states its NULLs, the fingerprints of the files cover what the footers state,
+    and nothing about the content is taken on trust. The NULLs of rows are those of sources if there are as many sources
+    as rows; otherwise there are at most as many sources as such rows.
+    """
+    columns = [(label, match[1], match[2].replace("``", "`")) for label in labels if (match := _PRESENT.match(label))]
+    wanted = {digest for _, digest, _ in columns}
+    bases = {definition.digest: definition for definition in definitions if definition.is_base}
+    chosen = [CatalogDigest(digest) for digest in sorted(wanted & bases.keys())]
+    caveats = find_caveats(reading, chosen) if chosen else {}
+    statistics = {
+        digest: decode_statistics((name, text) for name, text in bases[digest].notes.get("statistics", ()))
+        for digest in chosen
+        if digest not in caveats
+    }
+    locations = find_base_locations(reading, list(statistics))
+    for label, digest, name in columns:
+        column = statistics.get(CatalogDigest(digest), {}).get(name)
+        location = locations.get(CatalogDigest(digest))
+        if column is None or column.nulls is None or location is None or location.row_count != column.rows:
+            continue
+        base, present, because = Term((digest,)), Term((label,)), f"the NULLs of {name} in its files"
+        if sources.get(CatalogDigest(digest)) == column.rows:
+            yield Count(base - present, column.nulls, column.nulls, because)  # the others follow from all sources
+        else:
+            yield Count(base - present, 0, column.nulls, because)
+            if column.nulls:  # otherwise the rows of the files say the same
+                yield Count(base & present, 0, column.rows - column.nulls, because)
 
 
 def _state_count(digest: CatalogDigest, low: int, high: int, source: str) -> Count:

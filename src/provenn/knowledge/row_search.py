@@ -7,22 +7,21 @@ alone says where to begin; the rows are tried in a fixed order, and their number
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice, product
 from random import Random
 
 from provenn import deadline
-from provenn.catalogs import Base, Catalog, DeriveAttributes
-from provenn.catalogs.calculators.sql import Expressions
-from provenn.catalogs.schema import Attribute
-from provenn.criteria import AttributeIdentity, parse_criterion, parse_expression
-from provenn.criteria.nodes import ColumnNode, Condition, Constant, Node, walk
+from provenn.catalogs import Catalog
+from provenn.criteria import AttributeIdentity, parse_criterion
+from provenn.criteria.nodes import ColumnNode, Condition, Constant, Node
 from provenn.criteria.row_candidates import list_candidates
 from provenn.criteria.row_values import Uncertain, evaluate_condition, evaluate_node
 from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.errors import ProvennError
+from provenn.knowledge.attribute_origins import AttributeOrigins, UnknownOrigin
 from provenn.knowledge.consequences import TracedKnowledge
 from provenn.logic import Statement, empty
 from provenn.logic.statements import And, Not, Or, Property, SetComparison
@@ -141,10 +140,10 @@ class _Search:
         digests = dict.fromkeys((*region.labels, *(label for fact in facts for label in fact.labels)))
         decisive = {digest: catalogs[digest] for label in digests if (digest := CatalogDigest(label)) in catalogs}
         search = cls(region, decisive, facts, guide)
-        search._read_criteria(_Attributes.of(catalogs.values()))
+        search._read_criteria(AttributeOrigins.of(catalogs.values()))
         return search
 
-    def _read_criteria(self, attributes: _Attributes) -> None:
+    def _read_criteria(self, attributes: AttributeOrigins) -> None:
         """Parse the criteria in the extents of the catalogs, and the expressions of the attributes they read.
 
         What facts alone mention may be decided by something else. Then the guide says whether the row is in it.
@@ -158,7 +157,7 @@ class _Search:
             try:
                 condition = parse_criterion(label, attributes.by_name, canonical=True).condition
                 columns, formulas = attributes.trace_columns(condition)
-            except (ProvennError, _Silent):
+            except (ProvennError, UnknownOrigin):
                 if label in decisive:
                     raise _Silent from None
                 continue
@@ -256,56 +255,3 @@ def _allows(fact: Statement, contains: Callable[[str], bool]) -> bool:
         case SetComparison() | Property():
             return not any(_holds(region, contains) for region, inhabited in fact.claims() if not inhabited)
     return False
-
-
-@dataclass(frozen=True, slots=True)
-class _Attributes:
-    """The attributes of catalogs by identity, and the expressions that define some of them."""
-
-    by_name: Mapping[str, Attribute]
-    stored: frozenset[AttributeIdentity]
-    expressions: Mapping[AttributeIdentity, str]
-
-    @classmethod
-    def of(cls, catalogs: Iterable[Catalog]) -> _Attributes:
-        """Collect the attributes of catalogs."""
-        by_name: dict[str, Attribute] = {}
-        stored: set[AttributeIdentity] = set()
-        expressions: dict[AttributeIdentity, str] = {}
-        for catalog in catalogs:
-            for name, attribute in catalog.schema.by_canonical_name.items():
-                by_name.setdefault(name, attribute)
-            if isinstance(catalog, Base):
-                stored.update(catalog.schema.by_identity)
-            if isinstance(catalog, DeriveAttributes) and isinstance(catalog.calculation, Expressions):
-                for output in catalog.calculation.outputs:
-                    expressions[catalog.schema[output.name].identity] = output.canonical
-        return cls(by_name, frozenset(stored), expressions)
-
-    def trace_columns(
-        self, condition: Condition
-    ) -> tuple[dict[AttributeIdentity, ColumnNode], dict[AttributeIdentity, Node]]:
-        """Return the columns of bases that decide about a condition, and the expressions of derived attributes.
-
-        Raises
-        ------
-        _Silent
-            If something else defines an attribute.
-        """
-        columns: dict[AttributeIdentity, ColumnNode] = {}
-        formulas: dict[AttributeIdentity, Node] = {}
-        pending: list[Node | Condition] = [condition]
-        while pending:
-            for column in (part for part in walk(pending.pop()) if isinstance(part, ColumnNode)):
-                identity = column.identity
-                if identity in self.stored:
-                    columns[identity] = column
-                elif identity not in formulas:
-                    formulas[identity] = self._parse_formula(identity)
-                    pending.append(formulas[identity])
-        return columns, formulas
-
-    def _parse_formula(self, identity: AttributeIdentity) -> Node:
-        if identity not in self.expressions:
-            raise _Silent
-        return parse_expression(self.expressions[identity], self.by_name, canonical=True).node

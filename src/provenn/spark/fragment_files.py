@@ -19,6 +19,7 @@ from sqlalchemy import Engine as SqlEngine
 from provenn.catalogs import Base, Catalog, cone
 from provenn.catalogs.schema import Attribute
 from provenn.data import fragments, pins
+from provenn.data.fragment_samples import sample_fragment
 from provenn.data.fragments import Fragment
 from provenn.data.parquet_contents import ParquetContents, find_parquet_damage, read_parquet_contents
 from provenn.database.expiring_rows import Holding
@@ -118,6 +119,7 @@ def store_fragment(
             _require_folder(folder, place)
             written = read_parquet_contents(folder, place, len(catalog.schema.key))
             _check_keys(catalog, written)
+            sample = sample_fragment(folder, place, columns)
             check_bases(engine, database, folder, bases)
             place = folder.relative_path(folder.publish(temporary, *target))
 
@@ -139,6 +141,7 @@ def store_fragment(
                     files=written.files,
                     seconds=seconds if calculator_seconds is None else min(calculator_seconds, seconds),
                     facts=facts,
+                    sample=sample,
                 )
 
             stored = database.insist(register)  # waits as long as the archive is busy, to keep the computed data

@@ -8,9 +8,10 @@ costs a thousand for each source, a join ten for each input row. Counted rows ar
 from __future__ import annotations
 
 from provenn.criteria import AttributeIdentity
+from provenn.targets.column_shares import KEPT_SHARE
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene
-from provenn.targets.selectivity import KEPT_SHARE, estimate_kept_share
+from provenn.targets.selectivity import estimate_common_share, estimate_kept_share
 from provenn.targets.steps import (
     Calculate,
     Combine,
@@ -56,8 +57,11 @@ def _compute_estimate(scene: Scene, step: PlanStep) -> float:
         case FragmentScan(fragment=fragment):
             return float(fragment.rows)
         case Select():
-            return estimate_rows(scene, step.input) * estimate_kept_share(scene, step.condition)
-        case Restrict() | Exclude() | Matched():
+            return estimate_rows(scene, step.input) * estimate_kept_share(scene, step.condition, step.input.extent)
+        case Restrict() | Exclude():
+            share = estimate_common_share(scene, step.extent, step.input.extent)
+            return estimate_rows(scene, step.input) * (KEPT_SHARE if share is None else share)
+        case Matched():
             return estimate_rows(scene, step.input) * KEPT_SHARE
         case Match():
             return estimate_rows(scene, step.left) * KEPT_SHARE

@@ -1,8 +1,10 @@
-"""Counts by division: count the sources of a catalog from known counts, without reading a row.
+"""Counts by division and by bounds: count the sources of a catalog from known counts, without reading a row.
 
 If every source of A is in exactly one of B and C, then |A| = |B| + |C|, so two of the counts give the third. The same
-holds for more than two parts. Definitions and observations must prove that the parts divide A. Declared facts are not
-used, because a count is recorded for ever. Keys are verified before any count, so one row is one source.
+holds for more than two parts. Definitions and observations must prove that the parts divide A. Where no parts divide A,
+all counts together may still prove that it has no fewer and no more sources than a number (`provenn.logic.counting`).
+Declared facts are not used, because a count is recorded for ever. Keys are verified before any count, so one row is one
+source.
 """
 
 from __future__ import annotations
@@ -18,9 +20,12 @@ from provenn.database.transactions import Reading
 from provenn.definitions import catalog_store
 from provenn.errors import ContradictionError, CorruptArchiveError, DefinitionError
 from provenn.knowledge import counts, verified_keys
+from provenn.knowledge.known_counts import collect_counts
 from provenn.logic import Knowledge, disjoint, subset
+from provenn.logic.counting import bound_count
+from provenn.logic.counting.proofs import BoundProof
 from provenn.logic.terms import nothing, term
-from provenn.targets.known import collect_data_knowledge
+from provenn.targets.known import build_definition, collect_data_knowledge
 
 __all__ = ["MOST_COUNTS", "DerivedCount", "Division", "derive_count"]
 
@@ -56,11 +61,30 @@ def derive_count(reading: Reading, catalog: Catalog) -> DerivedCount | None:
             return DerivedCount(matched_count.rows, "by matched sources: each is in one pair")
     try:
         counted = _find_counts(reading, catalog)
-        return Division(
-            collect_data_knowledge(reading, catalog, *counted), catalog.digest, _key_by_digest(counted)
-        ).count()
+        knowledge = collect_data_knowledge(reading, catalog, *counted)
+        division = Division(knowledge, catalog.digest, _key_by_digest(counted)).count()
+        return division or _derive_from_bounds(reading, knowledge, catalog, counted)
     except (ContradictionError, CorruptArchiveError):  # contradictory or damaged catalogs prove nothing
         return None
+
+
+def _derive_from_bounds(
+    reading: Reading, knowledge: Knowledge, catalog: Catalog, counted: Collection[Catalog]
+) -> DerivedCount | None:
+    """Return how many sources a catalog has, if counts prove that there are no fewer and no more."""
+    definitions = [build_definition(ancestor) for ancestor in cone(catalog, *counted)]
+    known = collect_counts(reading, definitions, knowledge.labels)
+    bounds = bound_count(knowledge, term(catalog.digest), known)
+    if bounds.high != bounds.low:
+        return None
+    return DerivedCount(bounds.low, f"by bounds: {_write_proof(bounds.low_proof)}; {_write_proof(bounds.high_proof)}")
+
+
+def _write_proof(proof: BoundProof) -> str:
+    """Return the inequality of a proof; sets are numbered, because not everybody sees the catalogs behind it."""
+    labels = (label for count in proof.counts for label in count.region.labels if label not in proof.region.labels)
+    names = {label: f"S{number}" for number, label in enumerate(dict.fromkeys(labels), 1)}
+    return proof.relabelled(lambda label: names.get(label, "S")).sentence
 
 
 def _build_matched_sources(pairs: Catalog) -> Catalog | None:

@@ -15,6 +15,7 @@ from provenn.knowledge import counts, verified_keys
 from provenn.knowledge.stored_facts import get_fact
 from provenn.targets.known import collect_knowledge
 from provenn.targets.providers import ProvidedAttribute
+from provenn.targets.row_samples import collect_samples
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Calculate, FragmentScan, PlanStep, is_key, walk_steps
 
@@ -58,6 +59,7 @@ def build_scene(reading: Reading, problem: PlanningProblem) -> Scene:
         tuple(stored),
         _collect_row_counts(reading, catalogs, undeclared),
         _explain_unread_fragments(reading, useful),
+        collect_samples(reading, catalogs, stored),
     )
 
 

@@ -17,6 +17,7 @@ from provenn.logic import Knowledge, Statement, disjoint, empty, equal, subset
 from provenn.logic.statements import Property, SetComparison
 from provenn.logic.terms import Op, Term, chain
 from provenn.logic.terms import nothing as no_set
+from provenn.targets.row_samples import RowSample, SampledCondition
 from provenn.targets.steps import Calculate, Derive, FragmentScan, PlanStep, walk_steps
 
 __all__ = ["DescribedColumn", "Scene", "find_joined_labels", "split_intersection"]
@@ -47,12 +48,16 @@ class Scene:
         The usable fragments, each with its catalog.
     rows
         The number of sources of each counted extent, by digest.
+    samples
+        Rows of base files and fragments, for estimates.
     unread_reasons
         Sentences about useful fragments left unread because another platform computed them.
     estimates, costs, bounds
         Caches of `provenn.targets.costs` and `provenn.targets.bounds`, by step signature.
     answers
         A cache of `provenn.targets.bounds`: the bounds that all counts together prove, by digest of the extent.
+    sampled_conditions
+        A cache of `provenn.targets.sampled_shares`: conditions on a sample, by its number and label.
     views
         A cache of `provenn.targets.supplies`: views of members of stored concatenations.
     supplies, supply_statements
@@ -69,10 +74,12 @@ class Scene:
     fragments: tuple[FragmentScan, ...] = ()
     rows: Mapping[str, int] = field(default_factory=dict)
     unread_reasons: tuple[str, ...] = ()
+    samples: tuple[RowSample, ...] = ()
     estimates: dict[int, float] = field(default_factory=dict, repr=False)
     costs: dict[tuple[int, frozenset[AttributeIdentity]], float] = field(default_factory=dict, repr=False)
     bounds: dict[int, tuple[int, int | None]] = field(default_factory=dict, repr=False)
     answers: dict[str, tuple[int, int | None]] = field(default_factory=dict, repr=False)
+    sampled_conditions: dict[tuple[int, str], SampledCondition | None] = field(default_factory=dict, repr=False)
     views: dict[tuple[int, tuple[CatalogDigest, ...], int], PlanStep | None] = field(default_factory=dict, repr=False)
     supplies: dict[object, list[PlanStep]] = field(default_factory=dict, repr=False)
     supply_statements: dict[object, tuple[Statement, ...]] = field(default_factory=dict, repr=False)
@@ -95,9 +102,18 @@ class Scene:
 
     def find_catalog(self, digest: CatalogDigest) -> Catalog:
         """Return a catalog in the lineage of the catalogs of the scene."""
+        self._read_lineage()
+        return self._lineage[digest]
+
+    @property
+    def lineage(self) -> Iterable[Catalog]:
+        """The catalogs and all their ancestors."""
+        self._read_lineage()
+        return self._lineage.values()
+
+    def _read_lineage(self) -> None:
         if not self._lineage:
             self._lineage.update((catalog.digest, catalog) for catalog in cone(*self.catalogs))
-        return self._lineage[digest]
 
     # -- sets ----------------------------------------------------------------------------------------------------
 

@@ -1,13 +1,14 @@
 """Estimate the share of sources that a condition keeps. A guess, never a proof: bounds are in `provenn.targets.bounds`.
 
-The first of these that applies decides: the same selection was counted elsewhere; conditions on a column keep what the
-statistics of its files suggest (`provenn.targets.column_shares`); a region of the sky keeps its share of the sky; any
-other condition on a term keeps a third, however many comparisons it is made of.
+The first of these that applies decides: the same selection was counted elsewhere; a sample of the rows shows how many
+of them it selects (`provenn.targets.sampled_shares`); conditions on a column keep what the statistics of its files
+suggest (`provenn.targets.column_shares`); a region of the sky keeps its share of the sky; any other condition on a term
+keeps a third, however many comparisons it is made of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Final
@@ -18,23 +19,57 @@ from provenn.criteria import Atom
 from provenn.errors import FilesMissingError
 from provenn.sky.areas import measure_sky_share
 from provenn.sky.calls import read_call
-from provenn.targets.column_shares import NULL_SHARE, estimate_column_share
+from provenn.targets.column_shares import KEPT_SHARE, NULL_SHARE, estimate_column_share
+from provenn.targets.sampled_shares import estimate_sampled_share
 from provenn.targets.scene import DescribedColumn, Scene, split_intersection
 
-__all__ = ["KEPT_SHARE", "estimate_kept_share"]
+__all__ = ["estimate_common_share", "estimate_kept_share"]
 
-KEPT_SHARE: Final = 1 / 3
 _MOST_CONDITIONS: Final = 3
 """How many conditions without any statistics count: conditions on the same sources are seldom independent."""
 _MOST_LABELS: Final = 100
 """The most comparisons in a union with an estimate of its own; also limits the depth of nested unions."""
 
 
-def estimate_kept_share(scene: Scene, condition: Extent) -> float:
-    """Return the estimated share of sources for which a condition is true."""
+def estimate_kept_share(scene: Scene, condition: Extent, whole: Extent) -> float:
+    """Return the estimated share of sources for which a condition is true.
+
+    Parameters
+    ----------
+    scene
+        The knowledge for planning.
+    condition
+        The set of sources for which the condition is true.
+    whole
+        The set of sources from which the condition selects.
+    """
     counted = _find_counted_share(scene, condition)
     if counted is not None:
         return counted
+    sampled = _estimate_by_sample(scene, list(split_intersection(condition).values()), whole)
+    if sampled is None:
+        return _guess_share(scene, condition)
+    share, undecided = sampled
+    return share * _guess_share(scene, intersection(undecided))
+
+
+def estimate_common_share(scene: Scene, extent: Extent, whole: Extent) -> float | None:
+    """Return the share of a set that lies in another set, too; None if no sample decides it."""
+    whole_parts = split_intersection(whole)
+    parts = [part for digest, part in split_intersection(extent).items() if digest not in whole_parts]
+    sampled = _estimate_by_sample(scene, parts, whole)
+    return None if sampled is None or sampled[1] else sampled[0]
+
+
+def _estimate_by_sample(scene: Scene, parts: Sequence[Extent], whole: Extent) -> tuple[float, list[Extent]] | None:
+    """Return the share of a set in some others, and the sets that no sample decides; None without a sample."""
+    if not scene.samples:
+        return None
+    return estimate_sampled_share(scene, parts, whole, lambda decided: _guess_share(scene, intersection(decided)))
+
+
+def _guess_share(scene: Scene, condition: Extent) -> float:
+    """Return the share of sources for which a condition is true, from statistics and fixed fractions."""
     known, guessed = 1.0, 0
     for share in _Shares(scene.described_columns, scene.atoms).iterate_shares(condition):
         if share is None:

@@ -13,7 +13,8 @@ HALF = MARGIN // 2
 
 POWERS = {f"pow(x, {power}D)": library._split_power(power) for power in (2.0, 3.0, 0.5, -1.0, -2.5, 7.3, 100.0)}
 BASES = {f"pow({base}D, x)": library._split_exponential(base) for base in (10.0, 2.0, 0.5, 1.0000001)}
-FUNCTIONS = {**{f"{name}(x)": parts for name, parts in library._FUNCTIONS.items()}, **POWERS, **BASES}
+LOGARITHMS = {f"log({base}D, x)": library._split_logarithm(base) for base in (10.0, 2.0, 0.5, 1.0000001, 2.718281828)}
+FUNCTIONS = {**{f"{name}(x)": parts for name, parts in library._FUNCTIONS.items()}, **POWERS, **BASES, **LOGARITHMS}
 
 
 def draw_numbers(count: int, seed: int) -> np.ndarray:

@@ -1,11 +1,11 @@
 """Estimates of functions that a mathematical library computes: logarithms, exponentials, powers, trigonometry.
 
 Their values are not correctly rounded. Java promises that a value lies within an ulp of the exact one (2.5 ulps for
-hyperbolic functions; Spark divides two logarithms for ``log2``), Python's library within a few. Both together are
-fewer than 16 ulps, so that the two values lie fewer than 32 representable numbers apart, also where the ulp doubles.
-The exact function is monotone in parts. So if Python's value at a number is 32 numbers below an end of a range, Java's
-value lies below the end at this number and at all numbers on its lower side, and likewise above. A bisection with
-Python's function, which need not be monotone itself, finds such numbers close to the end.
+hyperbolic functions; Spark divides two logarithms for ``log2`` and ``log``), Python's library within a few. Both
+together are fewer than 16 ulps, so that the two values lie fewer than 32 representable numbers apart, also where the
+ulp doubles. The exact function is monotone in parts. So if Python's value at a number is 32 numbers below an end of a
+range, Java's value lies below the end at this number and at all numbers on its lower side, and likewise above. A
+bisection with Python's function, which need not be monotone itself, finds such numbers close to the end.
 
 The values at zero, infinities and NaN are exact, as Java defines them.
 """
@@ -13,18 +13,18 @@ The values at zero, infinities and NaN are exact, as Java defines them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from provenn.criteria.conditions import build_leaf
 from provenn.criteria.domains import INFINITY, decode_number, encode_double
-from provenn.criteria.nodes import Call, Condition, Node
+from provenn.criteria.nodes import Call, Condition, Constant, Node
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.reductions.constants import evaluate_constant
 from provenn.criteria.reductions.monotone import build_interval_ranges, find_least_key
 from provenn.criteria.types import DOUBLE
 
-__all__ = ["MARGIN", "estimate_library_call"]
+__all__ = ["MARGIN", "approximate_library_call", "estimate_library_call"]
 
 MARGIN = 32
 """How many representable numbers Python's value and Java's value of a function are apart, at most."""
@@ -125,6 +125,18 @@ _FUNCTIONS: dict[str, list[_Part]] = {
         _at(math.inf, math.inf),
         _at(math.nan, math.nan),
     ],
+    "atanh": [
+        _at(-1.0, -math.inf),
+        _Part(
+            math.nextafter(-1, 0),
+            math.nextafter(1, 0),
+            -math.inf,
+            math.inf,
+            lambda value: 0.5 * (math.log1p(value) - math.log1p(-value)),
+        ),
+        _at(1.0, math.inf),
+        *_OUTSIDE_ONE,
+    ],
     "degrees": _of_all(lambda value: value * 57.29577951308232),
     "radians": _of_all(lambda value: value * 0.017453292519943295),
     "asin": [_Part(-1.0, 1.0, -_MORE_THAN_HALF_PI, _MORE_THAN_HALF_PI, math.asin), *_OUTSIDE_ONE],
@@ -156,6 +168,11 @@ _FUNCTIONS: dict[str, list[_Part]] = {
 def estimate_library_call(term: Node, where: Ranges) -> tuple[Condition, Condition] | None:
     """Estimate a function of one term that a library computes, or a power with a constant."""
     match term:
+        case Call("log", (base, inner)):
+            constant = evaluate_constant(base)
+            if constant is None or not isinstance(constant.key, int):
+                return None
+            parts = _split_logarithm(float(decode_number(constant.type, constant.key)))
         case Call("pow", (base, exponent)):
             first, second = evaluate_constant(base), evaluate_constant(exponent)
             if bool(first) == bool(second):
@@ -174,6 +191,47 @@ def estimate_library_call(term: Node, where: Ranges) -> tuple[Condition, Conditi
     inside = Ranges.union(_find_values(parts, where, -MARGIN))
     around = Ranges.union(_find_values(parts, where, MARGIN))
     return build_leaf(inner, inside), build_leaf(inner, around)
+
+
+def approximate_library_call(call: Call, arguments: Sequence[Constant]) -> Constant | None:
+    """Return the value of a call of a library function within the margin; None if it is none, or NULL.
+
+    It serves estimates alone. Java's value may differ.
+    """
+    keys = [argument.key for argument in arguments if argument.type == DOUBLE and isinstance(argument.key, int)]
+    numbers = [float(decode_number(DOUBLE, key)) for key in keys]
+    if call.type != DOUBLE or len(numbers) != len(arguments):
+        return None
+    match call.operator, numbers:
+        case "pow", [base, exponent]:
+            parts = _split_power(exponent)
+            number = base
+        case "log", [base, number]:
+            parts = _split_logarithm(base)
+        case "sqrt", [number]:
+            return Constant(DOUBLE, encode_double(math.nan if number < 0 else math.sqrt(number)))
+        case name, [number] if name in _FUNCTIONS:
+            parts = _FUNCTIONS[name]
+        case _:
+            return None
+    for part in parts:
+        if encode_double(part.low) <= encode_double(number) <= encode_double(part.high):
+            if part.least == part.most or math.isnan(part.least):
+                return Constant(DOUBLE, encode_double(part.least))
+            return None if part.function is None else Constant(DOUBLE, encode_double(part.function(number)))
+    return Constant(DOUBLE, None) if call.operator in _FUNCTIONS else None
+
+
+def _split_logarithm(base: float) -> list[_Part]:
+    """Return the parts of ``log(base, x)``; none for bases at or below zero, for 1, and for infinities and NaN."""
+    if not 0 < base < math.inf or base == 1:
+        return []
+    divisor = math.log(base)
+    return [
+        _Part(_TINY, _LARGEST, -math.inf, math.inf, lambda value: math.log(value) / divisor),
+        _at(math.inf, math.copysign(math.inf, divisor)),
+        _at(math.nan, math.nan),
+    ]
 
 
 def _split_exponential(base: float) -> list[_Part]:
