@@ -8,6 +8,7 @@ from typing import Any
 
 from provenn.criteria import Type
 from provenn.errors import BaseFilesError
+from provenn.files.column_bounds import ColumnBounds
 from provenn.files.column_statistics import ColumnStatistics
 from provenn.files.type_names import parse_spark_type
 
@@ -55,6 +56,8 @@ class FileContents:
         The metadata of the table as a whole, by keyword: JSON values.
     statistics
         What the file states about the values of columns, by name.
+    bounds
+        The bounds of the values of columns that the file states, by name.
     """
 
     columns: tuple[FileColumn, ...]
@@ -62,6 +65,7 @@ class FileContents:
     options: Mapping[str, str] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
     statistics: Mapping[str, ColumnStatistics] = field(default_factory=dict)
+    bounds: Mapping[str, ColumnBounds] = field(default_factory=dict)
 
 
 def check_columns(columns: Sequence[FileColumn], file: str) -> tuple[FileColumn, ...]:

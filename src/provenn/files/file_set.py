@@ -15,6 +15,7 @@ from provenn.files.changes import (
     explain_changed_files,
     make_old_fingerprints,
 )
+from provenn.files.column_bounds import BOUNDS, PIXELS, encode_bounds, open_bounds, seal_bounds
 from provenn.files.column_statistics import ColumnStatistics, decode_statistics, encode_statistics
 from provenn.files.columns import FileColumn, check_columns
 from provenn.files.fingerprints import Basis, Caveat, Trust, find_basis, make_fingerprints
@@ -22,7 +23,7 @@ from provenn.files.formats import read_file_contents, settle_format
 from provenn.files.hashing import HashMemory, ReadingProgress
 from provenn.files.hats import read_hats
 from provenn.files.listing import File, choose_files, list_files, make_absolute
-from provenn.files.partition_columns import find_partition_columns
+from provenn.files.partition_columns import bound_partition_columns, find_partition_columns
 from provenn.files.row_samples import sample_files
 from provenn.files.table_metadata import decode_metadata, encode_metadata
 from provenn.files.type_names import restore_type
@@ -39,6 +40,9 @@ GIVEN = "given"
 
 TABLE = "table"
 """The format of a table of Spark's catalog. There are no files: `provenn.spark.tables` reads the table."""
+
+_BOUNDED = ("parquet", "csv")
+"""The formats whose columns have bounds: from footers, or from the names of folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,9 @@ class Files:
     samples
         The values of columns in a few rows, by name, in stored form; only after the files were read for a new base
         catalog. No part of the identity, and kept apart from the definition.
+    bounds
+        The bounds of the values of columns that the files and their folders state, by name, in stored form; only for
+        files that are known by their content. No part of the identity.
     is_choice
         Whether the location may hold other files as well: then these are the files with names in `fingerprints`.
     """
@@ -97,6 +104,7 @@ class Files:
     metadata: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     statistics: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     samples: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
+    bounds: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     is_choice: bool = field(default=False, compare=False)
 
     def list_own_files(self) -> list[File]:
@@ -196,6 +204,10 @@ class Files:
             for partition in find_partition_columns(listing)
             if partition.name not in {column.name for column in columns}
         ]
+        pixels = hats.encode_pixels([file.name for file in listing], contents.bounds) if hats else ""
+        bounds = {**contents.bounds, **bound_partition_columns(listing, partitions)}
+        stated = (*([(PIXELS, pixels)] if pixels else ()), *encode_bounds(bounds))
+        can_be_stated = file_format in _BOUNDED and not read_options  # options may change values
         return cls(
             file_format,
             tuple(sorted({**read_options, **contents.options}.items())),
@@ -208,6 +220,7 @@ class Files:
             metadata=encode_metadata(contents.metadata),
             statistics=encode_statistics(contents.statistics),
             samples=sample_files(listing, file_format, contents),
+            bounds=stated if can_be_stated and _are_unchanged(listing, place, prints_by_name) else (),
             is_choice=names is not None,
         )
 
@@ -367,6 +380,7 @@ class Files:
             row_count=self.row_count if is_whole else None,
             statistics=self.statistics if is_whole else (),
             samples=self.samples if is_whole else (),
+            bounds=self.bounds if is_whole else (),
             is_choice=is_choice,
         )
 
@@ -435,6 +449,8 @@ class Files:
             notes["metadata"] = dict(self.metadata)
         if self.statistics:
             notes["statistics"] = [list(pair) for pair in self.statistics]  # no words: texts in mappings are searched
+        if self.bounds:
+            notes[BOUNDS] = seal_bounds(self.digest, self.bounds)
         if self.is_choice:
             notes["is_choice"] = "true"
         return identity, notes
@@ -458,12 +474,20 @@ class Files:
             row_key=tuple(identity.get("row_key", ())),
             metadata=tuple(sorted(notes.get("metadata", {}).items())),
             statistics=tuple((name, text) for name, text in notes.get("statistics", ())),
+            bounds=tuple(open_bounds(identity["files"], notes.get(BOUNDS)).items()),
             is_choice=notes.get("is_choice") == "true",
         )
         contents = tuple(sorted(notes.get("contents", {}).items()))
         if not contents or not files.is_old or not files.agrees():
             return files  # if the digest identifies the content, ignore any `contents` in the notes
         return replace(files, contents=contents, was_late=notes.get("was_late") == "true")
+
+
+def _are_unchanged(listing: Sequence[File], location: str, prints: Mapping[str, str]) -> bool:
+    """Return whether files are known by their content, and have not changed since they were listed."""
+    seen = {(file.name, file.size, file.modified) for file in listing}
+    is_known = find_basis(prints.values()) in ("content", "store")
+    return is_known and seen <= {(file.name, file.size, file.modified) for file in list_files(location)}
 
 
 def _compute_digest(format: str, prints: Sequence[tuple[str, str]]) -> str:  # noqa: A002 - Spark's word

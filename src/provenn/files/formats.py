@@ -8,6 +8,7 @@ from typing import Any
 
 from provenn.errors import BaseFilesError
 from provenn.files.ascii_columns import read_ascii_columns
+from provenn.files.column_bounds import join_bounds
 from provenn.files.column_statistics import join_statistics
 from provenn.files.columns import FileColumn, FileContents, parse_schema
 from provenn.files.csv_columns import DEFAULT_OPTIONS, read_csv_columns
@@ -102,7 +103,7 @@ def read_file_contents(
     options: Mapping[str, str],
     schema: Mapping[str, str] | None,
 ) -> FileContents:
-    """Return the columns, row count, options, metadata and statistics of files, all together.
+    """Return the columns, row count, options, metadata, statistics and bounds of files, all together.
 
     Parameters
     ----------
@@ -158,7 +159,9 @@ def read_file_contents(
     )
     metadata = find_common_metadata([clean_metadata(contents.metadata) for contents in contents_by_name.values()])
     statistics = join_statistics([contents.statistics for contents in contents_by_name.values()])
-    return FileContents(columns, None if None in rows else sum(filter(None, rows)), needed, metadata, statistics)
+    bounds = join_bounds([contents.bounds for contents in contents_by_name.values()])
+    row_count = None if None in rows else sum(filter(None, rows))
+    return FileContents(columns, row_count, needed, metadata, statistics, bounds)
 
 
 def _unify_columns(columns: Mapping[str, Sequence[FileColumn]], *, in_order: bool = False) -> tuple[FileColumn, ...]:

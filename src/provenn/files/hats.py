@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from typing import Any
 
+from provenn.digests import canonical_json
 from provenn.errors import BaseFilesError
 from provenn.files.columns import FileColumn
 from provenn.gate.entrances import entrance
@@ -93,6 +94,22 @@ class Hats:
         """Return the columns, with UCDs added to the columns of the position."""
         ucds = dict(zip(self.position, ("pos.eq.ra;meta.main", "pos.eq.dec;meta.main"), strict=True))
         return tuple(column if column.ucd else replace(column, ucd=ucds.get(column.name, "")) for column in columns)
+
+    def encode_pixels(self, names: Sequence[str], columns: Collection[str]) -> str:
+        """Return the columns of the position and the pixels of all files, in JSON; empty if they are not all known.
+
+        Parameters
+        ----------
+        names
+            The paths of the files, below the folder of the data.
+        columns
+            The columns whose values are read as they are stored.
+        """
+        parts = [_PART.fullmatch(name) for name in names]
+        if not all(parts) or not set(self.position) <= set(columns) or len(set(self.position)) < 2:
+            return ""
+        pixels = sorted({(int(part[1]), int(part[2])) for part in parts if part})
+        return canonical_json([*self.position, " ".join(f"{order}/{pixel}" for order, pixel in pixels)])
 
 
 _INCOMPLETE = "check that it was copied completely"

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from provenn.errors import BaseFilesError
 from provenn.files.astropy_header import AstropyHeader, HeaderColumn, read_header
+from provenn.files.column_bounds import read_parquet_bounds
 from provenn.files.column_statistics import ColumnStatistics, read_parquet_statistics
 from provenn.files.columns import FileColumn, FileContents, check_columns
 from provenn.files.parquet_arrays import check_arrays
@@ -88,16 +89,18 @@ def read_parquet_columns(file: IO[bytes], name: str) -> FileContents:
     """
     footer = _Footer.of(file, name)
     check_arrays(file, name)
-    columns, statistics, has_layout = [], {}, False
+    columns, statistics, bounds, has_layout = [], {}, {}, False
     for field in footer.own_columns:
         column_name, stored = footer.locate_column(field)
         columns.append(footer.describe_column(field, column_name))
         has_layout |= stored is not None and not stored.nanoseconds
-        if stored is None and field.name in footer.statistics:  # otherwise a mask may decide what is NULL
-            statistics[column_name] = footer.statistics[field.name]
+        if stored is None:  # otherwise a mask may decide what is NULL, and values are converted
+            bounds[column_name] = read_parquet_bounds(footer.opened, field.name, columns[-1].type)
+            if field.name in footer.statistics:
+                statistics[column_name] = footer.statistics[field.name]
     options = {LAYOUT: "astropy"} if has_layout else {}
     metadata = read_footer_metadata(footer.notes, name)
-    return FileContents(check_columns(columns, name), footer.rows, options, metadata, statistics)
+    return FileContents(check_columns(columns, name), footer.rows, options, metadata, statistics, bounds)
 
 
 def read_parquet_layout(file: IO[bytes], name: str, *, astropy: bool) -> dict[str, StoredColumn]:
@@ -173,6 +176,7 @@ class _Footer:
     masks: Mapping[str, str]
     position_columns: Mapping[str, tuple[str, HeaderColumn]]
     votable: Mapping[str, FileColumn]
+    opened: Any  # pyarrow has no types
 
     @classmethod
     def of(cls, file: IO[bytes], name: str, *, astropy: bool = True) -> _Footer:
@@ -210,6 +214,7 @@ class _Footer:
             _find_masks(header, {field.name for field in fields}, name) if header else {},
             header.position_columns if header else {},
             {column.name: column for column in votable_columns},
+            opened,
         )
 
     @property

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from provenn.criteria import Type, parse_type
 from provenn.errors import BaseFilesError
+from provenn.files.column_bounds import ColumnBounds, bound_folder_values
 from provenn.files.columns import FileColumn
 from provenn.files.listing import File
 
-__all__ = ["find_partition_columns"]
+__all__ = ["bound_partition_columns", "find_partition_columns"]
 
 
 def find_partition_columns(files: Sequence[File]) -> list[FileColumn]:
@@ -27,6 +28,14 @@ def find_partition_columns(files: Sequence[File]) -> list[FileColumn]:
         FileColumn(name, _infer_partition_type([value for _, value in column]), nullable=True)
         for name, column in zip(names, values, strict=True)
     ]
+
+
+def bound_partition_columns(files: Sequence[File], partitions: Sequence[FileColumn]) -> dict[str, ColumnBounds]:
+    """Return the bounds of columns with values from the names of folders, by name."""
+    return {
+        column.name: bound_folder_values((dict(file.partitions)[column.name] for file in files), column.type)
+        for column in partitions
+    }
 
 
 def _infer_partition_type(values: Sequence[str | None]) -> Type:

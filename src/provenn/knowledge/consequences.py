@@ -14,6 +14,7 @@ from provenn.criteria import Atom, build_theory, derive_term_facts, order_facts,
 from provenn.criteria.term_facts import FindAttribute
 from provenn.definitions.ancestors import StoredDefinition
 from provenn.digests import CatalogDigest
+from provenn.knowledge.file_facts import FileFacts
 from provenn.knowledge.pair_facts import find_pair_facts
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Knowledge, Statement, outside
@@ -30,10 +31,11 @@ class FactOrigin:
     kind
         "definition" of a catalog; "criterion": follows from the order of values, or from what terms are made of;
         "values": follows from the values that functions of a term have together;
-        "sky": follows from the positions of regions; "declared" or "observed"; or "open universe": some object of the
-        population is in none of its base sets.
+        "sky": follows from the positions of regions; "footers", "folders" or "pixels": the files of a base catalog
+        state it, in their footers, in the names of their folders, or in their pixels of the sky; "declared" or
+        "observed"; or "open universe": some object of the population is in none of its base sets.
     catalog
-        The digest of the catalog, for a definition.
+        The digest of the catalog, for a definition and for what files state.
     fact
         The number of the fact, if it was declared or observed.
     reduction
@@ -41,7 +43,18 @@ class FactOrigin:
         which the statement compares it, over identities; the condition is empty where sets of sources are in it.
     """
 
-    kind: Literal["definition", "criterion", "values", "sky", "declared", "observed", "open universe"]
+    kind: Literal[
+        "definition",
+        "criterion",
+        "values",
+        "sky",
+        "footers",
+        "folders",
+        "pixels",
+        "declared",
+        "observed",
+        "open universe",
+    ]
     catalog: CatalogDigest | None = None
     fact: int | None = None
     reduction: tuple[str, str] | None = None
@@ -134,7 +147,7 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
         if definition.is_base_set:
             bases.setdefault(definition.population, []).append(digest)
     find_attribute = DefinedAttributes(known_definitions).find
-    sourced, smaller_atoms = _relate_atoms(atoms, find_attribute)
+    sourced, smaller_atoms = _relate_atoms(atoms, find_attribute, FileFacts(known_definitions, find_attribute))
     atoms += smaller_atoms
     sourced += from_definitions
     sourced += _relate_pairs(known_definitions, atoms, find_attribute)
@@ -150,18 +163,23 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
     )
 
 
-def _relate_atoms(atoms: Iterable[Atom], find_attribute: FindAttribute) -> tuple[list[CitedFact], tuple[Atom, ...]]:
-    """Return the facts between the atoms of criteria, and the further atoms in these facts."""
+def _relate_atoms(
+    atoms: Iterable[Atom], find_attribute: FindAttribute, files: FileFacts | None = None
+) -> tuple[list[CitedFact], tuple[Atom, ...]]:
+    """Return the facts between the atoms of criteria, what files state, and the further atoms in these facts."""
     known = tuple(atoms)
     reduced = derive_term_facts(known, find_attribute)
-    related = (*known, *reduced.atoms)
+    stated, bounding_atoms = files.state((*known, *reduced.atoms)) if files is not None else ([], [])
+    smaller_atoms = (*reduced.atoms, *bounding_atoms)
+    related = (*known, *smaller_atoms)
     cited: list[CitedFact] = [
         (fact.statement, FactOrigin("criterion", reduction=(fact.label, fact.condition))) for fact in reduced.facts
     ]
+    cited += [(fact.statement, FactOrigin(fact.where, catalog=fact.catalog)) for fact in stated]
     cited += [(statement, FactOrigin("values")) for statement in reduced.relations]
     cited += [(statement, FactOrigin("criterion")) for statement in order_facts(related)]
     cited += [(statement, FactOrigin("sky")) for statement in region_facts(related)]
-    return cited, reduced.atoms
+    return cited, smaller_atoms
 
 
 def _relate_pairs(

@@ -9,7 +9,7 @@ from provenn.sky.extremes import Arc, Extremes, find_extremes
 from provenn.sky.mocs import Moc, moc
 from provenn.sky.polygons import Polygon, polygon
 from provenn.sky.region import Region
-from provenn.sky.relations import RegionRelation, apart, is_divided, is_inside, relation, within
+from provenn.sky.relations import RegionRelation, apart, is_divided, is_far, is_inside, relation, within
 from provenn.sky.sql import region_sql
 from provenn.sky.union_sql import can_be_united, union_sql
 
@@ -33,6 +33,7 @@ __all__ = [
     "find_combinations",
     "find_extremes",
     "is_divided",
+    "is_far",
     "is_inside",
     "is_text",
     "meeting",

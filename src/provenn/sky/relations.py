@@ -26,9 +26,10 @@ from provenn.sky.points import MARGIN, Points, measure_separation
 from provenn.sky.polygons import Polygon
 from provenn.sky.region import INSIDE, OUTSIDE, Region
 
-__all__ = ["RegionRelation", "apart", "is_divided", "is_inside", "relation", "within"]
+__all__ = ["RegionRelation", "apart", "is_divided", "is_far", "is_inside", "relation", "within"]
 
 _MOST_CELLS = 4096
+_MOST_PAIRS = 1_000_000
 _SAMPLES = 5
 _SURE = 1e-6
 
@@ -50,6 +51,28 @@ def apart(region: Region, other: Region) -> bool:
 def within(region: Region, other: Region) -> bool:
     """Tell whether a region surely lies in another."""
     return relation(region, other).within
+
+
+@lru_cache(maxsize=10_000)
+def is_far(pixels: Moc, region: Region) -> bool:
+    """Tell whether a region surely has no position in some pixels, nor nearer to them than `MARGIN`.
+
+    For two MOCs, `relation` compares numbers of cells, which says nothing of positions at the edge of a cell. Here the
+    circles around their cells must have a gap.
+    """
+    if not isinstance(region, Moc):
+        return relation(pixels, region).apart
+    groups, others = (
+        [build_cells(order, numbers) for order, numbers in coverage.cells.items()] for coverage in (pixels, region)
+    )
+    if sum(map(len, groups)) * sum(map(len, others)) > _MOST_PAIRS:
+        return False
+    return all(
+        bool((measure_separation(cells.centres.vectors[:, None], near.centres.vectors[None]) > gap).all())
+        for cells in groups
+        for near in others
+        if (gap := cells.radius + near.radius + MARGIN)
+    )
 
 
 @lru_cache(maxsize=10_000)

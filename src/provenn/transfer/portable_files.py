@@ -16,6 +16,7 @@ from io import SEEK_END, BufferedReader
 from typing import Any, BinaryIO
 
 from provenn.errors import ArchiveError, ExpansionError, FileError, ProvennError
+from provenn.files.column_bounds import BOUNDS
 from provenn.gate.entrances import entrance
 from provenn.gate.expansion import BoundedStream
 
@@ -55,12 +56,12 @@ def parse_moment(text: str) -> datetime:
 
 
 def select_portable_notes(notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the notes of a definition without the statistics of its files.
+    """Return the notes of a definition without the statistics of its files and the bounds of their columns.
 
-    Statistics bound numbers of sources, and nothing in a portable file shows that they are true: they are neither
+    Both prove statements about sources, and nothing in a portable file shows that they are true: they are neither
     exported nor imported, so that an archive that is imported exports the same file.
     """
-    return {key: value for key, value in notes.items() if key != "statistics"}
+    return {key: value for key, value in notes.items() if key not in ("statistics", BOUNDS)}
 
 
 class Line:

@@ -252,6 +252,12 @@ class Vocabulary:
                 return "by the values that occur together"
             case FactOrigin("sky"):
                 return "by their positions on the sky"
+            case FactOrigin("footers", catalog=str(digest)):
+                return f"by the footers of the files of {self.word(digest)}"
+            case FactOrigin("folders", catalog=str(digest)):
+                return f"by the names of the folders of {self.word(digest)}"
+            case FactOrigin("pixels", catalog=str(digest)):
+                return f"by the pixels of the files of {self.word(digest)}"
             case _:
                 return "no base catalog holds every object"
 

@@ -2,6 +2,7 @@
 
 from provenn.targets.rules.disjoint_members import disjoint_members
 from provenn.targets.rules.empty_branches import empty_branches
+from provenn.targets.rules.irrelevant_members import irrelevant_members
 from provenn.targets.rules.limit_calculators import limit_calculators
 from provenn.targets.rules.redundant_members import redundant_members
 from provenn.targets.rules.reuse_part import reuse_part
@@ -19,6 +20,7 @@ RULES: tuple[Rule, ...] = (
     redundant_members,
     same_rows,
     reuse_whole,
+    irrelevant_members,
     disjoint_members,
     limit_calculators,
     select_early,
