@@ -21,8 +21,11 @@ from provenn.files.fingerprints import Basis, Caveat, Trust, find_basis, make_fi
 from provenn.files.formats import read_file_contents, settle_format
 from provenn.files.hashing import HashMemory, ReadingProgress
 from provenn.files.hats import read_hats
-from provenn.files.listing import File, choose_files, list_files, make_absolute
+from provenn.files.listing import File, choose_files, list_files, list_named_files, make_absolute
 from provenn.files.partition_columns import find_partition_columns
+from provenn.files.snapshot_columns import read_snapshot_contents
+from provenn.files.snapshots import TableSnapshot
+from provenn.files.table_logs import find_snapshot, list_snapshot_files
 from provenn.files.table_metadata import decode_metadata, encode_metadata
 from provenn.files.type_names import restore_type
 from provenn.gate.entrances import entrance
@@ -77,6 +80,9 @@ class Files:
         ingested the files. No part of the identity.
     is_choice
         Whether the location may hold other files as well: then these are the files with names in `fingerprints`.
+    table
+        For files of a table with a log, at its folder: the kind of table, and the version in which the files were first
+        seen, such as ``"Delta 3"``. Otherwise empty.
     """
 
     format: str
@@ -93,6 +99,7 @@ class Files:
     metadata: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     statistics: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     is_choice: bool = field(default=False, compare=False)
+    table: str = field(default="", compare=False)
 
     def list_own_files(self) -> list[File]:
         """Return the files at the location, as far as they are part of these files.
@@ -102,6 +109,9 @@ class Files:
         FilesMissingError
             If there are no files.
         """
+        if self.table:
+            names = dict(self.fingerprints)
+            return choose_files(list_named_files(self.location, names, self.partitions), names)
         return choose_files(list_files(self.location), self.chosen_names)
 
     @property
@@ -126,6 +136,7 @@ class Files:
         null: str | None = None,
         trust: Trust | None = None,
         names: Collection[str] | None = None,
+        snapshot: TableSnapshot | None = None,
         memory: HashMemory | None = None,
         progress: ReadingProgress | None = None,
     ) -> Self:
@@ -149,6 +160,8 @@ class Files:
             reads all bytes from object stores, too; "metadata" reads sizes, times and footers alone.
         names
             The names of the files to take, if the location may hold other files as well.
+        snapshot
+            The version of the table of Delta or Iceberg at the location; by default the newest, if there is a table.
         memory, progress
             As for `provenn.files.hashing.hash_files`.
 
@@ -173,15 +186,23 @@ class Files:
                 hint="such datasets come only from imported lineage",
             )
         place = make_absolute(location)
-        hats = read_hats(place) if format in (None, "parquet") else None
-        place = hats.files if hats else place
-        listing = choose_files(list_files(place), names)
+        snapshot = snapshot or find_snapshot(place, format)
+        hats = read_hats(place) if snapshot is None and format in (None, "parquet") else None
+        if snapshot:
+            place, format = snapshot.folder, "parquet"  # noqa: A001 - Spark's word
+            listing = list_snapshot_files(snapshot, names)
+        else:
+            place = hats.files if hats else place
+            listing = choose_files(list_files(place), names)
         file_format, read_options = settle_format(listing, format, options or {}, null)
         check_reading(file_format, read_options, place)
         prints_by_name = make_fingerprints(listing, file_format, trust, memory, progress)
         # File names are no part of the identity, so nothing may depend on their order.
         listing.sort(key=lambda file: prints_by_name[file.name])
-        contents = read_file_contents(listing, file_format, read_options, schema)
+        if snapshot and schema is None:
+            contents = read_snapshot_contents(snapshot, listing)
+        else:
+            contents = read_file_contents(listing, file_format, read_options, schema)
         columns, row_count = contents.columns, contents.rows
         if hats:
             hats.check((file.name for file in listing), row_count)
@@ -195,14 +216,15 @@ class Files:
             file_format,
             tuple(sorted({**read_options, **contents.options}.items())),
             check_columns([*columns, *partitions], place),
-            tuple(partition.name for partition in partitions),
+            snapshot.partitions if snapshot else tuple(partition.name for partition in partitions),
             _hash_fingerprints(prints_by_name),
             place,
             tuple(sorted(prints_by_name.items())),
             row_count,
             metadata=encode_metadata(contents.metadata),
             statistics=encode_statistics(contents.statistics),
-            is_choice=names is not None,
+            is_choice=names is not None or snapshot is not None,
+            table=str(snapshot or ""),
         )
 
     @property
@@ -316,7 +338,13 @@ class Files:
             If all files are gone.
         """
         return compute_current_fingerprints(
-            self.location, self.format, self.basis, memory, progress, names=self.chosen_names
+            self.location,
+            self.format,
+            self.basis,
+            memory,
+            progress,
+            names=dict(self.fingerprints) if self.table else self.chosen_names,
+            partitions=self.partitions if self.table else None,
         )
 
     def with_contents(self, memory: HashMemory | None = None, progress: ReadingProgress | None = None) -> Self:
@@ -339,7 +367,9 @@ class Files:
         )
         return replace(self, digest=_compute_digest(self.format, fingerprints), fingerprints=fingerprints)
 
-    def take(self, prints: Mapping[str, str], location: str, *, is_choice: bool = True) -> Self:
+    def take(
+        self, prints: Mapping[str, str], location: str, *, is_choice: bool = True, table: str | None = None
+    ) -> Self:
         """Return some of the files, at a location that may hold other files as well.
 
         Parameters
@@ -350,6 +380,8 @@ class Files:
             The location.
         is_choice
             Whether the location may hold other files.
+        table
+            For the folder of a table with a log, its kind and version; empty for any other. None if it stays the same.
         """
         fingerprints = tuple(sorted(prints.items()))
         is_whole = _hash_fingerprints(prints) == self.digest
@@ -360,7 +392,8 @@ class Files:
             fingerprints=fingerprints,
             row_count=self.row_count if is_whole else None,
             statistics=self.statistics if is_whole else (),
-            is_choice=is_choice,
+            is_choice=is_choice or bool(self.table if table is None else table),
+            table=self.table if table is None else table and (self.table or table),
         )
 
     def agrees(self) -> bool:
@@ -383,7 +416,7 @@ class Files:
             self.check()
         place = make_absolute(location)
         hats = read_hats(place) if self.format == "parquet" else None
-        relocated = replace(self, location=hats.files if hats else place, is_choice=False)
+        relocated = replace(self, location=hats.files if hats else place, is_choice=bool(self.table))
         relocated.check(memory)
         prints = relocated.compute_fingerprints(memory)
         if not self.contents:
@@ -430,6 +463,8 @@ class Files:
             notes["statistics"] = [list(pair) for pair in self.statistics]  # no words: texts in mappings are searched
         if self.is_choice:
             notes["is_choice"] = "true"
+        if self.table:
+            notes["table"] = self.table
         return identity, notes
 
     @classmethod
@@ -452,6 +487,7 @@ class Files:
             metadata=tuple(sorted(notes.get("metadata", {}).items())),
             statistics=tuple((name, text) for name, text in notes.get("statistics", ())),
             is_choice=notes.get("is_choice") == "true",
+            table=str(notes.get("table", "")),
         )
         contents = tuple(sorted(notes.get("contents", {}).items()))
         if not contents or not files.is_old or not files.agrees():
