@@ -1,5 +1,6 @@
 """Every way in for data of others is known, and attacked: a new one that is not fails here."""
 
+import gzip
 import io
 import sys
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from provenn.criteria import syntax
 from provenn.errors import DefinitionError, FileError, ProvennError
 from provenn.files import suffixes
 from provenn.files.data_folder import DataFolder
+from provenn.files.table_logs import find_snapshot
 from provenn.gate.entrances import ENTRANCES, entrance
 from provenn.gate.formats import FORMATS, check_table_provider
 from provenn.logic import statement
@@ -148,6 +150,15 @@ def read_by_spark(folder: Path) -> None:
     read_base(None, changed_base(folder, format="jdbc"), DataFolder.of(folder / "data"))
 
 
+def logged(folder: Path) -> None:
+    """Metadata of a table of some kilobytes, too long unpacked."""
+    (folder / "lake" / "metadata").mkdir(parents=True)
+    with gzip.open(folder / "lake" / "metadata" / "v1.gz.metadata.json", "wb") as file:
+        for _ in range(65):
+            file.write(b" " * 2**20)
+    find_snapshot(folder / "lake")
+
+
 ATTACKS: dict[str, Callable[[Path], object]] = {
     **dict(BOMBS.values()),
     "base catalog read by Spark": read_by_spark,
@@ -155,6 +166,7 @@ ATTACKS: dict[str, Callable[[Path], object]] = {
     "criterion or expression": lambda _: syntax.parse("(" * 10**6),
     "definition of a calculator": lambda _: calculator_from(code_attacks.definition("os:path.join")),
     "definition of a catalog": lambda _: restore("Base", {"format": "jdbc"}, {}, []),
+    "log of a table": logged,
     "form for a job": lambda folder: posted(folder, "/target/run", data={"sources": "x" * 501, "attributes": "a"}),
     "request for a job": lambda folder: posted(folder, "/api/jobs", json={"sources": ["x"], "format": "jdbc"}),
     "request of another program": asked,

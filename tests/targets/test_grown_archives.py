@@ -110,6 +110,19 @@ def test_a_replaced_file_takes_along_its_own_sources_only(survey):
     assert str(survey.archive.diff("stars@1", "stars@2")).splitlines()[-1] == "+ 2 files, - 1 file"
 
 
+def test_a_file_among_appended_ones_is_replaced(survey):
+    survey.write(0)
+    survey.ingest()
+    survey.write(1)
+    survey.write(2)
+    survey.archive.refresh("stars")
+    survey.write(2, 30)
+    (done,) = survey.archive.refresh("stars")
+    assert done.files == "+ 1 file, - 1 file"
+    assert survey.values("stars", "x") == {key: z / 2 for key, z in survey.scratch().items()}
+    assert survey.archive.relate("stars@1", "stars").summary == "subset"
+
+
 def test_what_is_appended_from_memory_or_elsewhere_serves_alike(survey, tmp_path):
     survey.write(0)
     survey.ingest().derive(survey.calculator(), name="fits").store()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
@@ -34,10 +34,35 @@ class BaseFilesPlace(SparkPlace):
         with show_reading_progress(f"reading {fspath(location)}", self._progress) as progress:
             return Files.at(location, **options, memory=FileMemory(self.database), progress=progress)
 
-    def compute_fingerprints(self, location: str, like: Files) -> dict[str, str]:
-        """Return the fingerprints of all files at a location, by name, on the same basis as those of other files."""
+    def compute_fingerprints(
+        self,
+        location: str,
+        like: Files,
+        names: Collection[str] | None = None,
+        partitions: Collection[str] | None = None,
+    ) -> dict[str, str]:
+        """Return the fingerprints of files at a location, by name, on the same basis as those of other files.
+
+        Parameters
+        ----------
+        location
+            The location.
+        like
+            The other files.
+        names, partitions
+            For a table with a log: the names of its files, and the columns with values from the names of folders. By
+            default all files at the location.
+        """
         with show_reading_progress(f"reading {location}", self._progress) as progress:
-            return compute_current_fingerprints(location, like.format, like.basis, FileMemory(self.database), progress)
+            return compute_current_fingerprints(
+                location,
+                like.format,
+                like.basis,
+                FileMemory(self.database),
+                progress,
+                names=names,
+                partitions=partitions,
+            )
 
     def inspect_table(self, name: str, trust: Trust | None = None) -> Files:
         """Inspect a table of Spark's catalog as the base of a catalog."""

@@ -11,7 +11,7 @@ for what is new; for a concatenation it is recorded as an observed fact.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -19,6 +19,7 @@ from provenn.archive import rebuilding
 from provenn.archive.concatenations import find_unproved_concatenations
 from provenn.archive.context import Context
 from provenn.archive.continuing import check_continuation, continue_attributes
+from provenn.archive.log_evidence import NO_EVIDENCE, LogEvidence, find_log_evidence
 from provenn.catalogs import (
     Base,
     Catalog,
@@ -37,6 +38,8 @@ from provenn.files.file_set import EXTERNAL, GIVEN, TABLE
 from provenn.files.hats import read_hats
 from provenn.files.listing import make_absolute
 from provenn.files.parquet_columns import LAYOUT
+from provenn.files.snapshots import TableSnapshot
+from provenn.files.table_logs import find_snapshot, list_snapshot_files
 from provenn.knowledge import verified_keys
 from provenn.knowledge.observations import observe_fact
 from provenn.logic import disjoint
@@ -72,6 +75,8 @@ class NewVersion:
         The base catalog of the new files; None if there are none.
     came, went
         How many files the new version has that the earlier one lacks, and the reverse.
+    log
+        For a table with a log: what the log says of the new version.
     """
 
     earlier: Catalog
@@ -79,11 +84,12 @@ class NewVersion:
     added: Base | None
     came: int
     went: int
+    log: LogEvidence = NO_EVIDENCE
 
     @property
     def only_grew(self) -> bool:
-        """Whether the new version has all files of the earlier one."""
-        return not self.went
+        """Whether the new version has all files of the earlier one, or all its rows by the log of the table."""
+        return not self.went or self.log.relation in ("equal", "subset")
 
     @property
     def is_same(self) -> bool:
@@ -122,7 +128,7 @@ class NewVersion:
 
 
 def _describe_place(base: Base) -> tuple[object, ...]:
-    return base.files.location, base.files.fingerprints, base.files.is_choice
+    return base.files.location, base.files.fingerprints, base.files.is_choice, bool(base.files.table)
 
 
 def _join_bases(bases: Sequence[Base]) -> list[Base]:
@@ -170,13 +176,15 @@ def find_new_version(
     bases = list_version_bases(earlier)
     if bases is None or not _is_comparable(bases, key, population):
         return None
-    place = make_absolute(path)
+    snapshot: TableSnapshot | None = options.get("snapshot")
+    place = make_absolute(path) if snapshot is None else snapshot.folder
     known = [base.files for base in bases if base.files.format not in (GIVEN, TABLE, EXTERNAL)]
-    if not known or read_hats(place) is not None:
+    if not known or (snapshot is None and read_hats(place) is not None):
         return None
-    fingerprints = context.workshop.compute_fingerprints(place, known[-1])
-    kept = tuple(base for base in (take_files(base, fingerprints, place) for base in bases) if base is not None)
-    if not kept:
+    fingerprints, log = _fingerprint_version(context, place, bases, known[-1], snapshot)
+    taken = (take_files(base, fingerprints, place, log.table) for base in bases)
+    kept = tuple(base for base in taken if base is not None)
+    if not kept and not log.relation:
         return None
     known_texts = {text for base in kept for _, text in base.files.fingerprints}
     new = {name: text for name, text in fingerprints.items() if text not in known_texts}
@@ -185,7 +193,33 @@ def find_new_version(
     if new:
         files = context.workshop.inspect_files(place, names=frozenset(new), **options)
         added = _define_added(context, files, kept, bases[-1])
-    return NewVersion(earlier, kept, added, len(new), went)
+    return NewVersion(earlier, kept, added, len(new), went, log)
+
+
+def _fingerprint_version(
+    context: Context, place: str, bases: Sequence[Base], model: Files, snapshot: TableSnapshot | None
+) -> tuple[dict[str, str], LogEvidence]:
+    """Return the fingerprints of the files at a place, or of a version of the table there, and what its log says.
+
+    Where the log says that files were only rewritten, the former files stand for them, as long as they are there and
+    unchanged: they have the same rows, and everything that was computed of them stays valid.
+    """
+    if snapshot is None:
+        return context.workshop.compute_fingerprints(place, model), NO_EVIDENCE
+    # Without a key, a source is a row of a certain file: then rewritten files have other sources.
+    own = [base for base in bases if base.files.location == place and not base.files.row_key]
+    recorded = {name: text for base in own for name, text in base.files.fingerprints}
+    evidence = find_log_evidence(snapshot, recorded.keys(), is_whole=len(own) == len(bases))
+    names = evidence.names
+    list_snapshot_files(snapshot, names)  # those that are in the snapshot are as its log states
+    fingerprints = context.workshop.compute_fingerprints(place, model, names, snapshot.partitions)
+    former = names - snapshot.names
+    if any(fingerprints.get(name) != recorded[name] for name in former):
+        names = snapshot.names
+        evidence = replace(evidence, names=names, is_gone=True)
+        list_snapshot_files(snapshot, names)
+        fingerprints = context.workshop.compute_fingerprints(place, model, names, snapshot.partitions)
+    return fingerprints, evidence
 
 
 def find_current_version(context: Context, earlier: Catalog) -> NewVersion | None:
@@ -198,11 +232,15 @@ def find_current_version(context: Context, earlier: Catalog) -> NewVersion | Non
     places = dict.fromkeys(base.files.location for base in bases if _has_files(base))
     kept = {base.digest: base for base in bases}
     new: dict[str, str] = {}
-    went, new_place = 0, ""
+    snapshots: dict[str, TableSnapshot | None] = {}
+    went, new_place, log = 0, "", NO_EVIDENCE
     for place in places:
         own = [base for base in bases if base.files.location == place and _has_files(base)]
-        fingerprints = context.workshop.compute_fingerprints(place, own[0].files)
-        taken = {base.digest: take_files(base, fingerprints, place) for base in own}
+        snapshot = find_snapshot(place)
+        fingerprints, evidence = _fingerprint_version(context, place, bases, own[0].files, snapshot)
+        snapshots[place] = snapshot
+        log = evidence if snapshot else log
+        taken = {base.digest: take_files(base, fingerprints, place, evidence.table) for base in own}
         kept |= {digest: base for digest, base in taken.items() if base is not None}
         for digest in (digest for digest, base in taken.items() if base is None):
             del kept[digest]
@@ -211,16 +249,20 @@ def find_current_version(context: Context, earlier: Catalog) -> NewVersion | Non
         others = {name: text for name, text in fingerprints.items() if text not in known_texts}
         if others and not new:
             new, new_place = others, place
-    if not kept or not places:
+    if not places or not (kept or new):
         return None
     if not new:
-        return NewVersion(earlier, tuple(kept.values()), None, 0, went)
+        return NewVersion(earlier, tuple(kept.values()), None, 0, went, log)
     model = next(base for base in bases if base.files.location == new_place)
     files = context.workshop.inspect_files(
-        new_place, names=frozenset(new), format=model.files.format, options=_list_user_options(model.files)
+        new_place,
+        names=frozenset(new),
+        format=model.files.format,
+        options=_list_user_options(model.files),
+        snapshot=snapshots[new_place],
     )
     added = _define_added(context, files, tuple(kept.values()), model)
-    return NewVersion(earlier, tuple(kept.values()), added, len(new), went)
+    return NewVersion(earlier, tuple(kept.values()), added, len(new), went, log)
 
 
 def _list_user_options(files: Files) -> dict[str, str]:
@@ -235,14 +277,14 @@ def _is_comparable(bases: Sequence[Base], key: str | Sequence[str] | None, popul
     return is_known and newest.population.name == population and names == newest.key
 
 
-def take_files(base: Base, fingerprints: Mapping[str, str], place: str) -> Base | None:
+def take_files(base: Base, fingerprints: Mapping[str, str], place: str, table: str | None = None) -> Base | None:
     """Return the part of a base catalog whose files are at a place; None if none is, or too many are gone."""
     own = {text for _, text in base.files.fingerprints}
     present = {name: text for name, text in fingerprints.items() if text in own}
     gone = len(base.gone) + len(own) - len(set(present.values()))
     if not present or gone > _MOST_GONE:
         return None
-    return base.take(present, place, is_choice=len(present) < len(fingerprints))
+    return base.take(present, place, is_choice=len(present) < len(fingerprints), table=table)
 
 
 def _define_added(context: Context, files: Files, kept: Sequence[Base], model: Base) -> Base:
@@ -353,7 +395,7 @@ def _record_locations(writing: Writing, version: NewVersion) -> None:
     moved: list[Base] = list(version.moved)
     if moved and isinstance(version.earlier, Base) and version.earlier.joins and not version.went:
         prints = {name: text for base in version.kept for name, text in base.files.fingerprints}
-        moved.append(version.earlier.take(prints, version.kept[0].files.location))
+        moved.append(version.earlier.take(prints, version.kept[0].files.location, table=version.log.table or None))
     for base in moved:
         if not catalog_store.add_catalogs(writing, base):
             base_locations.record_current_location(writing, base)
@@ -419,10 +461,27 @@ def write_definitions(writing: Writing, version: NewVersion, catalogs: Sequence[
             reason = f"{rows:,} new keys compared with all others: none occurs twice"
         others = chain(Op.OR, tuple(term(base.digest) for base in version.members))
         observe_fact(writing, disjoint(others, version.added.digest), reason)
+    if not isinstance(catalog, Base):
+        _record_separated_files(writing, version)
     catalog_store.add_catalogs(writing, *catalog.dependencies)
     if find_unproved_concatenations(writing, [catalog]):
         raise DefinitionError("it is not proved that the files of the new version share no source")
     catalog_store.add_catalogs(writing, *catalogs)
+    statement = version.log.state_relation(version.earlier.digest, catalog.digest)
+    if statement is not None:
+        observe_fact(writing, statement, version.log.reason)
+
+
+def _record_separated_files(writing: Writing, version: NewVersion) -> None:
+    """Record that files which were joined before share no source, if they are members of their own now.
+
+    Sound: their keys were compared when they were joined, and a part has fewer sources.
+    """
+    for joined in list_joined_bases(version.earlier) or ():
+        digests = {digest for digest, _ in joined.joins}
+        separated = [base.digest for base in version.members if (base.part_of or base.digest) in digests]
+        if len(separated) > 1:
+            observe_fact(writing, disjoint(*separated), "files of one version: their keys were compared when they came")
 
 
 def _record_joined_keys(writing: Writing, version: NewVersion, catalog: Base, rows: int | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
@@ -18,6 +19,7 @@ from provenn.definitions import base_locations, catalog_names, catalog_store, po
 from provenn.errors import BaseFilesError
 from provenn.files.file_set import GIVEN
 from provenn.files.fingerprints import Trust
+from provenn.files.table_logs import find_snapshot
 from provenn.hints import Hint
 from provenn.knowledge import verified_keys
 from provenn.words.vocabulary import SHORT
@@ -51,6 +53,8 @@ def ingest_base(
     rebuild: bool | None = None,
     verify: bool = False,
     trust: Trust | None = None,
+    version: int | None = None,
+    when: datetime | str | None = None,
 ) -> Definition:
     """Define a base catalog on files or on a table in memory, and put a name on it; see `Archive.ingest`."""
     if trust not in (None, *get_args(Trust)):
@@ -58,21 +62,22 @@ def ingest_base(
         raise BaseFilesError(f"unknown way to trust files: {trust!r}", hint=hint)
     workshop = context.workshop
     if not isinstance(path, str | PathLike):
-        table = _convert_table(path, key, format, schema, options, null, trust)
+        table = _convert_table(path, key, format, schema, options, null, trust, version, when)
         with workshop.keep_table(table) as files:
             return _ingest_files(context, name, files, key, population, rebuild=rebuild, verify=verify, trust=trust)
-    version = None
+    snapshot = find_snapshot(path, format, version, when)
+    inspecting = {"format": format, "schema": schema, "options": options, "null": null, "snapshot": snapshot}
+    new_version = None
     if format != "table" and trust is None:
-        inspecting = {"format": format, "schema": schema, "options": options, "null": null}
         earlier = context.read(_find_earlier, name)
         if earlier is not None:
-            version = find_new_version(context, earlier, path, key=key, population=population, **inspecting)
-    if version is not None:
-        return add_version(context, name, version, rebuild=rebuild)
+            new_version = find_new_version(context, earlier, path, key=key, population=population, **inspecting)
+    if new_version is not None:
+        return add_version(context, name, new_version, rebuild=rebuild)
     if format == "table":
         files = workshop.inspect_table(str(path), trust)
     else:
-        files = workshop.inspect_files(path, format=format, schema=schema, options=options, null=null, trust=trust)
+        files = workshop.inspect_files(path, **inspecting, trust=trust)
     return _ingest_files(context, name, files, key, population, rebuild=rebuild, verify=verify, trust=trust)
 
 
@@ -120,7 +125,7 @@ def _ingest_files(
     known_population = context.read(populations.find_population, population)
     base = Base.of(files, key=key, population=known_population or population)
     workshop.check_first_keys(base)
-    if trust is None:
+    if trust is None and not files.table:  # old archives hold no versions of tables
         base = workshop.find_old_base(base, name) or base
     rows = workshop.count_key_rows(base) if verify else None
     context.write(_add_base, name, base, files, rows, rebuild=rebuild)
@@ -158,7 +163,7 @@ def _convert_table(table: object, key: str | Sequence[str] | None, *others: obje
     if any(option is not None for option in others):
         raise BaseFilesError(
             "a table in memory already has types",
-            hint="omit format=, schema=, options=, null= and trust=; use keep() and rename() on the catalog",
+            hint="omit format=, schema=, options=, null=, trust=, version=, when=; use keep() and rename() instead",
         )
     from provenn.files.in_memory import check_table_key, convert_to_arrow  # noqa: PLC0415 - few tables come from memory
 

@@ -87,7 +87,8 @@ def _refresh_name(context: Context, name: str, *, plan: bool) -> RefreshedName:
         )
     version = find_current_version(context, earlier)
     if version is None or version.is_same:
-        return RefreshedName(name, "unchanged")
+        rewritten = "" if version is None else version.log.describe()
+        return RefreshedName(name, f"unchanged: {rewritten}" if rewritten else "unchanged")
     catalog = version.define()
     rebuilt = context.read(rebuilding.rebuild_definitions, earlier.digest, catalog)
     summary = context.read(_summarize, name, version, catalog, rebuilt)
@@ -113,7 +114,7 @@ def _summarize(
     stored = _find_stored(reading, list(rebuilt))
     return RefreshedName(
         name,
-        describe_files(version.earlier, catalog),
+        "; ".join(filter(None, (describe_files(version.earlier, catalog), version.log.describe()))),
         0 if version.added is None else version.added.files.row_count,
         tuple(sorted(word for words in names.values() for word in words)),
         tuple(sorted(word for digest in stored for word in names.get(digest, ()))),

@@ -118,7 +118,9 @@ class Base(Catalog):
         """Return the same catalog with its files at a new location."""
         return replace(self, files=self.files.moved(location))
 
-    def take(self, prints: Mapping[str, str], location: str, *, is_choice: bool = True) -> Self:
+    def take(
+        self, prints: Mapping[str, str], location: str, *, is_choice: bool = True, table: str | None = None
+    ) -> Self:
         """Return the part of this catalog with some of its files; with all files, this catalog at a new location.
 
         Parameters
@@ -129,10 +131,12 @@ class Base(Catalog):
             The location.
         is_choice
             Whether the location may hold other files as well.
+        table
+            For the folder of a table with a log, its kind and version; empty for any other. None if it stays the same.
         """
         kept = frozenset(prints.values())
         gone = sorted({*self.gone, *(text for _, text in self.files.fingerprints if text not in kept)})
-        files = self.files.take(prints, location, is_choice=is_choice)
+        files = self.files.take(prints, location, is_choice=is_choice, table=table)
         return replace(self, files=files, part_of=self.part_of or self.digest if gone else None, gone=tuple(gone))
 
     @property
@@ -316,13 +320,17 @@ class Base(Catalog):
     def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003
         """Return the location of the files and the number of rows in words."""
         rows = "the rows" if notes["row_count"] is None else f"{notes['row_count']:,} rows"
-        return f"{rows} of {notes['location']}"
+        kind, _, version = notes.get("table", "").partition(" ")
+        return f"{rows} of {notes['location']}" + (
+            f", a {kind} table with these files since version {version}" if kind else ""
+        )
 
     def show_parameters(self) -> Sequence[tuple[str, str]]:
         """Return what is known of the files."""
         files = self.files
         return (
             ("files", files.location),
+            ("table", files.table),
             ("how many", str(len(files.fingerprints))),
             ("known by", describe_basis(files)),
             ("format", files.format),
@@ -372,7 +380,8 @@ def _list_column_types(base: Base) -> list[tuple[str, str, bool, str]]:
 
 def _describe_reading(files: Files) -> tuple[object, ...]:
     """Return what must be the same in files that are read together."""
-    return files.format, files.options, files.partitions, files.location, files.row_key, files.basis, files.was_late
+    place = files.location, bool(files.table)
+    return files.format, files.options, files.partitions, place, files.row_key, files.basis, files.was_late
 
 
 _FILE = re.compile(r"file\(([0-9a-f]{64}), ([0-9a-f]{64})\)")

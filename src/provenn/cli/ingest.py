@@ -96,10 +96,26 @@ def ingest(
             show_default=False,
         ),
     ] = None,
+    version: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="The version of a Delta table, or the snapshot of an Iceberg table; by default the newest.",
+            show_default=False,
+        ),
+    ] = None,
+    when: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="A time, such as 2026-11-16T18:30: the version of a Delta or Iceberg table that was the newest then.",
+            show_default=False,
+        ),
+    ] = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Define a catalog on files: Parquet, CSV, ECSV, FITS, VOTable, IPAC, MRT, JSON, ORC, text.
+    """Define a catalog on files: Parquet, CSV, ECSV, FITS, VOTable, IPAC, MRT, JSON, ORC, text, Delta, Iceberg.
 
     All bytes are read once, because a catalog is identified by the content of its files. Later changes of the files are
     noticed when their data are used; ingest them again under the same name to create a new version.
@@ -112,6 +128,7 @@ def ingest(
     - `provenn ingest gaia "GaiaSource_*.csv.gz" -k source_id -p star --null=null`
     - `provenn ingest stars survey.stars --format table -k hip -p star`
     - `provenn ingest detections "night*.csv" --no-key -p detection`
+    - `provenn ingest stars lake/stars -k hip -p star --version 3`
     """
     if bool(key) == no_key:
         raise typer.BadParameter(
@@ -133,5 +150,7 @@ def ingest(
             rebuild=rebuild,
             verify=verify,
             trust=trust,
+            version=version,
+            when=when,
         )
         write_catalog(catalog, name, as_json)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
 from provenn.files.fingerprints import Basis, make_fingerprints, make_old_fingerprint
 from provenn.files.hashing import HashMemory, ReadingProgress
-from provenn.files.listing import File, choose_files, list_files
+from provenn.files.listing import File, choose_files, list_files, list_named_files
 
 __all__ = [
     "compute_content_fingerprints",
@@ -29,6 +29,7 @@ def compute_current_fingerprints(
     progress: ReadingProgress | None = None,
     *,
     names: Collection[str] | None = None,
+    partitions: Collection[str] | None = None,
 ) -> dict[str, str]:
     """Return the current fingerprints of files by name.
 
@@ -42,13 +43,18 @@ def compute_current_fingerprints(
         As for `provenn.files.hashing.hash_files`.
     names
         The names of the files, if the location may hold other files as well.
+    partitions
+        For the files of a table with a log: the columns with values from the names of folders. Otherwise None.
 
     Raises
     ------
     FilesMissingError
         If all files are gone.
     """
-    listing = choose_files(_list_expected_files(location), names)
+    if partitions is None:
+        listing = choose_files(_list_expected_files(location), names)
+    else:
+        listing = list_named_files(location, names or (), partitions)
     match basis:
         case "metadata":
             return _fingerprint_each(listing, lambda file: make_fingerprints([file], format, "metadata")[file.name])

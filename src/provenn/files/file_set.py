@@ -22,9 +22,12 @@ from provenn.files.fingerprints import Basis, Caveat, Trust, find_basis, make_fi
 from provenn.files.formats import read_file_contents, settle_format
 from provenn.files.hashing import HashMemory, ReadingProgress
 from provenn.files.hats import read_hats
-from provenn.files.listing import File, choose_files, list_files, make_absolute
+from provenn.files.listing import File, choose_files, list_files, list_named_files, make_absolute
 from provenn.files.partition_columns import bound_partition_columns, find_partition_columns
 from provenn.files.row_samples import sample_files
+from provenn.files.snapshot_columns import read_snapshot_contents
+from provenn.files.snapshots import TableSnapshot
+from provenn.files.table_logs import find_snapshot, list_snapshot_files
 from provenn.files.table_metadata import decode_metadata, encode_metadata
 from provenn.files.type_names import restore_type
 from provenn.gate.entrances import entrance
@@ -88,6 +91,9 @@ class Files:
         files that are known by their content. No part of the identity.
     is_choice
         Whether the location may hold other files as well: then these are the files with names in `fingerprints`.
+    table
+        For files of a table with a log, at its folder: the kind of table, and the version in which the files were first
+        seen, such as ``"Delta 3"``. Otherwise empty.
     """
 
     format: str
@@ -106,6 +112,7 @@ class Files:
     samples: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
     bounds: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     is_choice: bool = field(default=False, compare=False)
+    table: str = field(default="", compare=False)
 
     def list_own_files(self) -> list[File]:
         """Return the files at the location, as far as they are part of these files.
@@ -115,6 +122,9 @@ class Files:
         FilesMissingError
             If there are no files.
         """
+        if self.table:
+            names = dict(self.fingerprints)
+            return choose_files(list_named_files(self.location, names, self.partitions), names)
         return choose_files(list_files(self.location), self.chosen_names)
 
     @property
@@ -139,6 +149,7 @@ class Files:
         null: str | None = None,
         trust: Trust | None = None,
         names: Collection[str] | None = None,
+        snapshot: TableSnapshot | None = None,
         memory: HashMemory | None = None,
         progress: ReadingProgress | None = None,
     ) -> Self:
@@ -162,6 +173,8 @@ class Files:
             reads all bytes from object stores, too; "metadata" reads sizes, times and footers alone.
         names
             The names of the files to take, if the location may hold other files as well.
+        snapshot
+            The version of the table of Delta or Iceberg at the location; by default the newest, if there is a table.
         memory, progress
             As for `provenn.files.hashing.hash_files`.
 
@@ -186,15 +199,23 @@ class Files:
                 hint="such datasets come only from imported lineage",
             )
         place = make_absolute(location)
-        hats = read_hats(place) if format in (None, "parquet") else None
-        place = hats.files if hats else place
-        listing = choose_files(list_files(place), names)
+        snapshot = snapshot or find_snapshot(place, format)
+        hats = read_hats(place) if snapshot is None and format in (None, "parquet") else None
+        if snapshot:
+            place, format = snapshot.folder, "parquet"  # noqa: A001 - Spark's word
+            listing = list_snapshot_files(snapshot, names)
+        else:
+            place = hats.files if hats else place
+            listing = choose_files(list_files(place), names)
         file_format, read_options = settle_format(listing, format, options or {}, null)
         check_reading(file_format, read_options, place)
         prints_by_name = make_fingerprints(listing, file_format, trust, memory, progress)
         # File names are no part of the identity, so nothing may depend on their order.
         listing.sort(key=lambda file: prints_by_name[file.name])
-        contents = read_file_contents(listing, file_format, read_options, schema)
+        if snapshot and schema is None:
+            contents = read_snapshot_contents(snapshot, listing)
+        else:
+            contents = read_file_contents(listing, file_format, read_options, schema)
         columns, row_count = contents.columns, contents.rows
         if hats:
             hats.check((file.name for file in listing), row_count)
@@ -207,12 +228,13 @@ class Files:
         pixels = hats.encode_pixels([file.name for file in listing], contents.bounds) if hats else ""
         bounds = {**contents.bounds, **bound_partition_columns(listing, partitions)}
         stated = (*([(PIXELS, pixels)] if pixels else ()), *encode_bounds(bounds))
-        can_be_stated = file_format in _BOUNDED and not read_options  # options may change values
+        # Options may change values, and so may the log of a table.
+        can_be_stated = file_format in _BOUNDED and not read_options and snapshot is None
         return cls(
             file_format,
             tuple(sorted({**read_options, **contents.options}.items())),
             check_columns([*columns, *partitions], place),
-            tuple(partition.name for partition in partitions),
+            snapshot.partitions if snapshot else tuple(partition.name for partition in partitions),
             _hash_fingerprints(prints_by_name),
             place,
             tuple(sorted(prints_by_name.items())),
@@ -221,7 +243,8 @@ class Files:
             statistics=encode_statistics(contents.statistics),
             samples=sample_files(listing, file_format, contents),
             bounds=stated if can_be_stated and _are_unchanged(listing, place, prints_by_name) else (),
-            is_choice=names is not None,
+            is_choice=names is not None or snapshot is not None,
+            table=str(snapshot or ""),
         )
 
     @property
@@ -335,7 +358,13 @@ class Files:
             If all files are gone.
         """
         return compute_current_fingerprints(
-            self.location, self.format, self.basis, memory, progress, names=self.chosen_names
+            self.location,
+            self.format,
+            self.basis,
+            memory,
+            progress,
+            names=dict(self.fingerprints) if self.table else self.chosen_names,
+            partitions=self.partitions if self.table else None,
         )
 
     def with_contents(self, memory: HashMemory | None = None, progress: ReadingProgress | None = None) -> Self:
@@ -358,7 +387,9 @@ class Files:
         )
         return replace(self, digest=_compute_digest(self.format, fingerprints), fingerprints=fingerprints)
 
-    def take(self, prints: Mapping[str, str], location: str, *, is_choice: bool = True) -> Self:
+    def take(
+        self, prints: Mapping[str, str], location: str, *, is_choice: bool = True, table: str | None = None
+    ) -> Self:
         """Return some of the files, at a location that may hold other files as well.
 
         Parameters
@@ -369,6 +400,8 @@ class Files:
             The location.
         is_choice
             Whether the location may hold other files.
+        table
+            For the folder of a table with a log, its kind and version; empty for any other. None if it stays the same.
         """
         fingerprints = tuple(sorted(prints.items()))
         is_whole = _hash_fingerprints(prints) == self.digest
@@ -381,7 +414,8 @@ class Files:
             statistics=self.statistics if is_whole else (),
             samples=self.samples if is_whole else (),
             bounds=self.bounds if is_whole else (),
-            is_choice=is_choice,
+            is_choice=is_choice or bool(self.table if table is None else table),
+            table=self.table if table is None else table and (self.table or table),
         )
 
     def agrees(self) -> bool:
@@ -404,7 +438,7 @@ class Files:
             self.check()
         place = make_absolute(location)
         hats = read_hats(place) if self.format == "parquet" else None
-        relocated = replace(self, location=hats.files if hats else place, is_choice=False)
+        relocated = replace(self, location=hats.files if hats else place, is_choice=bool(self.table))
         relocated.check(memory)
         prints = relocated.compute_fingerprints(memory)
         if not self.contents:
@@ -453,6 +487,8 @@ class Files:
             notes[BOUNDS] = seal_bounds(self.digest, self.bounds)
         if self.is_choice:
             notes["is_choice"] = "true"
+        if self.table:
+            notes["table"] = self.table
         return identity, notes
 
     @classmethod
@@ -476,6 +512,7 @@ class Files:
             statistics=tuple((name, text) for name, text in notes.get("statistics", ())),
             bounds=tuple(open_bounds(identity["files"], notes.get(BOUNDS)).items()),
             is_choice=notes.get("is_choice") == "true",
+            table=str(notes.get("table", "")),
         )
         contents = tuple(sorted(notes.get("contents", {}).items()))
         if not contents or not files.is_old or not files.agrees():

@@ -1,6 +1,7 @@
-"""Refusing tables of Delta, Iceberg and Hudi as plain files.
+"""Recognising tables of Delta, Iceberg and Hudi, and refusing their files as plain files.
 
 These tables have a log, and only the log says which rows still exist. Files read without the log include deleted rows.
+The logs of Delta and Iceberg are read by `provenn.files.table_logs`, for the folder of a whole table.
 
 =======  ==================================================================
 Delta    ``_delta_log/`` in the folder of the table
@@ -18,13 +19,14 @@ from typing import Any
 
 from provenn.errors import BaseFilesError
 
-__all__ = ["refuse_lakehouses"]
+__all__ = ["ICEBERG_METADATA", "detect_table", "refuse_lakehouses"]
 
 _LOGS = {"_delta_log": "Delta", ".hoodie": "Hudi"}
-_ICEBERG = re.compile(r"(v\d+|\d{5,}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\.gz)?\.metadata\.json(\.gz)?")
+ICEBERG_METADATA = re.compile(r"(v\d+|\d{5,}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\.gz)?\.metadata\.json(\.gz)?")
+"""The names of metadata files of Iceberg."""
 _HINTS = {
-    "Delta": 'write the current rows to Parquet, and ingest that file: deltalake.DeltaTable("…").to_pyarrow_table()',
-    "Iceberg": "write the current rows to Parquet, and ingest that file: pyiceberg's table.scan().to_arrow()",
+    "Delta": "ingest the folder of the whole table, on a disk, without a pattern or a format: then its log is read",
+    "Iceberg": "ingest the folder of the whole table, on a disk, without a pattern or a format: then its log is read",
     "Hudi": "write the current rows to Parquet, and ingest that file, for example with Spark and Hudi's reader",
 }
 
@@ -49,7 +51,7 @@ def refuse_lakehouses(filesystem: Any, root: str, paths: Collection[str], inside
         If a file lies in a table of this kind, at any depth.
     """
     for folder in dict.fromkeys(_iterate_folders_above(filesystem, root, paths)):
-        kind = _detect_table(filesystem, folder)
+        kind = detect_table(filesystem, folder)
         if kind:
             raise _make_refusal(folder, kind)
     for folder, kind in sorted(_find_tables(inside).items()):
@@ -73,7 +75,7 @@ def _find_tables(inside: Iterable[str]) -> dict[str, str]:
             tables[folder] = _LOGS[name]
         elif folder.rpartition("/")[2] in _LOGS:  # an object store may list no folders
             tables[folder.rpartition("/")[0]] = _LOGS[folder.rpartition("/")[2]]
-        elif folder.rpartition("/")[2] == "metadata" and _ICEBERG.fullmatch(name):
+        elif folder.rpartition("/")[2] == "metadata" and ICEBERG_METADATA.fullmatch(name):
             tables[folder.rpartition("/")[0]] = "Iceberg"
     return tables
 
@@ -91,7 +93,7 @@ def _iterate_folders_above(filesystem: Any, root: str, paths: Collection[str]) -
             folder = folder.rpartition("/")[0]
 
 
-def _detect_table(filesystem: Any, folder: str) -> str:  # noqa: ANN401 - pyarrow has no types
+def detect_table(filesystem: Any, folder: str) -> str:  # noqa: ANN401 - pyarrow has no types
     """Return the kind of table in a folder; empty for no table."""
     from pyarrow import fs  # noqa: PLC0415 - it takes a while to import, and only files need it
 
@@ -103,7 +105,7 @@ def _detect_table(filesystem: Any, folder: str) -> str:  # noqa: ANN401 - pyarro
                 return kind
         if metadata.type == fs.FileType.Directory:
             entries = filesystem.get_file_info(fs.FileSelector(metadata.path))
-            return "Iceberg" if any(_ICEBERG.fullmatch(info.base_name) for info in entries) else ""
+            return "Iceberg" if any(ICEBERG_METADATA.fullmatch(info.base_name) for info in entries) else ""
     except OSError:  # a folder above without permission to read
         return ""
     return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from glob import has_magic
 from os import PathLike, fspath
 from pathlib import Path
@@ -16,10 +16,11 @@ from provenn.errors import BaseFilesError, FilesMissingError, ProvennError, did_
 from provenn.files.lakehouses import refuse_lakehouses
 from provenn.gate.expansion import BoundedStream
 
-__all__ = ["File", "choose_files", "list_files", "make_absolute"]
+__all__ = ["NO_VALUE", "File", "choose_files", "list_files", "list_named_files", "make_absolute"]
 
 _OBJECT_STORES = ("s3", "gcs", "abfs")
-_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""The name of a folder of a partition column that stands for NULL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,47 @@ def list_files(location: str) -> list[File]:
     return sorted(files, key=lambda file: file.name)
 
 
+def list_named_files(folder: str, names: Collection[str], partitions: Collection[str] = ()) -> list[File]:
+    """Return the files of a folder with some names, by name; files that do not exist are left out.
+
+    Nothing else in the folder is looked at. The caller knows that these files belong together: from the log of a table.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    names
+        The paths of the files below the folder.
+    partitions
+        The columns with values from the names of folders. Other folders such as ``year=2026`` mean nothing.
+
+    Raises
+    ------
+    BaseFilesError
+        If a name leads out of the folder, or the folder cannot be read.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - it takes a while to import, and only files need it
+    from pyarrow import fs  # noqa: PLC0415
+
+    ordered = sorted(names)
+    for name in ordered:
+        if name.startswith("/") or {"..", ""} & {*name.split("/")}:
+            raise BaseFilesError(f"the name of a file leads out of {folder}: {name}")
+    try:
+        filesystem, path = fs.FileSystem.from_uri(folder)
+        infos = filesystem.get_file_info([f"{path.rstrip('/')}/{name}" for name in ordered])
+    except (pa.ArrowException, OSError) as error:
+        raise BaseFilesError(f"{folder} cannot be listed: {error}") from error
+    files = [
+        _make_file(info, name, filesystem, folder, folders=True)
+        for info, name in zip(infos, ordered, strict=True)
+        if info.type == fs.FileType.File
+    ]
+    return [
+        replace(file, partitions=tuple(pair for pair in file.partitions if pair[0] in partitions)) for file in files
+    ]
+
+
 def choose_files(files: list[File], names: Collection[str] | None) -> list[File]:
     """Return the files with some names; all files for None.
 
@@ -170,7 +212,7 @@ def _parse_partitions(name: str) -> tuple[tuple[str, str | None], ...]:
     """Return columns and values from the folder names in a path."""
     pairs = (folder.partition("=") for folder in name.split("/")[:-1])
     return tuple(
-        (unquote(column), None if value == _NO_VALUE else unquote(value)) for column, equals, value in pairs if equals
+        (unquote(column), None if value == NO_VALUE else unquote(value)) for column, equals, value in pairs if equals
     )
 
 

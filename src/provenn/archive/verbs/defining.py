@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,8 @@ class Defining(ArchivePart):
         rebuild: bool | None = None,
         verify: bool = False,
         trust: Trust | None = None,
+        version: int | None = None,
+        when: datetime | str | None = None,
     ) -> Catalog:
         """Define a catalog on files, or on a table in memory, which the archive then stores.
 
@@ -54,6 +57,8 @@ class Defining(ArchivePart):
             A file, a folder, or a pattern such as ``survey/*.parquet``; or, with ``format="table"``, the name of a
             table of Spark's catalog, for which Spark is started. A folder in HATS is read by its own metadata.
             Or a table of astropy, pandas or Arrow: it is written into the archive's store, once.
+            Or the folder of a table of Delta or Iceberg, or the metadata file of an Iceberg table: the log of the table
+            says which files hold the rows of a version.
         key
             The columns that identify a source. None if no column does: then a source is a row of a file, identified by
             the contents of the file and the position of the row. A corrected file has other sources.
@@ -79,6 +84,9 @@ class Defining(ArchivePart):
             ``"content"``: all bytes, also of objects in stores. ``"metadata"``: size and footer of Parquet, size, time
             and both ends of other files, without reading the rest. Metadata do not show every change, so every answer
             that rests on such files carries a caveat.
+        version, when
+            For a table of Delta or Iceberg: the number of a version or snapshot, or a time at which it was the newest.
+            By default the newest.
         """
         base = new_catalogs.ingest_base(
             self.context,
@@ -93,6 +101,8 @@ class Defining(ArchivePart):
             rebuild=rebuild,
             verify=verify,
             trust=trust,
+            version=version,
+            when=when,
         )
         return Catalog(self, base)
 
