@@ -42,6 +42,13 @@ LONG = (
 """The files with tests that take longest, more than half a minute each: they begin first, the longest before all, so
 that at the end nobody waits for one of them alone."""
 
+JAVA = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:MetaspaceSize=256m", "-XX:InitialRAMPercentage=6")
+"""Options of every Java that tests start: it compiles quickly rather than well, which halves what a short Spark takes,
+and begins with room for Spark's classes and first queries, which else it makes by looking for garbage many times."""
+
+SHARE = 5
+"""Of how many examples that a Hypothesis test asks for one is drawn by `make test`; `make campaign` draws all."""
+
 FEWEST = 4
 """How many examples of a Hypothesis test are always drawn, if it asks for so many."""
 
@@ -84,9 +91,8 @@ def kept_spark() -> Iterator[None]:
 def pytest_configure(config: pytest.Config) -> None:
     """Let Ctrl-C mean what it means: a shell that runs the tests in the background has it ignored, also by children.
 
-    No machine is too slow: neither Hypothesis nor a client of HTTP fails for the time that something takes. Each Java
-    that a test starts compiles quickly rather than well, which halves what a short Spark takes. Files of tests are held
-    in memory, where there is room: SQLite waits for a disk after each transaction.
+    No machine is too slow: neither Hypothesis nor a client of HTTP fails for the time that something takes. Files of
+    tests are held in memory, where there is room: SQLite waits for a disk after each transaction.
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile all of provenn anew
     sys.dont_write_bytecode = False
@@ -94,7 +100,7 @@ def pytest_configure(config: pytest.Config) -> None:
         remove_leftovers()
         config.option.basetemp = MEMORY / f"provenn-tests-{make_process_mark()}"
         config.add_cleanup(lambda: shutil.rmtree(config.option.basetemp, ignore_errors=True))
-    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    os.environ.setdefault("JDK_JAVA_OPTIONS", " ".join(JAVA))
     settings.register_profile("provenn", settings.get_profile(settings.get_current_profile_name()), deadline=None)
     settings.load_profile("provenn")
     for timeout in ("connect", "read", "write", "pool"):
@@ -142,12 +148,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--thorough"):
         for function in drawing.values():
             wanted = function._hypothesis_internal_use_settings
-            fewer = max(min(wanted.max_examples, FEWEST), wanted.max_examples // 3)
+            fewer = max(min(wanted.max_examples, FEWEST), wanted.max_examples // SHARE)
             function._hypothesis_internal_use_settings = settings(wanted, max_examples=fewer)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--thorough", action="store_true", help="let Hypothesis draw three times as many examples")
+    parser.addoption("--thorough", action="store_true", help=f"let Hypothesis draw {SHARE} times as many examples")
     parser.addoption("--regenerate", action="store_true", help="rewrite golden files and the pictures in docs/")
 
 

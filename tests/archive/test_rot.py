@@ -20,7 +20,7 @@ __all__ = ["engine"]
 MANY = int(os.environ.get("PROVENN_FLIPS", "20"))
 """How many bits are flipped in files of each kind in campaigns."""
 
-some_and_many = pytest.mark.parametrize("flips", [2, pytest.param(MANY, marks=pytest.mark.campaign)])
+some_and_many = pytest.mark.parametrize("flips", [1, pytest.param(MANY, marks=pytest.mark.campaign)])
 
 
 @pytest.fixture(scope="module")

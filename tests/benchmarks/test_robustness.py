@@ -1,16 +1,26 @@
 """The benchmark of robustness, at its smallest."""
 
+import pytest
+
 from benchmarks.robustness import killed, main
 
+SIZES = {"points": 0, "with-spark": 0, "rounds": 2, "damages": 1, "cases": 1, "attacks": 1, "asked": 0}
+"""How much is tried of each kind. Processes are killed below, of one kind: that takes long."""
 
-def test_everything_is_tried_and_nothing_goes_wrong(capsys):
-    """Processes are killed below, of one kind: that takes long."""
-    sizes = {"points": 0, "with-spark": 0, "rounds": 2, "damages": 1, "cases": 2, "attacks": 1, "asked": 0}
-    sizes |= {"faults": 0, "model": 0, "histories": 0, "flips": 1}  # their own tests try these
+OWN_TESTS = {"faults": 0, "model": 0, "histories": 0, "flips": 0}
+"""What is not tried here, but by tests of its own with the same functions."""
+
+
+@pytest.mark.parametrize(
+    "more", [pytest.param({}, id="quick"), pytest.param({"flips": 1}, id="bits", marks=pytest.mark.campaign)]
+)
+def test_everything_is_tried_and_nothing_goes_wrong(capsys, more):
+    sizes = {**SIZES, **OWN_TESTS, **more}
     assert main([word for name, size in sizes.items() for word in (f"--{name}", str(size))]) == 0
     out = capsys.readouterr().out
     for kind in ("race: writers", "damage: a stored file", "input: criteria", "input: any requests", "attack: bombs"):
-        assert f"{kind}" in out
+        assert kind in out
+    assert ("damage: a bit of a fragment" in out) == bool(sizes["flips"])
 
 
 def test_processes_are_killed():

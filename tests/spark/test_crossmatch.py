@@ -184,8 +184,9 @@ def test_at_a_pole_all_sources_of_one_declination_are_equally_near(engine, pole,
         left, right, apart = matched(engine, at_pole, ring, 648000, best=True)
         assert right.tolist() == [0] * len(left) == [0] * 8, away
         np.testing.assert_allclose(apart, away * 3600, rtol=1e-14, atol=1e-9)
-        left, right, _ = matched(engine, ring, at_pole, 648000, best=True)
-        assert right.tolist() == [0] * len(left) == [0] * 200, away
+    declinations = np.concatenate([np.full(200, pole - math.copysign(away, pole)) for away in AWAY])
+    left, right, _ = matched(engine, (np.tile(ra, len(AWAY)), declinations), at_pole, 648000, best=True)
+    assert right.tolist() == [0] * len(left) == [0] * len(declinations)
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
