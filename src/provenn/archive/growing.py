@@ -122,7 +122,7 @@ class NewVersion:
 
 
 def _describe_place(base: Base) -> tuple[object, ...]:
-    return base.files.location, base.files.fingerprints, base.files.is_choice
+    return base.files.location, base.files.is_choice, base.files.fingerprints
 
 
 def _join_bases(bases: Sequence[Base]) -> list[Base]:
@@ -242,7 +242,10 @@ def take_files(base: Base, prints: Mapping[str, str], place: str) -> Base | None
     gone = len(base.gone) + len(own) - len(set(present.values()))
     if not present or gone > _MOST_GONE:
         return None
-    return base.take(present, place, is_choice=len(present) < len(prints))
+    is_choice = len(present) < len(prints)
+    if (place, is_choice, tuple(sorted(present.items()))) == _describe_place(base):
+        return base  # a version may have many of them
+    return base.take(present, place, is_choice=is_choice)
 
 
 def _define_added(context: Context, files: Files, kept: Sequence[Base], like: Base) -> Base:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from provenn.archive import rebuilding
 from provenn.archive.context import Context
 from provenn.archive.growing import NewVersion, compare_keys, find_current_version, move_names, write_definitions
+from provenn.archive.merging import merge_fragments
 from provenn.archive.versions import describe_files
 from provenn.catalogs import Catalog, cone, list_joined_bases
 from provenn.criteria import AttributeIdentity
@@ -99,6 +100,9 @@ def _refresh_name(context: Context, name: str, *, plan: bool) -> RefreshedName:
             if old in stored:
                 _compute(context, _limit_to_new_files(new, catalog, version) or new)
         context.write(move_names, name, version, catalog)
+        if stored:
+            own = set().union(*(_list_own_identities(rebuilt[digest]) for digest in stored))
+            merge_fragments(context, catalog, sorted(own))
     return summary
 
 
@@ -123,16 +127,18 @@ def _summarize(
 def _find_stored(reading: Reading, digests: Sequence[CatalogDigest]) -> list[CatalogDigest]:
     """Return the catalogs of which fragments hold results of calculators, in order."""
     catalogs = catalog_store.get_catalogs(reading, digests) if digests else {}
-    own = {
-        digest: _list_identities([catalogs[digest]]) - _list_identities(_list_lineage_bases(catalogs[digest]))
-        for digest in digests
-    }
+    own = {digest: _list_own_identities(catalogs[digest]) for digest in digests}
     held = {
         identity
         for fragment in fragments.find_by_attributes(reading, set().union(*own.values()))
         for identity in fragment.identities
     }
     return [digest for digest in digests if own[digest] & held]
+
+
+def _list_own_identities(catalog: Catalog) -> set[AttributeIdentity]:
+    """Return the identities of the attributes of a catalog that are not in its files, and of their pieces."""
+    return _list_identities([catalog]) - _list_identities(_list_lineage_bases(catalog))
 
 
 def _list_identities(catalogs: Sequence[Catalog]) -> set[AttributeIdentity]:
