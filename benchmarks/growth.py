@@ -1,6 +1,6 @@
 """A folder that gets a file a day: what a day costs after 10, 100 and 365 days, by provenn and by others.
 
-Run ``python -m benchmarks growth``, or ``python -m benchmarks.growth --days 5 20 --rows 500 --daily 2`` to be quick. Ten
+Run ``python -m benchmarks growth``, or ``python -m benchmarks.growth --days 5 20 --rows 500 --daily 2`` quickly. Ten
 catalogs are made from the files, with redshifts that a Python calculator fits: the fits, and nine selections of them.
 The days that are measured have ``--rows`` stars, the others a few. Days that are long past are appended one by one, and
 computed together; the last ``--daily`` before those that are measured are refreshed one by one, so that each leaves
