@@ -4,7 +4,8 @@ Run ``python -m benchmarks growth``, or ``python -m benchmarks.growth --days 5 2
 catalogs are made from the files, with redshifts that a Python calculator fits: the fits, and nine selections of them.
 The days that are measured have ``--rows`` stars, the others a few. Days that are long past are appended one by one, and
 computed together; the last ``--daily`` before those that are measured are refreshed one by one, so that each leaves
-what a day leaves. Each way has stored the redshifts of all days at the end, and they are compared:
+what a day leaves. Each number of days has an archive of its own. Each way has stored the redshifts of all days at the
+end, and they are compared:
 
 - provenn: `Archive.refresh`, with all its descendants; and the planning of a target on the whole, by itself;
 - provenn, from scratch: a new archive of the same files;
@@ -89,9 +90,10 @@ class Growth:
         self.archive.close()
 
     def start(self, days: int) -> None:
-        """Write the first days, and define and store the ten catalogs on them; also by hand."""
+        """Append the first days one by one, and define and store the ten catalogs on them; also by hand."""
         for _ in range(days):
             self._compute_by_hand(self.write_day(FEW))
+            self.archive.ingest("stars", self.files, key="id", population="star")
         _define(self.archive, self.files, self._parameters)
 
     def write_day(self, rows: int) -> Path:
@@ -104,13 +106,8 @@ class Growth:
         self.days += 1
         return path
 
-    def grow(self, days: int, daily: int) -> None:
-        """Let days of few stars pass, until there are so many; the last ones are refreshed one by one."""
-        if self.days < days - daily:
-            while self.days < days - daily:
-                self._compute_by_hand(self.write_day(FEW))
-                self.archive.ingest("stars", self.files, key="id", population="star")
-            self.archive["fits"].store()
+    def grow(self, days: int) -> None:
+        """Let days of few stars pass, until there are so many, and refresh after each."""
         while self.days < days:
             self._compute_by_hand(self.write_day(FEW))
             self.archive.refresh("stars")
@@ -192,23 +189,19 @@ def _define(archive: provenn.Archive, files: Path, parameters: dict[str, object]
     fits.store()
 
 
-def measure_growth(growth: Growth, days: Sequence[int], rows: int, daily: int = DAILY) -> dict[int, dict[str, DayCost]]:
-    """Measure what a day costs by each way, at each of some days; the best of some days in a row."""
-    costs: dict[int, dict[str, DayCost]] = {}
-    for day in days:
-        growth.grow(day, daily)
-        measured: dict[str, list[DayCost]] = {}
-        for _ in range(REPEATED):
-            path = growth.write_day(rows)
-            by_hand = growth.measure(lambda path=path: growth.compute_by_spark(path, growth.written, "append"))
-            measured.setdefault("by hand", []).append(by_hand)
-            measured.setdefault("provenn", []).append(growth.measure(lambda: growth.archive.refresh("stars")))
-        spark = growth.measure(lambda: growth.compute_by_spark(growth.files, growth.place / "all", "overwrite"))
-        measured["Spark, from scratch"] = [spark]
-        measured["provenn, from scratch"] = [growth.measure(growth.compute_anew)]
-        costs[day] = {way: min(several, key=lambda cost: cost.seconds) for way, several in measured.items()}
-        growth.compare()
-    return costs
+def measure_growth(growth: Growth, rows: int) -> dict[str, DayCost]:
+    """Measure what the next day costs by each way: the best of some days in a row."""
+    measured: dict[str, list[DayCost]] = {}
+    for _ in range(REPEATED):
+        path = growth.write_day(rows)
+        by_hand = growth.measure(lambda path=path: growth.compute_by_spark(path, growth.written, "append"))
+        measured.setdefault("by hand", []).append(by_hand)
+        measured.setdefault("provenn", []).append(growth.measure(lambda: growth.archive.refresh("stars")))
+    spark = growth.measure(lambda: growth.compute_by_spark(growth.files, growth.place / "all", "overwrite"))
+    measured["Spark, from scratch"] = [spark]
+    measured["provenn, from scratch"] = [growth.measure(growth.compute_anew)]
+    growth.compare()
+    return {way: min(costs, key=lambda cost: cost.seconds) for way, costs in measured.items()}
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -222,14 +215,14 @@ def main(arguments: Sequence[str] = ()) -> int:
     show_load()
     with tempfile.TemporaryDirectory() as folder, provenn.open(Path(folder, "warm"), progress=False) as warm:
         session = warm.context.workshop.pipeline().engine.session
-        growth = Growth(session, Path(folder, "growth"), asked.cost)
-        growth.start(min(5, asked.days[0]))
         costs, planning = {}, {}
         for day in sorted(asked.days):
-            costs |= measure_growth(growth, [day], asked.rows, asked.daily)
-            planning[day] = growth.measure_planning()
+            growth = Growth(session, Path(folder, f"{day} days"), asked.cost)
+            growth.start(max(1, day - asked.daily))
+            growth.grow(day)
+            costs[day], planning[day] = measure_growth(growth, asked.rows), growth.measure_planning()
+            growth.close()
             print(f"day {day} is measured", flush=True)
-        growth.close()
     _show(costs, planning, asked.rows)
     first, *others = (costs[day]["provenn"].seconds for day in sorted(costs))
     slowest = max((seconds / first for seconds in others), default=1.0)

@@ -172,10 +172,10 @@ def test_the_plan_of_a_refresh_changes_nothing(survey):
 
 def test_small_fragments_are_merged_and_nothing_is_calculated_again(survey, monkeypatch):
     monkeypatch.setattr(merging, "MERGED", 3)
-    survey.write(0)
+    survey.write(0, y=[1.0] * 20)
     survey.ingest().derive(survey.calculator(), name="fits").store()
     for day in range(1, 5):
-        survey.write(day)
+        survey.write(day, y=[1.0] * 20)
         survey.archive.refresh()
     assert sorted(stored.fragment.rows for stored in survey.archive.fragments()) == [20, 20, 60]
     assert survey.calls() == 5 * 20

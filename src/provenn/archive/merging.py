@@ -8,11 +8,11 @@ a value is copied as many times as the number of fragments has digits. No value 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from provenn.archive.context import Context
-from provenn.catalogs import Base, Catalog
+from provenn.catalogs import Base, Catalog, verbs
 from provenn.criteria import AttributeIdentity
 from provenn.data import fragments
 from provenn.data.fragments import Fragment
@@ -23,6 +23,7 @@ from provenn.errors import QuotaError
 from provenn.targets.plan import Plan
 from provenn.targets.planning import plan_catalog
 from provenn.targets.scene import find_joined_labels
+from provenn.targets.steps import Concat
 
 __all__ = ["MERGED", "merge_fragments"]
 
@@ -55,11 +56,15 @@ def _find_mergers(reading: Reading, version: Base, identities: Sequence[Attribut
     catalogs = catalog_store.get_catalogs(reading, sorted({fragment.catalog for fragment in stored})) if stored else {}
     parts = {digest for digest, _ in version.joins}
     groups: dict[object, list[tuple[Fragment, Catalog]]] = {}
+    covered: dict[object, set[str]] = {}
     for fragment in stored:
         catalog = catalogs[fragment.catalog]
         labels = find_joined_labels(catalog.extent)
         if labels and labels <= parts and None not in _iterate_steps(catalog):
-            groups.setdefault((fragment.identities, _measure_size(len(labels))), []).append((fragment, catalog))
+            alike = (fragment.identities, _measure_size(len(labels)))
+            if labels.isdisjoint(covered.setdefault(alike, set())):  # a source comes once
+                covered[alike] |= labels
+                groups.setdefault(alike, []).append((fragment, catalog))
     mergers = (_define_merger(version, group) for group in groups.values() if len(group) >= MERGED)
     return [merger for merger in mergers if merger is not None]
 
@@ -87,21 +92,38 @@ def _define_merger(version: Base, group: Sequence[tuple[Fragment, Catalog]]) -> 
     merged: Catalog = reduce(Base.join, version.find_parts(labels))
     for step in reversed(steps):
         merged = step.on([merged])
-    columns = group[0][0].identities
-    if not columns <= merged.schema.by_identity.keys() or find_joined_labels(merged.extent) != labels:
+    columns, attributes = group[0][0].identities, merged.schema.by_identity
+    if not columns <= attributes.keys() or find_joined_labels(merged.extent) != labels:
         return None
-    return _Merger(merged, tuple(sorted(columns)), tuple(fragment for fragment, _ in group))
+    kept = verbs.keep(merged, [attributes[identity].name for identity in sorted(columns)])
+    return _Merger(kept, tuple(sorted(columns)), tuple(fragment for fragment, _ in group))
 
 
 def _merge(context: Context, merger: _Merger) -> None:
     from provenn.targets.storing import store_fragments  # noqa: PLC0415 - most commands compute nothing
 
     def replan() -> Plan:
-        return context.read(plan_catalog, merger.catalog, merger.catalog.digest[:12])
+        return context.read(_plan_copy, merger)
 
+    if replan().bases:  # a fragment is gone, and files would be read: merging only copies what is stored
+        return
     stored = store_fragments(context.workshop.pipeline(), merger.catalog, replan, list(merger.identities))
     old = [fragment.id for fragment in merger.fragments if fragment.id != stored.id]
     context.write(_drop_merged, old, stored.id)
+
+
+def _plan_copy(reading: Reading, merger: _Merger) -> Plan:
+    """Return the plan that reads the fragments to merge, one after the other; the usual plan if one of them is gone.
+
+    Sound: the joined files share no source, and each fragment has all sources of its files.
+    """
+    plan = plan_catalog(reading, merger.catalog, merger.catalog.digest[:12])
+    numbers = {fragment.id for fragment in merger.fragments}
+    scans = tuple(scan for scan in plan.scene.fragments if scan.fragment.id in numbers)
+    if len(scans) < len(numbers):
+        return plan
+    columns = tuple((attribute, (attribute.identity,) * len(scans)) for attribute in plan.columns)
+    return replace(plan, after=Concat(scans, columns, True, merger.catalog.extent), applied=())
 
 
 def _drop_merged(writing: Writing, numbers: Sequence[int], merged: int) -> None:
