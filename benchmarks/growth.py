@@ -189,10 +189,10 @@ def _define(archive: provenn.Archive, files: Path, parameters: dict[str, object]
     fits.store()
 
 
-def measure_growth(growth: Growth, rows: int) -> dict[str, DayCost]:
+def measure_growth(growth: Growth, rows: int, repeats: int = REPEATED) -> dict[str, DayCost]:
     """Measure what the next day costs by each way: the best of some days in a row."""
     measured: dict[str, list[DayCost]] = {}
-    for _ in range(REPEATED):
+    for _ in range(repeats):
         path = growth.write_day(rows)
         by_hand = growth.measure(lambda path=path: growth.compute_by_spark(path, growth.written, "append"))
         measured.setdefault("by hand", []).append(by_hand)
@@ -210,6 +210,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--days", type=int, nargs="+", default=DAYS)
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--daily", type=int, default=DAILY, help="how many days are refreshed one by one")
+    parser.add_argument("--repeats", type=int, default=REPEATED, help="how many days in a row are measured")
     parser.add_argument("--cost", type=int, default=20, help="how many times the calculator does its work")
     asked = parser.parse_args(arguments)
     show_load()
@@ -220,7 +221,7 @@ def main(arguments: Sequence[str] = ()) -> int:
             growth = Growth(session, Path(folder, f"{day} days"), asked.cost)
             growth.start(max(1, day - asked.daily))
             growth.grow(day)
-            costs[day], planning[day] = measure_growth(growth, asked.rows), growth.measure_planning()
+            costs[day], planning[day] = measure_growth(growth, asked.rows, asked.repeats), growth.measure_planning()
             growth.close()
             print(f"day {day} is measured", flush=True)
     _show(costs, planning, asked.rows)

@@ -11,7 +11,7 @@ for what is new; for a concatenation it is recorded as an observed fact.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -340,7 +340,8 @@ def _find_near_bases(reading: Reading, version: NewVersion) -> list[Base]:
             continue
         parts = {part.part_of or part.digest: part for part in member.list_parts()}
         stored = base_locations.find_base_locations(reading, parts)
-        described = catalog_store.get_catalogs(reading, sorted(stored)) if stored else {}
+        # Whoever sees a version sees the files that were joined to it.
+        described = catalog_store.get_catalogs(replace(reading, viewer=None), sorted(stored)) if stored else {}
         for digest, part in parts.items():
             base = described.get(digest, part)
             if not (isinstance(base, Base) and have_other_keys(version.added, base)):

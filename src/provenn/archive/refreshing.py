@@ -96,9 +96,7 @@ def _refresh_name(context: Context, name: str, *, plan: bool) -> RefreshedName:
         rows = compare_keys(context, version)
         context.write(write_definitions, version, [catalog, *rebuilt.values()], rows)
         stored = context.read(_find_stored, list(rebuilt))
-        for old, new in rebuilt.items():
-            if old in stored:
-                _compute(context, _limit_to_new_files(new, catalog, version) or new)
+        _compute_new_sources(context, version, catalog, [rebuilt[digest] for digest in stored])
         context.write(move_names, name, version, catalog)
         if stored:
             own = set().union(*(_list_own_identities(rebuilt[digest]) for digest in stored))
@@ -150,6 +148,22 @@ def _list_identities(catalogs: Sequence[Catalog]) -> set[AttributeIdentity]:
 def _list_lineage_bases(catalog: Catalog) -> list[Catalog]:
     """Return the versions of files in the lineage of a catalog."""
     return [member for member in cone(catalog) if list_joined_bases(member) is not None]
+
+
+def _compute_new_sources(context: Context, change: NewVersion, version: Catalog, catalogs: Sequence[Catalog]) -> None:
+    """Compute for the new files what was stored for others, each attribute once.
+
+    A selection needs nothing of its own if its attributes were computed for all new files.
+    """
+    computed: set[AttributeIdentity] = set()
+    for catalog in catalogs:
+        own = _list_own_identities(catalog)
+        if own <= computed:
+            continue
+        limited = _limit_to_new_files(catalog, version, change)
+        _compute(context, limited or catalog)
+        if limited is not None and change.added is not None and limited.extent == change.added.extent:
+            computed |= own
 
 
 def _limit_to_new_files(rebuilt: Catalog, version: Catalog, change: NewVersion) -> Catalog | None:
