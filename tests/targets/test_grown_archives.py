@@ -8,6 +8,7 @@ import pytest
 from pyarrow import parquet
 
 import provenn
+from provenn.archive import merging
 from provenn.errors import BaseFilesError, CatalogNameError, DefinitionError, KeyValuesError, UnknownCatalogError
 from tests.targets import calls
 
@@ -180,3 +181,17 @@ def test_the_plan_of_a_refresh_changes_nothing(survey):
         survey.archive["stars@3"]
     with pytest.raises(DefinitionError, match="expected a time"):
         survey.archive.at("stars", when="yesterday")
+
+
+def test_small_fragments_are_merged_and_nothing_is_calculated_again(survey, monkeypatch):
+    monkeypatch.setattr(merging, "MERGED", 3)
+    survey.write(0, y=[1.0] * 20)
+    survey.ingest().derive(survey.calculator(), name="fits").store()
+    for day in range(1, 5):
+        survey.write(day, y=[1.0] * 20)
+        survey.archive.refresh()
+    assert sorted(stored.fragment.rows for stored in survey.archive.fragments()) == [20, 20, 60]
+    assert survey.calls() == 5 * 20
+    assert survey.values("fits") == survey.scratch()
+    assert survey.values("fits@2") == {key: z for key, z in survey.scratch().items() if key < 200_000}
+    assert survey.calls() == 0, "the old version reads what was merged"

@@ -10,6 +10,7 @@ that is impossible, the new files get attributes of their own, which is less to 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from provenn.catalogs import Base
 from provenn.catalogs.key_ranges import have_other_keys
@@ -36,7 +37,8 @@ def continue_attributes(reading: Reading, added: Base, kept: Sequence[Base], lik
     like
         The base catalog of the earlier version whose attributes they would continue.
     """
-    if not added.fits_columns(like) or like.files.is_old or like.files.caveat is not None:
+    is_known = not like.files.is_old and like.files.caveat is None and added.files.caveat is None
+    if not is_known or not added.fits_columns(like):
         return added
     others = _find_others(reading, like, [base.digest for base in kept])
     return added.continue_base(like.origin) if all(have_other_keys(added, other) for other in others) else added
@@ -61,9 +63,10 @@ def _find_others(reading: Reading, like: Base, known: Sequence[CatalogDigest]) -
     """Return the base catalogs with the attributes of one, except for some known ones.
 
     A joined base catalog has the files of others, and a part has files of its whole: the archive holds these as well.
+    What others keep to themselves counts too: it only decides whether the new files get attributes of their own.
     """
     own = [attribute for attribute in like.schema.attributes if attribute.name not in like.key]
     digests = find_bases_with_attribute(reading, own[0].identity) if own else ()
     others = [digest for digest in digests if digest not in known]
-    stored = catalog_store.get_catalogs(reading, others) if others else {}
+    stored = catalog_store.get_catalogs(replace(reading, viewer=None), others) if others else {}
     return [base for base in stored.values() if isinstance(base, Base) and not base.joins and base.part_of is None]

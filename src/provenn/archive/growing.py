@@ -284,7 +284,11 @@ def take_files(base: Base, fingerprints: Mapping[str, str], place: str, table: s
     gone = len(base.gone) + len(own) - len(set(present.values()))
     if not present or gone > _MOST_GONE:
         return None
-    return base.take(present, place, is_choice=len(present) < len(fingerprints), table=table)
+    is_table = bool(base.files.table if table is None else table)
+    is_choice = is_table or len(present) < len(fingerprints)
+    if (place, tuple(sorted(present.items())), is_choice, is_table) == _describe_place(base):
+        return base  # a version may have many of them
+    return base.take(present, place, is_choice=is_choice, table=table)
 
 
 def _define_added(context: Context, files: Files, kept: Sequence[Base], model: Base) -> Base:
@@ -379,7 +383,8 @@ def _find_near_bases(reading: Reading, version: NewVersion) -> list[Base]:
             continue
         parts = {part.part_of or part.digest: part for part in member.list_parts()}
         stored = base_locations.find_base_locations(reading, parts)
-        described = catalog_store.get_catalogs(reading, sorted(stored)) if stored else {}
+        # Whoever sees a version sees the files that were joined to it.
+        described = catalog_store.get_catalogs(replace(reading, viewer=None), sorted(stored)) if stored else {}
         for digest, part in parts.items():
             base = described.get(digest, part)
             if not (isinstance(base, Base) and have_other_keys(version.added, base)):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from provenn.archive import rebuilding
 from provenn.archive.context import Context
 from provenn.archive.growing import NewVersion, compare_keys, find_current_version, move_names, write_definitions
+from provenn.archive.merging import merge_fragments
 from provenn.archive.versions import describe_files
 from provenn.catalogs import Catalog, cone, list_joined_bases
 from provenn.criteria import AttributeIdentity
@@ -96,10 +97,11 @@ def _refresh_name(context: Context, name: str, *, plan: bool) -> RefreshedName:
         rows = compare_keys(context, version)
         context.write(write_definitions, version, [catalog, *rebuilt.values()], rows)
         stored = context.read(_find_stored, list(rebuilt))
-        for old, new in rebuilt.items():
-            if old in stored:
-                _compute(context, _limit_to_new_files(new, catalog, version) or new)
+        _compute_new_sources(context, version, catalog, [rebuilt[digest] for digest in stored])
         context.write(move_names, name, version, catalog)
+        if stored:
+            own = set().union(*(_list_own_identities(rebuilt[digest]) for digest in stored))
+            merge_fragments(context, catalog, sorted(own))
     return summary
 
 
@@ -124,16 +126,18 @@ def _summarize(
 def _find_stored(reading: Reading, digests: Sequence[CatalogDigest]) -> list[CatalogDigest]:
     """Return the catalogs of which fragments hold results of calculators, in order."""
     catalogs = catalog_store.get_catalogs(reading, digests) if digests else {}
-    own = {
-        digest: _list_identities([catalogs[digest]]) - _list_identities(_list_lineage_bases(catalogs[digest]))
-        for digest in digests
-    }
+    own = {digest: _list_own_identities(catalogs[digest]) for digest in digests}
     held = {
         identity
         for fragment in fragments.find_by_attributes(reading, set().union(*own.values()))
         for identity in fragment.identities
     }
     return [digest for digest in digests if own[digest] & held]
+
+
+def _list_own_identities(catalog: Catalog) -> set[AttributeIdentity]:
+    """Return the identities of the attributes of a catalog that are not in its files, and of their pieces."""
+    return _list_identities([catalog]) - _list_identities(_list_lineage_bases(catalog))
 
 
 def _list_identities(catalogs: Sequence[Catalog]) -> set[AttributeIdentity]:
@@ -145,6 +149,22 @@ def _list_identities(catalogs: Sequence[Catalog]) -> set[AttributeIdentity]:
 def _list_lineage_bases(catalog: Catalog) -> list[Catalog]:
     """Return the versions of files in the lineage of a catalog."""
     return [member for member in cone(catalog) if list_joined_bases(member) is not None]
+
+
+def _compute_new_sources(context: Context, change: NewVersion, version: Catalog, catalogs: Sequence[Catalog]) -> None:
+    """Compute for the new files what was stored for others, each attribute once.
+
+    A selection needs nothing of its own if its attributes were computed for all new files.
+    """
+    computed: set[AttributeIdentity] = set()
+    for catalog in catalogs:
+        own = _list_own_identities(catalog)
+        if own <= computed:
+            continue
+        limited = _limit_to_new_files(catalog, version, change)
+        _compute(context, limited or catalog)
+        if limited is not None and change.added is not None and limited.extent == change.added.extent:
+            computed |= own
 
 
 def _limit_to_new_files(rebuilt: Catalog, version: Catalog, change: NewVersion) -> Catalog | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from os import PathLike
 from typing import Self
 
@@ -185,9 +186,9 @@ class Base(Catalog):
         )
         return replace(self, files=files, continues=self.origin, joins=(*self._list_joined(), *other._list_joined()))
 
-    def list_parts(self) -> tuple[Self, ...]:
+    def list_parts(self) -> tuple[Base, ...]:
         """Return the base catalogs that were joined, in order; this catalog alone if none were."""
-        return self.find_parts([digest for digest, _ in self.joins]) if self.joins else (self,)
+        return _split_joined(self, self.files) if self.joins else (self,)
 
     def find_parts(self, digests: Collection[CatalogDigest]) -> tuple[Self, ...]:
         """Return some of the base catalogs that were joined, by their digests, in order."""
@@ -371,6 +372,12 @@ class Base(Catalog):
         position = self.key.index(column.name)
         kind = self.population.key[position]
         return Attribute(column.name, self.population.key_identity(position), kind, False, *descriptions)
+
+
+@lru_cache(maxsize=8)
+def _split_joined(base: Base, files: Files) -> tuple[Base, ...]:  # noqa: ARG001 - equal catalogs may have their files elsewhere
+    """Return the base catalogs that were joined; remembered, because a version may have many."""
+    return base.find_parts([digest for digest, _ in base.joins])
 
 
 def _list_column_types(base: Base) -> list[tuple[str, str, bool, str]]:

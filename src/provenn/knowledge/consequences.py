@@ -17,7 +17,7 @@ from provenn.digests import CatalogDigest
 from provenn.knowledge.file_facts import FileFacts
 from provenn.knowledge.pair_facts import find_pair_facts
 from provenn.knowledge.stored_facts import Fact
-from provenn.logic import Knowledge, Statement, outside
+from provenn.logic import Knowledge, Statement, disjoint, outside
 
 __all__ = ["CitedFact", "FactOrigin", "TracedKnowledge", "build_knowledge"]
 
@@ -150,6 +150,7 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
     sourced, smaller_atoms = _relate_atoms(atoms, find_attribute, FileFacts(known_definitions, find_attribute))
     atoms += smaller_atoms
     sourced += from_definitions
+    sourced += _relate_continued_files(known_definitions)
     sourced += _relate_pairs(known_definitions, atoms, find_attribute)
     recorded = tuple(facts)
     sourced += [(fact.statement, FactOrigin(fact.origin, fact=fact.id)) for fact in recorded]
@@ -180,6 +181,33 @@ def _relate_atoms(
     cited += [(statement, FactOrigin("criterion")) for statement in order_facts(related)]
     cited += [(statement, FactOrigin("sky")) for statement in region_facts(related)]
     return cited, smaller_atoms
+
+
+def _relate_continued_files(definitions: Iterable[StoredDefinition]) -> list[CitedFact]:
+    """Return that base catalogs share no source if they have the same attributes.
+
+    Sound: files continue the attributes of others only if no key of theirs is in any base catalog of the archive with
+    these attributes. What joined files say of themselves is not said again.
+    """
+    labels: dict[CatalogDigest, dict[CatalogDigest, None]] = {}
+    joined: dict[CatalogDigest, list[frozenset[CatalogDigest]]] = {}
+    continuing: dict[CatalogDigest, CatalogDigest] = {}
+    for definition in definitions:
+        if definition.is_base:
+            parameters = definition.parameters
+            whole = parameters.get("part_of") or definition.digest
+            origin = parameters.get("continues") or whole
+            parts = [digest for digest, _ in parameters.get("joins", ())]
+            labels.setdefault(origin, {}).update(dict.fromkeys(parts or [whole]))
+            if parts:
+                joined.setdefault(origin, []).append(frozenset(parts))
+            if parameters.get("continues"):
+                continuing[origin] = definition.digest
+    return [
+        (disjoint(*sorted(labels[origin])), FactOrigin("definition", catalog=digest))
+        for origin, digest in continuing.items()
+        if len(labels[origin]) > 1 and not any(labels[origin].keys() <= parts for parts in joined.get(origin, ()))
+    ]
 
 
 def _relate_pairs(

@@ -42,11 +42,13 @@ def check_continued_bases(session: ImportSession, fresh: Collection[CatalogDiges
         return
     known = [definition.digest for definition in staged.values() if definition.kind == Base.kind]
     restored = catalog_store.get_catalogs(session.unrestricted, known)
-    told = {base.digest: base for base in restored.values() if isinstance(base, Base)}
-    parts = {part.digest: part for base in told.values() for part in base.list_parts()}
-    catalog_store.add_catalogs(session.writing, *(part for digest, part in parts.items() if digest not in told))
+    bases_by_digest = {base.digest: base for base in restored.values() if isinstance(base, Base)}
+    parts = {part.digest: part for base in bases_by_digest.values() for part in base.list_parts()}
+    catalog_store.add_catalogs(
+        session.writing, *(part for digest, part in parts.items() if digest not in bases_by_digest)
+    )
     for definition in new:
-        _check_others(session, definition, told[definition.digest], parts)
+        _check_others(session, definition, bases_by_digest[definition.digest], parts)
 
 
 def _continues(definition: StagedDefinition) -> bool:
