@@ -15,6 +15,9 @@ from deltalake import DeltaTable, write_deltalake
 from pyarrow import parquet
 from pyroaring import BitMap64
 
+import provenn
+from provenn.catalogs import Base
+from provenn.catalogs.roots import check_roots
 from provenn.errors import BaseFilesError, FilesMissingError
 from provenn.files.file_set import Files
 from provenn.files.snapshots import find_shared_files
@@ -392,6 +395,43 @@ def test_a_link_in_a_log_that_leads_out_of_the_table_is_refused(tmp_path, kind):
         path.symlink_to(outside)
     with pytest.raises(BaseFilesError, match="leads out of the"):
         at(folder)
+
+
+def test_a_server_reads_no_data_file_that_is_a_link_out_of_its_folders(tmp_path):
+    folder = make_table("Delta", tmp_path)
+    base = Base.of(at(folder), key="id", population="star")
+    check_roots([base], (str(tmp_path / "lake"),))
+    name = base.files.fingerprints[0][0]
+    (folder / name).rename(tmp_path / "outside.parquet")
+    (folder / name).symlink_to(tmp_path / "outside.parquet")
+    with pytest.raises(BaseFilesError, match="this server may not read"):
+        check_roots([base], (str(tmp_path / "lake"),))
+
+
+def test_notes_of_somebody_else_lead_to_no_other_files(tmp_path):
+    folder = make_table("Delta", tmp_path)
+    identity, notes = at(folder).to_json()
+    assert Files.from_json(identity, notes).table == "Delta 2"
+    for junk in (5, None, ["Delta 2"], "Delta 2\x1b[2J", "delta"):
+        assert Files.from_json(identity, notes | {"table": junk}).table == ""
+    for name in ("../../etc/passwd", "/etc/passwd", ""):
+        stolen = Files.from_json(identity, notes | {"fingerprints": {name: "blake3:00"}})
+        for read in (stolen.check, stolen.list_own_files):
+            with pytest.raises(BaseFilesError, match="leads out of"):
+                read()
+
+
+def test_an_imported_definition_reads_the_files_of_its_version(tmp_path):
+    folder = make_table("Delta", tmp_path)
+    file = tmp_path / "portable.jsonl.gz"
+    with provenn.open(tmp_path / "mine") as archive:
+        archive.ingest("stars", folder, key="id", population="star", version=1)
+        archive.export_definitions(file)
+    with provenn.open(tmp_path / "yours") as archive:
+        archive.import_definitions(file)
+        files = archive["stars"].definition.files
+    assert (files.table, files.fingerprints) == ("Delta 1", at(folder, 1).fingerprints)
+    files.check()
 
 
 # --- damage ---

@@ -209,7 +209,8 @@ def _fingerprint_version(
     # Without a key, a source is a row of a certain file: then rewritten files have other sources.
     own = [base for base in bases if base.files.location == place and not base.files.row_key]
     recorded = {name: text for base in own for name, text in base.files.fingerprints}
-    evidence = find_log_evidence(snapshot, recorded.keys(), is_whole=len(own) == len(bases))
+    since = min((int(base.files.table.partition(" ")[2] or 0) for base in own), default=0)
+    evidence = find_log_evidence(snapshot, recorded.keys(), is_whole=len(own) == len(bases), since=since)
     names = evidence.names
     list_snapshot_files(snapshot, names)  # those that are in the snapshot are as its log states
     fingerprints = context.workshop.compute_fingerprints(place, model, names, snapshot.partitions)

@@ -85,7 +85,9 @@ NO_EVIDENCE = LogEvidence()
 """The evidence for files without a log."""
 
 
-def find_log_evidence(snapshot: TableSnapshot, earlier: Collection[str], *, is_whole: bool) -> LogEvidence:
+def find_log_evidence(
+    snapshot: TableSnapshot, earlier: Collection[str], *, is_whole: bool, since: int = 0
+) -> LogEvidence:
     """Return what the log of a table says of a version, given the names of the files of an earlier version.
 
     Parameters
@@ -96,9 +98,11 @@ def find_log_evidence(snapshot: TableSnapshot, earlier: Collection[str], *, is_w
         The names of the files of the earlier version in the folder of the table.
     is_whole
         Whether these are all files of the earlier version.
+    since
+        A version of the table that had some of these files: only later versions can have rewritten any of them.
     """
     known = frozenset(earlier)
-    rewrites = [] if known <= snapshot.names else read_rewrites(snapshot)
+    rewrites = [] if known <= snapshot.names else read_rewrites(snapshot, since)
     stated = find_shared_files(snapshot.names, rewrites, known)
     if not stated.rewrites:
         return LogEvidence(snapshot.names, str(snapshot))

@@ -24,6 +24,7 @@ from provenn.files.columns import FileColumn
 from provenn.files.evidence import describe_basis
 from provenn.files.file_set import Files
 from provenn.files.row_keys import add_row_key
+from provenn.files.snapshots import read_table_note
 from provenn.files.type_names import restore_type
 from provenn.logic import Statement, difference, disjoint, union
 
@@ -321,10 +322,8 @@ class Base(Catalog):
     def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003
         """Return the location of the files and the number of rows in words."""
         rows = "the rows" if notes["row_count"] is None else f"{notes['row_count']:,} rows"
-        kind, _, version = notes.get("table", "").partition(" ")
-        return f"{rows} of {notes['location']}" + (
-            f", a {kind} table with these files since version {version}" if kind else ""
-        )
+        kind, _, version = read_table_note(notes).partition(" ")
+        return f"{rows} of {notes['location']}" + (f", a {kind} table, first seen in version {version}" if kind else "")
 
     def show_parameters(self) -> Sequence[tuple[str, str]]:
         """Return what is known of the files."""

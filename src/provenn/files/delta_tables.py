@@ -179,8 +179,8 @@ def _format_value(value: object) -> str | None:
             return str(value)
 
 
-def read_delta_rewrites(snapshot: TableSnapshot) -> list[Rewrite]:
-    """Return the versions up to a snapshot that rewrote files without changing rows, the latest first.
+def read_delta_rewrites(snapshot: TableSnapshot, since: int = 0) -> list[Rewrite]:
+    """Return the versions after one, up to a snapshot, that rewrote files without changing rows, the latest first.
 
     A commit states for each file whether it changes data. By the protocol of Delta, the records of an added file with
     ``dataChange=false`` are those of removed files of the same commit, and the reverse. So the files that such a commit
@@ -189,7 +189,7 @@ def read_delta_rewrites(snapshot: TableSnapshot) -> list[Rewrite]:
     the log no longer keeps are not looked for.
     """
     rewrites: list[Rewrite] = []
-    for version in range(snapshot.version, -1, -1):
+    for version in range(snapshot.version, since, -1):
         path = Path(snapshot.folder, "_delta_log", f"{version:020}.json")
         if not path.exists():
             break

@@ -26,7 +26,7 @@ from provenn.files.listing import File, choose_files, list_files, list_named_fil
 from provenn.files.partition_columns import bound_partition_columns, find_partition_columns
 from provenn.files.row_samples import sample_files
 from provenn.files.snapshot_columns import read_snapshot_contents
-from provenn.files.snapshots import TableSnapshot
+from provenn.files.snapshots import TableSnapshot, read_table_note
 from provenn.files.table_logs import find_snapshot, list_snapshot_files
 from provenn.files.table_metadata import decode_metadata, encode_metadata
 from provenn.files.type_names import restore_type
@@ -512,7 +512,7 @@ class Files:
             statistics=tuple((name, text) for name, text in notes.get("statistics", ())),
             bounds=tuple(open_bounds(identity["files"], notes.get(BOUNDS)).items()),
             is_choice=notes.get("is_choice") == "true",
-            table=str(notes.get("table", "")),
+            table=read_table_note(notes),
         )
         contents = tuple(sorted(notes.get("contents", {}).items()))
         if not contents or not files.is_old or not files.agrees():

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import os.path
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -32,6 +32,7 @@ __all__ = [
     "make_library_error",
     "make_log_error",
     "make_version_error",
+    "read_table_note",
     "refuse_feature",
 ]
 
@@ -246,6 +247,16 @@ def make_library_error(kind: TableKind, folder: str, library: str) -> BaseFilesE
         f"{folder} is a table of {kind}, and reading its log needs {library}, which is not installed",
         hint="pip install 'provenn[lakehouse]'",
     )
+
+
+def read_table_note(notes: Mapping[str, object]) -> str:
+    """Return the kind of table and the version in the notes of files; empty if the notes have none, or junk.
+
+    >>> read_table_note({"table": "Delta 3"}), read_table_note({"table": "Delta"}), read_table_note({})
+    ('Delta 3', '', '')
+    """
+    note = notes.get("table")
+    return note if isinstance(note, str) and re.fullmatch(r"(Delta|Iceberg) \d{1,20}", note) else ""
 
 
 def lies_in_folder(path: str, folder: str) -> bool:

@@ -98,12 +98,15 @@ def find_snapshot(
     return read_iceberg(folder, version, moment, metadata=metadata)
 
 
-def read_rewrites(snapshot: TableSnapshot) -> list[Rewrite]:
-    """Return the versions up to a snapshot that rewrote files without changing rows, the latest first."""
+def read_rewrites(snapshot: TableSnapshot, since: int = 0) -> list[Rewrite]:
+    """Return the versions up to a snapshot that rewrote files without changing rows, the latest first.
+
+    For Delta, only versions after `since`, which spares reading the others; the numbers of Iceberg have no order.
+    """
     if snapshot.kind == "Delta":
         from provenn.files.delta_tables import read_delta_rewrites  # noqa: PLC0415 - few files have a log
 
-        return read_delta_rewrites(snapshot)
+        return read_delta_rewrites(snapshot, since)
     from provenn.files.iceberg_tables import read_iceberg_rewrites  # noqa: PLC0415 - few files have a log
 
     return read_iceberg_rewrites(snapshot)
