@@ -29,7 +29,7 @@ from provenn.targets.literal import build_step
 from provenn.targets.row_samples import RowSample
 from provenn.targets.scene import Scene
 
-__all__ = ["CRITERIA", "main", "measure_errors"]
+__all__ = ["CRITERIA", "find_factor", "find_mean", "main", "measure_errors"]
 
 CRITERIA = (
     "vmag < 6.76",
