@@ -107,7 +107,7 @@ def test_facts_bind_to_catalogs_not_to_names(survey, stars):
 )
 def test_what_contradicts_is_refused_with_the_minimal_conflict_in_names(survey, stars, said, conflict):
     stars.exclude("bright", name="faint")
-    stars.select("vmag < 1", name="dazzling")
+    stars.select("vmag < 2", name="dazzling")
     survey.declare("nonempty(dazzling)")
     before = dump(survey)
     with pytest.raises(ContradictionError) as caught:
