@@ -136,6 +136,35 @@ def test_types_and_values_of_partition_columns_come_from_the_log(tmp_path):
     )
 
 
+@pytest.mark.parametrize("kind", ["Delta", "Iceberg"])
+def test_columns_of_all_types_have_the_types_of_the_table(tmp_path, kind):
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    columns = {
+        "decimal(10,2)": pa.array([None], pa.decimal128(10, 2)),
+        "string": pa.array(["x"]),
+        "binary": pa.array([b"x"]),
+        "array<int>": pa.array([[1]], pa.list_(pa.int32())),
+        "struct<a:bigint>": pa.array([{"a": 1}]),
+        "map<string,int>": pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int32())),
+        "date": pa.array([moment.date()]),
+        "timestamp": pa.array([moment], pa.timestamp("us", "UTC")),
+        "timestamp_ntz": pa.array([moment.replace(tzinfo=None)], pa.timestamp("us")),
+        "boolean": pa.array([True]),
+        "float": pa.array([1.5], pa.float32()),
+    }
+    names = [f"c{number}" for number in range(len(columns))]
+    rows = pa.table(dict(zip(names, columns.values(), strict=True)))
+    if kind == "Delta":
+        write_deltalake(tmp_path / "table", rows)
+        folder = tmp_path / "table"
+    else:
+        history = IcebergHistory(tmp_path / "lake", 1)
+        history.catalog.create_table("survey.types", rows.schema).append(rows)
+        history.close()
+        folder = next((tmp_path / "lake").glob("warehouse/**/types"))
+    assert [str(column.type) for column in at(folder).columns] == list(columns)
+
+
 # --- what the files do not tell is refused by name ---
 
 
