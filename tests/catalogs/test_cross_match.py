@@ -1,6 +1,7 @@
 """Pairs, and the sources that occur in them: attributes, populations, what is refused."""
 
 import math
+from random import Random
 
 import pytest
 from astropy import units
@@ -23,7 +24,8 @@ from provenn.catalogs import (
 )
 from provenn.catalogs.match_sets import describe_match
 from provenn.errors import AttributeNotFoundError, DefinitionError, PopulationError, ProvennError
-from tests.catalogs.samples import base
+from tests.catalogs.samples import base, derived
+from tests.targets.grown_skies import Versions, random_row
 
 SKY = {"hip": "bigint", "ra": "double", "dec": "double", "vmag": "double"}
 STARS = base("hipparcos", SKY)
@@ -202,3 +204,16 @@ def test_sets_of_matches_in_words():
     every = CrossMatch.of(STARS, GALAXIES, 0.001, matches="all")
     assert describe_match(every.extent.label or "") == ("pairs within 0.001 arcsec", None)
     assert describe_match("vmag < 6") is None
+
+
+def test_what_is_calculated_of_a_version_is_one_attribute_of_its_pairs():
+    """The pieces of the attribute are attributes of stars, not of pairs: a selection of pairs must not read them."""
+    rng = Random(1)
+    versions = Versions({name: {key: random_row(rng, key)} for key, name in enumerate("ab")}, "/nowhere/nights")
+    versions.change({**versions.folder, "c": {2: random_row(rng, 2)}})
+    calculated = derived(versions.versions[-1].catalog, twice="2 * vmag")
+    assert calculated.schema["twice"].all_pieces
+    pairs = CrossMatch.of(calculated, calculated, 5, on=("vmag", "plx"))
+    assert [attribute.name for attribute in pairs.schema.attributes if attribute.all_pieces] == []
+    (condition,) = set(SelectSources.of(pairs, "twice < 3").extent.labels) - set(pairs.extent.labels)
+    assert pairs.schema["twice"].identity in condition

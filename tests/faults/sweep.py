@@ -33,7 +33,7 @@ from unittest import mock
 from provenn.archive import Archive
 from provenn.errors import JavaNotFoundError, ProvennError
 from provenn.processes import make_process_mark
-from tests.crashes import MEMORY, Work, opened, renew
+from tests.crashes import MEMORY, Work, as_prepared, opened, renew
 from tests.faults.supervisor import Call, Fault, Supervisor, lift_fault
 from tests.faults.works import WORKS, State, leftovers, observe
 
@@ -219,9 +219,11 @@ def _look(work: Work, folder: Path, states: Sequence[State], report: Report) -> 
     done = report.done
     with opened(folder) as archive:
         seen = observe(archive, folder)
-        possible = [_as_mended(one, seen) if work.mends else one for one in states]
-        assert seen in possible[done : done + 2], f"half of step {done + 1} is seen: {_difference(seen, states[done])}"
-        done += seen != possible[done]
+        possible = [_as_mended(one, seen) if work.mends else one for one in states[done : done + 2]]
+        if work.prepares:
+            possible = [as_prepared(one, seen, possible[-1]) for one in possible]
+        assert seen in possible, f"half of step {done + 1} is seen: {_difference(seen, states[done])}"
+        done += seen != possible[0]
         if not work.mends:
             _require_sound(archive)
             _delete_garbage(archive, folder)

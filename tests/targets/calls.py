@@ -9,7 +9,19 @@ import pandas as pd
 
 from tests.waiting import LIMIT
 
-__all__ = ["called", "doubled", "failing", "failing_once", "fitted", "meeting", "patient", "ranked", "slow"]
+__all__ = [
+    "called",
+    "called_values",
+    "doubled",
+    "failing",
+    "failing_once",
+    "fitted",
+    "meeting",
+    "patient",
+    "ranked",
+    "slow",
+    "traced",
+]
 
 """Seconds after which a calculator gives up: longer than any machine needs, so that only a test that hangs ends so."""
 
@@ -34,6 +46,14 @@ def ranked(batch: pd.DataFrame, output: str, log: str) -> pd.DataFrame:
     """The rank of x among all sources. The keys of each call are a line in a file of this process."""
     _write_keys(batch, log)
     return pd.DataFrame({output: batch["x"].rank(method="min", na_option="keep")})
+
+
+def traced(batch: pd.DataFrame, value: str, error: str, log: str, factor: float) -> pd.DataFrame:
+    """What `fitted` gives. The keys of each call, each with its value, are a line in a file of this process."""
+    x = batch.iloc[:, 1]
+    with Path(log, str(os.getpid())).open("a") as file:
+        file.write(" ".join(f"{value}:{factor}:{key}:{one}" for key, one in zip(batch["id"], x, strict=True)) + "\n")
+    return pd.DataFrame({value: x * factor, error: x + factor})
 
 
 def _write_keys(batch: pd.DataFrame, log: str) -> None:
@@ -89,10 +109,15 @@ def failing_once(batch: pd.DataFrame, output: str, log: str) -> pd.DataFrame:
 
 def called(log: Path) -> Counter[int]:
     """For which sources `doubled` was called, and how often; without the calls that only try it out."""
-    found: Counter[int] = Counter()
+    return Counter({int(text): times for text, times in called_values(log).items()})
+
+
+def called_values(log: Path) -> Counter[str]:
+    """For what calculators wrote down calls, and how often; without the calls that only try them out."""
+    found: Counter[str] = Counter()
     for file in log.iterdir():
-        calls = [[int(key) for key in line.split()] for line in file.read_text().splitlines()]
-        first = next((at for at, keys in enumerate(calls) if len(keys) > 1), len(calls))
-        for keys in (*calls[: first + 1], *calls[first + 1 + PROBES :]):
-            found.update(keys)
+        lines = [line.split() for line in file.read_text().splitlines()]
+        first = next((at for at, texts in enumerate(lines) if len(texts) > 1), len(lines))
+        for texts in (*lines[: first + 1], *lines[first + 1 + PROBES :]):
+            found.update(texts)
     return found

@@ -32,6 +32,7 @@ from provenn.criteria import Atom, parse_criterion
 from provenn.errors import ProvennError
 from provenn.logic import Statement
 from provenn.targets.execution import find_key
+from provenn.targets.match_steps import Match, Matched
 from provenn.targets.steps import (
     Calculate,
     Combine,
@@ -45,13 +46,28 @@ from provenn.targets.steps import (
     Restrict,
     Scan,
     Select,
+    is_key,
 )
 from tests.catalogs.samples import Rows, Table, Value, base, hash_of, holds, values_by_identity
 from tests.targets import calls
+from tests.targets.simulated_matches import find_match_sets, match_rows, matched_rows
 
-__all__ = ["ALONE", "Sky", "by_identity", "derive_table", "random_days", "random_number", "random_sets", "random_sky"]
+__all__ = [
+    "ALONE",
+    "Sky",
+    "by_identity",
+    "calculate_table",
+    "compare_tables",
+    "concatenate_tables",
+    "derive_table",
+    "random_days",
+    "random_number",
+    "random_sets",
+    "random_sky",
+    "sample_table",
+    "select_table",
+]
 
-KEY = "key:star:0"
 ByIdentity = dict[int, dict[str, Value]]
 
 
@@ -66,7 +82,7 @@ class Sky:
     contents
         The rows of fragments, by number.
     called
-        For which sources each output was computed and needed: by identity and key.
+        What calculators were called for: the values that were needed of each call, and the key.
     sets
         The sources of further labels: files of base catalogs.
     facts
@@ -75,7 +91,7 @@ class Sky:
 
     tables: list[Table]
     contents: dict[int, ByIdentity] = field(default_factory=dict)
-    called: Counter[tuple[frozenset[str], int]] = field(default_factory=Counter)
+    called: Counter[tuple[frozenset[float], int]] = field(default_factory=Counter)
     sets: dict[str, Iterable[int]] = field(default_factory=dict)
     facts: tuple[Statement, ...] = ()
 
@@ -84,7 +100,7 @@ class Sky:
         self.attributes = {one.identity: one for table in self.tables for one in table.catalog.schema.attributes}
         self.catalogs = {one.digest: one for one in cone(*(table.catalog for table in self.tables))}
         self.rows = {one.catalog.digest: one.rows for one in self.tables}
-        self.keys = sorted({key for one in self.tables for key in one.rows})
+        self.keys = {key for one in self.tables for key in one.rows}
         self.atoms: dict[str, Atom] = {}
         for one in cone(*(table.catalog for table in self.tables)):
             digests = [each.digest for each in one.dependencies]
@@ -97,10 +113,8 @@ class Sky:
                     self.attributes.setdefault(piece.identity, piece)
                     known = self.values.setdefault(piece.identity, {})
                     assert known.setdefault(key, value) == value, "a piece has the value of the whole"
-
-    def _calculates(self, digest: str) -> bool:
-        """Whether a calculator must be called to know the sources of a catalog."""
-        return any(isinstance(one, SelectSources) and _list_calculated(one) for one in cone(self.catalogs[digest]))
+        named = {table.catalog.digest: by_identity(table.catalog, table.rows) for table in self.tables}
+        self.sets = {**self.sets, **find_match_sets(self.catalogs.values(), named, self.values)}
 
     def note_definitions(self, atoms: Iterable[Atom]) -> None:
         """Take note of what labels of atoms mean."""
@@ -112,6 +126,8 @@ class Sky:
         def inside(label: str, key: int) -> bool:
             if label in self.rows or label in self.sets:
                 return key in self.rows.get(label, self.sets.get(label, ()))
+            if label.startswith("sample(") and isinstance(key, tuple):
+                return False  # samples are drawn of stars alone
             return holds(self._find_atom(label), key, self.values)
 
         everything = frozenset(self.keys)
@@ -141,6 +157,10 @@ class Sky:
                 return {key: {**row, one.identity: _twice(row[read])} for key, row in inputs[0].items()}
             case Calculate():
                 return self._calculated(step, inputs[0], needed)
+            case Match():
+                return match_rows(step, inputs, needed)
+            case Matched():
+                return matched_rows(step, inputs)
             case Restrict():
                 return {key: row for key, row in inputs[0].items() if key in inputs[1]}
             case Exclude():
@@ -168,43 +188,38 @@ class Sky:
         return self.atoms[label]
 
     def _calculated(self, step: Calculate, rows: ByIdentity, needed: frozenset[str]) -> ByIdentity:
-        outputs = [one for one in step.outputs if one.identity in needed]
-        if not step.is_catalog_wide:
-            self.called.update((frozenset(self.resolved(one, key) for one in outputs), key) for key in rows)
         read = step.arguments[0]
         given = {key: row[read] for key, row in rows.items()}
         made = calculated(step.calculator, given)
         identities = [one.identity for one in step.outputs]
+        if not step.is_catalog_wide:
+            for key, outputs in made.items():
+                values = frozenset(
+                    value
+                    for identity, value in zip(identities, outputs, strict=True)
+                    if identity in needed and value is not None
+                )
+                self.called.update([(values, key)] if values else [])
         return {key: {**row, **dict(zip(identities, made[key], strict=True))} for key, row in rows.items()}
 
-    def stored(self, fragments: Iterable[FragmentScan]) -> set[tuple[str, int]]:
-        """The values that fragments hold, by identity and key; of an attribute in pieces, the identity of the piece."""
+    def stored(self, fragments: Iterable[FragmentScan]) -> set[tuple[Value, int]]:
+        """The values that fragments hold, each with its key.
+
+        No two numbers of a sky are equal but those that are known to be: a copy of a source's value, under whatever
+        identity. So whether a value is stored is seen from the value alone, and not from what provenn makes of it.
+        """
         return {
-            (self.resolved(attribute, key), key)
+            (value, key)
             for one in fragments
-            for attribute in one.attributes.values()
-            for key in self.contents[one.fragment.id]
+            for key, row in self.contents[one.fragment.id].items()
+            for value in row.values()
         }
 
-    def resolved(self, attribute: Attribute, key: int) -> str:
-        """The identity that gives a source its value: of an attribute in pieces, that of the piece, at any depth."""
-        return [attribute, *self._pieces(attribute, key)][-1].identity
-
     def _pieces(self, attribute: Attribute, key: int) -> Iterable[Attribute]:
-        """The pieces that give a source its value, as far as no calculator is needed to tell which member has it."""
-        while attribute.all_pieces and not any(self._calculates(one.member) for one in attribute.all_pieces):
+        """The pieces that give a source its value, at any depth."""
+        while attribute.all_pieces:
             attribute = next(one.attribute for one in attribute.all_pieces if key in self.rows[one.member])
             yield attribute
-
-
-def _list_calculated(catalog: Catalog) -> set[str]:
-    """The identities of what Python calculators give in a lineage."""
-    return {
-        one.schema[name].identity
-        for one in cone(catalog)
-        if isinstance(one, DeriveAttributes) and isinstance(one.calculation, PythonCalculator)
-        for name in one.calculation.names
-    }
 
 
 def by_identity(catalog: Catalog, rows: Rows) -> ByIdentity:
@@ -214,7 +229,7 @@ def by_identity(catalog: Catalog, rows: Rows) -> ByIdentity:
 
 
 def _narrowed(rows: ByIdentity, needed: frozenset[str]) -> ByIdentity:
-    return {key: {one: row[one] for one in needed.union({KEY})} for key, row in rows.items()}
+    return {key: {one: row[one] for one in row if one in needed or is_key(one)} for key, row in rows.items()}
 
 
 def _merged(rows: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
@@ -224,7 +239,7 @@ def _merged(rows: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
 
 def _concatenated(step: Concat, inputs: Sequence[ByIdentity], needed: frozenset[str]) -> ByIdentity:
     found: ByIdentity = {}
-    wanted = [(one, given) for one, given in step.columns if one.identity in needed or one.identity == KEY]
+    wanted = [(one, given) for one, given in step.columns if one.identity in needed or is_key(one.identity)]
     for at, rows in enumerate(inputs):
         for key, row in rows.items():
             assert not (step.is_disjoint and key in found), "members that are said to be disjoint are"
@@ -245,25 +260,37 @@ def calculated(calculator: PythonCalculator, given: Mapping[int, Value]) -> dict
         known = sorted(value for value in given.values() if value is not None)
         return {key: (None if value is None else float(known.index(value)),) for key, value in given.items()}
     factor = calculator.parameters["factor"]
-    return {key: (None, None) if value is None else (value * factor, value + factor) for key, value in given.items()}
+    own = {"z": 0.0371, "y": 0.0113}[calculator.parameters["value"]]  # no two calculators give the same value
+    return {
+        key: (None, None) if value is None else (value * factor + own, value + factor + 2 * own)
+        for key, value in given.items()
+    }
 
 
 def derive_table(rng: Random, one: Table) -> Table:
     """A table with what a calculator gives: two outputs by row, or one of the whole catalog."""
     numbers = [each.name for each in one.catalog.schema.attributes if each.type.name == "double"]
     read = "vmag" if "vmag" in numbers and rng.random() < 0.8 else rng.choice(numbers)
-    value, error = ("z", "ez") if rng.random() < 0.8 else ("y", "ey")
-    if rng.random() < 0.1:
-        function, outputs, scope = calls.ranked, {value: "double"}, "catalog"
-        parameters: dict[str, object] = {"output": value}
-    else:
-        function, outputs, scope = calls.fitted, {value: "double", error: "double"}, "row"
-        parameters = {"value": value, "error": error, "factor": rng.choice([2.0, 2.0, 2.0, 3.0])}
-    calculator = PythonCalculator.of(function, inputs=[read], outputs=outputs, parameters=parameters, scope=scope)
-    found = calculated(calculator, {key: row[read] for key, row in one.rows.items()})
-    made = DeriveAttributes.of(one.catalog, calculator)
+    value = "z" if rng.random() < 0.8 else "y"
+    if rng.random() >= 0.1:
+        return calculate_table(one, value, read, rng.choice([2.0, 2.0, 2.0, 3.0]))
+    calculator = PythonCalculator.of(
+        calls.ranked, inputs=[read], outputs={value: "double"}, parameters={"output": value}, scope="catalog"
+    )
+    return _add_outputs(one, calculator)
+
+
+def calculate_table(one: Table, value: str, read: str = "vmag", factor: float = 2.0) -> Table:
+    """A table with two outputs of a calculator by row: `value`, which is z or y, and its error."""
+    outputs = {value: "double", f"e{value}": "double"}
+    parameters = {"value": value, "error": f"e{value}", "factor": factor}
+    return _add_outputs(one, PythonCalculator.of(calls.fitted, inputs=[read], outputs=outputs, parameters=parameters))
+
+
+def _add_outputs(one: Table, calculator: PythonCalculator) -> Table:
+    found = calculated(calculator, {key: row[calculator.inputs[0]] for key, row in one.rows.items()})
     rows = {key: {**row, **dict(zip(calculator.names, found[key], strict=True))} for key, row in one.rows.items()}
-    return Table(made, rows)
+    return Table(DeriveAttributes.of(one.catalog, calculator), rows)
 
 
 def _doubled(rng: Random, one: Table) -> Table:
@@ -272,7 +299,8 @@ def _doubled(rng: Random, one: Table) -> Table:
     return Table(DeriveAttributes.of(one.catalog, SqlCalculator.of({"twice": f"{read} * 2"})), rows)
 
 
-def _selected(rng: Random, one: Table) -> Table:
+def select_table(rng: Random, one: Table) -> Table:
+    """A selection by a column, or by what a calculator gives."""
     name = rng.choice([name for name in one.catalog.schema.names if name != "hip"])
     cut = rng.choice([1, 2, 3])
     text, test = rng.choice(
@@ -288,7 +316,8 @@ def _selected(rng: Random, one: Table) -> Table:
     return Table(SelectSources.of(one.catalog, text), {k: row for k, row in one.rows.items() if test(row[name])})
 
 
-def _sampled(rng: Random, one: Table) -> Table:
+def sample_table(rng: Random, one: Table) -> Table:
+    """A sample by the key."""
     fraction = rng.choice([0.25, 0.5, 0.75])
     rows = {key: row for key, row in one.rows.items() if hash_of(key) < fraction}
     return Table(SampleSources.of(one.catalog, fraction, seed=1), rows)
@@ -306,7 +335,7 @@ def _renamed(rng: Random, one: Table) -> Table:
     return Table(RenameAttributes.of(one.catalog, {old: new}), rows)
 
 
-def _compared(rng: Random, one: Table, other: Table) -> Table:
+def compare_tables(rng: Random, one: Table, other: Table) -> Table:
     """An intersection, a difference, a join or a union of two."""
     match rng.choice(["restrict", "exclude", "combine", "concat", "concat"]):
         case "restrict":
@@ -319,10 +348,19 @@ def _compared(rng: Random, one: Table, other: Table) -> Table:
             rows = {key: {**other.rows[key], **row} for key, row in one.rows.items() if key in other.rows}
             return Table(CombineAttributes.of(one.catalog, other.catalog), rows)
         case _:
-            return _concatenation(one, other)
+            return concatenate_tables(one, other)
 
 
-ALONE = (_selected, _selected, _sampled, _with_fewer_attributes, _renamed, _doubled, derive_table, derive_table)
+ALONE = (
+    select_table,
+    select_table,
+    sample_table,
+    _with_fewer_attributes,
+    _renamed,
+    _doubled,
+    derive_table,
+    derive_table,
+)
 
 
 def random_sets(rng: Random) -> list[Table]:
@@ -330,7 +368,7 @@ def random_sets(rng: Random) -> list[Table]:
     rows = {key: {"hip": key, "vmag": random_number(rng), "plx": random_number(rng)} for key in range(8)}
     tables = [Table(base("base"), rows)]
     for _ in range(rng.randint(4, 14)):
-        tables += _made(rng, [tables[0], *tables[-6:]], [_selected, _selected, _selected, _sampled])
+        tables += _made(rng, [tables[0], *tables[-6:]], [select_table, select_table, select_table, sample_table])
     return list({one.catalog.digest: one for one in tables}.values())
 
 
@@ -346,7 +384,7 @@ def random_sky(rng: Random) -> Sky:
         tables.append(Table(base(f"base {tag}"), rows))
     sets = list(tables)
     for _ in range(rng.randint(2, 6)):
-        sets += _made(rng, [*tables, *sets], [_selected, _selected, _sampled])
+        sets += _made(rng, [*tables, *sets], [select_table, select_table, sample_table])
     costly: list[Table] = []
     for _ in range(rng.randint(2, 5)):
         costly += _made(rng, sets, [derive_table])
@@ -367,8 +405,8 @@ def random_days(rng: Random) -> Sky:
     sets = list(days)
     for _ in range(rng.randint(1, 4)):
         with suppress(ProvennError):
-            sets.append(_concatenation(rng.choice(sets), rng.choice(days)))
-        sets += _made(rng, sets, [_selected, _selected, _sampled])
+            sets.append(concatenate_tables(rng.choice(sets), rng.choice(days)))
+        sets += _made(rng, sets, [select_table, select_table, sample_table])
     costly: list[Table] = []
     for _ in range(rng.randint(3, 7)):
         costly += _made(rng, [*sets, *costly[-2:]], [derive_table])
@@ -377,7 +415,8 @@ def random_days(rng: Random) -> Sky:
     return Sky(list({one.catalog.digest: one for one in (*sets, *costly)}.values()))
 
 
-def _concatenation(one: Table, other: Table) -> Table:
+def concatenate_tables(one: Table, other: Table) -> Table:
+    """A concatenation whose first member gives the values."""
     made = ConcatSources.of(one.catalog, other.catalog, overlap="first")
     both = {**other.rows, **one.rows}
     return Table(made, {key: {name: row[name] for name in made.schema.names} for key, row in both.items()})
@@ -386,11 +425,11 @@ def _concatenation(one: Table, other: Table) -> Table:
 def _made(rng: Random, tables: Sequence[Table], alone: Sequence[Callable[[Random, Table], Table]]) -> list[Table]:
     with suppress(ProvennError, IndexError):  # what was drawn has no meaning
         if rng.random() < (0.4 if len(tables) > 1 and alone != [derive_table] else 0):
-            return [_compared(rng, rng.choice(tables), rng.choice(tables))]
+            return [compare_tables(rng, rng.choice(tables), rng.choice(tables))]
         return [rng.choice(alone)(rng, rng.choice(tables))]
     return []
 
 
 def random_number(rng: Random) -> Value:
-    """A number, or none."""
-    return rng.choice([None, 0.0, 1.0, 2.0, 3.0, 4.0])
+    """A number from 0 to 4 and a little more, so that no other number is the same; or none."""
+    return None if rng.random() < 1 / 6 else rng.randrange(5) + rng.random() / 1000

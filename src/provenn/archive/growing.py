@@ -10,7 +10,7 @@ for what is new; for a concatenation it is recorded as an observed fact.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -20,6 +20,7 @@ from provenn.archive.concatenations import find_unproved_concatenations
 from provenn.archive.context import Context
 from provenn.archive.continuing import check_continuation, continue_attributes
 from provenn.archive.log_evidence import NO_EVIDENCE, LogEvidence, find_log_evidence
+from provenn.archive.shared_files import describe_place, share_files
 from provenn.catalogs import (
     Base,
     Catalog,
@@ -38,6 +39,7 @@ from provenn.files.file_set import EXTERNAL, GIVEN, TABLE
 from provenn.files.hats import read_hats
 from provenn.files.listing import make_absolute
 from provenn.files.parquet_columns import LAYOUT
+from provenn.files.row_keys import check_different
 from provenn.files.snapshots import TableSnapshot
 from provenn.files.table_logs import find_snapshot, list_snapshot_files
 from provenn.knowledge import verified_keys
@@ -53,12 +55,8 @@ __all__ = [
     "find_current_version",
     "find_new_version",
     "move_names",
-    "take_files",
     "write_definitions",
 ]
-
-_MOST_GONE = 1_000
-"""The most files that may be gone from a base catalog whose other files a new version shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +121,8 @@ class NewVersion:
     @property
     def moved(self) -> tuple[Base, ...]:
         """The base catalogs whose files are known at another place now, or among other files, and new parts of them."""
-        earlier = {base.digest: _describe_place(base) for base in list_version_bases(self.earlier) or ()}
-        return tuple(base for base in self.kept if _describe_place(base) != earlier.get(base.digest))
-
-
-def _describe_place(base: Base) -> tuple[object, ...]:
-    return base.files.location, base.files.fingerprints, base.files.is_choice, bool(base.files.table)
+        earlier = {base.digest: describe_place(base) for base in list_version_bases(self.earlier) or ()}
+        return tuple(base for base in self.kept if describe_place(base) != earlier.get(base.digest))
 
 
 def _join_bases(bases: Sequence[Base]) -> list[Base]:
@@ -182,18 +176,15 @@ def find_new_version(
     if not known or (snapshot is None and read_hats(place) is not None):
         return None
     fingerprints, log = _fingerprint_version(context, place, bases, known[-1], snapshot)
-    taken = (take_files(base, fingerprints, place, log.table) for base in bases)
-    kept = tuple(base for base in taken if base is not None)
+    shared = share_files(bases, fingerprints, place, log.table)
+    kept = tuple(shared.kept.values())
     if not kept and not log.relation:
         return None
-    known_texts = {text for base in kept for _, text in base.files.fingerprints}
-    new = {name: text for name, text in fingerprints.items() if text not in known_texts}
-    went = sum(len(base.files.fingerprints) for base in bases) - sum(len(base.files.fingerprints) for base in kept)
     added = None
-    if new:
-        files = context.workshop.inspect_files(place, names=frozenset(new), **options)
+    if shared.new:
+        files = context.workshop.inspect_files(place, names=frozenset(shared.new), **options)
         added = _define_added(context, files, kept, bases[-1])
-    return NewVersion(earlier, kept, added, len(new), went, log)
+    return NewVersion(earlier, kept, added, len(shared.new) if added else 0, shared.went, log)
 
 
 def _fingerprint_version(
@@ -241,15 +232,14 @@ def find_current_version(context: Context, earlier: Catalog) -> NewVersion | Non
         fingerprints, evidence = _fingerprint_version(context, place, bases, own[0].files, snapshot)
         snapshots[place] = snapshot
         log = evidence if snapshot else log
-        taken = {base.digest: take_files(base, fingerprints, place, evidence.table) for base in own}
-        kept |= {digest: base for digest, base in taken.items() if base is not None}
-        for digest in (digest for digest, base in taken.items() if base is None):
-            del kept[digest]
-        known_texts = {text for base in taken.values() if base is not None for _, text in base.files.fingerprints}
-        went += sum(len(base.files.fingerprints) for base in own) - len(known_texts)
-        others = {name: text for name, text in fingerprints.items() if text not in known_texts}
-        if others and not new:
-            new, new_place = others, place
+        shared = share_files(own, fingerprints, place, evidence.table)
+        kept |= shared.kept
+        for base in own:
+            if base.digest not in shared.kept:
+                del kept[base.digest]
+        went += shared.went
+        if shared.new and not new:
+            new, new_place = shared.new, place
     if not places or not (kept or new):
         return None
     if not new:
@@ -263,7 +253,7 @@ def find_current_version(context: Context, earlier: Catalog) -> NewVersion | Non
         snapshot=snapshots[new_place],
     )
     added = _define_added(context, files, tuple(kept.values()), model)
-    return NewVersion(earlier, tuple(kept.values()), added, len(new), went, log)
+    return NewVersion(earlier, tuple(kept.values()), added, len(new) if added else 0, went, log)
 
 
 def _list_user_options(files: Files) -> dict[str, str]:
@@ -278,24 +268,14 @@ def _is_comparable(bases: Sequence[Base], key: str | Sequence[str] | None, popul
     return is_known and newest.population.name == population and names == newest.key
 
 
-def take_files(base: Base, fingerprints: Mapping[str, str], place: str, table: str | None = None) -> Base | None:
-    """Return the part of a base catalog whose files are at a place; None if none is, or too many are gone."""
-    own = {text for _, text in base.files.fingerprints}
-    present = {name: text for name, text in fingerprints.items() if text in own}
-    gone = len(base.gone) + len(own) - len(set(present.values()))
-    if not present or gone > _MOST_GONE:
-        return None
-    is_table = bool(base.files.table if table is None else table)
-    is_choice = is_table or len(present) < len(fingerprints)
-    if (place, tuple(sorted(present.items())), is_choice, is_table) == _describe_place(base):
-        return base  # a version may have many of them
-    return base.take(present, place, is_choice=is_choice, table=table)
+def _define_added(context: Context, files: Files, kept: Sequence[Base], model: Base) -> Base | None:
+    """Return the base catalog of new files, with the key and population of an earlier one of a version.
 
-
-def _define_added(context: Context, files: Files, kept: Sequence[Base], model: Base) -> Base:
-    """Return the base catalog of new files, with the key and population of an earlier one of a version."""
+    None if they have no rows, and another base catalog of the version is the same files without rows.
+    """
     added = Base.of(files, key=None if model.files.row_key else model.key, population=model.population)
-    return context.read(continue_attributes, added, kept, model)
+    continued = context.read(continue_attributes, added, kept, model)
+    return None if files.row_count == 0 and continued in kept else continued
 
 
 def append_files(context: Context, earlier: Catalog, files: Files) -> NewVersion:
@@ -366,9 +346,13 @@ def compare_keys(context: Context, version: NewVersion) -> int | None:
     ------
     KeyValuesError
         If a key is NULL, or occurs twice in the files of the new version.
+    KeyColumnsError
+        If a source is a row of a file, and two files have the same content.
     """
     if version.added is None:
         return None
+    if version.added.files.row_key:
+        check_different([pair for base in (*version.kept, version.added) for pair in base.files.fingerprints])
     return context.workshop.compare_new_keys(context.read(_find_near_bases, version), version.added)
 
 

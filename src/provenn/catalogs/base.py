@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -136,8 +137,9 @@ class Base(Catalog):
         table
             For the folder of a table with a log, its kind and version; empty for any other. None if it stays the same.
         """
-        kept = frozenset(prints.values())
-        gone = sorted({*self.gone, *(text for _, text in self.files.fingerprints if text not in kept)})
+        # Files without rows may have the same fingerprint, so the fingerprints are counted.
+        left = Counter(text for _, text in self.files.fingerprints) - Counter(prints.values())
+        gone = sorted([*self.gone, *left.elements()])
         files = self.files.take(prints, location, is_choice=is_choice, table=table)
         return replace(self, files=files, part_of=self.part_of or self.digest if gone else None, gone=tuple(gone))
 
@@ -194,17 +196,19 @@ class Base(Catalog):
     def find_parts(self, digests: Collection[CatalogDigest]) -> tuple[Self, ...]:
         """Return some of the base catalogs that were joined, by their digests, in order."""
         names: dict[str, list[str]] = {}
-        for name, text in self.files.fingerprints:
+        for name, text in reversed(self.files.fingerprints):
             names.setdefault(text, []).append(name)
+        # Files without rows may have the same fingerprint: each catalog takes as many of them as it has.
+        prints = [(digest, {names[text].pop(): text for text in texts}) for digest, texts in self.joins]
         wanted = frozenset(digests)
         return tuple(
             replace(
                 self,
-                files=self.files.take({name: text for text in texts for name in names[text]}, self.files.location),
+                files=self.files.take(own, self.files.location),
                 continues=None if digest == self.continues else self.continues,
                 joins=(),
             )
-            for digest, texts in self.joins
+            for digest, own in prints
             if digest in wanted
         )
 

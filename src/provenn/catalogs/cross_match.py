@@ -315,7 +315,7 @@ class CrossMatch(Pairing):
         identity = own if place is None else self.population.key_identity(before + place)
         # The main position of a pair is that of its left source.
         ucd = attribute.ucd if not before else re.sub(r"\s*;\s*meta\.main\b", "", attribute.ucd, flags=re.IGNORECASE)
-        return replace(attribute, name=name, identity=identity, ucd=ucd, pieces=())
+        return replace(attribute, name=name, identity=identity, ucd=ucd, pieces=(), derived_pieces=None)
 
     def _find_free_name(self, name: str, taken: set[str]) -> str:
         while name in taken:

@@ -19,7 +19,7 @@ from provenn.hints import Hint
 if TYPE_CHECKING:
     from provenn.files.file_set import Files
 
-__all__ = ["add_row_key", "make_file_keys"]
+__all__ = ["add_row_key", "check_different", "make_file_keys"]
 
 _NAMES = ("provenn_file", "provenn_row")
 _TYPES = ("string", "bigint")
@@ -50,14 +50,20 @@ def add_row_key(files: Files) -> Files:
                 command="name key columns: --key COLUMN; or omit --trust metadata",
             ),
         )
-    _check_different(files.fingerprints)
+    check_different(files.fingerprints)
     names = tuple(_find_free_name(name, [column.name for column in files.columns]) for name in _NAMES)
     key_columns = (FileColumn(name, parse_type(kind), nullable=False) for name, kind in zip(names, _TYPES, strict=True))
     return replace(files, columns=(*files.columns, *key_columns), row_key=names)
 
 
-def _check_different(fingerprints: Sequence[tuple[str, str]]) -> None:
-    """Refuse files with equal fingerprints."""
+def check_different(fingerprints: Sequence[tuple[str, str]]) -> None:
+    """Refuse files with equal fingerprints: pairs of the name and the fingerprint of each file.
+
+    Raises
+    ------
+    KeyColumnsError
+        If two files have the same content, so that rows cannot be told apart.
+    """
     seen: dict[str, str] = {}
     for name, text in fingerprints:
         if text in seen:

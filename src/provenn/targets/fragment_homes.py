@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from provenn.catalogs import Catalog, Extent, verbs
+from provenn.catalogs.match_sets import describe_match
 from provenn.catalogs.sample_sources import parse_sample_label
 from provenn.criteria import AttributeIdentity, identities_in, with_names
 from provenn.targets.scene import split_intersection
@@ -109,7 +110,12 @@ def _narrow_sources(sources: Catalog, part: Extent, known: Sequence[Catalog]) ->
 
 
 def _select_label(sources: Catalog, label: str, known: Sequence[Catalog]) -> Catalog | None:
-    """Return the sources of a catalog in the atom of a label; None if no known catalog has the attributes."""
+    """Return the sources of a catalog in the atom of a label; None if no known catalog has the attributes.
+
+    None as well for a set that a match defines: its label names attributes, but no criterion selects it.
+    """
+    if describe_match(label) is not None:
+        return None
     sample = parse_sample_label(label)
     if sample is not None:
         return verbs.sample(sources, sample[1], sample[0])

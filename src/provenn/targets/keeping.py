@@ -94,7 +94,7 @@ class _PartFinder:
 
         A derivation or calculation carries the outputs of the input along; so does a disjoint union.
         """
-        union_step = self._join_calculated_members(step) if isinstance(step, Concat) else None
+        union_step = self._choose_union(step) if isinstance(step, Concat) else None
         if union_step is not None or isinstance(step, Derive | Calculate):
             yield from self.find_lost_steps(step, needed)
             if union_step is not None or _find_calculations(step):
@@ -117,6 +117,26 @@ class _PartFinder:
                 self.find_lost_steps(input_step, read) if is_carried else self.find_costly_steps(input_step, read)
             )
 
+    def _choose_union(self, step: Concat) -> Concat | None:
+        """Return the union to keep for the calculated members of a union; None if each of them is kept by itself.
+
+        Often the members are all sources but those of a fragment. If no catalog has exactly these sources, for example
+        because only a match tells them apart, the whole union is kept: its stored sources are then stored twice, and no
+        source is calculated twice.
+        """
+        joined = self._join_calculated_members(step)
+        calculated = [position for position, member in enumerate(step.members) if _find_calculations(member)]
+        parts = [joined] if joined is not None else [step.members[position] for position in calculated]
+        if all(self._has_home(part) for part in parts) or not all(
+            self._carries(step, position) for position in calculated
+        ):
+            return joined
+        return step if self._has_home(step) else joined
+
+    def _has_home(self, step: PlanStep) -> bool:
+        """Return whether a catalog can be made with the sources of a step."""
+        return step is self.plan.after or self._define_home(step, self.find_known_catalogs(step)) is not None
+
     def _join_calculated_members(self, step: Concat) -> Concat | None:
         """Return the union of all members with calculator outputs.
 
@@ -138,7 +158,7 @@ class _PartFinder:
         outputs = _find_outputs(step.members[position])
         serving = {
             identities[position]
-            for attribute, identities in step.columns
+            for attribute, identities in _list_full_columns(step)
             if attribute.identity == identities[position] or self._serves(attribute)
         }
         return step.is_disjoint and bool(outputs) and outputs <= serving
@@ -221,8 +241,19 @@ def _find_outputs(step: PlanStep) -> set[AttributeIdentity]:
         return {output.identity for calculation in _find_calculations(step) for output in calculation.outputs}
     member_outputs = [_find_outputs(member) for member in step.members]
     return {
-        attribute.identity for attribute, identities in step.columns if any(map(contains, member_outputs, identities))
+        attribute.identity
+        for attribute, identities in _list_full_columns(step)
+        if any(map(contains, member_outputs, identities))
     }
+
+
+def _list_full_columns(step: Concat) -> list[tuple[Attribute, tuple[AttributeIdentity, ...]]]:
+    """Return the columns of a union that all members have; a member from a fragment may have only what is needed."""
+    return [
+        (attribute, identities)
+        for attribute, identities in step.columns
+        if all(identity in member.attributes for member, identity in zip(step.members, identities, strict=True))
+    ]
 
 
 def _is_stored(step: PlanStep) -> bool:

@@ -15,6 +15,7 @@ from provenn.catalogs.extent import union
 from provenn.catalogs.schema import AttributePiece
 from provenn.criteria import AttributeIdentity
 from provenn.logic import disjoint
+from provenn.targets.gathering import gather_rows
 from provenn.targets.literal import build_step
 from provenn.targets.pruning import prune_step
 from provenn.targets.scene import Scene, find_joined_labels, split_intersection
@@ -184,7 +185,7 @@ def _iterate_supplies(scene: Scene, step: PlanStep, wanted: frozenset[AttributeI
 def _find_view(scene: Scene, step: PlanStep, pieces: tuple[AttributePiece, ...], position: int) -> PlanStep | None:
     """Return the rows from one member of a concatenation, with the attributes of the member.
 
-    None if a calculator would be needed to find these sources.
+    None if a calculator would have to be called to find these sources.
     """
     members = tuple(piece.member for piece in pieces)
     view_key = (step.signature, members, position)
@@ -208,18 +209,18 @@ def _limit_to_member(
 
     Sound: the first member with a source gives the values, so these are the sources of the member outside all earlier
     members. For them, an attribute of the concatenation has the value of the member's attribute, and the reverse. None
-    if a calculator would be needed to find these sources.
+    if a calculator would have to be called to find these sources.
     """
     own, rows = pieces[position], step
     for piece in () if _are_apart(scene, pieces) else pieces[:position]:
         if not scene.is_proved(scene.state_disjoint(piece.extent, own.extent)):
-            earlier = build_key_step(scene.find_catalog(piece.member))
+            earlier = _find_key_step(scene, scene.find_catalog(piece.member))
             if earlier is None:
                 return None
             rows = Exclude(rows, earlier)
     if scene.lies_in(rows.extent, own.extent):
         return rows
-    key_step = build_key_step(scene.find_catalog(own.member))
+    key_step = _find_key_step(scene, scene.find_catalog(own.member))
     return None if key_step is None else Restrict(rows, key_step)
 
 
@@ -228,10 +229,32 @@ def _are_apart(scene: Scene, pieces: tuple[AttributePiece, ...]) -> bool:
     return pieces[0].is_apart and scene.is_proved(disjoint(*(scene.build_term(piece.extent) for piece in pieces)))
 
 
+def _find_key_step(scene: Scene, catalog: Catalog) -> PlanStep | None:
+    """Return a step with the keys of a catalog that calls no calculator; None if there is none.
+
+    If sources are selected by a calculated value, a fragment with this value may tell them. Sound: a source has one
+    value of an identity, and `gather_rows` returns exactly the sources of the extent.
+    """
+    step = build_key_step(catalog)
+    if step is not None:
+        return step
+    key = {attribute.identity for attribute in catalog.schema.key}
+    for stored in scene.fragments:
+        if set(find_key(stored.attributes)) == key:
+            gathered = gather_rows(scene, stored, catalog.extent, frozenset())
+            if gathered is not None and not _calls_calculator(gathered):
+                return prune_step(gathered, frozenset())
+    return None
+
+
 def build_key_step(catalog: Catalog) -> PlanStep | None:
     """Return a step with the keys of a catalog; None if a calculator would have to be called for them."""
     step = prune_step(build_step(catalog), frozenset())
-    return None if any(isinstance(ancestor, Calculate) for ancestor in walk_steps(step)) else step
+    return None if _calls_calculator(step) else step
+
+
+def _calls_calculator(step: PlanStep) -> bool:
+    return any(isinstance(ancestor, Calculate) for ancestor in walk_steps(step))
 
 
 def _find_supplied_identities(attribute: Attribute, position: int) -> frozenset[AttributeIdentity]:

@@ -1,0 +1,127 @@
+"""Cross-matches carried out with Python's dicts, for `tests.targets.simulated`; positions are vmag and plx."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import asin, cos, degrees, radians, sin, sqrt
+from random import Random
+
+from provenn.catalogs import Catalog, CrossMatch, MatchedSources
+from provenn.errors import DefinitionError
+from provenn.targets.match_steps import Match, Matched
+from tests.catalogs.samples import Table, Value
+
+__all__ = ["find_match_sets", "match_rows", "match_tables", "matched_rows", "matched_table"]
+
+Position = tuple[Value, ...]
+Key = int | tuple[int, ...]
+ByIdentity = dict[Key, dict[str, Value]]
+
+ON = ("vmag", "plx")
+
+
+def _measure(one: Position, other: Position) -> float | None:
+    """The separation of two positions in arcseconds; None if one is unknown."""
+    if None in (*one, *other):
+        return None
+    (ra, dec), (lon, lat) = ([radians(value) for value in position] for position in (one, other))
+    half = sin((dec - lat) / 2) ** 2 + cos(dec) * cos(lat) * sin((ra - lon) / 2) ** 2
+    return degrees(2 * asin(min(1.0, sqrt(half)))) * 3600
+
+
+def _pair(
+    left: Mapping[int, Position], right: Mapping[int, Position], radius: float, matches: str
+) -> dict[tuple[int, int], float]:
+    """The separations of pairs by both keys."""
+    pairs = {}
+    for one, position in left.items():
+        apart = {other: _measure(position, place) for other, place in right.items()}
+        near = sorted((value, other) for other, value in apart.items() if value is not None and value <= radius)
+        pairs |= {(one, other): value for value, other in (near[:1] if matches == "best" else near)}
+    return pairs
+
+
+def match_tables(rng: Random, one: Table, other: Table) -> Table:
+    """A cross-match of two tables, of all pairs or the best."""
+    if "&" in other.catalog.population.name:
+        raise DefinitionError("pairs are not matched again here")
+    radius, matches = rng.choice([1800, 5400]), rng.choice(["best", "best", "all"])
+    made = CrossMatch.of(one.catalog, other.catalog, radius, matches=matches, on=ON)
+    sides = [{key: tuple(row[name] for name in ON) for key, row in table.rows.items()} for table in (one, other)]
+    rows = {}
+    for pair, separation in _pair(*sides, radius, matches).items():
+        row = {}
+        for side, table, key in zip(("left", "right"), (one, other), pair, strict=True):
+            row |= {lifted.name: table.rows[key][own.name] for lifted, own in made.attributes_of(side)}
+        rows[pair] = row | {made.separation.name: separation}
+    return Table(made, rows)
+
+
+def matched_table(rng: Random, pairs: Table, tables: Iterable[Table]) -> Table:
+    """The sources on one side of pairs."""
+    side = rng.choice(["left", "right"])
+    made = MatchedSources.of(pairs.catalog, side)
+    parent = next((table for table in tables if table.catalog == made.parent), None)
+    if parent is None:
+        raise DefinitionError("the side is no table")
+    keys = {pair[side == "right"] for pair in pairs.rows}
+    return Table(made, {key: row for key, row in parent.rows.items() if key in keys})
+
+
+def match_rows(step: Match, inputs: Sequence[ByIdentity], needed: frozenset[str]) -> ByIdentity:
+    """The rows of a step that matches."""
+    coordinates = [identity for identity, _ in step.catalog.coordinates]
+    sides = [
+        {key: tuple(row[identity] for identity in own) for key, row in rows.items()}
+        for rows, own in zip(inputs, (coordinates[:2], coordinates[2:]), strict=True)
+    ]
+    columns = step.columns(needed)
+    found = {}
+    for pair, separation in _pair(*sides, step.catalog.radius, step.catalog.matches).items():
+        row: dict[str, Value] = {step.catalog.separation.identity: separation}
+        for rows, names, key in zip(inputs, columns, pair, strict=True):
+            row |= {lifted: rows[key][own] for lifted, own in names.items()}
+        found[pair] = row
+    return found
+
+
+def matched_rows(step: Matched, inputs: Sequence[ByIdentity]) -> ByIdentity:
+    """The rows of a step that keeps sources in pairs."""
+    rows, pairs = inputs
+    (identity,) = step.key
+    keys = {row[identity] for row in pairs.values()}
+    return {key: row for key, row in rows.items() if key in keys}
+
+
+def find_match_sets(
+    catalogs: Iterable[Catalog], rows: Mapping[str, ByIdentity], values: Mapping[str, Mapping[Key, Value]]
+) -> dict[str, set[Key]]:
+    """What the labels of matches mean, by the rows of catalogs (by digest, then key and identity)."""
+    sets: dict[str, set[Key]] = {}
+    for one in catalogs:
+        if isinstance(one, CrossMatch):
+            coordinates = [identity for identity, _ in one.coordinates]
+            sides = [
+                {key: tuple(row[identity] for identity in own) for key, row in rows[side.digest].items()}
+                for side, own in ((one.left, coordinates[:2]), (one.right, coordinates[2:]))
+            ]
+            for atom in one.facts_of(one.digest, (), one.parameters())[1]:
+                matches = "best" if atom.label.startswith("best ") else "all"
+                sets[atom.label] = set(_pair(*sides, one.radius, matches))
+        elif isinstance(one, MatchedSources):
+            deciding, *_ = atoms = one.facts_of(one.digest, [one.parent.digest, one.pairs.digest], one.parameters())[1]
+            if deciding.label.startswith("paired("):
+                sets[deciding.label] = {pair[one.side == "right"] for pair in rows[one.pairs.digest]}
+            coordinates = [identity for identity, _ in one.match.coordinates]
+            own, others = (
+                (coordinates[:2], coordinates[2:]) if one.side == "left" else (coordinates[2:], coordinates[:2])
+            )
+            other = one.match.right if one.side == "left" else one.match.left
+            places = [tuple(row[identity] for identity in others) for row in rows[other.digest].values()]
+            known = {key: tuple(values[identity].get(key) for identity in own) for key in values[own[0]]}
+            sets[atoms[-1].label] = {
+                key
+                for key, position in known.items()
+                if any(
+                    (apart := _measure(position, place)) is not None and apart <= one.match.radius for place in places
+                )
+            }
+    return sets
