@@ -21,7 +21,7 @@ FLUX = np.random.default_rng(3).lognormal(0, 3, ROWS)
 @pytest.fixture
 def archive(tmp_path) -> Archive:
     with provenn.open(tmp_path / "survey", progress=False) as opened:
-        words = ["unmistakable"] * ROWS
+        words = ["a", *["unmistakable"] * (ROWS - 2), "z"]  # footers state the lowest and the highest
         table = pa.table({"id": range(ROWS), "flux": FLUX, "fourth": FLUX**0.25, "word": words})
         opened.ingest("stars", table, key="id", population="star")
         yield opened

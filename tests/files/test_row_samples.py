@@ -72,7 +72,7 @@ def test_a_sample_is_of_whole_rows(tmp_path):
 
 def test_a_sample_is_no_part_of_the_files(tmp_path):
     """Neither identity nor notes know of it: it travels in no definition."""
-    files = Files.at(write(tmp_path / "t.parquet", {"n": range(100), "s": ["secret"] * 100}))
+    files = Files.at(write(tmp_path / "t.parquet", {"n": range(100), "s": ["a", *["secret"] * 98, "z"]}))
     identity, notes = files.to_json()
     assert files.samples
     assert "samples" not in {*identity, *notes}
