@@ -20,6 +20,7 @@ from provenn.catalogs.schema import Attribute, Schema, make_own_identity
 from provenn.criteria import DefinedAttribute, matching_names
 from provenn.digests import CatalogDigest, content_digest
 from provenn.errors import AttributeNotFoundError, DefinitionError, KeyColumnsError
+from provenn.files.column_bounds import ColumnBounds, decode_bounds, encode_bounds, join_bounds
 from provenn.files.column_statistics import encode_statistics, join_statistics
 from provenn.files.columns import FileColumn
 from provenn.files.evidence import describe_basis
@@ -186,6 +187,7 @@ class Base(Catalog):
                 if self.files.statistics and other.files.statistics
                 else {}
             ),
+            bounds=encode_bounds(join_bounds([_decode_bounds(self.files), _decode_bounds(other.files)])),
         )
         return replace(self, files=files, continues=self.origin, joins=(*self._list_joined(), *other._list_joined()))
 
@@ -381,6 +383,12 @@ class Base(Catalog):
 def _split_joined(base: Base, files: Files) -> tuple[Base, ...]:  # noqa: ARG001 - equal catalogs may have their files elsewhere
     """Return the base catalogs that were joined; remembered, because a version may have many."""
     return base.find_parts([digest for digest, _ in base.joins])
+
+
+def _decode_bounds(files: Files) -> dict[str, ColumnBounds]:
+    """Return the bounds of all columns of files, by name."""
+    kinds = {column.name: column.type for column in files.columns}
+    return {name: decode_bounds(text, kinds[name]) for name, text in files.bounds if name in kinds}
 
 
 def _list_column_types(base: Base) -> list[tuple[str, str, bool, str]]:
