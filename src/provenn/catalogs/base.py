@@ -28,7 +28,7 @@ from provenn.files.file_set import Files
 from provenn.files.row_keys import add_row_key
 from provenn.files.snapshots import read_table_note
 from provenn.files.type_names import restore_type
-from provenn.logic import Statement, difference, disjoint, union
+from provenn.logic import Statement, difference, union
 
 __all__ = ["INGEST", "Base", "make_file_label", "parse_file_label"]
 
@@ -312,12 +312,13 @@ class Base(Catalog):
     def facts_of(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest], parameters: Parameters) -> Facts:  # noqa: ARG003
         """Return, for a part, that it has the sources of the whole outside the files that are gone.
 
-        For joined files: that they have the sources of the joined catalogs, which share none. Sound: a key occurs once
-        in the files of a base catalog, so a source is in one of its files.
+        For joined files: that they have the sources of the joined catalogs. Sound: a key occurs once in the files of a
+        base catalog, so a source is in one of its files. That the joined catalogs share no source is said once for all
+        base catalogs with the same attributes (`provenn.knowledge.consequences`).
         """
         joined = [part for part, _ in parameters.get("joins", ())]
         if joined:
-            return (union(digest, *joined), disjoint(*joined)), ()
+            return (union(digest, *joined),), ()
         whole = parameters.get("part_of")
         if whole is None:
             return (), ()
