@@ -20,6 +20,7 @@ from provenn.catalogs.schema import Attribute, Schema, make_own_identity
 from provenn.criteria import DefinedAttribute, matching_names
 from provenn.digests import CatalogDigest, content_digest
 from provenn.errors import AttributeNotFoundError, DefinitionError, KeyColumnsError
+from provenn.files.column_bounds import ColumnBounds, decode_bounds, encode_bounds, join_bounds
 from provenn.files.column_statistics import encode_statistics, join_statistics
 from provenn.files.columns import FileColumn
 from provenn.files.evidence import describe_basis
@@ -27,7 +28,7 @@ from provenn.files.file_set import Files
 from provenn.files.row_keys import add_row_key
 from provenn.files.snapshots import read_table_note
 from provenn.files.type_names import restore_type
-from provenn.logic import Statement, difference, disjoint, union
+from provenn.logic import Statement, difference, union
 
 __all__ = ["INGEST", "Base", "make_file_label", "parse_file_label"]
 
@@ -186,6 +187,7 @@ class Base(Catalog):
                 if self.files.statistics and other.files.statistics
                 else {}
             ),
+            bounds=encode_bounds(join_bounds([_decode_bounds(self.files), _decode_bounds(other.files)])),
         )
         return replace(self, files=files, continues=self.origin, joins=(*self._list_joined(), *other._list_joined()))
 
@@ -310,12 +312,13 @@ class Base(Catalog):
     def facts_of(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest], parameters: Parameters) -> Facts:  # noqa: ARG003
         """Return, for a part, that it has the sources of the whole outside the files that are gone.
 
-        For joined files: that they have the sources of the joined catalogs, which share none. Sound: a key occurs once
-        in the files of a base catalog, so a source is in one of its files.
+        For joined files: that they have the sources of the joined catalogs. Sound: a key occurs once in the files of a
+        base catalog, so a source is in one of its files. That the joined catalogs share no source is said once for all
+        base catalogs with the same attributes (`provenn.knowledge.consequences`).
         """
         joined = [part for part, _ in parameters.get("joins", ())]
         if joined:
-            return (union(digest, *joined), disjoint(*joined)), ()
+            return (union(digest, *joined),), ()
         whole = parameters.get("part_of")
         if whole is None:
             return (), ()
@@ -381,6 +384,12 @@ class Base(Catalog):
 def _split_joined(base: Base, files: Files) -> tuple[Base, ...]:  # noqa: ARG001 - equal catalogs may have their files elsewhere
     """Return the base catalogs that were joined; remembered, because a version may have many."""
     return base.find_parts([digest for digest, _ in base.joins])
+
+
+def _decode_bounds(files: Files) -> dict[str, ColumnBounds]:
+    """Return the bounds of all columns of files, by name."""
+    kinds = {column.name: column.type for column in files.columns}
+    return {name: decode_bounds(text, kinds[name]) for name, text in files.bounds if name in kinds}
 
 
 def _list_column_types(base: Base) -> list[tuple[str, str, bool, str]]:

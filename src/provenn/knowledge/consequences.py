@@ -184,13 +184,12 @@ def _relate_atoms(
 
 
 def _relate_continued_files(definitions: Iterable[StoredDefinition]) -> list[CitedFact]:
-    """Return that base catalogs share no source if they have the same attributes.
+    """Return that base catalogs share no source if they have the same attributes: one statement for all of them.
 
     Sound: files continue the attributes of others only if no key of theirs is in any base catalog of the archive with
-    these attributes. What joined files say of themselves is not said again.
+    these attributes. Joined files are those of several such base catalogs, and a key occurs once in them.
     """
     labels: dict[CatalogDigest, dict[CatalogDigest, None]] = {}
-    joined: dict[CatalogDigest, list[frozenset[CatalogDigest]]] = {}
     continuing: dict[CatalogDigest, CatalogDigest] = {}
     for definition in definitions:
         if definition.is_base:
@@ -199,14 +198,12 @@ def _relate_continued_files(definitions: Iterable[StoredDefinition]) -> list[Cit
             origin = parameters.get("continues") or whole
             parts = [digest for digest, _ in parameters.get("joins", ())]
             labels.setdefault(origin, {}).update(dict.fromkeys(parts or [whole]))
-            if parts:
-                joined.setdefault(origin, []).append(frozenset(parts))
             if parameters.get("continues"):
                 continuing[origin] = definition.digest
     return [
-        (disjoint(*sorted(labels[origin])), FactOrigin("definition", catalog=digest))
+        (disjoint(*labels[origin]), FactOrigin("definition", catalog=digest))
         for origin, digest in continuing.items()
-        if len(labels[origin]) > 1 and not any(labels[origin].keys() <= parts for parts in joined.get(origin, ()))
+        if len(labels[origin]) > 1
     ]
 
 

@@ -18,7 +18,7 @@ from provenn.logic import disjoint
 from provenn.targets.gathering import gather_rows
 from provenn.targets.literal import build_step
 from provenn.targets.pruning import prune_step
-from provenn.targets.scene import Scene, find_joined_labels, split_intersection
+from provenn.targets.scene import Scene, find_joined_labels
 from provenn.targets.steps import (
     Calculate,
     Concat,
@@ -145,7 +145,7 @@ def join_supplies(scene: Scene, extent: Extent, identity: AttributeIdentity, lik
     All fragments hold the same value of an identity for a source, so any fragment may give the value.
     """
     chosen: list[PlanStep] = []
-    wanted = frozenset().union(*map(find_joined_labels, split_intersection(extent).values()))
+    wanted = frozenset() if extent.label is not None else find_joined_labels(extent)
     covered: set[str] = set()
     for supply in find_supplies(scene, [identity], like):
         # Files of a version are one fragment each: no proof is needed to read what no other fragment holds.
