@@ -30,7 +30,7 @@ from provenn.targets.planning import plan_catalog
 from provenn.targets.steps import Exclude, PlanStep, Restrict, Scan, walk_steps
 from tests.targets import calls
 
-__all__ = ["append_file", "append_table", "prepare_nights", "refresh_new"]
+__all__ = ["append_file", "append_table", "make_night", "play_spark", "prepare_nights", "refresh_new"]
 
 ROWS = 4
 

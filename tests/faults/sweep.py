@@ -33,7 +33,7 @@ from unittest import mock
 from provenn.archive import Archive
 from provenn.errors import JavaNotFoundError, ProvennError
 from provenn.processes import make_process_mark
-from tests.crashes import MEMORY, Work, as_prepared, opened, renew
+from tests.crashes import MEMORY, Work, as_prepared, opened, renew, see
 from tests.faults.supervisor import Call, Fault, Supervisor, lift_fault
 from tests.faults.works import WORKS, State, leftovers, observe
 
@@ -148,10 +148,10 @@ def _states(work: Work, template: Path, folder: Path) -> list[State]:
     """Do the work undisturbed; return what is seen before it and after each step."""
     renew(template, folder)
     with opened(folder) as archive:
-        states = [observe(archive, folder)]
+        states = [see(work, observe(archive, folder))]
         for step in work.steps:
             step(archive, folder)
-            states.append(observe(archive, folder))
+            states.append(see(work, observe(archive, folder)))
     return states
 
 
@@ -218,7 +218,7 @@ def _look(work: Work, folder: Path, states: Sequence[State], report: Report) -> 
     """Look at what is left after so many steps were acknowledged, and do the others."""
     done = report.done
     with opened(folder) as archive:
-        seen = observe(archive, folder)
+        seen = see(work, observe(archive, folder))
         possible = [_as_mended(one, seen) if work.mends else one for one in states[done : done + 2]]
         if work.prepares:
             possible = [as_prepared(one, seen, possible[-1]) for one in possible]
@@ -227,10 +227,10 @@ def _look(work: Work, folder: Path, states: Sequence[State], report: Report) -> 
         if not work.mends:
             _require_sound(archive)
             _delete_garbage(archive, folder)
-            assert observe(archive, folder) == seen, "gc changes what is seen"
+            assert see(work, observe(archive, folder)) == seen, "gc changes what is seen"
         for step in work.steps[done:]:
             step(archive, folder)
-        last = observe(archive, folder)
+        last = see(work, observe(archive, folder))
         expected = _as_mended(states[-1], last) if work.mends else states[-1]
         assert last == expected, f"done again, it comes to something else: {_difference(last, expected)}"
         _delete_garbage(archive, folder)

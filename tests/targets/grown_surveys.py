@@ -253,7 +253,7 @@ class Survey:
                 files[target] = {key: random_row(rng) for key in files[target]} | moved
             case _:
                 keys = rng.sample(free, min(len(free), rng.randint(0, 2)))
-                files[f"{next(_NUMBER)}.parquet"] = {key: random_row(rng) for key in keys}
+                files[f"more {next(_NUMBER)}.parquet"] = {key: random_row(rng) for key in keys}
                 return True
         return False
 

@@ -260,7 +260,8 @@ def calculated(calculator: PythonCalculator, given: Mapping[int, Value]) -> dict
         known = sorted(value for value in given.values() if value is not None)
         return {key: (None if value is None else float(known.index(value)),) for key, value in given.items()}
     factor = calculator.parameters["factor"]
-    own = {"z": 0.0371, "y": 0.0113}[calculator.parameters["value"]]  # no two calculators give the same value
+    # No two calculators give the same value; one that reads a renamed column is another calculator.
+    own = {"z": 0.0371, "y": 0.0113}[calculator.parameters["value"]] + sum(map(ord, calculator.inputs[0])) * 1e-6
     return {
         key: (None, None) if value is None else (value * factor + own, value + factor + 2 * own)
         for key, value in given.items()

@@ -1,5 +1,6 @@
 """Data that grow: versions share the files that they share, and only what is new is calculated."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -143,11 +144,15 @@ def test_bad_files_change_nothing(survey):
     survey.write(0)
     first = survey.ingest()
     first.select("x < 1", name="low")
-    with pytest.raises(KeyValuesError, match=r"occur in other files.*: 3"):
+    with pytest.raises(KeyValuesError, match=r"occur in other files.*: 3 \(0\.parquet and a table from memory\)"):
         survey.archive.append("stars", pa.table({"id": [3], "x": [3.5]}))
+    shutil.copy(survey.days / "0.parquet", survey.days / "copy.parquet")
+    with pytest.raises(KeyValuesError, match=r": 0 \(0\.parquet and copy\.parquet\), 1 \("):
+        survey.archive.refresh("stars")
+    (survey.days / "copy.parquet").unlink()
     with pytest.raises(BaseFilesError, match="x was a double, and is a string"):
         survey.archive.append("stars", pa.table({"id": [77], "x": ["three"]}))
-    with pytest.raises(DefinitionError, match="only the files of a base catalog"):
+    with pytest.raises(DefinitionError, match="files can only be appended to a base catalog"):
         survey.archive.append("low", pa.table({"id": [77], "x": [3.5]}))
     with pytest.raises(UnknownCatalogError):
         survey.archive.append("nothing", pa.table({"id": [77], "x": [3.5]}))

@@ -40,8 +40,10 @@ def continue_attributes(reading: Reading, added: Base, kept: Sequence[Base], lik
     is_known = not like.files.is_old and like.files.caveat is None and added.files.caveat is None
     if not is_known or not added.fits_columns(like):
         return added
-    others = _find_others(reading, like, [base.digest for base in kept])
-    return added.continue_base(like.origin) if all(have_other_keys(added, other) for other in others) else added
+    continued = added.continue_base(like.origin)
+    # A refresh that was interrupted may have left these very files: the same files have the same sources and values.
+    others = _find_others(reading, like, [continued.digest, *(base.digest for base in kept)])
+    return continued if all(have_other_keys(added, other) for other in others) else added
 
 
 def check_continuation(writing: Writing, added: Base, kept: Sequence[Base]) -> None:

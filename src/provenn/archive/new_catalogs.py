@@ -101,6 +101,7 @@ def append_base(
     earlier = context.read(_find_earlier, name)
     if earlier is None:
         raise context.read(catalog_names.make_unknown_name_error, name)
+    context.read(catalog_names.check_movable, name)
     workshop = context.workshop
     if isinstance(path, str | PathLike):
         files = workshop.inspect_files(path, format=format, schema=schema, options=options, null=null)

@@ -86,6 +86,8 @@ def _refresh_name(context: Context, name: str, *, plan: bool) -> RefreshedName:
         raise DefinitionError(
             f"{name} is made from other catalogs", hint="refresh the base catalogs that it is made from"
         )
+    if not plan:
+        context.read(catalog_names.check_movable, name)
     version = find_current_version(context, earlier)
     if version is None or version.is_same:
         rewritten = "" if version is None else version.log.describe()

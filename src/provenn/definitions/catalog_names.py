@@ -27,6 +27,7 @@ __all__ = [
     "NameChange",
     "NameRecord",
     "assign_name",
+    "check_movable",
     "check_name",
     "filter_owned_names",
     "find_named_digest",
@@ -339,8 +340,21 @@ def _require_name(reading: Reading, name: str) -> NameRecord:
     return record
 
 
-def _check_owner(writing: Writing, record: NameRecord) -> None:
-    if writing.viewer not in (None, record.owner):
+def check_movable(reading: Reading, name: str) -> None:
+    """Check that the viewer may move a name, before anything is computed for its sake.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If the viewer sees no such name.
+    NotYoursError
+        If the name belongs to another person.
+    """
+    _check_owner(reading, _require_name(reading, name))
+
+
+def _check_owner(reading: Reading, record: NameRecord) -> None:
+    if reading.viewer not in (None, record.owner):
         raise NotYoursError(
             f"the name {record.name} belongs to {record.owner}",
             hint="only its owner can change it; choose another name",

@@ -18,6 +18,7 @@ from provenn.gate.expansion import BoundedStream
 
 __all__ = ["NO_VALUE", "File", "choose_files", "list_files", "list_named_files", "make_absolute"]
 
+_UNLISTED_HINT = "check that the place exists, and that you may read it"
 _OBJECT_STORES = ("s3", "gcs", "abfs")
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """The name of a folder of a partition column that stands for NULL."""
@@ -123,7 +124,7 @@ def list_files(location: str) -> list[File]:
             root, pattern = path, None
         inside = filesystem.get_file_info(fs.FileSelector(root, allow_not_found=True, recursive=True))
     except (pa.ArrowException, OSError, re.error) as error:
-        raise BaseFilesError(f"{location} cannot be listed: {error}") from error
+        raise BaseFilesError(f"{location} cannot be listed: {error}", hint=_UNLISTED_HINT) from error
     if pattern is None:
         raise FilesMissingError(f"nothing exists at {location}", hint=_suggest_nearby(location))
     start = len(root.rstrip("/")) + 1
@@ -172,7 +173,7 @@ def list_named_files(folder: str, names: Collection[str], partitions: Collection
         filesystem, path = fs.FileSystem.from_uri(folder)
         infos = filesystem.get_file_info([f"{path.rstrip('/')}/{name}" for name in ordered])
     except (pa.ArrowException, OSError) as error:
-        raise BaseFilesError(f"{folder} cannot be listed: {error}") from error
+        raise BaseFilesError(f"{folder} cannot be listed: {error}", hint=_UNLISTED_HINT) from error
     files = [
         _make_file(info, name, filesystem, folder, folders=True)
         for info, name in zip(infos, ordered, strict=True)

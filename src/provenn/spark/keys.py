@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from operator import and_, or_
+from urllib.parse import unquote
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
@@ -11,8 +13,10 @@ from pyspark.sql import functions as sql
 from provenn.catalogs.base import Base
 from provenn.catalogs.key_values import KeyCount, format_key, make_key_error
 from provenn.criteria.types import INTEGRAL
+from provenn.display.text import join_words
 from provenn.errors import KeyValuesError
 from provenn.files.data_folder import DataFolder
+from provenn.files.file_set import GIVEN
 from provenn.files.hashing import HashMemory
 from provenn.spark.columns import column, quote_name
 from provenn.spark.engine import Engine
@@ -69,11 +73,30 @@ def check_new_keys(others: Sequence[tuple[Base, DataFrame]], new: Base, rows: Da
     )
     shared = keys.join(reduce(DataFrame.unionByName, frames), names, "left_semi").limit(_MOST_EXAMPLES).collect()
     if shared:
-        examples = ", ".join(format_key(tuple(row)) for row in sorted(shared, key=repr))
+        repeated = sorted((tuple(row) for row in shared), key=repr)
+        located = _locate_keys([(new, rows), *others], repeated)
+        examples = ", ".join(f"{format_key(key)}{_describe_files(located.get(repr(key), ()))}" for key in repeated)
         raise KeyValuesError(
             f"keys of {new.files.location} occur in other files of the same version: {examples}",
             hint="remove these rows from the new files; or replace the file that holds them",
         )
+
+
+def _locate_keys(tables: Sequence[tuple[Base, DataFrame]], keys: Sequence[tuple[object, ...]]) -> dict[str, list[str]]:
+    """Return the names of the files that hold some keys, by the representation of the key, where Spark tells them."""
+    files: dict[str, list[str]] = {}
+    for base, frame in tables:
+        columns = [column(name) for name in base.key]
+        wanted = reduce(or_, (reduce(and_, map(Column.__eq__, columns, map(sql.lit, key))) for key in keys))
+        for *key, address in frame.select(*columns, sql.input_file_name()).where(wanted).collect():
+            name = "a table from memory" if base.files.format == GIVEN else unquote(address).rpartition("/")[2]
+            files.setdefault(repr(tuple(key)), []).append(name)
+    return files
+
+
+def _describe_files(names: Sequence[str]) -> str:
+    """Return the names of files in parentheses, after a key; empty if one is unknown."""
+    return f" ({join_words(sorted(names))})" if names and all(names) else ""
 
 
 def _count_groups(keys: DataFrame, names: tuple[str, ...], missing: Column) -> KeyCount:
