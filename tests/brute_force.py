@@ -51,7 +51,7 @@ def extended(known: set[Hypercube], labels: Sequence[str], more: Sequence[str]) 
 
 def contents(region: Term, hypercube: Hypercube) -> frozenset[Region]:
     """The objects in a term; there is one object in each inhabited region, named after it."""
-    return region.evaluate(lambda label: frozenset(one for one in hypercube if label in one), frozenset(), hypercube)
+    return region.evaluate(lambda label: frozenset(item for item in hypercube if label in item), frozenset(), hypercube)
 
 
 def holds(statement: Statement, hypercube: Hypercube) -> bool:
@@ -72,7 +72,7 @@ def holds(statement: Statement, hypercube: Hypercube) -> bool:
                 case "nonempty":
                     return bool(sets[0])
                 case "disjoint":
-                    return all(one.isdisjoint(other) for one, other in combinations(sets, 2))
+                    return all(item.isdisjoint(other) for item, other in combinations(sets, 2))
                 case "overlapping":
                     return bool(frozenset.intersection(*sets))
                 case "outside":

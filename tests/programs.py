@@ -10,9 +10,9 @@ __all__ = ["program"]
 
 def program(name: str) -> str:
     """Return the path of a program; where there is none, skip, except where all tests must run."""
-    found = shutil.which(name)
-    if found:
-        return found
+    result = shutil.which(name)
+    if result:
+        return result
     message = f"there is no {name}: `make astronomy` installs STILTS, TOPCAT and Xvfb"
     if os.environ.get("CI"):
         pytest.fail(message)

@@ -79,8 +79,8 @@ def raced(kind: Kind, place: str | Path, folder: Path, *, workers: int, rounds: 
     command = [sys.executable, "-m", "tests.races", kind, str(place), str(folder), *map(str, (workers, rounds, seed))]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
 
 
 # --- processes ---
@@ -92,16 +92,16 @@ def at_once(workers: int, work: Callable[..., Done], *arguments: object) -> list
     together = forking.Barrier(workers, timeout=LIMIT)
     ends, children = [], []
     for worker in range(workers):
-        here, there = forking.Pipe(duplex=False)
+        location, there = forking.Pipe(duplex=False)
         child = forking.Process(target=_sending, args=(there, work, worker, together, *arguments))
         child.start()
         there.close()
-        ends.append(here)
+        ends.append(location)
         children.append(child)
-    found = [end.recv() for end in ends]
+    results = [end.recv() for end in ends]
     for child in children:
         child.join()
-    return found
+    return results
 
 
 def _sending(there: Any, work: Callable[..., Done], worker: int, together: Any, *arguments: object) -> None:
@@ -139,10 +139,10 @@ def catalog(number: int) -> SelectSources:
 
 def impossible(number: int) -> list[Statement]:
     """Return statements of which all but one can be true together, in a round of races."""
-    one, two = SelectSources.of(base(), f"plx > {number}").digest, catalog(number).digest
+    first, two = SelectSources.of(base(), f"plx > {number}").digest, catalog(number).digest
     if number % 2:
-        return [nonempty(one), empty(one)]
-    return [subset(one, two), disjoint(one, two), nonempty(one)]
+        return [nonempty(first), empty(first)]
+    return [subset(first, two), disjoint(first, two), nonempty(first)]
 
 
 def contradictions(place: str, _folder: str, workers: int, rounds: int, _seed: int) -> dict[str, Any]:
@@ -150,18 +150,20 @@ def contradictions(place: str, _folder: str, workers: int, rounds: int, _seed: i
     with open_database(place) as database, database.writing() as writing:
         for number in range(rounds):
             catalog_store.add_catalogs(writing, catalog(number), SelectSources.of(base(), f"plx > {number}"))
-    told = at_once(workers, _contradict, place, rounds)
-    counts = _counts(told)
+    output = at_once(workers, _contradict, place, rounds)
+    counts = _counts(output)
     with open_database(place) as database, database.reading() as reading:
         held = {str(fact.statement): fact.id for fact in stored_facts.find_all_facts(reading)}
     for number in range(rounds):
-        said = [str(one) for one in impossible(number)]
-        refused = [one for one in said if one not in held]
+        messages = [str(item) for item in impossible(number)]
+        refused = [item for item in messages if item not in held]
         counts["decided"] += len(refused) == 1
         if len(refused) != 1:
-            counts["wrong"].append(f"round {number}: {len(refused)} of {len(said)} were refused")
-        mine = {word for done in told for word, what in done if what == number}
-        if not mine >= {f"refused {one}" for one in refused} | {f"held {one}" for one in said if one in held}:
+            counts["wrong"].append(f"round {number}: {len(refused)} of {len(messages)} were refused")
+        mine = {word for done in output for word, what in done if what == number}
+        if not mine >= {f"refused {item}" for item in refused} | {
+            f"held {element}" for element in messages if element in held
+        }:
             counts["lost"].append(f"round {number}: {sorted(mine)}")
     _check(place, counts)
     return counts
@@ -171,17 +173,17 @@ def _contradict(worker: int, together: Any, place: str, rounds: int) -> Done:
     done: Done = []
     with open_database(place, who=f"worker {worker}", patience=LIMIT) as database:
         for number in range(rounds):
-            several = impossible(number)
-            said = several[(worker + number // 2) % len(several)]
+            items = impossible(number)
+            message = items[(worker + number // 2) % len(items)]
             together.wait()
 
-            def act(said: Statement = said) -> None:
+            def act(statement: Statement = message) -> None:
                 with database.writing() as writing:
-                    declare_fact(writing, said, "a race")
+                    declare_fact(writing, statement, "a race")
 
             outcome(done, "declared", act, ContradictionError)
             accepted = done[-1][0] == "declared"
-            done.append((f"{'held' if accepted else 'refused'} {said}", number))
+            done.append((f"{'held' if accepted else 'refused'} {message}", number))
     return done
 
 
@@ -192,9 +194,9 @@ def everything(place: str, folder: str, workers: int, rounds: int, seed: int) ->
     """Everybody does whatever chance says, as often as there are rounds."""
     for number in range(rounds):
         catalog(number)
-    told = at_once(workers, _anything, place, folder, (rounds, seed))
-    counts = _counts(told)
-    _look_for(place, folder, told, counts)
+    output = at_once(workers, _anything, place, folder, (rounds, seed))
+    counts = _counts(output)
+    _look_for(place, folder, output, counts)
     _check(place, counts)
     return counts
 
@@ -245,25 +247,25 @@ class _Doing:
         outcome(done, "defined", act)
 
     def name(self, done: Done, _number: int) -> None:
-        one, name = self.any_catalog(), f"shared {self.random.randrange(8)}"
+        first, name = self.any_catalog(), f"shared {self.random.randrange(8)}"
 
         def act() -> tuple[str, bool]:
             with self.database.writing() as writing:
-                catalog_store.add_catalogs(writing, one)
+                catalog_store.add_catalogs(writing, first)
                 new = catalog_names.find_named_digest(writing, name) is None
-                catalog_names.assign_name(writing, name, one.digest)
+                catalog_names.assign_name(writing, name, first.digest)
             return name, new
 
         outcome(done, "named", act, CatalogNameError)
 
     def move(self, done: Done, _number: int) -> None:
-        one, name = self.any_catalog(), f"shared {self.random.randrange(8)}"
+        first, name = self.any_catalog(), f"shared {self.random.randrange(8)}"
 
         def act() -> tuple[str, bool]:
             with self.database.writing() as writing:
-                catalog_store.add_catalogs(writing, one)
-                new = catalog_names.find_named_digest(writing, name) != one.digest
-                catalog_names.move_name(writing, name, one.digest)
+                catalog_store.add_catalogs(writing, first)
+                new = catalog_names.find_named_digest(writing, name) != first.digest
+                catalog_names.move_name(writing, name, first.digest)
             return name, new
 
         outcome(done, "moved", act, UnknownCatalogError)
@@ -279,19 +281,19 @@ class _Doing:
         outcome(done, "unnamed", act, UnknownCatalogError)
 
     def say(self, done: Done, _number: int) -> None:
-        one, two = self.any_catalog(), SelectSources.of(base(), f"plx > {self.random.randrange(4)}")
+        first, two = self.any_catalog(), SelectSources.of(base(), f"plx > {self.random.randrange(4)}")
         says = [
-            lambda: nonempty(one.digest),
-            lambda: empty(one.digest),
-            lambda: subset(two.digest, one.digest),
-            lambda: disjoint(two.digest, one.digest),
+            lambda: nonempty(first.digest),
+            lambda: empty(first.digest),
+            lambda: subset(two.digest, first.digest),
+            lambda: disjoint(two.digest, first.digest),
         ]
-        said = self.random.choice(says)()
+        statement = self.random.choice(says)()
 
         def act() -> int:
             with self.database.writing() as writing:
-                catalog_store.add_catalogs(writing, one, two)
-                return declare_fact(writing, said, "a race").id
+                catalog_store.add_catalogs(writing, first, two)
+                return declare_fact(writing, statement, "a race").id
 
         outcome(done, "declared", act, ContradictionError)
 
@@ -309,8 +311,8 @@ class _Doing:
 
     def store(self, done: Done, _number: int) -> None:
         """What storing does, with pyarrow in the part of Spark."""
-        one = self.any_catalog()
-        columns = [(one.schema[name].identity, name) for name in ("hip", "vmag")]
+        item = self.any_catalog()
+        columns = [(item.schema[name].identity, name) for name in ("hip", "vmag")]
 
         def act() -> int:
             temporary = self.folder.new_temporary_address()
@@ -322,9 +324,9 @@ class _Doing:
                 written = read_parquet_contents(self.folder, place, 1)
                 place = self.folder.relative_path(self.folder.publish(temporary, *target))
                 with self.database.writing() as writing:
-                    catalog_store.add_catalogs(writing, one)
+                    catalog_store.add_catalogs(writing, item)
                     size = {"rows": written.rows, "files": written.files, "seconds": 1.0}
-                    return fragments.register(writing, one, columns, location=place, **size).id
+                    return fragments.register(writing, item, columns, location=place, **size).id
 
         outcome(done, "stored", act)
 
@@ -332,15 +334,15 @@ class _Doing:
         limit = self.random.choice([None, 20_000])
 
         def act() -> list[int]:
-            return [one.fragment.id for one in collect_garbage(self.database, self.folder, limit=limit).dropped]
+            return [item.fragment.id for item in collect_garbage(self.database, self.folder, limit=limit).dropped]
 
         outcome(done, "cleaned", act)
 
 
-def _look_for(place: str, folder: str, told: list[Done], counts: dict[str, Any]) -> None:
+def _look_for(place: str, folder: str, output: list[Done], counts: dict[str, Any]) -> None:
     """Look for everything that somebody was told is done."""
     lost = counts["lost"]
-    did = [(word, what) for done in told for word, what in done]
+    did = [(word, what) for done in output for word, what in done]
     store = DataFolder.of(folder)
     with open_database(place) as database:
         collect_garbage(database, store)
@@ -361,15 +363,15 @@ def _look_for(place: str, folder: str, told: list[Done], counts: dict[str, Any])
                 if number not in held or held[number].holds == (number in retracted):
                     lost.append(f"fact #{number}")
             stored = {fragment.id: fragment for fragment in fragments.all_fragments(reading, dropped=True)}
-            dropped = {each for word, what in did if word == "cleaned" for each in what}
+            dropped = {element for word, what in did if word == "cleaned" for element in what}
             for number in {what for word, what in did if word == "stored"}:
-                one = stored.get(number)
-                if one is None or (one.dropped_at is None) == (number in dropped):
+                item = stored.get(number)
+                if item is None or (item.dropped_at is None) == (number in dropped):
                     lost.append(f"fragment #{number}")
-                elif one.is_usable and find_parquet_damage(store, one.location, one.files):
+                elif item.is_usable and find_parquet_damage(store, item.location, item.files):
                     lost.append(f"files of fragment #{number}")
     there = {f"{where}/{entry.name}" for where in (FRAGMENTS, TEMPORARY) for entry in store.entries(where)}
-    counts["left over"] = len(there - {one.location for one in stored.values() if one.removed_at is None})
+    counts["left over"] = len(there - {element.location for element in stored.values() if element.removed_at is None})
 
 
 def _check(place: str, counts: dict[str, Any]) -> None:
@@ -377,7 +379,7 @@ def _check(place: str, counts: dict[str, Any]) -> None:
     with open_database(place) as database, database.reading() as reading:
         known = stored_facts.find_all_facts(reading)
         definitions, _ = stored_facts.read_closed_cone(
-            reading, {label for one in known for label in one.statement.labels}
+            reading, {label for fact in known for label in fact.statement.labels}
         )
         if build_knowledge(definitions, known).knowledge.conflict() is not None:
             counts["wrong"].append("what is held true is impossible")
@@ -395,10 +397,10 @@ def writers(place: str, _folder: str, workers: int, rounds: int, _seed: int) -> 
     """Everybody writes small transactions, without a pause."""
     for number in range(rounds):
         catalog(number)
-    told = at_once(workers, _write, place, rounds)
-    turns = [[turn for word, turn in done if word == "written"] for done in told]
+    output = at_once(workers, _write, place, rounds)
+    turns = [[turn for word, turn in done if word == "written"] for done in output]
     overtaken = max(later - earlier - 1 for own in turns for earlier, later in pairwise(own))
-    return _counts(told) | {"overtaken": overtaken}
+    return _counts(output) | {"overtaken": overtaken}
 
 
 def _write(worker: int, together: Any, place: str, rounds: int) -> Done:
@@ -417,8 +419,8 @@ def _write(worker: int, together: Any, place: str, rounds: int) -> Done:
     return done
 
 
-def _counts(told: list[Done]) -> dict[str, Any]:
-    everything = [one for done in told for one in done]
+def _counts(output: list[Done]) -> dict[str, Any]:
+    everything = [item for done in output for item in done]
     counts: dict[str, Any] = dict.fromkeys(("busy", "decided"), 0)
     for word, _ in everything:
         if word != "wrong" and not word.startswith(("held ", "refused ")):

@@ -61,7 +61,7 @@ def make_archive(folder: Path, spark: object) -> None:
         "hip": number,
         "ra": random.uniform(0, 360, _ROWS),
         "dec": random.uniform(-3, 3, _ROWS),
-        "kind": [None if one % 7 == 0 else f"kind {one % 5}" for one in number],
+        "kind": [None if item % 7 == 0 else f"kind {item % 5}" for item in number],
     }
     pq.write_table(pa.table(columns), folder / "stars.parquet")
     Table({"id": number, "flux": random.normal(size=_ROWS)}).write(folder / "flux.fits")
@@ -195,12 +195,12 @@ def try_flips(damaged: Damaged, kind: str, number: int, seed: int = 0, *, readin
     with damaged.opened() as archive:
         truth = read(archive, kind) if reading else []
     for _ in range(number):
-        said = flip(random, random.choice(files_of(damaged.folder, kind)))
+        message = flip(random, random.choice(files_of(damaged.folder, kind)))
         with rotting(), damaged.opened() as archive:
             if not any(problem.state == "damage" for problem in archive.check(deep=True).problems):
-                tally.wrong.append(f"not found by check --deep: {kind}, {said}")
+                tally.wrong.append(f"not found by check --deep: {kind}, {message}")
             given_tables._SEALS.clear()
-            tally.outcomes[_outcome(archive, kind, truth, said, tally) if reading else "found"] += 1
+            tally.outcomes[_outcome(archive, kind, truth, message, tally) if reading else "found"] += 1
         damaged.restore()
     return tally
 
@@ -211,30 +211,30 @@ def try_backups(damaged: Damaged, number: int, seed: int = 0) -> Tally:
     copy = damaged.folder.with_name("copy")
     for _ in range(number):
         kind = random.choice(("fragment", "table", "MOC"))
-        said = f"{kind}, {flip(random, random.choice(files_of(damaged.folder, kind)))}"
+        text = f"{kind}, {flip(random, random.choice(files_of(damaged.folder, kind)))}"
         with rotting(), damaged.opened() as archive:
             try:
                 archive.backup(copy, data=True)
-                tally.wrong.append(f"backed up: {said}")
+                tally.wrong.append(f"backed up: {text}")
             except ProvennError as error:
-                tally.wrong += [] if "nothing was copied" in error.message else [f"{said}: {error.message}"]
-            tally.wrong += [f"half a backup is there: {said}"] if copy.exists() else []
+                tally.wrong += [] if "nothing was copied" in error.message else [f"{text}: {error.message}"]
+            tally.wrong += [f"half a backup is there: {text}"] if copy.exists() else []
             shutil.rmtree(copy, ignore_errors=True)
-            told = archive.backup(copy, data=True, skip_damaged=True)
-            tally.wrong += [] if len(told.left_out) + len(told.missing) == 1 else [f"not left out: {said}"]
+            output = archive.backup(copy, data=True, skip_damaged=True)
+            tally.wrong += [] if len(output.left_out) + len(output.missing) == 1 else [f"not left out: {text}"]
         shutil.rmtree(copy)
         damaged.restore()
         tally.outcomes["refused"] += 1
     return tally
 
 
-def _outcome(archive: Archive, kind: str, truth: list[str], said: str, tally: Tally) -> str:
+def _outcome(archive: Archive, kind: str, truth: list[str], message: str, tally: Tally) -> str:
     try:
         values = read(archive, kind)
     except ProvennError as error:
         if kind in RECOVERED:
-            tally.wrong.append(f"not computed again: {kind}, {said}: {error.message}")
+            tally.wrong.append(f"not computed again: {kind}, {message}: {error.message}")
         return "refused"
     if values != truth:
-        tally.wrong.append(f"another value: {kind}, {said}")
+        tally.wrong.append(f"another value: {kind}, {message}")
     return "right"

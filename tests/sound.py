@@ -43,15 +43,15 @@ def play_store(
     for part in range(parts):
         numbers = list(range(part * size, (part + 1) * size))
         pq.write_table(pa.table(dict.fromkeys(names, numbers)), place / f"part-{part}.parquet")
-    found = read_parquet_contents(folder, f"fragments/{name}", 1)
+    parquet_contents = read_parquet_contents(folder, f"fragments/{name}", 1)
     with database.writing() as writing:
         catalog_store.add_catalogs(writing, catalog)
-        counts.record_count(writing, catalog.digest, found.rows)
+        counts.record_count(writing, catalog.digest, parquet_contents.rows)
         return fragments.register(
             *(writing, catalog, [(attribute.identity, attribute.name) for attribute in catalog.schema.attributes]),
             location=f"fragments/{name}",
-            rows=found.rows,
-            files=found.files,
+            rows=parquet_contents.rows,
+            files=parquet_contents.files,
             seconds=1.5,
             facts=list(facts),
         )
@@ -74,15 +74,15 @@ def fill(archive: Archive, folder: Path) -> None:
     assert archive.prove("near <= stars").verdict == "holds"
     assert archive.prove("nonempty(bright)").verdict == "holds"
     database, store = archive.context.database, archive.context.workshop.folder
-    (fact,) = [one.id for one in archive.facts()]
+    (fact,) = [item.id for item in archive.facts()]
     play_store(database, store, distant.definition, "distant", facts=[fact])
     gone = play_store(database, store, faint.definition, "faint")
     with database.writing() as writing:
         fragments.drop(writing, gone.id, "tried")
         verified_keys.record_verification(writing, stars.digest, ROWS)
         number = run_records.begin_run(writing, "distant", catalog=distant.digest)
-        told = {"seconds": 1.0, "rows": 3, "reused": {"a": "b"}, "computed": ["c"], "fragments": [1], "saved": 2.0}
-        run_records.end_run(writing, number, "done", **told)
+        values = {"seconds": 1.0, "rows": 3, "reused": {"a": "b"}, "computed": ["c"], "fragments": [1], "saved": 2.0}
+        run_records.end_run(writing, number, "done", **values)
         pins.pin_places(writing, ["fragments/distant"])
         audit_log.record_action(writing, "declare", "fact #1")
         quotas.change_quota(writing, "Ada", "stored", 10**12)

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 def drawn(strategy: st.SearchStrategy[T], number: int, start: int) -> list[T]:
     """Some examples at once, always the same: for tests that ask Spark about all of them together."""
-    found = []
+    results = []
 
     @seed(start)
     @settings(
@@ -31,10 +31,10 @@ def drawn(strategy: st.SearchStrategy[T], number: int, start: int) -> list[T]:
     )
     @given(strategy)
     def draw(one: T) -> None:
-        found.append(one)
+        results.append(one)
 
     draw()
-    return found
+    return results
 
 
 def labels() -> st.SearchStrategy[str]:
@@ -53,8 +53,8 @@ def terms(names: Sequence[str] = "ABC", leaves: int = 4) -> st.SearchStrategy[Te
     return st.recursive(
         leaf,
         lambda part: st.one_of(
-            part.map(lambda one: ~one),
-            st.builds(lambda one, join, other: join(one, other), part, st.sampled_from(_JOINS), part),
+            part.map(lambda item: ~item),
+            st.builds(lambda element, join, other: join(element, other), part, st.sampled_from(_JOINS), part),
         ),
         max_leaves=leaves,
     )
@@ -65,14 +65,14 @@ _JOINS = [Term.__and__, Term.__or__, Term.__sub__, Term.__xor__]
 
 def statements(names: Sequence[str] = "ABC", parts: int = 4, leaves: int = 3) -> st.SearchStrategy[Statement]:
     """Statements about the names: comparisons and properties, joined by and, or, not."""
-    one = terms(names, leaves)
+    item = terms(names, leaves)
     simple = st.one_of(
-        st.builds(SetComparison, st.sampled_from(["==", "!=", "<=", "<", ">=", ">"]), one, one),
-        st.builds(Property, st.sampled_from(["empty", "nonempty", "outside"]), st.tuples(one)),
+        st.builds(SetComparison, st.sampled_from(["==", "!=", "<=", "<", ">=", ">"]), item, item),
+        st.builds(Property, st.sampled_from(["empty", "nonempty", "outside"]), st.tuples(item)),
         st.builds(
             Property,
             st.sampled_from(["disjoint", "overlapping", "outside"]),
-            st.lists(one, min_size=2, max_size=3).map(tuple),
+            st.lists(item, min_size=2, max_size=3).map(tuple),
         ),
     )
     return st.recursive(

@@ -138,9 +138,9 @@ def plan(archive):
 
 
 def write_conditions(archive):
-    made = plan(archive)
+    result = plan(archive)
     return lambda: [
-        write_condition_sql(made.scene, step) for step in walk_steps(made.after) if isinstance(step, Select)
+        write_condition_sql(result.scene, step) for step in walk_steps(result.after) if isinstance(step, Select)
     ]
 
 

@@ -53,10 +53,10 @@ def test_every_public_name_is_in_the_reference(module):
 def test_every_public_method_and_attribute_of_a_room_is_in_its_reference(room):
     text = (REFERENCE / f"{room.__name__.rpartition('.')[2]}.md").read_text(encoding="utf-8")
     for name in room.__all__:
-        one = getattr(room, name)
-        if inspect.isclass(one):
-            own = [part for part in dir(one) if not part.startswith("_") and not hasattr(str, part)]
-            inherited = {part for part in own if any(hasattr(base, part) for base in one.__bases__)}
+        item = getattr(room, name)
+        if inspect.isclass(item):
+            own = [part for part in dir(item) if not part.startswith("_") and not hasattr(str, part)]
+            inherited = {part for part in own if any(hasattr(base, part) for base in item.__bases__)}
             assert unmentioned([part for part in own if part not in inherited], text) == [], name
 
 
@@ -91,9 +91,9 @@ class Command:
 
 
 def blocks(page: Path, *languages: str) -> Iterator[tuple[str, str]]:
-    for found in FENCE.finditer(page.read_text(encoding="utf-8")):
-        if found["language"] in languages:
-            yield found["language"], found["text"]
+    for match in FENCE.finditer(page.read_text(encoding="utf-8")):
+        if match["language"] in languages:
+            yield match["language"], match["text"]
 
 
 def commands(block: str) -> Iterator[Command]:
@@ -140,19 +140,19 @@ def test_examples_do_what_they_show(page, tmp_path, monkeypatch, namespace):
                 follow(command)
         elif language == "pycon":
             example = doctest.DocTestParser().get_doctest(text, namespace, page.name, str(page), 0)
-            told: list[str] = []
-            runner.run(example, out=told.append, clear_globs=False)
+            reports: list[str] = []
+            runner.run(example, out=reports.append, clear_globs=False)
             namespace.update(example.globs)
-            assert not told, "".join(told)
+            assert not reports, "".join(reports)
         else:
             exec(compile(text, str(page), "exec"), namespace)  # noqa: S102 - our own examples
 
 
 def test_the_examples_are_found():
     """So that a change of style cannot make the test above pass by finding none."""
-    found = [language for page in PAGES for language, _ in blocks(page, "console", "pycon")]
-    assert found.count("console") >= 8
-    assert found.count("pycon") >= 20
+    results = [language for page in PAGES for language, _ in blocks(page, "console", "pycon")]
+    assert results.count("console") >= 8
+    assert results.count("pycon") >= 20
 
 
 def test_every_command_of_the_shell_is_in_a_block_that_is_run():
@@ -172,15 +172,15 @@ def anchor(heading: str) -> str:
 @each_page
 def test_links_lead_somewhere(page):
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
-    for found in LINK.finditer(text):
-        path, _, fragment = found["target"].partition("#")
+    for match in LINK.finditer(text):
+        path, _, fragment = match["target"].partition("#")
         if path.startswith(("http://", "https://", "mailto:")):
             continue
         target = (page.parent / path).resolve() if path else page
-        assert target.exists(), f"{page}: {found[0]}"
+        assert target.exists(), f"{page}: {match[0]}"
         if fragment:
             headings = map(anchor, HEADING.findall(target.read_text(encoding="utf-8")))
-            assert fragment in headings, f"{page}: {found[0]}"
+            assert fragment in headings, f"{page}: {match[0]}"
 
 
 def test_every_picture_is_shown_somewhere():

@@ -261,10 +261,12 @@ def ways(path: Path):
 
 
 def _writes(node: ast.Call) -> bool:
-    given = [
-        one.value for one in (*node.args, *(word.value for word in node.keywords)) if isinstance(one, ast.Constant)
+    arguments = [
+        argument.value
+        for argument in (*node.args, *(word.value for word in node.keywords))
+        if isinstance(argument, ast.Constant)
     ]
-    return any(isinstance(text, str) and len(text) <= 3 and set(text) & set("wax+") for text in given)
+    return any(isinstance(text, str) and len(text) <= 3 and set(text) & set("wax+") for text in arguments)
 
 
 def test_every_file_is_published_by_one_module():

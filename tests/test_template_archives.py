@@ -23,8 +23,8 @@ def test_a_copied_archive_is_as_alembic_makes_it(places, monkeypatch):
     with open_database(places("copied"), create=True) as copied:
         described = describe(copied)
     monkeypatch.setattr(migrations, "upgrade_tables", migrations.upgrade_tables.__wrapped__)
-    with open_database(places("made"), create=True) as made:
-        assert describe(made) == described
+    with open_database(places("made"), create=True) as result:
+        assert describe(result) == described
 
 
 def describe(database):

@@ -106,9 +106,9 @@ def arrange(*rooms: str) -> HouseLayout:
 WAYS = ["ab", "abab", "aff", "fa", "cdfabedc", "faebdcfaebdc"]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_line_crosses_no_room_but_from_its_lower_border_to_a_number(way):
-    house = arrange(*way)
+@pytest.mark.parametrize("method", WAYS)
+def test_a_line_crosses_no_room_but_from_its_lower_border_to_a_number(method):
+    house = arrange(*method)
     for route in house.routes:
         inner = route[1:-1]
         for (x, y), (end_x, end_y) in pairwise(inner):
@@ -119,9 +119,9 @@ def test_a_line_crosses_no_room_but_from_its_lower_border_to_a_number(way):
                 assert beside or above, box.name
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_rooms_are_apart_and_lines_share_no_stretch(way):
-    house = arrange(*way)
+@pytest.mark.parametrize("method", WAYS)
+def test_rooms_are_apart_and_lines_share_no_stretch(method):
+    house = arrange(*method)
     for box, other in combinations(house.boxes, 2):
         beside = box.x + box.width < other.x or other.x + other.width < box.x
         assert beside or box.y + box.height < other.y or other.y + other.height < box.y

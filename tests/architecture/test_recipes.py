@@ -26,9 +26,9 @@ def find_path(text: str) -> Path | None:
 def test_every_path_in_the_guide_is_there():
     quoted = re.findall(r"`([^`\s]+)`", GUIDE) + re.findall(r"\btests/[\w/]+\.py", GUIDE)
     paths = {text for text in quoted if re.fullmatch(r"[\w.]+(/[\w.-]*)+|\w+\.(py|toml|txt)", text)}
-    made = {"docs/_build/html"}
+    results = {"docs/_build/html"}
     assert len(paths) > 30
-    assert [text for text in sorted(paths - made) if not EXAMPLES.search(text) and find_path(text) is None] == []
+    assert [text for text in sorted(paths - results) if not EXAMPLES.search(text) and find_path(text) is None] == []
 
 
 def test_every_name_that_the_guide_finds_in_a_file_is_there():

@@ -20,7 +20,7 @@ def test_an_archive_of_one_size_and_seed_is_always_the_same_and_has_no_catalog_t
 def test_the_catalogs_are_made_as_the_lineage_says():
     lineage = generate(400)
     catalogs = make_catalogs(lineage)
-    kinds = Counter(one.kind for one in catalogs)
+    kinds = Counter(item.kind for item in catalogs)
     assert kinds["Base"] == 4
     assert kinds.keys() == {
         "Base",
@@ -38,8 +38,8 @@ def test_the_catalogs_are_made_as_the_lineage_says():
 
 
 def test_what_was_made_is_in_the_archive(tmp_path):
-    made = make_archive(tmp_path / "archive.sqlite", 300, facts=5)
+    archive = make_archive(tmp_path / "archive.sqlite", 300, facts=5)
     with open_database(tmp_path / "archive.sqlite") as database, database.reading() as reading:
-        assert len(catalog_store.get_catalogs(reading, made.digests)) == 300
-        assert catalog_store.resolve_catalog(reading, name_of(20)) == made.digests[20]
+        assert len(catalog_store.get_catalogs(reading, archive.digests)) == 300
+        assert catalog_store.resolve_catalog(reading, name_of(20)) == archive.digests[20]
         assert len(find_all_facts(reading)) == 5

@@ -16,16 +16,16 @@ def secrets(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
     make_archive(folder / DATABASE, 200, facts=4)
     with provenn.open(folder, create=False, progress=False) as archive:
-        found = [issue_token(archive, f"person {number}", "reader")[1] for number in range(6)]
-    return folder, found
+        results = [issue_token(archive, f"person {number}", "reader")[1] for number in range(6)]
+    return folder, results
 
 
 def test_the_honest_are_all_answered_with_a_hostile_client_and_without(secrets, monkeypatch):
     monkeypatch.setattr("benchmarks.hostile.SOCKETS", 300)
-    folder, found = secrets
+    folder, answer = secrets
     with serving_people(folder) as server:
         for hostile in (False, True):
-            result = measure(server, found, 200, 2, hostile=hostile)
+            result = measure(server, answer, 200, 2, hostile=hostile)
             assert (len(result.took), result.errors) == (10, [])
             assert bool(result.told) == hostile
 

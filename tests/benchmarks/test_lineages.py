@@ -49,7 +49,7 @@ def test_sets_that_are_combined_share_an_ancestor():
     for number, (_, left, right) in enumerate(lineage.rows()):
         if right >= 0:
             assert ancestors[left] & ancestors[right]
-        ancestors.append({number}.union(*(ancestors[one] for one in (left, right) if one >= 0)))
+        ancestors.append({number}.union(*(ancestors[item] for item in (left, right) if item >= 0)))
 
 
 def test_the_questions_ask_a_third_of_each_kind_and_mostly_about_related_sets():
@@ -58,21 +58,21 @@ def test_the_questions_ask_a_third_of_each_kind_and_mostly_about_related_sets():
     counts = Counter(questions.kinds.tolist())
     assert all(900 < counts[kind] < 1100 for kind in Kind)
     # The first of every four pairs is a set and its ancestor, in either order.
-    for _, one, other in list(questions.rows())[::4]:
-        assert lineage.cone(one, other) == max(lineage.cone(one), lineage.cone(other))
+    for _, row, other in list(questions.rows())[::4]:
+        assert lineage.cone(row, other) == max(lineage.cone(row), lineage.cone(other))
 
 
 def test_the_statements_say_what_the_arrays_say():
     lineage = generate(300)
     questions = ask(lineage, 300)
-    found = read(lineage.statements(), questions.statements())
-    original = {number: int(name.removeprefix("c")) for name, number in found.numbers.items()} | {-1: -1}
-    for number, (operation, left, right) in enumerate(found.lineage.rows()):
+    result = read(lineage.statements(), questions.statements())
+    original = {number: int(name.removeprefix("c")) for name, number in result.numbers.items()} | {-1: -1}
+    for number, (operation, left, right) in enumerate(result.lineage.rows()):
         row = original[number]
         assert (operation, original[left], original[right]) == (
             lineage.operations[row],
             lineage.left[row],
             lineage.right[row],
         )
-    asked = [(kind, label(original[one]), label(original[other])) for kind, one, other in found.questions.rows()]
-    assert asked == [(kind, label(one), label(other)) for kind, one, other in questions.rows()]
+    asked = [(kind, label(original[item]), label(original[other])) for kind, item, other in result.questions.rows()]
+    assert asked == [(kind, label(item), label(other)) for kind, item, other in questions.rows()]

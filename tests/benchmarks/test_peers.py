@@ -32,27 +32,27 @@ def worlds(lineage: Lineage) -> list[int]:
     for operation, left, right in lineage.rows():
         match operation:
             case Operation.BASE:
-                made = next(fresh)
+                result = next(fresh)
             case Operation.SELECTION:
-                made = sets[left] & next(fresh)
+                result = sets[left] & next(fresh)
             case Operation.EQUAL:
-                made = sets[left]
+                result = sets[left]
             case Operation.INTERSECTION:
-                made = sets[left] & sets[right]
+                result = sets[left] & sets[right]
             case Operation.UNION:
-                made = sets[left] | sets[right]
+                result = sets[left] | sets[right]
             case _:
-                made = sets[left] & ~sets[right]
-        sets.append(made)
+                result = sets[left] & ~sets[right]
+        sets.append(result)
     return sets
 
 
 def true_answers() -> list[bool]:
     sets = worlds(LINEAGE)
     holds = {
-        Kind.EQUAL: lambda one, other: one == other,
-        Kind.SUBSET: lambda one, other: one & ~other == 0,
-        Kind.DISJOINT: lambda one, other: one & other == 0,
+        Kind.EQUAL: lambda item, other: item == other,
+        Kind.SUBSET: lambda element, other: element & ~other == 0,
+        Kind.DISJOINT: lambda member, other: member & other == 0,
     }
     return [holds[Kind(kind)](sets[left], sets[right]) for kind, left, right in QUESTIONS.rows()]
 
@@ -60,12 +60,12 @@ def true_answers() -> list[bool]:
 def true_hierarchy(lineage: Lineage) -> Hierarchy:
     sets = worlds(lineage)
     classes: dict[int, list[int]] = {}
-    for number, one in enumerate(sets):
-        classes.setdefault(one, []).append(number)
+    for number, item in enumerate(sets):
+        classes.setdefault(item, []).append(number)
     above = {group: {other for other in classes if other != group and group & ~other == 0} for group in classes}
     parents = {
-        classes[one][0]: [classes[other][0] for other in over if not any(other in above[third] for third in over)]
-        for one, over in above.items()
+        classes[element][0]: [classes[other][0] for other in over if not any(other in above[third] for third in over)]
+        for element, over in above.items()
     }
     return Hierarchy.of(len(lineage), classes.values(), parents)
 
@@ -95,8 +95,8 @@ def test_knowledge_is_asked_the_same_questions(start):
 
 
 def test_knowledge_is_given_the_same_sets_to_order():
-    found = classify.prepare_provenn(LINEAGE)().hierarchy
-    assert found == true_hierarchy(read(LINEAGE.statements()).lineage)
+    hierarchy = classify.prepare_provenn(LINEAGE)().hierarchy
+    assert hierarchy == true_hierarchy(read(LINEAGE.statements()).lineage)
 
 
 def test_empty_sets_lie_below_all_that_have_nothing_below_them():

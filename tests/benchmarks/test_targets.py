@@ -26,9 +26,9 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sky(engine: Engine, tables: Path, tmp_path: Path) -> Iterator[Sky]:
-    one = Sky(tables, tmp_path, engine.session)
-    with one.archive:
-        yield one
+    item = Sky(tables, tmp_path, engine.session)
+    with item.archive:
+        yield item
 
 
 @pytest.mark.parametrize(
@@ -37,24 +37,24 @@ def sky(engine: Engine, tables: Path, tmp_path: Path) -> Iterator[Sky]:
     [name if name in (*REUSED, *SOME) else pytest.param(name, marks=pytest.mark.campaign) for name in SCENARIOS],
 )
 def test_three_ways_agree_and_nothing_is_computed_that_is_stored(sky, name):
-    ways = SCENARIOS[name](sky)
-    plan = next(iter(ways.asked())).plan()
+    methods = SCENARIOS[name](sky)
+    plan = next(iter(methods.asked())).plan()
     if name in REUSED:
         assert plan.fragments
         assert len(plan.calculations) == REUSED[name]
     tracker = sky.session.sparkContext.statusTracker()
     before = len(tracker.getJobIdsForGroup())
-    found = ways.provenn()
+    result = methods.provenn()
     jobs = len(tracker.getJobIdsForGroup()) - before
     assert (jobs == 0) == plan.empty == (name == "empty by proof")
-    assert plan.empty or all(one.num_rows for one in found)
-    assert agree(found, ways.plainly()(), list(ways.by_hand()))
+    assert plan.empty or all(table.num_rows for table in result)
+    assert agree(result, methods.plainly()(), list(methods.by_hand()))
 
 
 def test_answers_agree_only_if_columns_rows_and_values_do():
-    one = pa.table({"id": [1, 2], "x": [0.5, None]})
-    assert agree([one], [one.take([1, 0])])
-    assert not agree([one], [pa.table({"id": [1, 2], "x": [0.6, None]})])
-    assert not agree([one], [one.slice(1)])
-    assert not agree([one], [one.rename_columns(["id", "y"])])
-    assert not agree([one], [])
+    item = pa.table({"id": [1, 2], "x": [0.5, None]})
+    assert agree([item], [item.take([1, 0])])
+    assert not agree([item], [pa.table({"id": [1, 2], "x": [0.6, None]})])
+    assert not agree([item], [item.slice(1)])
+    assert not agree([item], [item.rename_columns(["id", "y"])])
+    assert not agree([item], [])

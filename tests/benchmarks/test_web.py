@@ -16,8 +16,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(folder):
-    with serving(folder) as one:
-        yield one
+    with serving(folder) as item:
+        yield item
 
 
 def test_every_kind_of_page_is_measured_and_every_client_is_answered(server):
@@ -25,7 +25,7 @@ def test_every_kind_of_page_is_measured_and_every_client_is_answered(server):
     took = times(server, kinds, 2)
     many = crowd(server, kinds, 5, 2)
     assert took.keys() == kinds.keys()
-    assert all(len(one.seconds) == 2 and min(one.seconds) > 0 for one in took.values())
+    assert all(len(item.seconds) == 2 and min(item.seconds) > 0 for item in took.values())
     assert (many.clients, len(many.took), many.errors) == (5, 10, [])
 
 
@@ -39,6 +39,6 @@ def test_what_is_no_page_is_an_error(server):
 
 def test_a_table_is_printed(folder, capsys):
     main(["--size", "200", "--archive", str(folder), "--requests", "2", "--clients", "2", "--asked", "2"])
-    told = capsys.readouterr().out
-    assert "| two compared " in told
-    assert "| 2 clients " in told
+    output = capsys.readouterr().out
+    assert "| two compared " in output
+    assert "| 2 clients " in output

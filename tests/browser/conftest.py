@@ -36,9 +36,9 @@ def browser() -> Iterator[Browser]:
     path = chromium()
     with (
         sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as one,
+        playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as item,
     ):
-        yield one
+        yield item
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +50,8 @@ def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])  # jobs call calculators of tests
     environment = os.environ | {"PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
     log = folder.with_name("server.log")
-    with log.open("w") as told:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told, text=True, env=environment)
+    with log.open("w") as output:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=output, text=True, env=environment)
     with process, process.stdout as out:  # type: ignore[union-attr] # there is one, it was asked for
         try:
             home = json.loads(out.readline() or "null")
@@ -65,10 +65,10 @@ def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def _make(folder: Path) -> None:
     with make_survey(folder) as archive:
-        given: dict[str, Any] = {"inputs": ["vmag"]}
-        archive.calculator("doubled", calculations.doubled, outputs={"twice": "double"}, **given)
-        archive.calculator("failing", calculations.failing, outputs={"never": "double"}, **given)
-        archive.calculator("slow", calculations.slow, outputs={"late": "double"}, **given)
+        values: dict[str, Any] = {"inputs": ["vmag"]}
+        archive.calculator("doubled", calculations.doubled, outputs={"twice": "double"}, **values)
+        archive.calculator("failing", calculations.failing, outputs={"never": "double"}, **values)
+        archive.calculator("slow", calculations.slow, outputs={"late": "double"}, **values)
 
 
 def _entered(browser: Browser, home: str, folder: Path) -> Served:

@@ -10,7 +10,7 @@ from tests.web.survey import ODD
 
 
 def view_box(page):
-    return [float(one) for one in page.locator("#graph svg").get_attribute("viewBox").split()]
+    return [float(word) for word in page.locator("#graph svg").get_attribute("viewBox").split()]
 
 
 def test_a_catalog_is_found_by_name_and_attribute_and_opened(visitor):

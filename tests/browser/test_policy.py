@@ -35,11 +35,11 @@ def addresses(folder: Path) -> list[str]:
     paths = {path for path, methods in app.openapi()["paths"].items() if "get" in methods}
     for route in app.routes:
         inner = getattr(getattr(route, "original_router", None), "routes", ())
-        paths |= {one.path for one in (route, *inner) if "GET" in (getattr(one, "methods", None) or ())}
-    found = [re.sub(r"{(\w+)[^}]*}", lambda match: FILLED[match[1]], path) for path in sorted(paths)]
+        paths |= {item.path for item in (route, *inner) if "GET" in (getattr(item, "methods", None) or ())}
+    results = [re.sub(r"{(\w+)[^}]*}", lambda match: FILLED[match[1]], path) for path in sorted(paths)]
     files = sorted((ROOT / "src/provenn/web/static").rglob("*.*"))
     static = [f"/static/{path.relative_to(ROOT / 'src/provenn/web/static')}" for path in files]
-    return [*found, *static, *ASKED]
+    return [*results, *static, *ASKED]
 
 
 def violations(page: Page, address: str) -> list[str]:

@@ -87,8 +87,8 @@ class Visitor:
             for scheme, rules in (("dark", _COLOURS), ("light", _ALL)):
                 self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
                 self.page.screenshot(path=folder / f"{name}-{size}-{scheme}.png", full_page=True)
-                found = self.page.evaluate(_RUN_AXE, rules)
-                assert not found, f"{name} on a {size}, {scheme}:\n" + "\n".join(found)
+                result = self.page.evaluate(_RUN_AXE, rules)
+                assert not result, f"{name} on a {size}, {scheme}:\n" + "\n".join(result)
 
     def tab_through(self) -> None:
         """Go through the page by Tab: whatever can be used is reached, and it is seen where one is."""

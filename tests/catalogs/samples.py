@@ -40,8 +40,8 @@ def base(
     units: Mapping[str, str] = MappingProxyType({}),
 ) -> Base:
     """A base catalog of files that are nowhere; another tag, other files."""
-    made = tuple(FileColumn(name, parse_type(kind), True, units.get(name, "")) for name, kind in columns.items())
-    files = Files("parquet", (), made, (), content_digest("files", [tag]), f"/nowhere/{tag}", (), None)
+    result = tuple(FileColumn(name, parse_type(kind), True, units.get(name, "")) for name, kind in columns.items())
+    files = Files("parquet", (), result, (), content_digest("files", [tag]), f"/nowhere/{tag}", (), None)
     return Base.of(files, key=key, population=population)
 
 
@@ -67,29 +67,29 @@ Operation = Callable[[st.DrawFn, list[Table]], Table | None]
 
 
 def _select(draw: st.DrawFn, tables: list[Table]) -> Table:
-    one = draw(st.sampled_from(tables))
-    text, test = draw(_criteria(one.catalog.schema))
-    kept = {key: row for key, row in one.rows.items() if test(row)}
-    return Table(SelectSources.of(one.catalog, text), kept)
+    table = draw(st.sampled_from(tables))
+    text, test = draw(_criteria(table.catalog.schema))
+    kept = {key: row for key, row in table.rows.items() if test(row)}
+    return Table(SelectSources.of(table.catalog, text), kept)
 
 
 def _restrict(draw: st.DrawFn, tables: list[Table]) -> Table:
-    one, other = draw(st.sampled_from(tables)), draw(st.sampled_from(tables))
-    rows = {key: row for key, row in one.rows.items() if key in other.rows}
-    return Table(RestrictSources(one.catalog, other.catalog), rows)
+    first, other = draw(st.sampled_from(tables)), draw(st.sampled_from(tables))
+    rows = {key: row for key, row in first.rows.items() if key in other.rows}
+    return Table(RestrictSources(first.catalog, other.catalog), rows)
 
 
 def _exclude(draw: st.DrawFn, tables: list[Table]) -> Table:
-    one, other = draw(st.sampled_from(tables)), draw(st.sampled_from(tables))
-    rows = {key: row for key, row in one.rows.items() if key not in other.rows}
-    return Table(ExcludeSources(one.catalog, other.catalog), rows)
+    first, other = draw(st.sampled_from(tables)), draw(st.sampled_from(tables))
+    rows = {key: row for key, row in first.rows.items() if key not in other.rows}
+    return Table(ExcludeSources(first.catalog, other.catalog), rows)
 
 
 def _sample(draw: st.DrawFn, tables: list[Table]) -> Table:
-    one = draw(st.sampled_from(tables))
+    table = draw(st.sampled_from(tables))
     fraction = draw(st.sampled_from([0.25, 0.5, 1.0]))
-    rows = {key: row for key, row in one.rows.items() if hash_of(key) < fraction}
-    return Table(SampleSources.of(one.catalog, fraction, seed=1), rows)
+    rows = {key: row for key, row in table.rows.items() if hash_of(key) < fraction}
+    return Table(SampleSources.of(table.catalog, fraction, seed=1), rows)
 
 
 def hash_of(key: int) -> float:
@@ -98,53 +98,55 @@ def hash_of(key: int) -> float:
 
 
 def _keep(draw: st.DrawFn, tables: list[Table]) -> Table:
-    one = draw(st.sampled_from(tables))
-    names = draw(st.lists(st.sampled_from(one.catalog.schema.names), unique=True))
-    made = KeepAttributes.of(one.catalog, names)
-    return Table(made, {key: {name: row[name] for name in made.names} for key, row in one.rows.items()})
+    table = draw(st.sampled_from(tables))
+    names = draw(st.lists(st.sampled_from(table.catalog.schema.names), unique=True))
+    catalog = KeepAttributes.of(table.catalog, names)
+    return Table(catalog, {key: {name: row[name] for name in catalog.names} for key, row in table.rows.items()})
 
 
 def _rename(draw: st.DrawFn, tables: list[Table]) -> Table:
-    one = draw(st.sampled_from(tables))
-    old = draw(st.sampled_from(one.catalog.schema.names))
-    new = draw(st.sampled_from([name for name in ("v", "w", "B-V", "id") if name not in one.catalog.schema]))
-    rows = {key: {new if name == old else name: row[name] for name in row} for key, row in one.rows.items()}
-    return Table(RenameAttributes.of(one.catalog, {old: new}), rows)
+    table = draw(st.sampled_from(tables))
+    old = draw(st.sampled_from(table.catalog.schema.names))
+    new = draw(st.sampled_from([name for name in ("v", "w", "B-V", "id") if name not in table.catalog.schema]))
+    rows = {key: {new if name == old else name: row[name] for name in row} for key, row in table.rows.items()}
+    return Table(RenameAttributes.of(table.catalog, {old: new}), rows)
 
 
 def _derive(draw: st.DrawFn, tables: list[Table]) -> Table | None:
-    one = draw(st.sampled_from(tables))
-    name = draw(st.sampled_from(one.catalog.schema.names))
-    if one.catalog.schema[name].type.name != "double" or "twice" in one.catalog.schema:
+    table = draw(st.sampled_from(tables))
+    name = draw(st.sampled_from(table.catalog.schema.names))
+    if table.catalog.schema[name].type.name != "double" or "twice" in table.catalog.schema:
         return None
-    rows = {key: {**row, "twice": None if (value := row[name]) is None else 2 * value} for key, row in one.rows.items()}
-    return Table(derived(one.catalog, twice=f"`{name}` * 2"), rows)
+    rows = {
+        key: {**row, "twice": None if (value := row[name]) is None else 2 * value} for key, row in table.rows.items()
+    }
+    return Table(derived(table.catalog, twice=f"`{name}` * 2"), rows)
 
 
 def _combine(draw: st.DrawFn, tables: list[Table]) -> Table | None:
     members = draw(st.lists(st.sampled_from(tables), min_size=2, max_size=3))
     try:
-        made = CombineAttributes.of(*(member.catalog for member in members))
+        catalog = CombineAttributes.of(*(member.catalog for member in members))
     except AttributeConflictError:
         return None
     common = set.intersection(*(set(member.rows) for member in members))
-    return Table(made, {key: {n: v for member in members for n, v in member.rows[key].items()} for key in common})
+    return Table(catalog, {key: {n: v for member in members for n, v in member.rows[key].items()} for key in common})
 
 
 def _concat(draw: st.DrawFn, tables: list[Table]) -> Table | None:
     members = draw(st.lists(st.sampled_from(tables), min_size=2, max_size=3))
     try:
-        made = ConcatSources.of(*(member.catalog for member in members), overlap="first")
+        catalog = ConcatSources.of(*(member.catalog for member in members), overlap="first")
     except AttributeConflictError:
         return None  # a key and another attribute by the same name, of different types
-    names = made.schema.names
-    key = made.schema.key[0].identity
-    key_names = {attribute.name for attribute in made.schema.attributes if attribute.identity == key}
+    names = catalog.schema.names
+    key = catalog.schema.key[0].identity
+    key_names = {attribute.name for attribute in catalog.schema.attributes if attribute.identity == key}
     rows: Rows = {}
     for member in members:
         for number, row in member.rows.items():  # a key matches keys under any name, and may have several names
             rows.setdefault(number, {name: number if name in key_names else row[name] for name in names})
-    return Table(made, rows)
+    return Table(catalog, rows)
 
 
 SET_OPERATIONS: list[Operation] = [_select, _restrict, _exclude, _sample, _keep, _combine, _concat]
@@ -152,18 +154,18 @@ OPERATIONS = [*SET_OPERATIONS, _select, _rename, _derive]
 
 
 def _criteria(schema: Schema) -> st.SearchStrategy[tuple[str, Callable[[dict[str, Value]], bool]]]:
-    one = st.tuples(st.sampled_from(schema.names), st.integers(1, 3), st.sampled_from(sorted(_TESTS))).map(
+    item = st.tuples(st.sampled_from(schema.names), st.integers(1, 3), st.sampled_from(sorted(_TESTS))).map(
         lambda drawn: (
             _TESTS[drawn[2]][0].format(f"`{drawn[0]}`", drawn[1]),
             lambda row: _TESTS[drawn[2]][1](row[drawn[0]], drawn[1]),
         )
     )
     return st.one_of(
-        one,
-        st.tuples(one, one).map(
+        item,
+        st.tuples(item, item).map(
             lambda both: (f"{both[0][0]} AND {both[1][0]}", lambda r: both[0][1](r) and both[1][1](r))
         ),
-        st.tuples(one, one).map(
+        st.tuples(item, item).map(
             lambda both: (f"{both[0][0]} OR {both[1][0]}", lambda r: both[0][1](r) or both[1][1](r))
         ),
     )
@@ -184,9 +186,9 @@ def lineages(draw: st.DrawFn, most: int = 8, bases: int = 2, operations: list[Op
     """Some bases with random rows, and catalogs made from these and from one another."""
     tables = [_base(draw, tag) for tag in range(bases)]
     for _ in range(draw(st.integers(1, most))):
-        made = draw(st.sampled_from(operations))(draw, tables)
-        if made is not None:
-            tables.append(made)
+        result = draw(st.sampled_from(operations))(draw, tables)
+        if result is not None:
+            tables.append(result)
     return tables
 
 
@@ -197,9 +199,9 @@ def concatenations(draw: st.DrawFn) -> list[Table]:
     for _ in range(draw(st.integers(1, 3))):
         for operation in (_concat, _select):
             chosen = tables[-1:] if operation is _select else tables
-            made = operation(draw, chosen)
-            if made is not None:
-                tables.append(made)
+            result = operation(draw, chosen)
+            if result is not None:
+                tables.append(result)
     return tables
 
 
@@ -220,8 +222,8 @@ def values_by_identity(tables: list[Table]) -> dict[str, dict[int, Value]]:
         for attribute in table.catalog.schema.attributes:
             known = values.setdefault(attribute.identity, {})
             for key, row in table.rows.items():
-                found = known.setdefault(key, row[attribute.name])
-                assert found == row[attribute.name], "one identity, two values"
+                result = known.setdefault(key, row[attribute.name])
+                assert result == row[attribute.name], "one identity, two values"
     return values
 
 

@@ -25,39 +25,39 @@ def stars(tmp_path: Path) -> Path:
 
 
 def test_a_base_has_the_columns_of_its_files_and_identities_of_its_own(stars: Path):
-    one = Base.of(Files.at(stars), key="HIP", population="star")
-    assert one.population == Population("star", (parse_type("int"),))
-    assert one.schema.names == ("hip", "vmag", "spectrum")
-    assert [attribute.identity for attribute in one.schema.attributes] == [
+    catalog = Base.of(Files.at(stars), key="HIP", population="star")
+    assert catalog.population == Population("star", (parse_type("int"),))
+    assert catalog.schema.names == ("hip", "vmag", "spectrum")
+    assert [attribute.identity for attribute in catalog.schema.attributes] == [
         "key:star:0",
-        f"{one.digest}:vmag",
-        f"{one.digest}:spectrum",
+        f"{catalog.digest}:vmag",
+        f"{catalog.digest}:spectrum",
     ]
-    assert one.schema["vmag"].unit == "mag"
-    assert [attribute.nullable for attribute in one.schema.attributes] == [False, False, True]
-    assert one.extent.labels == (one.digest,)
-    assert one.files.row_count == 2
+    assert catalog.schema["vmag"].unit == "mag"
+    assert [attribute.nullable for attribute in catalog.schema.attributes] == [False, False, True]
+    assert catalog.extent.labels == (catalog.digest,)
+    assert catalog.files.row_count == 2
 
 
 def test_where_the_files_lie_is_not_identity(stars: Path, tmp_path: Path):
-    one = Base.of(Files.at(stars), key="hip", population="star")
+    item = Base.of(Files.at(stars), key="hip", population="star")
     stars.rename(tmp_path / "moved.parquet")
-    moved = one.moved(tmp_path / "moved.parquet")
-    assert moved == one
-    assert moved.files.location != one.files.location
-    assert Base.of(Files.at(tmp_path / "moved.parquet"), key="hip", population="star") == one
+    moved = item.moved(tmp_path / "moved.parquet")
+    assert moved == item
+    assert moved.files.location != item.files.location
+    assert Base.of(Files.at(tmp_path / "moved.parquet"), key="hip", population="star") == item
     (tmp_path / "other.parquet").write_bytes((tmp_path / "moved.parquet").read_bytes())
-    assert Base.of(Files.at(tmp_path / "other.parquet"), key="hip", population="star") == one
+    assert Base.of(Files.at(tmp_path / "other.parquet"), key="hip", population="star") == item
 
 
 def test_changed_files_are_another_base_with_other_attributes(stars: Path):
-    one = Base.of(Files.at(stars), key="hip", population="star")
+    catalog = Base.of(Files.at(stars), key="hip", population="star")
     parquet.write_table(pa.table({"hip": [1, 2, 3], "vmag": [1.0, 2.0, 3.0]}), stars)
     with pytest.raises(FilesChangedError):
-        one.files.check()
+        catalog.files.check()
     new = Base.of(Files.at(stars), key="hip", population=Population("star", (parse_type("bigint"),)))
-    assert new != one
-    assert new.schema["vmag"].identity != one.schema["vmag"].identity
+    assert new != catalog
+    assert new.schema["vmag"].identity != catalog.schema["vmag"].identity
 
 
 def test_key_population_options_and_schema_are_identity(tmp_path: Path):
@@ -75,17 +75,17 @@ def test_key_population_options_and_schema_are_identity(tmp_path: Path):
 
 
 def test_a_base_is_restored_with_all_that_was_known_of_its_files(stars: Path):
-    one = Base.of(Files.at(stars), key="hip", population="star")
-    again = restore("Base", one.parameters(), one.notes(), ())
-    assert (again, again.schema, again.files) == (one, one.schema, one.files)
+    catalog = Base.of(Files.at(stars), key="hip", population="star")
+    again = restore("Base", catalog.parameters(), catalog.notes(), ())
+    assert (again, again.schema, again.files) == (catalog, catalog.schema, catalog.files)
     again.files.check()
 
 
 def test_a_narrower_key_is_read_in_the_type_of_the_population(stars: Path):
     wide = Population("star", (parse_type("bigint"),))
-    one = Base.of(Files.at(stars), key="hip", population=wide)
-    assert one.schema["hip"].type == parse_type("bigint")
-    assert one.population == base().population
+    catalog = Base.of(Files.at(stars), key="hip", population=wide)
+    assert catalog.schema["hip"].type == parse_type("bigint")
+    assert catalog.population == base().population
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_population_needs_a_name(stars: Path):
 
 
 def test_the_key_is_never_null_so_its_criteria_split_all_sources():
-    one = base()
-    low, high = SelectSources.of(one, "hip < 5"), SelectSources.of(one, "hip >= 5")
-    assert high.extent == one.extent - low.extent
-    assert SelectSources.of(one, "hip IS NOT NULL").extent == one.extent
+    catalog = base()
+    low, high = SelectSources.of(catalog, "hip < 5"), SelectSources.of(catalog, "hip >= 5")
+    assert high.extent == catalog.extent - low.extent
+    assert SelectSources.of(catalog, "hip IS NOT NULL").extent == catalog.extent

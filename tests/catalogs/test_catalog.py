@@ -79,22 +79,22 @@ ONE_OF_EACH: dict[type[Catalog], tuple[Catalog, str, int]] = {
 
 def test_there_is_one_of_each_class():
     assert set(ONE_OF_EACH) == set(CLASSES.values())
-    assert all(kind == one.__name__ == one.kind for kind, one in CLASSES.items())
+    assert all(kind == class_.__name__ == class_.kind for kind, class_ in CLASSES.items())
 
 
 @pytest.mark.parametrize("kind", ONE_OF_EACH)
 def test_digests_are_pinned(kind: type[Catalog]):
     """Whoever defines the same, wherever and whenever, defines this."""
-    one, digest, _ = ONE_OF_EACH[kind]
-    assert one.digest == digest
+    first, digest, _ = ONE_OF_EACH[kind]
+    assert first.digest == digest
 
 
 @pytest.mark.parametrize("kind", ONE_OF_EACH)
 def test_the_local_relationship_has_as_many_hypercubes_as_in_the_paper(kind: type[Catalog]):
     """Equality 4, subset 8, intersection, union and difference 16; of a base, and of pairs, nothing is known."""
-    one, _, hypercubes = ONE_OF_EACH[kind]
-    assert len(one.relationship()) == hypercubes
-    assert one.relationship().labels == (one.digest, *(dependency.digest for dependency in one.dependencies))
+    first, _, hypercubes = ONE_OF_EACH[kind]
+    assert len(first.relationship()) == hypercubes
+    assert first.relationship().labels == (first.digest, *(dependency.digest for dependency in first.dependencies))
 
 
 def test_of_a_base_nothing_is_said():
@@ -131,9 +131,9 @@ def test_the_same_definition_however_written_is_one_catalog():
 
 def test_the_order_of_columns_is_identity_and_the_extent_is_not():
     """Two catalogs, of the same sources."""
-    one, other = CombineAttributes.of(BRIGHT, NEAR), CombineAttributes.of(NEAR, BRIGHT)
-    assert one != other
-    assert one.extent == other.extent
+    first, other = CombineAttributes.of(BRIGHT, NEAR), CombineAttributes.of(NEAR, BRIGHT)
+    assert first != other
+    assert first.extent == other.extent
     assert KeepAttributes.of(A, ["hip", "vmag", "plx"]) != KeepAttributes.of(A, ["hip", "plx", "vmag"])
 
 
@@ -146,8 +146,8 @@ def test_selections_in_any_order_with_anything_in_between_have_one_extent():
     dropped = KeepAttributes.of(SelectSources.of(derived(BRIGHT, d="1 / plx"), "100 < plx"), ["d"])
     restricted = RestrictSources(RestrictSources(A, BRIGHT), RestrictSources(NEAR, A))
     alike = [straight, turned, at_once, renamed, dropped, restricted, CombineAttributes.of(NEAR, A, BRIGHT)]
-    assert len({one.extent.digest for one in alike}) == 1
-    assert len({one.digest for one in alike}) == len(alike)
+    assert len({catalog.extent.digest for catalog in alike}) == 1
+    assert len({catalog.digest for catalog in alike}) == len(alike)
 
 
 def test_sampling_commutes_with_selecting_and_nests():
@@ -169,19 +169,19 @@ def test_catalogs_of_different_populations_have_nothing_in_common(define, other:
 
 @pytest.mark.parametrize("kind", ONE_OF_EACH)
 def test_a_definition_can_be_made_again_on_a_newer_version_of_its_dependencies(kind: type[Catalog]):
-    one, _, _ = ONE_OF_EACH[kind]
+    first, _, _ = ONE_OF_EACH[kind]
     new = base("hipparcos, new reduction")
 
     def rebuilt(catalog: Catalog) -> Catalog:
         return catalog.on([rebuilt(dependency) for dependency in catalog.dependencies]) if catalog.dependencies else new
 
-    made = rebuilt(one)
-    assert made.kind == one.kind
-    assert made != one
-    assert made.schema.names == one.schema.names
-    assert made.notes().get("text") == one.notes().get("text") or kind is Base
-    assert A.digest not in made.extent.labels
-    assert rebuilt(made) == made
+    result = rebuilt(first)
+    assert result.kind == first.kind
+    assert result != first
+    assert result.schema.names == first.schema.names
+    assert result.notes().get("text") == first.notes().get("text") or kind is Base
+    assert A.digest not in result.extent.labels
+    assert rebuilt(result) == result
 
 
 # --- what a class says of itself ---
@@ -225,8 +225,8 @@ def test_every_attribute_comes_from_a_dependency(kind: type[Catalog]):
     names = {dependency.digest: dependency.schema.names for dependency in catalog.dependencies}
     origins = catalog.trace_attributes()
     assert tuple(origins) == catalog.schema.names
-    for found in (*origins.values(), catalog.trace_selection()):
-        assert all(origin.attribute in names[origin.catalog] for origin in found)
+    for result in (*origins.values(), catalog.trace_selection()):
+        assert all(origin.attribute in names[origin.catalog] for origin in result)
     assert all(origins.values()) or kind is Base
     assert set(catalog.row_parents) <= set(catalog.dependencies)
 

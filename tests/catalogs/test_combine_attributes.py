@@ -17,8 +17,8 @@ def test_attributes_of_one_identity_merge_and_others_follow_in_the_order_of_the_
 
 
 def test_the_same_expression_derived_twice_is_one_attribute():
-    one, other = derived(A, d="1000 / plx"), derived(SelectSources.of(A, "vmag < 6"), d="1000/PLX")
-    assert CombineAttributes.of(one, other).schema.names == ("hip", "vmag", "plx", "d")
+    first, other = derived(A, d="1000 / plx"), derived(SelectSources.of(A, "vmag < 6"), d="1000/PLX")
+    assert CombineAttributes.of(first, other).schema.names == ("hip", "vmag", "plx", "d")
 
 
 def test_other_attributes_of_the_same_name_are_an_error_that_says_how_to_rename():
@@ -32,7 +32,7 @@ def test_other_attributes_of_the_same_name_are_an_error_that_says_how_to_rename(
 def test_a_key_under_two_names_stays_one_key():
     both = CombineAttributes.of(A, RenameAttributes.of(KeepAttributes.of(B, []), {"hip": "id"}))
     assert both.schema.names == ("hip", "vmag", "plx", "id")
-    assert [one.name for one in both.schema.key] == ["hip"]
+    assert [attribute.name for attribute in both.schema.key] == ["hip"]
 
 
 @pytest.mark.parametrize("members", [(), (A,)])

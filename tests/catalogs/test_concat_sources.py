@@ -77,7 +77,7 @@ def test_every_name_of_the_key_is_matched_by_identity():
 
 def test_an_attribute_is_nullable_if_it_is_in_one_member():
     twice = derived(KeepAttributes.of(NORTH, []), x="CAST(hip AS double)"), derived(SOUTH, x="plx * 1.0D")
-    assert [one.schema["x"].nullable for one in twice] == [False, True]
+    assert [catalog.schema["x"].nullable for catalog in twice] == [False, True]
     assert ConcatSources.of(*twice, overlap="first").schema["x"].nullable
 
 
@@ -91,11 +91,11 @@ def test_pieces_have_one_type_and_one_unit():
 
 
 def test_a_unit_may_be_written_in_several_ways():
-    one, other = (base(unit, units={"vmag": unit}) for unit in ("km/s", "km.s-1"))
-    assert ConcatSources.of(one, other, overlap="first").schema["vmag"].unit == "km/s"
+    first, other = (base(unit, units={"vmag": unit}) for unit in ("km/s", "km.s-1"))
+    assert ConcatSources.of(first, other, overlap="first").schema["vmag"].unit == "km/s"
     strange = base("strange", units={"vmag": "furlong"})
     with pytest.raises(AttributeConflictError, match="in km/s in one member and in furlong in another"):
-        ConcatSources.of(one, strange, overlap="first")
+        ConcatSources.of(first, strange, overlap="first")
     assert ConcatSources.of(strange, base("again", units={"vmag": "furlong"}), overlap="first").schema["vmag"].unit
 
 
@@ -116,8 +116,8 @@ def test_pieces_of_pieces_as_deep_as_a_survey_is_long_need_no_recursion():
             sky = ConcatSources((sky, NORTH), "first")
         return sky
 
-    one, other = survey(), survey()
-    assert one == other
-    assert one.schema == other.schema
-    assert hash(one.schema) == hash(other.schema)
-    assert one.extent == NORTH.extent | SOUTH.extent
+    first, other = survey(), survey()
+    assert first == other
+    assert first.schema == other.schema
+    assert hash(first.schema) == hash(other.schema)
+    assert first.extent == NORTH.extent | SOUTH.extent

@@ -37,11 +37,15 @@ PAIRS = CrossMatch.of(STARS, GALAXIES, 2)
 
 def test_one_row_is_a_pair():
     assert str(PAIRS.population) == "star & galaxy (bigint, string)"
-    assert [(one.name, one.identity) for one in PAIRS.schema.key] == [
+    assert [(attribute.name, attribute.identity) for attribute in PAIRS.schema.key] == [
         ("hip", "key:star & galaxy:0"),
         ("ngc", "key:star & galaxy:1"),
     ]
-    assert [str(one) for one in CrossMatch.of(PAIRS, STARS, 2).population.key] == ["bigint", "string", "bigint"]
+    assert [str(attribute) for attribute in CrossMatch.of(PAIRS, STARS, 2).population.key] == [
+        "bigint",
+        "string",
+        "bigint",
+    ]
     assert CrossMatch.of(PAIRS, STARS, 2).population.name == "(star & galaxy) & star"
 
 
@@ -49,7 +53,7 @@ def test_a_pair_has_the_attributes_of_both_and_the_separation():
     assert PAIRS.schema.names == ("hip", "ra", "dec", "vmag", "ngc", "RAJ2000", "DEJ2000", "vmag_2", "separation")
     assert [str(PAIRS.schema[name].type) for name in ("vmag", "vmag_2", "separation")] == ["double", "float", "double"]
     assert (PAIRS.separation.unit, PAIRS.separation.nullable) == ("arcsec", False)
-    assert [(one.name, own.name) for one, own in PAIRS.attributes_of("right")] == [
+    assert [(item.name, own.name) for item, own in PAIRS.attributes_of("right")] == [
         *(("ngc", "ngc"), ("RAJ2000", "RAJ2000"), ("DEJ2000", "DEJ2000"), ("vmag_2", "vmag"))
     ]
 
@@ -76,12 +80,15 @@ def test_names_that_are_taken_get_the_suffix_until_they_are_free():
 def test_the_main_position_of_a_pair_is_that_of_its_left_source():
     """So that pairs can be matched again."""
     again = CrossMatch.of(PAIRS, STARS, 5)
-    assert [one for one, _ in again.coordinates[:2]] == [PAIRS.schema["ra"].identity, PAIRS.schema["dec"].identity]
+    assert [coordinate for coordinate, _ in again.coordinates[:2]] == [
+        PAIRS.schema["ra"].identity,
+        PAIRS.schema["dec"].identity,
+    ]
 
 
 def test_however_it_is_said_it_is_one_catalog():
     alike = ["2 arcsec", 2.0, "2", 2 * units.arcsec]
-    assert {CrossMatch.of(STARS, GALAXIES, one) for one in alike} == {PAIRS}
+    assert {CrossMatch.of(STARS, GALAXIES, item) for item in alike} == {PAIRS}
     places = (("RA", "DEC"), None), [["ra", "dec"], ["raj2000", "dej2000"]], (None, None)
     assert {CrossMatch.of(STARS, GALAXIES, 2, on=place) for place in places} == {PAIRS}
     assert CrossMatch.of(STARS, STARS, 2, on=("ra", "dec")) == CrossMatch.of(STARS, STARS, 2)
@@ -92,9 +99,9 @@ def test_the_unit_of_a_position_counts():
     """What is for people is not identity elsewhere; here it decides which pairs there are."""
     radians = base("hipparcos", SKY, units={"ra": "rad", "dec": "rad"})
     assert radians.digest == STARS.digest
-    made = CrossMatch.of(radians, GALAXIES, 2)
-    assert [unit for _, unit in made.coordinates] == ["rad", "rad", "deg", "deg"]
-    assert made.extent != PAIRS.extent
+    catalog = CrossMatch.of(radians, GALAXIES, 2)
+    assert [unit for _, unit in catalog.coordinates] == ["rad", "rad", "deg", "deg"]
+    assert catalog.extent != PAIRS.extent
     with pytest.raises(DefinitionError, match="'mag' is not a known unit of angles"):
         CrossMatch.of(base("hipparcos", SKY, units={"ra": "mag"}), GALAXIES, 2)
 
@@ -106,7 +113,7 @@ def test_a_radius_is_an_angle(radius):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "output"),
     [
         ({"matches": "nearest"}, "best or all"),
         ({"on": "ra"}, "on="),
@@ -117,10 +124,10 @@ def test_a_radius_is_an_angle(radius):
         ({"suffix": "\n"}, "cannot name"),
     ],
 )
-def test_what_cannot_be_matched_is_told(arguments, told):
+def test_what_cannot_be_matched_is_told(arguments, output):
     with pytest.raises(ProvennError) as failed:
         CrossMatch.of(STARS, GALAXIES, 2, **arguments)
-    assert told in f"{failed.value} {failed.value.hint}"
+    assert output in f"{failed.value} {failed.value.hint}"
 
 
 def test_where_no_position_is_known_it_is_asked_for():
@@ -151,15 +158,15 @@ def test_the_matched_sources_of_parts_of_a_match():
         ExcludeSources(PAIRS, near),
         RestrictSources(near, CrossMatch.of(STARS, GALAXIES, 5, matches="all")),
     ]
-    for one in parts:
-        left, right = MatchedSources.of(one, "left"), MatchedSources.of(one, "right")
+    for part in parts:
+        left, right = MatchedSources.of(part, "left"), MatchedSources.of(part, "right")
         assert (left.parent, right.parent) == (STARS, GALAXIES)
         assert (left.schema, right.schema) == (STARS.schema, GALAXIES.schema)
-        assert [each.name for each in one.schema.key[right.key]] == ["ngc"]
+        assert [element.name for element in part.schema.key[right.key]] == ["ngc"]
     assert MatchedSources.of(KeepAttributes.of(PAIRS, []), "left").extent == MatchedSources.of(PAIRS, "left").extent
-    for one in (STARS, MatchedSources.of(PAIRS, "left"), ConcatSources.of(near, PAIRS)):
+    for item in (STARS, MatchedSources.of(PAIRS, "left"), ConcatSources.of(near, PAIRS)):
         with pytest.raises(DefinitionError, match="expected pairs of a cross-match"):
-            MatchedSources.of(one, "left")
+            MatchedSources.of(item, "left")
     with pytest.raises(DefinitionError, match="middle"):
         MatchedSources.of(PAIRS, "middle")
 
@@ -196,7 +203,7 @@ def test_what_is_stored_is_checked_when_it_is_read():
 
 
 def test_sets_of_matches_in_words():
-    near, paired = (MatchedSources.of(one, "left") for one in (PAIRS, SelectSources.of(PAIRS, "separation < 1")))
+    near, paired = (MatchedSources.of(item, "left") for item in (PAIRS, SelectSources.of(PAIRS, "separation < 1")))
     other = GALAXIES.extent.digest
     assert describe_match(near.atoms()[0].label) == ("within 2 arcsec of", other)
     assert describe_match(paired.atoms()[0].label) == ("on the left of such a pair within 2 arcsec of", other)

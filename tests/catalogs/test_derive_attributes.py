@@ -21,11 +21,11 @@ def test_an_expression_gives_an_attribute_of_its_type():
 
 
 def test_the_identity_is_the_canonical_expression_wherever_it_is_derived():
-    one = derived(A, d="1000 / plx").schema["d"]
+    attribute = derived(A, d="1000 / plx").schema["d"]
     renamed = RenameAttributes.of(BRIGHT, {"plx": "parallax"})
-    assert derived(renamed, distance="1000/Parallax").schema["distance"].identity == one.identity
-    assert derived(A, d="1001 / plx").schema["d"].identity != one.identity
-    assert derived(base("other"), d="1000 / plx").schema["d"].identity != one.identity
+    assert derived(renamed, distance="1000/Parallax").schema["distance"].identity == attribute.identity
+    assert derived(A, d="1001 / plx").schema["d"].identity != attribute.identity
+    assert derived(base("other"), d="1000 / plx").schema["d"].identity != attribute.identity
 
 
 def test_a_bare_column_keeps_all_but_its_name():
@@ -44,8 +44,8 @@ def test_the_same_attribute_again_changes_nothing_and_another_one_is_refused():
 
 def test_expressions_can_be_written_for_spark():
     near = derived(A, d="1000 / plx")
-    (one,) = near.calculation.parse_expressions(A.schema).values()
-    assert render(one, {f"{A.digest}:plx": "p"}) == "try_divide(1000.0D, `p`)"
+    (first,) = near.calculation.parse_expressions(A.schema).values()
+    assert render(first, {f"{A.digest}:plx": "p"}) == "try_divide(1000.0D, `p`)"
     assert near.notes() == {"texts": {"d": "1000 / plx"}}
 
 
@@ -68,15 +68,15 @@ def test_no_expressions_and_no_text_are_refused():
 
 
 def mean(**changes) -> PythonCalculator:
-    given = {"inputs": ["vmag", "PLX"], "outputs": {"z": "double", "flag": "int"}, **changes}
-    return PythonCalculator.of(example.photo_z, **given)
+    values = {"inputs": ["vmag", "PLX"], "outputs": {"z": "double", "flag": "int"}, **changes}
+    return PythonCalculator.of(example.photo_z, **values)
 
 
 def test_a_python_calculator_gives_its_outputs_to_whoever_has_its_inputs():
-    made = DeriveAttributes.of(A, mean())
-    assert made.schema.names == ("hip", "vmag", "plx", "z", "flag")
-    assert (str(made.schema["flag"].type), made.schema["flag"].nullable) == ("int", True)
-    assert made.schema["z"].identity != made.schema["flag"].identity
+    catalog = DeriveAttributes.of(A, mean())
+    assert catalog.schema.names == ("hip", "vmag", "plx", "z", "flag")
+    assert (str(catalog.schema["flag"].type), catalog.schema["flag"].nullable) == ("int", True)
+    assert catalog.schema["z"].identity != catalog.schema["flag"].identity
     with pytest.raises(AttributeNotFoundError, match="no attribute 'gmag'"):
         DeriveAttributes.of(A, mean(inputs=["gmag"]))
 
@@ -101,7 +101,7 @@ def _z(catalog, calculator: PythonCalculator) -> str:
 
 
 def test_a_python_derivation_is_stored_without_its_code():
-    made = DeriveAttributes.of(A, mean(parameters={"template": "SWIRE"}))
-    again = DeriveAttributes.restored(made.parameters(), made.notes(), [A])
-    assert (again, again.schema, again.calculation) == (made, made.schema, made.calculation)
-    assert again.on([BRIGHT]).calculation == made.calculation
+    catalog = DeriveAttributes.of(A, mean(parameters={"template": "SWIRE"}))
+    again = DeriveAttributes.restored(catalog.parameters(), catalog.notes(), [A])
+    assert (again, again.schema, again.calculation) == (catalog, catalog.schema, catalog.calculation)
+    assert again.on([BRIGHT]).calculation == catalog.calculation

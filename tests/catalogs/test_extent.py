@@ -59,9 +59,9 @@ def test_operators_obey_the_laws_that_need_no_second_look(one: Extent, other: Ex
 
 @given(st.lists(st.sampled_from([A, B, C, D, ~A, ~C]), min_size=1), extents())
 def test_an_intersection_of_leaves_absorbs_what_is_around_and_inside_it(leaves: list[Extent], other: Extent):
-    one = intersection(leaves)
-    assert one & (one | other) == one | (one & other) == one
-    assert mask(one - (one & other)) == mask(one - other)
+    item = intersection(leaves)
+    assert item & (item | other) == item | (item & other) == item
+    assert mask(item - (item & other)) == mask(item - other)
 
 
 LITERALS = [A, B, C, D, ~A, ~B, ~C, ~D]
@@ -73,8 +73,8 @@ LITERALS = [A, B, C, D, ~A, ~B, ~C, ~D]
     st.sampled_from([intersection, union]),
 )
 def test_a_difference_needs_no_second_look_if_what_is_taken_away_is_flat(leaves, literals, join):
-    one, other = intersection(leaves), join(literals)
-    assert one - (one & other) == one - other
+    first, other = intersection(leaves), join(literals)
+    assert first - (first & other) == first - other
 
 
 def test_a_difference_of_what_is_nested_is_the_same_set_but_not_by_construction():
@@ -93,11 +93,11 @@ def test_neither_order_nor_nesting_of_intersections_matters(parts: list[Extent],
     random.shuffle(parts)
     cut = random.randint(0, len(parts))
     assert intersection([intersection(parts[:cut]), intersection(parts[cut:])]) == whole
-    assert ~union(~one for one in parts) == whole
+    assert ~union(~part for part in parts) == whole
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("item", "other"),
     [
         (A - (A & B), A - B),
         (A & (~A | B), A & B),
@@ -109,13 +109,13 @@ def test_neither_order_nor_nesting_of_intersections_matters(parts: list[Extent],
         ((A - B) & (B | C) & ~C, nothing),
     ],
 )
-def test_what_is_one_look_away_is_seen(one: Extent, other: Extent):
-    assert one == other
+def test_what_is_one_look_away_is_seen(item: Extent, other: Extent):
+    assert item == other
 
 
 def test_sets_that_differ_in_one_leaf_have_different_digests():
     different = [A, B, ~A, A & B, A | B, A - B, B - A, A ^ B, everything, nothing, (A & B) | C, A & (B | C)]
-    assert len({one.digest for one in different}) == len(different)
+    assert len({catalog.digest for catalog in different}) == len(different)
 
 
 def test_labels_are_those_of_the_leaves_that_remain():
@@ -127,7 +127,7 @@ def test_labels_are_those_of_the_leaves_that_remain():
 
 def test_digests_are_pinned():
     """They are stored: another process, another version must find the same."""
-    assert [one.digest[:16] for one in (everything, nothing, A, ~A, A & B, A | B, (A - B) ^ C)] == [
+    assert [catalog.digest[:16] for catalog in (everything, nothing, A, ~A, A & B, A | B, (A - B) ^ C)] == [
         "96d84f45ec1d87df",
         "1aea49c8cf659b51",
         "dc30949270691db2",
@@ -138,13 +138,13 @@ def test_digests_are_pinned():
     ]
 
 
-@pytest.mark.parametrize("combine", [lambda one, two: ~(one & two), lambda one, two: one ^ two])
+@pytest.mark.parametrize("combine", [lambda element, two: ~(element & two), lambda member, two: member ^ two])
 def test_deep_expressions_need_no_recursion(combine):
-    one = A
+    item = A
     for step in range(5000):
-        one = combine(one, leaf(f"x{step % 20}") | B)
-    assert one.evaluate(lambda label: int(label == "A"), 1) in (0, 1)
-    assert "A" in one.labels
+        item = combine(item, leaf(f"x{step % 20}") | B)
+    assert item.evaluate(lambda label: int(label == "A"), 1) in (0, 1)
+    assert "A" in item.labels
 
 
 def test_all_orders_of_four_sets_are_one_extent():

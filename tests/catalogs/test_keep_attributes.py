@@ -25,7 +25,7 @@ def test_every_part_of_a_key_is_kept():
 def test_the_key_by_another_name_is_the_key():
     other = KeepAttributes.of(derived(A, id="hip"), ["id"])
     assert other.schema.names == ("id",)
-    assert [one.name for one in other.schema.key] == ["id"]
+    assert [attribute.name for attribute in other.schema.key] == ["id"]
 
 
 def test_unknown_and_repeated_names_are_refused():

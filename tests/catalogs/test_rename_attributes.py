@@ -17,9 +17,9 @@ def test_an_attribute_keeps_its_place_and_all_but_its_name():
 
 
 def test_names_can_be_exchanged_and_the_key_renamed():
-    one = RenameAttributes.of(A, {"vmag": "plx", "plx": "vmag", "hip": "id"})
-    assert one.schema["plx"].identity == A.schema["vmag"].identity
-    assert [each.name for each in one.schema.key] == ["id"]
+    catalog = RenameAttributes.of(A, {"vmag": "plx", "plx": "vmag", "hip": "id"})
+    assert catalog.schema["plx"].identity == A.schema["vmag"].identity
+    assert [attribute.name for attribute in catalog.schema.key] == ["id"]
     assert RenameAttributes.of(A, {"vmag": "VMAG"}).schema.names == ("hip", "VMAG", "plx")
 
 

@@ -61,8 +61,8 @@ def test_an_extent_holds_the_sources_that_the_rows_of_the_table_have(tables: lis
         for label, atom in all_atoms(table.catalog for table in tables).items()
     }
     sets |= {table.catalog.digest: frozenset(table.rows) for table in tables if table.catalog.kind == "Base"}
-    for one in tables:
-        assert one.catalog.extent.evaluate(sets.__getitem__, universe) == set(one.rows), one.catalog
+    for entry in tables:
+        assert entry.catalog.extent.evaluate(sets.__getitem__, universe) == set(entry.rows), entry.catalog
 
 
 @given(st.one_of(lineages(most=6, operations=SET_OPERATIONS), concatenations()))
@@ -83,11 +83,11 @@ def test_the_facts_entail_exactly_what_all_possible_extents_have_in_common(table
         possible &= ~part | whole
     sets = {catalog.digest: catalog.extent.evaluate(masks.__getitem__, everything) & possible for catalog in catalogs}
     knowledge = Knowledge([*all_facts(catalogs), *order], open_universe=False)
-    for one, regions_of_one in sets.items():
-        assert knowledge.entails(empty(one)) == (regions_of_one == 0)
-    for one, other in permutations(sets, 2):
-        assert knowledge.entails(subset(one, other)) == (sets[one] & ~sets[other] == 0)
-        assert knowledge.entails(disjoint(one, other)) == (sets[one] & sets[other] == 0)
+    for item, regions_of_one in sets.items():
+        assert knowledge.entails(empty(item)) == (regions_of_one == 0)
+    for element, other in permutations(sets, 2):
+        assert knowledge.entails(subset(element, other)) == (sets[element] & ~sets[other] == 0)
+        assert knowledge.entails(disjoint(element, other)) == (sets[element] & sets[other] == 0)
 
 
 @given(lineages(most=5))
@@ -140,19 +140,19 @@ def stored(content: object) -> object:
 def test_what_is_stored_gives_the_same_catalog_again(tables: list[Table]):
     """Digest, schema, extent, facts and atoms, through JSON, for every class; made again also from its own wording."""
     again: dict[str, Catalog] = {}
-    for one in cone(*(table.catalog for table in tables)):
-        dependencies = [again[dependency.digest] for dependency in one.dependencies]
-        parameters, notes = stored(one.parameters()), stored(one.notes())
-        made = restore(one.kind, parameters, notes, dependencies)
-        again[one.digest] = made
-        assert made == one
-        assert type(made) is type(one)
-        assert (made.schema, made.extent, made.population) == (one.schema, one.extent, one.population)
-        assert (made.parameters(), made.notes()) == (parameters, notes)
+    for parsed in cone(*(table.catalog for table in tables)):
+        dependencies = [again[dependency.digest] for dependency in parsed.dependencies]
+        parameters, notes = stored(parsed.parameters()), stored(parsed.notes())
+        catalog = restore(parsed.kind, parameters, notes, dependencies)
+        again[parsed.digest] = catalog
+        assert catalog == parsed
+        assert type(catalog) is type(parsed)
+        assert (catalog.schema, catalog.extent, catalog.population) == (parsed.schema, parsed.extent, parsed.population)
+        assert (catalog.parameters(), catalog.notes()) == (parameters, notes)
         digests = [dependency.digest for dependency in dependencies]
-        assert definition_digest(one.kind, parameters, digests) == one.digest
-        assert facts_of(one.kind, one.digest, digests, parameters) == (one.facts(), one.atoms())
-        assert one.on(dependencies) == one
+        assert definition_digest(parsed.kind, parameters, digests) == parsed.digest
+        assert facts_of(parsed.kind, parsed.digest, digests, parameters) == (parsed.facts(), parsed.atoms())
+        assert parsed.on(dependencies) == parsed
 
 
 def test_a_cone_names_each_catalog_once_after_its_dependencies():
@@ -167,29 +167,29 @@ def test_chains_of_five_thousand_catalogs_need_no_recursion():
     """Made, restored, asked for their facts and their extent, compared, hashed, thrown away."""
     start = base()
     bright, twice = SelectSources.of(start, "vmag < 6"), derived(start, twice="2 * vmag")
-    one: Catalog = start
+    catalog: Catalog = start
     for step in range(5000):
         match step % 5:
             case 0:
-                one = SampleSources.of(one, 0.5, seed=step % 50)
+                catalog = SampleSources.of(catalog, 0.5, seed=step % 50)
             case 1:
-                one = CLASSES["ConcatSources"].restored({"overlap": None}, {}, (one, bright))
+                catalog = CLASSES["ConcatSources"].restored({"overlap": None}, {}, (catalog, bright))
             case 2:
-                one = KeepAttributes.of(one, ["vmag", "plx"])
+                catalog = KeepAttributes.of(catalog, ["vmag", "plx"])
             case 3:
-                one = CLASSES["CombineAttributes"].restored({}, {}, (one, twice))
+                catalog = CLASSES["CombineAttributes"].restored({}, {}, (catalog, twice))
             case _:
-                one = ExcludeSources(one, SampleSources.of(start, 0.1, seed=step % 50))
-    chain = cone(one)
+                catalog = ExcludeSources(catalog, SampleSources.of(start, 0.1, seed=step % 50))
+    chain = cone(catalog)
     assert len(chain) > 5000
-    assert one.extent.evaluate(lambda _: 1, 1) in (0, 1)
+    assert catalog.extent.evaluate(lambda _: 1, 1) in (0, 1)
     restored: dict[str, Catalog] = {}
-    for each in chain:
-        dependencies = [restored[dependency.digest] for dependency in each.dependencies]
-        restored[each.digest] = restore(each.kind, each.parameters(), each.notes(), dependencies)
-    assert hash(restored[one.digest]) == hash(one)
-    assert restored[one.digest].extent == one.extent
-    assert Knowledge(all_facts(chain), open_universe=False).entails(subset(one.digest, start.digest))
+    for element in chain:
+        dependencies = [restored[dependency.digest] for dependency in element.dependencies]
+        restored[element.digest] = restore(element.kind, element.parameters(), element.notes(), dependencies)
+    assert hash(restored[catalog.digest]) == hash(catalog)
+    assert restored[catalog.digest].extent == catalog.extent
+    assert Knowledge(all_facts(chain), open_universe=False).entails(subset(catalog.digest, start.digest))
 
 
 def test_a_class_that_is_not_known_is_named():
@@ -203,6 +203,6 @@ def test_a_class_that_is_not_known_is_named():
 
 @pytest.mark.parametrize("kind", sorted(CLASSES))
 def test_parameters_that_are_not_those_of_the_class_are_refused(kind: str):
-    one = base()
+    item = base()
     with pytest.raises(DefinitionError, match=f"a {kind} cannot have these"):
-        restore(kind, {"names": 5, "atoms": [1]}, {}, (one, one, one, "x"))
+        restore(kind, {"names": 5, "atoms": [1]}, {}, (item, item, item, "x"))

@@ -33,15 +33,15 @@ def test_samples_with_one_seed_are_nested():
 def test_the_sample_of_a_population_is_the_same_in_every_catalog_of_it():
     """The same sources of two bases, but not those of another population."""
     other = base("tycho")
-    one, two = SampleSources.of(A, 0.1), SampleSources.of(other, 0.1)
-    both = known_of(one, two)
-    assert both.entails(f'"{one.digest}" & "{other.digest}" == "{two.digest}" & "{A.digest}"')
-    assert SampleSources.of(base("m", population="galaxy"), 0.1).atoms() != one.atoms()
+    first, two = SampleSources.of(A, 0.1), SampleSources.of(other, 0.1)
+    both = known_of(first, two)
+    assert both.entails(f'"{first.digest}" & "{other.digest}" == "{two.digest}" & "{A.digest}"')
+    assert SampleSources.of(base("m", population="galaxy"), 0.1).atoms() != first.atoms()
 
 
 def test_selecting_and_sampling_commute():
-    one = SampleSources.of(SelectSources.of(A, "vmag < 6"), 0.1)
-    assert one.extent == SelectSources.of(SampleSources.of(A, 0.1), "vmag < 6").extent
+    catalog = SampleSources.of(SelectSources.of(A, "vmag < 6"), 0.1)
+    assert catalog.extent == SelectSources.of(SampleSources.of(A, 0.1), "vmag < 6").extent
 
 
 def test_a_sample_of_all_is_all():

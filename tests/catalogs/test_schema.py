@@ -47,8 +47,8 @@ def test_a_schema_is_a_mapping_in_the_order_of_the_columns():
 def test_the_key_is_found_by_identity_in_the_order_of_the_population():
     columns = {"n": "int", "night": "date", "mag": "double"}
     schema = base("visits", columns, key=("night", "n"), population="visit").schema
-    assert [one.name for one in schema.key] == ["night", "n"]
-    assert [one.identity for one in schema.key] == ["key:visit:0", "key:visit:1"]
+    assert [item.name for item in schema.key] == ["night", "n"]
+    assert [item.identity for item in schema.key] == ["key:visit:0", "key:visit:1"]
     assert schema.names == ("n", "night", "mag")
 
 

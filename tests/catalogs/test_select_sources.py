@@ -40,11 +40,16 @@ def test_the_criterion_can_be_written_for_spark_under_any_names():
 
 
 def test_a_restored_selection_reads_no_sql_until_it_must(monkeypatch: pytest.MonkeyPatch):
-    one = SelectSources.of(A, "vmag < 6")
+    catalog = SelectSources.of(A, "vmag < 6")
     monkeypatch.setattr("provenn.catalogs.select_sources.parse_criterion", None)
     monkeypatch.setattr("provenn.catalogs.selection.parse_criterion", None)
-    again = SelectSources.restored(one.parameters(), one.notes(), [A])
-    assert (again, again.extent, again.facts(), again.atoms()) == (one, one.extent, one.facts(), one.atoms())
+    again = SelectSources.restored(catalog.parameters(), catalog.notes(), [A])
+    assert (again, again.extent, again.facts(), again.atoms()) == (
+        catalog,
+        catalog.extent,
+        catalog.facts(),
+        catalog.atoms(),
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,14 @@ def test_what_is_no_criterion_is_refused(text: str, problem: str):
 def test_an_attribute_that_is_dropped_later_still_decides():
     bright = KeepAttributes.of(SelectSources.of(A, "vmag < 6"), ["plx"])
     fainter = KeepAttributes.of(SelectSources.of(A, "vmag < 8"), ["plx"])
-    known = Knowledge([fact for one in (bright, fainter) for each in (*one.dependencies, one) for fact in each.facts()])
+    known = Knowledge(
+        [
+            fact
+            for catalog in (bright, fainter)
+            for dependency in (*catalog.dependencies, catalog)
+            for fact in dependency.facts()
+        ]
+    )
     known.add(*order_facts([*bright.parent.atoms(), *fainter.parent.atoms()]))
     assert known.entails(subset(bright.digest, fainter.digest))
     with pytest.raises(CriterionError, match="no attribute 'vmag'"):
@@ -86,7 +98,7 @@ def known_of(*catalogs, facts=()) -> Knowledge:
 
 def test_a_criterion_on_an_attribute_in_pieces_is_the_first_members_in_it_and_the_second_members_outside():
     bright = SelectSources.of(SKY, "vmag < 6")
-    north, south = (f"`{one.digest}:vmag` < 6.0D" for one in (NORTH, SOUTH))
+    north, south = (f"`{catalog.digest}:vmag` < 6.0D" for catalog in (NORTH, SOUTH))
     expected = f'"{NORTH.digest}" & "{north}" | ("{SOUTH.digest}" & "{south}") - "{NORTH.digest}"'
     assert bright.facts() == (statement(f'"{bright.digest}" == "{SKY.digest}" & ({expected})'),)
     assert set(bright.extent.labels) == {NORTH.digest, SOUTH.digest, north, south}
@@ -113,20 +125,20 @@ def test_criteria_on_pieces_imply_one_another():
 
 def test_attributes_from_the_same_members_are_expanded_together():
     """A criterion that compares two of them has one piece a member, not one a pair of members."""
-    one = SelectSources.of(SKY, "vmag < plx")
-    pieces = [atom for atom in one.atoms() if "IS NOT NULL" not in atom.label]
+    catalog = SelectSources.of(SKY, "vmag < plx")
+    pieces = [atom for atom in catalog.atoms() if "IS NOT NULL" not in atom.label]
     assert all(atom.label.count(NORTH.digest) in (0, 2) for atom in pieces)
-    assert one.selection.true.postfix.count(SOUTH.digest) == 1
+    assert catalog.selection.true.postfix.count(SOUTH.digest) == 1
     assert SelectSources.of(SKY, "vmag < 6 AND plx > 1 OR vmag IS NULL").selection.true.labels.count(SOUTH.digest) == 1
 
 
 def test_attributes_from_different_concatenations_are_expanded_one_after_the_other():
     east, west = base("east"), base("west")
     colours = RenameAttributes.of(ConcatSources.of(east, west, overlap="first"), {"vmag": "b", "plx": "p"})
-    one = SelectSources.of(CombineAttributes.of(SKY, colours), "vmag < b")
-    compared = [label for label in one.extent.labels if label.startswith("`")]
+    catalog = SelectSources.of(CombineAttributes.of(SKY, colours), "vmag < b")
+    compared = [label for label in catalog.extent.labels if label.startswith("`")]
     assert {
-        tuple(each.digest in label for each in (NORTH, SOUTH, east, west))
+        tuple(element.digest in label for element in (NORTH, SOUTH, east, west))
         for label in compared
         if "IS NOT NULL" not in label
     } == {
@@ -136,18 +148,18 @@ def test_attributes_from_different_concatenations_are_expanded_one_after_the_oth
         (False, True, False, True),
     }
     apart = SelectSources.of(CombineAttributes.of(SKY, colours), "vmag < 6 AND b < 6")
-    assert [apart.selection.true.postfix.count(each.digest) for each in (SOUTH, west)] == [1, 1]
+    assert [apart.selection.true.postfix.count(element.digest) for element in (SOUTH, west)] == [1, 1]
 
 
 def test_a_concatenation_of_concatenations_has_pieces_of_pieces():
     third = base("third")
     nested = ConcatSources.of(SelectSources.of(SKY, "plx > 1"), third, overlap="first")
-    one = SelectSources.of(nested, "vmag < 6")
-    labels = {f"`{each.digest}:vmag` < 6.0D" for each in (NORTH, SOUTH, third)}
-    assert labels < set(one.extent.labels)
-    assert f"`{nested.schema['vmag'].identity}` < 6.0D" not in one.extent.labels
-    again = SelectSources.restored(one.parameters(), one.notes(), [nested])
-    assert again.extent == one.extent
+    catalog = SelectSources.of(nested, "vmag < 6")
+    labels = {f"`{element.digest}:vmag` < 6.0D" for element in (NORTH, SOUTH, third)}
+    assert labels < set(catalog.extent.labels)
+    assert f"`{nested.schema['vmag'].identity}` < 6.0D" not in catalog.extent.labels
+    again = SelectSources.restored(catalog.parameters(), catalog.notes(), [nested])
+    assert again.extent == catalog.extent
 
 
 def test_a_night_added_a_hundred_times_can_still_be_selected_from():
@@ -155,9 +167,9 @@ def test_a_night_added_a_hundred_times_can_still_be_selected_from():
     sky = NORTH
     for night in range(100):
         sky = ConcatSources.of(sky, base(f"night {night}"), overlap="first")
-    one = SelectSources.of(sky, "vmag < 6")
-    assert len([atom for atom in one.atoms() if atom.cut is not None]) == 101
-    assert len(one.extent.labels) == 202
+    catalog = SelectSources.of(sky, "vmag < 6")
+    assert len([atom for atom in catalog.atoms() if atom.cut is not None]) == 101
+    assert len(catalog.extent.labels) == 202
 
 
 def test_other_attributes_of_a_concatenation_need_no_pieces():

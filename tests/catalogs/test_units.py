@@ -47,15 +47,15 @@ def test_on_another_version_a_quantity_is_converted_anew():
     moved = SelectSources.of(MAS, "plx > 10 mas").on([ARCSEC])
     assert moved == SelectSources.of(ARCSEC, "plx > 0.01")
     assert moved.notes() == {"text": "plx > 10 mas"}
-    made = derived(MAS, far="plx - 10 mas", dist="1 / plx")
-    assert made.on([ARCSEC]) == derived(ARCSEC, far="plx - 0.01", dist="1 / plx")
-    assert [made.on([ARCSEC]).schema[name].unit for name in ("far", "dist")] == ["arcsec", "arcsec-1"]
+    result = derived(MAS, far="plx - 10 mas", dist="1 / plx")
+    assert result.on([ARCSEC]) == derived(ARCSEC, far="plx - 0.01", dist="1 / plx")
+    assert [result.on([ARCSEC]).schema[name].unit for name in ("far", "dist")] == ["arcsec", "arcsec-1"]
     with pytest.raises(CriterionError, match="unit is unknown"):
         SelectSources.of(MAS, "plx > 10 mas").on([BARE])
 
 
 def test_units_are_no_identity():
-    with_units, without = (derived(one, d="1000 / plx", two="2 * plx") for one in (MAS, BARE))
+    with_units, without = (derived(item, d="1000 / plx", two="2 * plx") for item in (MAS, BARE))
     assert with_units == without
     assert with_units.parameters() == without.parameters()
     assert (with_units.schema["d"].unit, without.schema["d"].unit) == ("mas-1", "")
@@ -64,38 +64,38 @@ def test_units_are_no_identity():
 
 
 def test_units_are_read_from_notes_and_older_notes_have_none():
-    made = derived(MAS, d="1000 / plx", v="vmag")
-    again = restore(made.kind, stored(made.parameters()), stored(made.notes()), [MAS])
+    catalog = derived(MAS, d="1000 / plx", v="vmag")
+    again = restore(catalog.kind, stored(catalog.parameters()), stored(catalog.notes()), [MAS])
     assert [attribute.unit for attribute in again.schema.attributes] == ["", "mag", "mas", "mas-1", "mag"]
-    assert again.notes() == made.notes()
-    older = restore(made.kind, made.parameters(), {"texts": made.notes()["texts"]}, [MAS])
-    assert older == made
+    assert again.notes() == catalog.notes()
+    older = restore(catalog.kind, catalog.parameters(), {"texts": catalog.notes()["texts"]}, [MAS])
+    assert older == catalog
     assert older.schema["d"].unit == ""
 
 
 def test_units_go_through_every_class():
-    made = derived(MAS, d="1000 / plx")
-    near = SelectSources.of(made, "d < 0.05 `1/uas`")
-    assert near == SelectSources.of(made, "d < 50")
+    result = derived(MAS, d="1000 / plx")
+    near = SelectSources.of(result, "d < 0.05 `1/uas`")
+    assert near == SelectSources.of(result, "d < 50")
     again: list[Catalog] = [
         near,
-        KeepAttributes.of(made, ["d"]),
-        RestrictSources(made, near),
-        ExcludeSources(made, near),
-        SampleSources.of(made, 0.5, 1),
-        CombineAttributes.of(MAS, KeepAttributes.of(made, ["d"])),
-        ConcatSources.of(near, made),
-        derived(RenameAttributes.of(made, {"plx": "parallax"}), twice="2 * parallax"),
+        KeepAttributes.of(result, ["d"]),
+        RestrictSources(result, near),
+        ExcludeSources(result, near),
+        SampleSources.of(result, 0.5, 1),
+        CombineAttributes.of(MAS, KeepAttributes.of(result, ["d"])),
+        ConcatSources.of(near, result),
+        derived(RenameAttributes.of(result, {"plx": "parallax"}), twice="2 * parallax"),
     ]
-    assert {one.schema["d"].unit for one in again} == {"mas-1"}
-    assert RenameAttributes.of(made, {"d": "dist"}).schema["dist"].unit == "mas-1"
+    assert {catalog.schema["d"].unit for catalog in again} == {"mas-1"}
+    assert RenameAttributes.of(result, {"d": "dist"}).schema["dist"].unit == "mas-1"
     assert again[-1].schema["twice"].unit == "mas"
 
 
 def test_a_concatenation_has_the_unit_that_all_members_have():
-    one, other = (base(tag, units={"plx": "mas"}) for tag in "ab")
-    assert ConcatSources.of(one, other, overlap="first").schema["plx"].unit == "mas"
-    for members in ((one, BARE), (BARE, one)):
+    first, other = (base(tag, units={"plx": "mas"}) for tag in "ab")
+    assert ConcatSources.of(first, other, overlap="first").schema["plx"].unit == "mas"
+    for members in ((first, BARE), (BARE, first)):
         sky = ConcatSources.of(*members, overlap="first")
         assert sky.schema["plx"].unit == ""
         with pytest.raises(CriterionError, match="unit is unknown"):
@@ -107,44 +107,45 @@ def test_a_calculator_says_its_units():
     options = {"inputs": ["plx"], "outputs": {"dist": "double", "flag": "int"}}
     plain = PythonCalculator.of(example.photo_z, **options)
     measured = PythonCalculator.of(example.photo_z, **options, units={"dist": "pc"})
-    made = DeriveAttributes.of(MAS, measured)
-    assert [made.schema[name].unit for name in ("dist", "flag")] == ["pc", ""]
-    assert SelectSources.of(made, "dist < 0.1 kpc") == SelectSources.of(made, "dist < 100")
+    catalog = DeriveAttributes.of(MAS, measured)
+    assert [catalog.schema[name].unit for name in ("dist", "flag")] == ["pc", ""]
+    assert SelectSources.of(catalog, "dist < 0.1 kpc") == SelectSources.of(catalog, "dist < 100")
     assert "units" not in plain.definition()
     assert plain.digest != measured.digest  # a calculator with units is another one than a calculator without
     assert PythonCalculator.from_definition(stored(measured.definition())) == measured
-    assert restore(made.kind, stored(made.parameters()), made.notes(), [MAS]).schema["dist"].unit == "pc"
+    assert restore(catalog.kind, stored(catalog.parameters()), catalog.notes(), [MAS]).schema["dist"].unit == "pc"
     for wrong in ({"z": "pc"}, {"dist": 5}):
         with pytest.raises(CalculatorError, match="expected the unit of an output as text"):
             PythonCalculator.of(example.photo_z, **options, units=wrong)
 
 
 def test_definitions_are_restored_without_astropy():
-    made = derived(SelectSources.of(MAS, "plx > 10 mas"), d="1000 / plx", far="plx - 5 mas")
+    catalog = derived(SelectSources.of(MAS, "plx > 10 mas"), d="1000 / plx", far="plx - 5 mas")
+    parent = catalog.parent
     code = f"""
 import json, sys
 from provenn.catalogs import DeriveAttributes, SelectSources
 from tests.catalogs.samples import base
 stars = base(units={{"plx": "mas"}})
-parent = SelectSources.restored(*json.loads({json.dumps([made.parent.parameters(), made.parent.notes()])!r}), [stars])
-again = DeriveAttributes.restored(*json.loads({json.dumps([made.parameters(), made.notes()])!r}), [parent])
+parent = SelectSources.restored(*json.loads({json.dumps([parent.parameters(), parent.notes()])!r}), [stars])
+again = DeriveAttributes.restored(*json.loads({json.dumps([catalog.parameters(), catalog.notes()])!r}), [parent])
 print(again.digest, again.schema["d"].unit, "astropy" in sys.modules)
 again.calculation.parse_expressions(parent.schema), parent.criterion
 print("astropy" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [made.digest, "mas-1", "False", "False"]
+    assert done.stdout.split() == [catalog.digest, "mas-1", "False", "False"]
 
 
 def test_a_derivation_may_state_its_unit():
-    made = derived(MAS, dist=("1000 / plx", "pc"), twice="2 * plx")
-    assert [made.schema[name].unit for name in ("dist", "twice")] == ["pc", "mas"]
-    assert SelectSources.of(made, "dist < 0.1 kpc") == SelectSources.of(made, "dist < 100")
-    again = restore(made.kind, stored(made.parameters()), stored(made.notes()), [MAS])
-    assert again == made
-    assert again.schema == made.schema
-    assert again.parameters() == made.parameters()
-    assert made.on([BARE]).schema["dist"].unit == "pc"
+    catalog = derived(MAS, dist=("1000 / plx", "pc"), twice="2 * plx")
+    assert [catalog.schema[name].unit for name in ("dist", "twice")] == ["pc", "mas"]
+    assert SelectSources.of(catalog, "dist < 0.1 kpc") == SelectSources.of(catalog, "dist < 100")
+    again = restore(catalog.kind, stored(catalog.parameters()), stored(catalog.notes()), [MAS])
+    assert again == catalog
+    assert again.schema == catalog.schema
+    assert again.parameters() == catalog.parameters()
+    assert catalog.on([BARE]).schema["dist"].unit == "pc"
 
 
 def test_a_stated_unit_is_part_of_the_definition_and_of_the_attribute():
@@ -152,17 +153,17 @@ def test_a_stated_unit_is_part_of_the_definition_and_of_the_attribute():
     plain, parsecs, thousands = (
         derived(MAS, dist=value) for value in ("1000 / plx", ("1000 / plx", "pc"), ("1000 / plx", "kpc"))
     )
-    assert len({one.digest for one in (plain, parsecs, thousands)}) == 3
-    assert len({one.schema["dist"].identity for one in (plain, parsecs, thousands)}) == 3
+    assert len({catalog.digest for catalog in (plain, parsecs, thousands)}) == 3
+    assert len({catalog.schema["dist"].identity for catalog in (plain, parsecs, thousands)}) == 3
     assert "units" not in plain.parameters()
     assert derived(MAS, v=("2 * plx", "km/s")) == derived(MAS, v=("2 * plx", "km s-1"))
 
 
 def test_an_attribute_without_a_unit_is_given_one():
-    made = derived(BARE, parallax=("plx", "mas"))
-    assert made.schema["parallax"].unit == "mas"
-    assert made.schema["parallax"].identity != BARE.schema["plx"].identity
-    assert SelectSources.of(made, "parallax > 0.01 arcsec") == SelectSources.of(made, "parallax > 10")
+    catalog = derived(BARE, parallax=("plx", "mas"))
+    assert catalog.schema["parallax"].unit == "mas"
+    assert catalog.schema["parallax"].identity != BARE.schema["plx"].identity
+    assert SelectSources.of(catalog, "parallax > 0.01 arcsec") == SelectSources.of(catalog, "parallax > 10")
 
 
 @pytest.mark.parametrize(
@@ -199,9 +200,9 @@ def test_a_calculator_in_sql_states_units():
     assert plain.definition() == {"kind": "sql", "expressions": [["dist", "1000 / plx"]]}
     assert plain.digest != measured.digest
     assert SqlCalculator.from_definition(stored(measured.definition())) == measured
-    made = DeriveAttributes.of(MAS, measured)
-    assert made.schema["dist"].unit == "pc"
-    assert made.calculation.calculator == measured
+    catalog = DeriveAttributes.of(MAS, measured)
+    assert catalog.schema["dist"].unit == "pc"
+    assert catalog.calculation.calculator == measured
 
 
 def test_what_was_stored_before_attributes_were_converted_keeps_its_digest_and_its_meaning():
@@ -216,10 +217,12 @@ def test_what_was_stored_before_attributes_were_converted_keeps_its_digest_and_i
     assert (again.digest, chosen.digest) == (earlier.digest, bright.digest)
     assert again.schema["s"].identity == earlier.schema["s"].identity
     assert chosen.criterion.canonical == bright.criterion.canonical
-    for one, other in zip(
+    for expression, other in zip(
         again.calculation.parse_expressions(sky.schema).values(), ("cos(plx)", "plx + vmag"), strict=True
     ):
-        assert one.canonical == derived(blind, x=other).calculation.parse_expressions(blind.schema)["x"].canonical
+        assert (
+            expression.canonical == derived(blind, x=other).calculation.parse_expressions(blind.schema)["x"].canonical
+        )
     with pytest.raises(CriterionError, match="which takes rad"):
         derived(sky, c="cos(plx)")
     assert derived(sky, s="plx + vmag") != derived(blind, s="plx + vmag")

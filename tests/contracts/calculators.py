@@ -16,21 +16,21 @@ class CalculatorsContract:
             registered_calculators.register_calculator(writing, "photo_z", PYTHON)
             registered_calculators.register_calculator(writing, "distance", DISTANCE)
         with database.reading() as reading:
-            one, two = registered_calculators.list_registered_calculators(reading)
-        assert (one.name, one.calculator) == ("distance", DISTANCE)
+            first, two = registered_calculators.list_registered_calculators(reading)
+        assert (first.name, first.calculator) == ("distance", DISTANCE)
         assert (two.name, two.calculator) == ("photo_z", PYTHON)
-        assert (one.registered_by, one.registered_at) == ("Ada", writing.when)
+        assert (first.registered_by, first.registered_at) == ("Ada", writing.when)
 
     def test_it_is_registered_once_under_each_of_its_names(self, place):
         for who, name in (("Ada", "distance"), ("Grace", "distance"), ("Grace", "parsecs")):
             with open_database(place, who=who) as database, database.writing() as writing:
                 registered_calculators.register_calculator(writing, name, DISTANCE)
         with open_database(place) as database, database.reading() as reading:
-            found = [
+            results = [
                 (calculator.name, calculator.registered_by)
                 for calculator in registered_calculators.list_registered_calculators(reading)
             ]
-        assert found == [("distance", "Ada"), ("parsecs", "Grace")]
+        assert results == [("distance", "Ada"), ("parsecs", "Grace")]
 
     def test_several_may_have_one_name(self, database):
         with database.writing() as writing:
@@ -50,8 +50,8 @@ class CalculatorsContract:
             registered_calculators.prefer_identity(writing, "dist_pc", "two")
             registered_calculators.prefer_identity(writing, "b", "three")
         with database.writing() as later:
-            found = registered_calculators.read_preferences(later)
-            assert found == {
+            preferences = registered_calculators.read_preferences(later)
+            assert preferences == {
                 "b": registered_calculators.Preference("b", "three", writing.when, "Ada"),
                 "dist_pc": registered_calculators.Preference("dist_pc", "two", writing.when, "Ada"),
             }

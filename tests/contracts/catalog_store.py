@@ -29,10 +29,10 @@ def count(reading, table=catalogs):
 
 def chain(length, start=None):
     """Catalogs made from one another, all of the same sources."""
-    made = [start or base()]
+    results = [start or base()]
     for _ in range(length):
-        made.append(KeepAttributes.of(made[-1], ["hip"]))
-    return made
+        results.append(KeepAttributes.of(results[-1], ["hip"]))
+    return results
 
 
 class Undo(Exception):  # noqa: N818 - not an error
@@ -68,13 +68,13 @@ class CatalogStoreContract:
     def test_what_was_added_comes_back_as_it_was(self, database, tables):
         """Every class, every attribute, what each says of sets, and of several wordings of one definition the first."""
         written = {}
-        for one in tables:
-            written.setdefault(one.catalog.digest, []).append(one.catalog)
+        for entry in tables:
+            written.setdefault(entry.catalog.digest, []).append(entry.catalog)
         with undone(database) as writing:
             catalog_store.add_catalogs(writing, *(table.catalog for table in tables))
-            found = catalog_store.get_catalogs(writing, written)
+            result = catalog_store.get_catalogs(writing, written)
             for catalog in cone(*(table.catalog for table in tables)):
-                restored = found[catalog.digest]
+                restored = result[catalog.digest]
                 assert restored == catalog
                 assert restored.kind == catalog.kind
                 assert restored.dependencies == catalog.dependencies
@@ -83,7 +83,7 @@ class CatalogStoreContract:
                 assert restored.population == catalog.population
                 assert restored.facts() == catalog.facts()
                 assert restored.atoms() == catalog.atoms()
-                assert restored.notes() in [one.notes() for one in written[catalog.digest]]
+                assert restored.notes() in [item.notes() for item in written[catalog.digest]]
 
     @checked
     @given(tables=lineages())
@@ -93,16 +93,16 @@ class CatalogStoreContract:
             catalog_store.add_catalogs(writing, *(table.catalog for table in tables))
             rows = stored_cone(writing, [wanted.digest])
             descending = {table.catalog.digest: find_descendants(writing, table.catalog.digest) for table in tables}
-        assert {row.digest for row in rows} == {one.digest for one in cone(wanted)}
+        assert {row.digest for row in rows} == {catalog.digest for catalog in cone(wanted)}
         seen = set()
         for row in rows:
             assert seen.issuperset(row.dependencies)
             seen.add(row.digest)
-        for digest, found in descending.items():
+        for digest, result in descending.items():
             below = {
                 table.catalog.digest for table in tables if digest in {part.digest for part in cone(table.catalog)}
             }
-            assert set(found) == below - {digest}
+            assert set(result) == below - {digest}
 
     def test_a_catalog_comes_with_its_ancestors_and_is_added_once(self, database):
         faint = SelectSources.of(SelectSources.of(base(), "vmag > 6"), "plx > 1")
@@ -122,27 +122,27 @@ class CatalogStoreContract:
             assert entry.created_by == "Ada"
 
     def test_a_long_chain_is_added_and_read_without_recursion_in_a_few_queries(self, database):
-        made = chain(3000)
+        result = chain(3000)
         with counted_queries(database) as sent, database.writing() as writing:
-            assert catalog_store.add_catalogs(writing, made[-1]) == 3001
+            assert catalog_store.add_catalogs(writing, result[-1]) == 3001
         assert len(sent) < 40
         with counted_queries(database) as sent, database.reading() as reading:
-            assert catalog_store.get_catalog(reading, made[-1].digest) == made[-1]
+            assert catalog_store.get_catalog(reading, result[-1].digest) == result[-1]
         assert len(sent) < 5
 
     def test_one_more_on_a_long_chain_asks_for_no_more_than_it_needs(self, database):
-        made = chain(300)
+        result = chain(300)
         with database.writing() as writing:
-            catalog_store.add_catalogs(writing, made[-1])
+            catalog_store.add_catalogs(writing, result[-1])
         with counted_queries(database) as sent, database.writing() as writing:
-            assert catalog_store.add_catalogs(writing, SelectSources.of(made[-1], "hip < 5")) == 1
+            assert catalog_store.add_catalogs(writing, SelectSources.of(result[-1], "hip < 5")) == 1
         assert len(sent) <= 13, sent
 
     def test_of_two_ways_to_the_missing_ancestors_none_is_forgotten(self, database):
-        one, two = chain(5, base("one")), chain(9, base("two"))
-        both = SelectSources.of(one[-1], "hip < 3"), SelectSources.of(two[-1], "hip < 3")
+        first, two = chain(5, base("one")), chain(9, base("two"))
+        both = SelectSources.of(first[-1], "hip < 3"), SelectSources.of(two[-1], "hip < 3")
         with database.writing() as writing:
-            catalog_store.add_catalogs(writing, one[3], two[6])
+            catalog_store.add_catalogs(writing, first[3], two[6])
             assert catalog_store.add_catalogs(writing, *both) == 2 + 3 + 2
             assert count(writing) == 6 + 10 + 2
             assert count(writing, dependencies) == 5 + 9 + 2
@@ -171,10 +171,10 @@ class CatalogStoreContract:
             assert catalog_store.get_catalogs(reading, []) == {}
 
     def test_a_name_or_the_beginning_of_a_digest_finds_a_catalog(self, database):
-        made = chain(300)
-        digests = sorted(one.digest for one in made)
+        result = chain(300)
+        digests = sorted(catalog.digest for catalog in result)
         with database.writing() as writing:
-            catalog_store.add_catalogs(writing, made[-1])
+            catalog_store.add_catalogs(writing, result[-1])
             catalog_names.assign_name(writing, "bright", digests[0])
             catalog_names.assign_name(writing, digests[1][:6], digests[2])
             assert catalog_store.resolve_catalog(writing, "bright") == digests[0]
@@ -189,24 +189,26 @@ class CatalogStoreContract:
 
     def test_a_beginning_that_several_digests_share_is_refused(self, database, monkeypatch):
         monkeypatch.setattr(catalog_store, "SHORTEST_DIGEST", 1)
-        made = chain(60)
+        result = chain(60)
         with database.writing() as writing:
-            catalog_store.add_catalogs(writing, made[-1])
-            first = made[0].digest
+            catalog_store.add_catalogs(writing, result[-1])
+            first = result[0].digest
             shared = next(
-                first[:n] for n in range(3, 0, -1) if sum(one.digest.startswith(first[:n]) for one in made) > 1
+                first[:n]
+                for n in range(3, 0, -1)
+                if sum(catalog.digest.startswith(first[:n]) for catalog in result) > 1
             )
             with pytest.raises(UnknownCatalogError, match=f"several digests begin with {shared}"):
                 catalog_store.resolve_catalog(writing, shared)
 
     def test_catalogs_of_the_same_sources_by_construction_are_looked_up(self, database):
         stars = base()
-        one = SelectSources.of(SelectSources.of(stars, "vmag < 6"), "plx > 1")
+        catalog = SelectSources.of(SelectSources.of(stars, "vmag < 6"), "plx > 1")
         two = SelectSources.of(SelectSources.of(stars, "plx > 1"), "vmag < 6")
         kept = KeepAttributes.of(two, ["hip"])
         with database.writing() as writing:
-            catalog_store.add_catalogs(writing, one, two, kept)
-            assert catalog_store.find_same_extent(writing, one.digest) == tuple(sorted([two.digest, kept.digest]))
+            catalog_store.add_catalogs(writing, catalog, two, kept)
+            assert catalog_store.find_same_extent(writing, catalog.digest) == tuple(sorted([two.digest, kept.digest]))
             assert catalog_store.find_same_extent(writing, stars.digest) == ()
 
     def test_where_base_files_were_last_seen_is_kept_beside_the_definition(self, place):

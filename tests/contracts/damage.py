@@ -110,8 +110,8 @@ class DamageContract:
             for wanted in (BRIGHT, FAINT, NEAR):
                 with pytest.raises(CorruptArchiveError, match=r"made from themselves: .*<-") as caught:
                     read_cone(reading, [wanted.digest])
-                for one in (BRIGHT, FAINT, NEAR):
-                    assert one.digest[:12] in str(caught.value)
+                for catalog in (BRIGHT, FAINT, NEAR):
+                    assert catalog.digest[:12] in str(caught.value)
 
     def test_a_row_that_is_missing_is_named(self, filled):
         with self.without_foreign_keys(filled) as connection:
@@ -137,11 +137,11 @@ class DamageContract:
 
     @pytest.mark.parametrize("change", [{"verdict": "fails"}, {"facts": "[]"}, {"facts": "["}])
     def test_a_proof_that_was_changed_is_named(self, filled, change):
-        said = subset(NEAR.digest, STARS.digest)
+        statement = subset(NEAR.digest, STARS.digest)
         with filled.writing() as writing:
             proofs.keep_proof(
-                writing, said, "holds", [(NEAR.facts()[0], FactOrigin("definition", catalog=NEAR.digest))]
+                writing, statement, "holds", [(NEAR.facts()[0], FactOrigin("definition", catalog=NEAR.digest))]
             )
             writing.connection.execute(update(proof_rows).values(change))
         with filled.reading() as reading, pytest.raises(CorruptArchiveError, match=NEAR.digest):
-            proofs.recall_proof(reading, said)
+            proofs.recall_proof(reading, statement)

@@ -42,7 +42,7 @@ class DatabaseContract:
     def test_an_archive_is_made_only_when_asked_for(self, nowhere):
         with pytest.raises(ArchiveNotFoundError, match="provenn init"):
             open_database(nowhere)
-        with open_database(nowhere, create=True) as made, made.reading() as reading:
+        with open_database(nowhere, create=True) as result, result.reading() as reading:
             assert set(inspect(reading.connection).get_table_names()) == {*metadata.tables, VERSION_TABLE}
 
     def test_making_an_archive_that_exists_keeps_it(self, place):
@@ -165,8 +165,8 @@ class DatabaseContract:
     def test_moments_come_back_in_utc(self, database):
         with database.writing() as writing:
             for moment in ("2020-01-01T00:00:00+00:00", "2020-07-01T12:30:15.123456+02:00"):
-                said = datetime.fromisoformat(moment)
-                row = {"attribute": moment, "identity": "", "at": said, "by": "Ada"}
+                message = datetime.fromisoformat(moment)
+                row = {"attribute": moment, "identity": "", "at": message, "by": "Ada"}
                 writing.connection.execute(insert(metadata.tables["preferences"]), row)
         with database.reading() as reading:
             query = select(metadata.tables["preferences"].c["attribute", "at"])

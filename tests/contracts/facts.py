@@ -16,7 +16,7 @@ from provenn.logic import disjoint, empty, equal, nonempty, overlapping, stateme
 from tests.catalogs.samples import base
 
 BASES = [base(f"base {number}") for number in range(5)]
-A, B, C, D, E = (one.digest for one in BASES)
+A, B, C, D, E = (catalog.digest for catalog in BASES)
 MET = RestrictSources(BASES[0], BASES[1])
 BRIGHT = SelectSources.of(BASES[0], "vmag < 6")
 GALAXIES = base("galaxies", {"pgc": "bigint"}, key="pgc", population="galaxy")
@@ -37,19 +37,21 @@ class FactsContract:
     # --- declaring and retracting ---
 
     def test_a_fact_keeps_its_statement_reason_who_and_when(self, filled):
-        said = statement(f'disjoint("{A}", "{B}") and "{C}" < "{A}" & ~"{D}"')
+        message = statement(f'disjoint("{A}", "{B}") and "{C}" < "{A}" & ~"{D}"')
         with filled.writing() as writing:
-            made = declare_fact(writing, said, "declination ranges")
+            result = declare_fact(writing, message, "declination ranges")
         with filled.reading() as reading:
-            assert stored_facts.get_fact(reading, made.id) == made
-            assert made == stored_facts.Fact(made.id, said, "declination ranges", "declared", "Ada", writing.when)
-            assert made.holds
+            assert stored_facts.get_fact(reading, result.id) == result
+            assert result == stored_facts.Fact(
+                result.id, message, "declination ranges", "declared", "Ada", writing.when
+            )
+            assert result.holds
 
     def test_a_retracted_fact_is_kept_with_why_and_who_and_holds_no_more(self, place, filled):
         with filled.writing() as writing:
-            made = declare_fact(writing, disjoint(A, B), "seen so")
+            result = declare_fact(writing, disjoint(A, B), "seen so")
         with open_database(place, who="Grace") as other, other.writing() as writing:
-            gone = retract_fact(writing, made.id, "seen otherwise")
+            gone = retract_fact(writing, result.id, "seen otherwise")
             assert not gone.holds
             assert (gone.retracted_by, gone.retracted_at) == ("Grace", writing.when)
             assert (gone.retracted_reason, gone.declared_by) == ("seen otherwise", "Ada")
@@ -58,8 +60,8 @@ class FactsContract:
             assert find_facts_about(writing, A) == ()
             assert find_facts_about(writing, A, retracted=True) == (gone,)
             assert find_facts_touching(writing, [A]) == ()
-            with pytest.raises(FactError, match=f"#{made.id} was already retracted by Grace"):
-                retract_fact(writing, made.id, "again")
+            with pytest.raises(FactError, match=f"#{result.id} was already retracted by Grace"):
+                retract_fact(writing, result.id, "again")
 
     def test_the_number_of_a_fact_is_never_used_again(self, writing):
         numbers = []
@@ -76,9 +78,9 @@ class FactsContract:
         assert [fact.id for fact in find_all_facts(writing)] == [first.id, observed.id]
 
     def test_facts_are_found_by_the_catalogs_they_mention(self, writing):
-        one, two = declare_fact(writing, disjoint(A, B), ""), declare_fact(writing, subset(C, A), "")
-        assert find_facts_about(writing, A) == (one, two)
-        assert find_facts_about(writing, B) == (one,)
+        first, two = declare_fact(writing, disjoint(A, B), ""), declare_fact(writing, subset(C, A), "")
+        assert find_facts_about(writing, A) == (first, two)
+        assert find_facts_about(writing, B) == (first,)
         assert find_facts_about(writing, D) == ()
         assert find_facts_about(writing, MET.digest) == ()
 
@@ -120,10 +122,10 @@ class FactsContract:
 
     def test_facts_reach_as_far_as_base_sets_are_linked_by_facts(self, writing):
         """A - B - C are linked, D - E are too; what is linked to neither is not read."""
-        links = [declare_fact(writing, disjoint(one, other), "") for one, other in pairwise([A, B, C])]
+        links = [declare_fact(writing, disjoint(element, other), "") for element, other in pairwise([A, B, C])]
         apart = declare_fact(writing, disjoint(D, E), "")
-        for one in (A, B, C):
-            assert list(find_facts_touching(writing, [one])) == links
+        for item in (A, B, C):
+            assert list(find_facts_touching(writing, [item])) == links
         assert find_facts_touching(writing, [D]) == (apart,)
         assert find_facts_touching(writing, [GALAXIES.digest]) == ()
         assert find_facts_touching(writing, [A, E]) == (*links, apart)
@@ -142,12 +144,12 @@ class FactsContract:
         many = [SelectSources.of(BASES[0], f"vmag < {number}") for number in range(40)]
         with filled.writing() as writing:
             catalog_store.add_catalogs(writing, *many)
-            for one in many:
-                declare_fact(writing, nonempty(one.digest), "")
+            for catalog in many:
+                declare_fact(writing, nonempty(catalog.digest), "")
             definitions, touching = read_closed_cone(writing, [BRIGHT.digest])
             assert len(touching) == 40
             assert {definition.digest for definition in definitions} == {
-                one.digest for one in (*many, BRIGHT, BASES[0])
+                item.digest for item in (*many, BRIGHT, BASES[0])
             }
 
     # --- proofs ---
@@ -158,7 +160,7 @@ class FactsContract:
         numbers = count()
 
         def keep(said, verdict, *used):
-            reasons = [(one.statement, FactOrigin(one.origin, fact=one.id)) for one in used]
+            reasons = [(fact.statement, FactOrigin(fact.origin, fact=fact.id)) for fact in used]
             reasons.append((subset(f"x {next(numbers)} \0", A), FactOrigin("criterion")))
             reasons.append((MET.facts()[0], FactOrigin("definition", catalog=MET.digest)))
             assert proofs.keep_proof(writing, said, verdict, reasons)
@@ -168,39 +170,39 @@ class FactsContract:
 
     def test_a_proof_is_recalled_as_it_was_kept(self, writing, because):
         fact = declare_fact(writing, disjoint(A, B), "")
-        said = empty(MET.digest)
-        assert proofs.recall_proof(writing, said) is None
-        reasons = because(said, "holds", fact)
-        assert proofs.recall_proof(writing, said) == proofs.StoredProof(
-            said, "holds", reasons, writing.when, writing.who
+        output = empty(MET.digest)
+        assert proofs.recall_proof(writing, output) is None
+        reasons = because(output, "holds", fact)
+        assert proofs.recall_proof(writing, output) == proofs.StoredProof(
+            output, "holds", reasons, writing.when, writing.who
         )
         assert proofs.recall_proof(writing, nonempty(MET.digest)) is None
 
     def test_the_first_proof_stays(self, writing, because):
-        said = equal(A, A)
-        reasons = because(said, "holds")
-        because(said, "holds")
-        assert proofs.recall_proof(writing, said).because == reasons
+        message = equal(A, A)
+        reasons = because(message, "holds")
+        because(message, "holds")
+        assert proofs.recall_proof(writing, message).because == reasons
 
     def test_retracting_a_fact_forgets_what_was_proved_with_it_and_nothing_else(self, writing, because):
-        one, two = declare_fact(writing, disjoint(A, B), ""), declare_fact(writing, subset(C, A), "")
+        first, two = declare_fact(writing, disjoint(A, B), ""), declare_fact(writing, subset(C, A), "")
         with_one, with_both, with_none = empty(MET.digest), disjoint(C, B), subset(BRIGHT.digest, A)
-        because(with_one, "holds", one)
-        because(with_both, "holds", one, two)
+        because(with_one, "holds", first)
+        because(with_both, "holds", first, two)
         because(with_none, "holds")
         retract_fact(writing, two.id, "")
         assert proofs.recall_proof(writing, with_one) is not None
         assert proofs.recall_proof(writing, with_both) is None
-        retract_fact(writing, one.id, "")
+        retract_fact(writing, first.id, "")
         assert proofs.recall_proof(writing, with_one) is None
         assert proofs.recall_proof(writing, with_none) is not None
 
     def test_a_proof_from_a_fact_that_was_retracted_meanwhile_is_not_kept(self, writing):
-        one = declare_fact(writing, disjoint(A, B), "")
-        retract_fact(writing, one.id, "")
-        said = empty(MET.digest)
-        assert not proofs.keep_proof(writing, said, "holds", [(one.statement, FactOrigin("declared", fact=one.id))])
-        assert proofs.recall_proof(writing, said) is None
+        fact = declare_fact(writing, disjoint(A, B), "")
+        retract_fact(writing, fact.id, "")
+        output = empty(MET.digest)
+        assert not proofs.keep_proof(writing, output, "holds", [(fact.statement, FactOrigin("declared", fact=fact.id))])
+        assert proofs.recall_proof(writing, output) is None
 
     def test_the_opposite_of_what_overlaps_can_fail(self, writing, because):
         because(overlapping(A, B), "fails")

@@ -45,9 +45,9 @@ class FragmentsContract:
     def test_a_fragment_comes_back_as_it_was_registered(self, filled):
         with filled.writing() as writing:
             fact = declare_fact(writing, nonempty(STARS.digest), "seen")
-            made = register(writing, facts=[fact.id])
-        assert made == fragments.Fragment(
-            made.id,
+            result = register(writing, facts=[fact.id])
+        assert result == fragments.Fragment(
+            result.id,
             NEAR.digest,
             "star",
             NEAR.extent.digest,
@@ -63,14 +63,14 @@ class FragmentsContract:
             0,
             (fact.id,),
         )
-        assert made.is_usable
-        assert made.identities == {KEY, DISTANCE}
+        assert result.is_usable
+        assert result.identities == {KEY, DISTANCE}
         with filled.reading() as reading:
-            assert fragments.get(reading, made.id) == made
-            assert fragments.is_registered(reading, made.location)
+            assert fragments.get(reading, result.id) == result
+            assert fragments.is_registered(reading, result.location)
             assert not fragments.is_registered(reading, "fragments/other")
             with pytest.raises(KeyError):
-                fragments.get(reading, made.id + 1)
+                fragments.get(reading, result.id + 1)
 
     def test_a_fragment_is_found_by_attribute_and_by_extent(self, filled):
         with filled.writing() as writing:
@@ -90,10 +90,10 @@ class FragmentsContract:
 
     def test_a_dropped_fragment_is_remembered_with_who_and_why_and_found_no_more(self, place, filled):
         with filled.writing() as writing:
-            made = register(writing)
+            result = register(writing)
         with open_database(place, who="Grace") as other, other.writing() as later:
-            assert fragments.drop(later, made.id, "damaged")
-            assert not fragments.drop(later, made.id, "again"), "once is enough"
+            assert fragments.drop(later, result.id, "damaged")
+            assert not fragments.drop(later, result.id, "again"), "once is enough"
         with filled.writing() as writing:
             (gone,) = fragments.all_fragments(writing, dropped=True)
             assert (gone.dropped_by, gone.dropped_at, gone.dropped_reason) == ("Grace", later.when, "damaged")
@@ -101,32 +101,32 @@ class FragmentsContract:
             assert gone.removed_at is None
             assert fragments.all_fragments(writing) == fragments.find_by_attributes(writing, [DISTANCE]) == ()
             assert fragments.find_by_extent(writing, NEAR.extent.digest) == ()
-            fragments.record_removal(writing, made.id)
-            assert fragments.get(writing, made.id).removed_at == writing.when
+            fragments.record_removal(writing, result.id)
+            assert fragments.get(writing, result.id).removed_at == writing.when
 
     def test_a_fragment_that_leans_on_a_retracted_fact_is_unusable_and_says_which(self, filled):
         with filled.writing() as writing:
-            one, two = (
+            first, two = (
                 declare_fact(writing, disjoint(STARS.digest, OTHERS.digest), ""),
                 declare_fact(writing, nonempty(STARS.digest), ""),
             )
-            leaning, free = register(writing, facts=[two.id, one.id]), register(writing, place="free")
-            assert leaning.facts == (one.id, two.id)
-            retract_fact(writing, one.id, "seen otherwise")
+            leaning, free = register(writing, facts=[two.id, first.id]), register(writing, place="free")
+            assert leaning.facts == (first.id, two.id)
+            retract_fact(writing, first.id, "seen otherwise")
             assert fragments.all_fragments(writing) == fragments.find_by_attributes(writing, [DISTANCE]) == (free,)
-            found = fragments.get(writing, leaning.id)
-            assert (found.retracted, found.is_usable) == ((one.id,), False)
-            assert fragments.all_fragments(writing, dropped=True) == (found, free)
+            result = fragments.get(writing, leaning.id)
+            assert (result.retracted, result.is_usable) == ((first.id,), False)
+            assert fragments.all_fragments(writing, dropped=True) == (result, free)
 
     def test_uses_are_counted(self, filled):
         with filled.writing() as writing:
-            one, two = register(writing), register(writing, place="two")
+            first, two = register(writing), register(writing, place="two")
         for _ in range(2):
             with filled.writing() as later:
-                fragments.record_use(later, [one.id])
+                fragments.record_use(later, [first.id])
         with filled.reading() as reading:
-            assert fragments.get(reading, one.id).uses == 2
-            assert fragments.get(reading, one.id).used_at == later.when
+            assert fragments.get(reading, first.id).uses == 2
+            assert fragments.get(reading, first.id).used_at == later.when
             assert fragments.get(reading, two.id) == two
 
     @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ class FragmentsContract:
     )
     def test_a_row_that_was_changed_is_named(self, filled, damage):
         with filled.writing() as writing:
-            made = register(writing, facts=[declare_fact(writing, nonempty(STARS.digest), "").id])
+            result = register(writing, facts=[declare_fact(writing, nonempty(STARS.digest), "").id])
             writing.connection.execute(damage)
-        with filled.reading() as reading, pytest.raises(CorruptArchiveError, match=f"fragment #{made.id} "):
+        with filled.reading() as reading, pytest.raises(CorruptArchiveError, match=f"fragment #{result.id} "):
             fragments.all_fragments(reading, dropped=True)
 
     # --- pins ---
@@ -159,12 +159,12 @@ class FragmentsContract:
 
     def test_what_is_pinned_is_held_until_the_end_and_by_each_holder(self, filled):
         with filled.writing() as writing:
-            one, two = register(writing), register(writing, place="two")
-        with fragments.pin_fragments(filled, [one.id, two.id]) as usable:
-            assert usable == {one.id, two.id}
-            with fragments.pin_fragments(filled, [one.id]):
-                assert self.places(filled) == {one.location, two.location}
-            assert self.places(filled) == {one.location, two.location}
+            first, two = register(writing), register(writing, place="two")
+        with fragments.pin_fragments(filled, [first.id, two.id]) as usable:
+            assert usable == {first.id, two.id}
+            with fragments.pin_fragments(filled, [first.id]):
+                assert self.places(filled) == {first.location, two.location}
+            assert self.places(filled) == {first.location, two.location}
         assert self.places(filled) == set()
 
     def test_what_fails_is_pinned_no_more(self, filled):
@@ -174,17 +174,17 @@ class FragmentsContract:
 
     def test_what_was_dropped_before_cannot_be_pinned(self, filled):
         with filled.writing() as writing:
-            one, two = register(writing), register(writing, place="two")
-            fragments.drop(writing, one.id, "")
-        with fragments.pin_fragments(filled, [one.id, two.id]) as usable:
+            first, two = register(writing), register(writing, place="two")
+            fragments.drop(writing, first.id, "")
+        with fragments.pin_fragments(filled, [first.id, two.id]) as usable:
             assert usable == {two.id}
             assert self.places(filled) == {two.location}
 
     def test_who_can_only_read_is_told_what_is_usable(self, place, filled):
         with filled.writing() as writing:
-            one = register(writing)
-        with open_database(place, read_only=True) as reader, fragments.pin_fragments(reader, [one.id]) as usable:
-            assert usable == {one.id}
+            item = register(writing)
+        with open_database(place, read_only=True) as reader, fragments.pin_fragments(reader, [item.id]) as usable:
+            assert usable == {item.id}
             assert self.places(filled) == set()
 
     def test_a_pin_of_a_process_that_died_expires(self, filled):
@@ -208,4 +208,4 @@ class FragmentsContract:
                 if self.places(filled, before + timedelta(seconds=0.8)):
                     break
             assert self.places(filled, before + timedelta(seconds=0.8)) == {"_temporary/x"}
-        assert not [one for one in threading.enumerate() if one.name.startswith("renewing")]
+        assert not [item for item in threading.enumerate() if item.name.startswith("renewing")]

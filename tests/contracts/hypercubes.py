@@ -43,15 +43,15 @@ class HypercubesContract:
     def test_it_holds_each_hypercube_once_in_ascending_order(self, data):
         regions = data.draw(st.integers(0, self.most))
         numbers = data.draw(st.lists(st.integers(0, 2**regions - 1)))
-        made = self.made(regions, numbers)
-        assert list(made) == sorted(set(numbers))
-        assert len(made) == len(set(numbers))
-        assert made.regions == regions
+        result = self.made(regions, numbers)
+        assert list(result) == sorted(set(numbers))
+        assert len(result) == len(set(numbers))
+        assert result.regions == regions
 
     @checked
     @given(free=st.integers(0, 6), inhabited=st.integers(0, 6))
     def test_every_hypercube_is_counted_through(self, free, inhabited):
-        expected = [one for one in range(2 ** (free + inhabited)) if one >> free == 2**inhabited - 1]
+        expected = [number for number in range(2 ** (free + inhabited)) if number >> free == 2**inhabited - 1]
         assert list(type(self).build_all(free, inhabited)) == expected
 
     @checked
@@ -60,31 +60,33 @@ class HypercubesContract:
         regions = data.draw(st.sampled_from([0, 1, 3, self.most]))
         few = st.sampled_from(sorted(data.draw(values(regions))) or [0])
         left, right = data.draw(st.sets(few)), data.draw(st.sets(few))
-        one, other = self.made(regions, left), self.made(regions, right)
-        assert list(one & other) == sorted(left & right)
-        assert list(one | other) == sorted(left | right)
-        assert list(one - other) == sorted(left - right)
-        assert list(one ^ other) == sorted(left ^ right)
+        first, other = self.made(regions, left), self.made(regions, right)
+        assert list(first & other) == sorted(left & right)
+        assert list(first | other) == sorted(left | right)
+        assert list(first - other) == sorted(left - right)
+        assert list(first ^ other) == sorted(left ^ right)
 
     def test_operators_agree_with_sets_on_many_hypercubes(self):
         left, right = {7 * i % 2**20 for i in range(150_000)}, {11 * i % 2**20 for i in range(150_000)}
-        one, other = self.made(20, left), self.made(20, right)
-        assert set(one & other) == left & right
-        assert set(one | other) == left | right
-        assert set(one - other) == left - right
-        assert set(one ^ other) == left ^ right
+        first, other = self.made(20, left), self.made(20, right)
+        assert set(first & other) == left & right
+        assert set(first | other) == left | right
+        assert set(first - other) == left - right
+        assert set(first ^ other) == left ^ right
 
     @checked
     @given(data=st.data())
     def test_what_any_hypercube_inhabits_and_what_meets_a_mask(self, data):
         regions = data.draw(st.integers(0, self.most))
         numbers, mask = data.draw(values(regions)), data.draw(st.integers(0, 2**regions - 1))
-        made = self.made(regions, numbers)
-        assert [inhabits(made.find_inhabited(), i) for i in range(regions)] == [
+        result = self.made(regions, numbers)
+        assert [inhabits(result.find_inhabited(), i) for i in range(regions)] == [
             any(inhabits(number, i) for number in numbers) for i in range(regions)
         ]
-        assert list(made.select_meeting(mask)) == sorted(number for number in numbers if number & mask)
-        assert list(made.select_meeting(mask, keep=False)) == sorted(number for number in numbers if not number & mask)
+        assert list(result.select_meeting(mask)) == sorted(number for number in numbers if number & mask)
+        assert list(result.select_meeting(mask, keep=False)) == sorted(
+            number for number in numbers if not number & mask
+        )
 
     @checked
     @given(data=st.data())
@@ -108,9 +110,9 @@ class HypercubesContract:
             for number in numbers
             if moved(number, targets) in others and not any(inhabits(number, i) for i in lost)
         }
-        made = self.made(regions, numbers)
-        assert list(made.select_matching(targets, self.made(targets_count, others))) == sorted(among)
-        assert list(made.select_matching(targets, self.made(targets_count, others), keep=False)) == sorted(
+        result = self.made(regions, numbers)
+        assert list(result.select_matching(targets, self.made(targets_count, others))) == sorted(among)
+        assert list(result.select_matching(targets, self.made(targets_count, others), keep=False)) == sorted(
             numbers - among
         )
 
@@ -119,9 +121,9 @@ class HypercubesContract:
     def test_matching_along_the_identity_is_the_plain_operator(self, data):
         regions = data.draw(st.integers(0, self.most))
         numbers, others = data.draw(values(regions)), data.draw(values(regions))
-        one, other = self.made(regions, numbers), self.made(regions, others | set(list(numbers)[::2]))
-        assert list(one.select_matching(range(regions), other)) == list(one & other)
-        assert list(one.select_matching(range(regions), other, keep=False)) == list(one - other)
+        first, other = self.made(regions, numbers), self.made(regions, others | set(list(numbers)[::2]))
+        assert list(first.select_matching(range(regions), other)) == list(first & other)
+        assert list(first.select_matching(range(regions), other, keep=False)) == list(first - other)
 
     @checked
     @given(data=st.data())
@@ -133,12 +135,12 @@ class HypercubesContract:
         fibres = [list(order[sum(sizes[:i]) : sum(sizes[: i + 1])]) for i in range(len(sizes))]
         numbers = data.draw(values(len(sizes)))
         home = {region: i for i, fibre in enumerate(fibres) for region in fibre}
-        above = [one for one in range(2**total) if moved(one, [home[i] for i in range(total)]) in numbers]
-        made = self.made(len(sizes), numbers)
-        lifted = made.lift_hypercubes(fibres, total)
+        above = [number for number in range(2**total) if moved(number, [home[i] for i in range(total)]) in numbers]
+        result = self.made(len(sizes), numbers)
+        lifted = result.lift_hypercubes(fibres, total)
         assert list(lifted) == above
         assert lifted.regions == total
-        assert made.count_lifts(sizes) == len(above)
+        assert result.count_lifts(sizes) == len(above)
 
     def test_the_number_of_lifts_is_exact_however_large(self):
         everything = self.made(self.most, [2**self.most - 1, 1])
@@ -148,7 +150,7 @@ class HypercubesContract:
 
     def test_lifting_may_lead_beyond_64_regions(self):
         """Fifty regions, of which two are inhabited, are split in two each."""
-        made = self.made(50, [1 << 49 | 1])
-        lifted = made.lift_hypercubes([[i, 50 + i] for i in range(50)], 100)
-        ways = [[1 << i, 1 << 50 + i, 1 << i | 1 << 50 + i] for i in (0, 49)]
-        assert list(lifted) == sorted(one | other for one, other in product(*ways))
+        result = self.made(50, [1 << 49 | 1])
+        lifted = result.lift_hypercubes([[i, 50 + i] for i in range(50)], 100)
+        methods = [[1 << i, 1 << 50 + i, 1 << i | 1 << 50 + i] for i in (0, 49)]
+        assert list(lifted) == sorted(item | other for item, other in product(*methods))

@@ -47,8 +47,8 @@ class Objects:
 
     def __init__(self, catalogs: Iterable[Catalog]) -> None:
         lineage = cone(*catalogs)
-        self.bases = [one.digest for one in lineage if one.kind == "Base"]
-        atoms = {atom.label: atom for one in lineage for atom in one.atoms()}
+        self.bases = [catalog.digest for catalog in lineage if catalog.kind == "Base"]
+        atoms = {atom.label: atom for parsed in lineage for atom in parsed.atoms()}
         terms = sorted({atom.term for atom in atoms.values()})
         choices = {**dict.fromkeys(self.bases, (False, True)), **{term: values_of(term) for term in terms}}
         size = prod(map(len, choices.values()))
@@ -62,13 +62,13 @@ class Objects:
             blocks = self.everything // ((1 << period) - 1) * ((1 << stride) - 1)
             with_value[what] = [blocks << stride * number for number in range(len(values))]
             stride = period
-        self.sets = {one: with_value[one][1] for one in self.bases}
+        self.sets = {item: with_value[item][1] for item in self.bases}
         for label, atom in atoms.items():
             chosen = zip(choices[atom.term], with_value[atom.term], strict=True)
             self.sets[label] = sum(objects for value, objects in chosen if holds(atom, value))
-        for one in lineage:
-            if one.kind != "Base":
-                self.sets[one.digest] = self._meaning(one)
+        for step in lineage:
+            if step.kind != "Base":
+                self.sets[step.digest] = self._meaning(step)
 
     def _meaning(self, catalog: Catalog) -> int:
         first, *others = (self.sets[dependency.digest] for dependency in catalog.dependencies)
@@ -95,8 +95,8 @@ class Oracle:
         self.objects = objects
         self.possible = objects.everything
         in_a_base = 0
-        for one in objects.bases:
-            in_a_base |= objects.sets[one]
+        for item in objects.bases:
+            in_a_base |= objects.sets[item]
         self.inhabited = [objects.everything & ~in_a_base]
         for fact in facts:
             for region, inhabited in self._claims(fact):
@@ -114,11 +114,11 @@ class Oracle:
 
     @property
     def consistent(self) -> bool:
-        return all(self.possible & one for one in self.inhabited)
+        return all(self.possible & item for item in self.inhabited)
 
     def entails(self, said: Statement) -> bool:
         return all(
-            any(not self.possible & one & ~region for one in self.inhabited)
+            any(not self.possible & item & ~region for item in self.inhabited)
             if inhabited
             else not self.possible & region
             for region, inhabited in self._claims(said)
@@ -131,10 +131,10 @@ OPERATIONS = [*SET_OPERATIONS, *[SET_OPERATIONS[0]] * 6]
 
 
 def statements(digests):
-    one = st.sampled_from(digests)
+    item = st.sampled_from(digests)
     return st.one_of(
-        st.builds(lambda make, left, right: make(left, right), st.sampled_from(PAIRS), one, one),
-        st.builds(lambda make, only: make(only), st.sampled_from([empty, nonempty]), one),
+        st.builds(lambda make, left, right: make(left, right), st.sampled_from(PAIRS), item, item),
+        st.builds(lambda make, only: make(only), st.sampled_from([empty, nonempty]), item),
     )
 
 
@@ -157,30 +157,30 @@ class KnowledgeContract:
             with undone(database) as writing:
                 catalog_store.add_catalogs(writing, *catalogs)
                 declared = []
-                for said in data.draw(st.lists(statements(digests), max_size=5)):
-                    fits = Oracle(objects, [*declared, said]).consistent
+                for statement in data.draw(st.lists(statements(digests), max_size=5)):
+                    fits = Oracle(objects, [*declared, statement]).consistent
                     try:
-                        declare_fact(writing, said, "")
+                        declare_fact(writing, statement, "")
                     except ContradictionError:
                         assert not fits
                     else:
                         assert fits
-                        declared.append(said)
+                        declared.append(statement)
                 oracle = Oracle(objects, declared)
-                for one, other in data.draw(st.lists(pairs, min_size=4, max_size=12)):
-                    known = build_knowledge(*read_closed_cone(writing, [one, other])).knowledge
-                    for question in (nonempty(one), *(make(one, other) for make in PAIRS)):
+                for item, other in data.draw(st.lists(pairs, min_size=4, max_size=12)):
+                    known = build_knowledge(*read_closed_cone(writing, [item, other])).knowledge
+                    for question in (nonempty(item), *(make(item, other) for make in PAIRS)):
                         assert known.entails(question) == oracle.entails(question), str(question)
 
         check()
 
     def test_the_origin_of_every_fact_of_a_proof_is_known(self, database):
-        one, two = base("one"), base("two")
-        bright, faint = SelectSources.of(one, "vmag < 6"), SelectSources.of(one, "vmag < 8")
+        first, two = base("one"), base("two")
+        bright, faint = SelectSources.of(first, "vmag < 6"), SelectSources.of(first, "vmag < 8")
         met = RestrictSources(faint, two)
         with database.writing() as writing:
             catalog_store.add_catalogs(writing, bright, met)
-            fact = declare_fact(writing, disjoint(one.digest, two.digest), "")
+            fact = declare_fact(writing, disjoint(first.digest, two.digest), "")
             known = build_knowledge(*read_closed_cone(writing, [bright.digest, met.digest]))
         assert len(known.origins) == len(known.knowledge.facts)
 
@@ -199,7 +199,7 @@ class KnowledgeContract:
             FactOrigin("definition", catalog=met.digest),
             FactOrigin("declared", fact=fact.id),
         }
-        assert origins(outside(one.digest)) == {FactOrigin("open universe")}
+        assert origins(outside(first.digest)) == {FactOrigin("open universe")}
         assert known.because(subset(faint.digest, bright.digest)) == (), "it does not follow"
 
     def test_every_population_has_its_own_outside(self, database):

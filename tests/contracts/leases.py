@@ -58,7 +58,7 @@ class LeasesContract:
     def test_those_that_are_no_obstacle_are_none(self, database):
         first = take(database, "z")
         second = take(database, "z", beside=[first])
-        assert [one.holder for one in live(database, "z")] == [first, second]
+        assert [item.holder for item in live(database, "z")] == [first, second]
         assert take(database, "z", beside=[first]) is None
 
     def test_the_archive_holds_the_catalog_so_that_others_can_tell_whether_it_is_apart(self, database):
@@ -67,17 +67,17 @@ class LeasesContract:
             assert catalog_store.get_catalog(reading, BRIGHT.digest) == BRIGHT
 
     def test_who_defines_what_another_one_computes_privately_neither_learns_of_it_nor_waits(self, database):
-        ada, bob = (replace(database, who=one, viewer=one) for one in ("Ada", "Bob"))
+        ada, bob = (replace(database, who=item, viewer=item) for item in ("Ada", "Bob"))
         with bob.writing() as writing:
             catalog_store.add_catalogs(writing, BRIGHT)
         first = take(ada, "z")
         assert live(bob, "z") == []
         second = take(bob, "z")
         assert second is not None
-        assert [one.holder for one in live(ada, "z")] == [first]
+        assert [item.holder for item in live(ada, "z")] == [first]
         with ada.writing() as writing:
             catalog_names.assign_name(writing, "bright", BRIGHT.digest, "public")
-        assert {one.holder for one in live(bob, "z")} == {first, second}
+        assert {item.holder for item in live(bob, "z")} == {first, second}
         assert take(bob, "z") is None
 
     def test_who_fails_lets_it_go(self, database):
@@ -98,8 +98,8 @@ class LeasesContract:
                 return take(other, "z")
 
         with ThreadPoolExecutor(TAKERS) as pool:
-            taken = [one for one in pool.map(compete, range(TAKERS)) if one is not None]
-        assert [one.holder for one in live(database, "z")] == taken
+            taken = [item for item in pool.map(compete, range(TAKERS)) if item is not None]
+        assert [item.holder for item in live(database, "z")] == taken
         assert len(taken) == 1
         with database.reading() as reading:
             assert len(reading.connection.execute(select(rows)).all()) == 1, "the expired one is forgotten"
@@ -122,7 +122,7 @@ class LeasesContract:
             with database.writing() as writing:
                 writing.connection.execute(delete(rows))
             wait_until(lambda: held(database) != [], "it is there again")
-            assert [one for one, _ in held(database)] == [holder]
+            assert [item for item, _ in held(database)] == [holder]
         assert held(database) == []
 
     def test_what_expired_is_cleaned_away_and_what_lives_is_not(self, database, tmp_path):

@@ -68,26 +68,29 @@ def row(digest):
 
 STARS = base()
 BRIGHT = SelectSources.of(STARS, "vmag < 6")
-RELEASED = sorted(one.revision for one in ScriptDirectory.from_config(make_configuration()).walk_revisions())
+RELEASED = sorted(revision.revision for revision in ScriptDirectory.from_config(make_configuration()).walk_revisions())
 
 
 def outline(connection):
     """All that the database says of its tables, in an order that does not depend on how they were made."""
-    looking, found = inspect(connection), {}
+    looking, answer = inspect(connection), {}
     for table in looking.get_table_names():
-        found[table] = (
-            {one["name"]: (str(one["type"]), one["nullable"], one["default"]) for one in looking.get_columns(table)},
+        answer[table] = (
+            {
+                column["name"]: (str(column["type"]), column["nullable"], column["default"])
+                for column in looking.get_columns(table)
+            },
             looking.get_pk_constraint(table)["constrained_columns"],
             sorted(
-                (one["constrained_columns"], one["referred_table"], one["options"])
-                for one in looking.get_foreign_keys(table)
+                (key["constrained_columns"], key["referred_table"], key["options"])
+                for key in looking.get_foreign_keys(table)
             ),
-            sorted((one["name"], one["column_names"], one["unique"]) for one in looking.get_indexes(table)),
+            sorted((index["name"], index["column_names"], index["unique"]) for index in looking.get_indexes(table)),
         )
     if connection.dialect.name == "sqlite":
-        made = connection.execute(text("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%'"))
-        found["numbered"] = sorted(made.scalars())
-    return found
+        result = connection.execute(text("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%'"))
+        answer["numbered"] = sorted(result.scalars())
+    return answer
 
 
 def rows(connection):
@@ -110,7 +113,7 @@ def fill(database):
         registered_calculators.register_calculator(writing, "twice", SqlCalculator.of({"twice": "2 * vmag"}))
         registered_calculators.prefer_identity(writing, "twice", "x")
         settings.change_setting(writing, settings.STORE, "/data")
-        columns = [(one.identity, one.name) for one in BRIGHT.schema.attributes]
+        columns = [(attribute.identity, attribute.name) for attribute in BRIGHT.schema.attributes]
         file = StoredFile("a.parquet", 3, "0")
         fragments.register(writing, BRIGHT, columns, location="a", rows=1, files=[file], seconds=1.0, facts=[fact.id])
         audit_log.record_action(writing, "declare", "fact #1")
@@ -131,8 +134,8 @@ class MigrationContract:
                 writing = Writing(connection, "Ada", datetime.now(UTC))
                 connection.execute(insert(populations), {"name": "star", "key": '["bigint"]'})
                 held = attributes.add_schemas(writing, [STARS, BRIGHT]) if version >= "0004" else {}
-                rows = [catalog_store._make_row(writing, one) for one in (STARS, BRIGHT)]
-                rows = [one | {"schema": held[one["digest"]]} if held else one for one in rows]
+                rows = [catalog_store._make_row(writing, item) for item in (STARS, BRIGHT)]
+                rows = [entry | {"schema": held[entry["digest"]]} if held else entry for entry in rows]
                 connection.execute(insert(catalogs), rows)
                 link = {"catalog": BRIGHT.digest, "position": 0, "dependency": STARS.digest}
                 connection.execute(insert(dependencies), link)
@@ -142,18 +145,18 @@ class MigrationContract:
                 connection.execute(insert(name_rows), named)
         with open_database(place) as opened, opened.reading() as reading:
             assert catalog_store.get_catalog(reading, catalog_names.find_named_digest(reading, "bright")) == BRIGHT
-            assert {one.digest for one in search_catalogs(reading, CatalogFilter(attribute="vmag"))} == {
+            assert {catalog.digest for catalog in search_catalogs(reading, CatalogFilter(attribute="vmag"))} == {
                 STARS.digest,
                 BRIGHT.digest,
             }
             if version < "0005":  # what was there belongs to who wrote it, and everybody sees it
-                assert [(one.owner, one.visibility) for one in catalog_names.list_names(reading)] == [
+                assert [(name.owner, name.visibility) for name in catalog_names.list_names(reading)] == [
                     ("Grace", "public")
                 ]
                 seen = search_catalogs(view_as(reading, "Bob"), CatalogFilter())
-                assert [(one.digest, one.created_by) for one in seen] == [(BRIGHT.digest, "Grace")]
+                assert [(catalog.digest, catalog.created_by) for catalog in seen] == [(BRIGHT.digest, "Grace")]
             if version < "0004":
-                assert [one.names for one in search_catalogs(reading, CatalogFilter("vmag <"))] == [("bright",)]
+                assert [catalog.names for catalog in search_catalogs(reading, CatalogFilter("vmag <"))] == [("bright",)]
             context = MigrationContext.configure(reading.connection, opts={"version_table": VERSION_TABLE})
             assert compare_metadata(context, metadata) == []
             assert context.get_current_revision() == VERSION
@@ -182,7 +185,7 @@ class MigrationContract:
             execute = writing.connection.execute
             execute(insert(populations), {"name": "star", "key": "[]"})
             execute(insert(schemas), {"digest": "c" * 64, "attributes": 0, "names": ""})
-            execute(insert(catalogs), [{**row(one), "created_at": writing.when} for one in ("a" * 64, "b" * 64)])
+            execute(insert(catalogs), [{**row(item), "created_at": writing.when} for item in ("a" * 64, "b" * 64)])
             execute(insert(dependencies), {"catalog": "b" * 64, "position": 0, "dependency": "a" * 64})
         return database
 
@@ -190,7 +193,7 @@ class MigrationContract:
         self.step(filled, tmp_path)
         filled = replace(filled, fence=None)  # which would refuse a format that it does not know
         with filled.reading() as reading:
-            assert "remark" in {one["name"] for one in inspect(reading.connection).get_columns("catalogs")}
+            assert "remark" in {column["name"] for column in inspect(reading.connection).get_columns("catalogs")}
             assert reading.connection.scalars(select(catalogs.c.digest)).all() == ["a" * 64, "b" * 64]
             assert reading.connection.scalars(select(dependencies.c.dependency)).all() == ["a" * 64]
         missing = {"catalog": "b" * 64, "position": 1, "dependency": "c" * 64}
@@ -201,7 +204,7 @@ class MigrationContract:
         with pytest.raises(ZeroDivisionError):
             self.step(filled, tmp_path, then="1 / 0")
         with open_database(place) as again, again.reading() as reading:
-            assert "remark" not in {one["name"] for one in inspect(reading.connection).get_columns("catalogs")}
+            assert "remark" not in {column["name"] for column in inspect(reading.connection).get_columns("catalogs")}
 
     @pytest.mark.parametrize("version", RELEASED)
     def test_going_back_makes_the_tables_of_that_format_and_keeps_its_rows(self, nowhere, database, place, version):
@@ -217,8 +220,8 @@ class MigrationContract:
         fill(database)
         with database.reading() as reading:
             before = rows(reading.connection)
-        told = migrate_format(place, version, lose=True)
-        assert (told.before, told.after) == (VERSION, version)
+        output = migrate_format(place, version, lose=True)
+        assert (output.before, output.after) == (VERSION, version)
         with database.engine.connect() as connection:
             assert outline(connection) == expected
             after = rows(connection)
@@ -230,10 +233,12 @@ class MigrationContract:
                 tables["settings"] = [row for row in tables["settings"] if row["key"] != "epoch"]
         for name, kept in after.items():
             columns = set(expected[name][0])
-            assert kept == sorted(({key: one[key] for key in one if key in columns} for one in before[name]), key=str)
+            assert kept == sorted(
+                ({key: item[key] for key in item if key in columns} for item in before[name]), key=str
+            )
         with open_database(place) as again, again.reading() as reading:
             assert catalog_store.get_catalog(reading, catalog_names.find_named_digest(reading, "bright")) == BRIGHT
-            assert [one.statement for one in find_all_facts(reading)] == [nonempty(BRIGHT.digest)]
+            assert [fact.statement for fact in find_all_facts(reading)] == [nonempty(BRIGHT.digest)]
             for name in ("attributes", "schemas", "wordings", "catalogs"):
                 assert rows(reading.connection)[name] == before[name]
             context = MigrationContext.configure(reading.connection, opts={"version_table": VERSION_TABLE})
@@ -244,11 +249,11 @@ class MigrationContract:
         with database.writing() as writing:
             catalog_store.add_catalogs(writing, BRIGHT, for_run=True)
             assert attributes.find_definitions_by_name(writing, "star", "vmag") == []
-        told = migrate_format(place, "0005", lose=True)
-        assert "2 × catalog that only a run needed: it would count as a definition" in told.lost
+        output = migrate_format(place, "0005", lose=True)
+        assert "2 × catalog that only a run needed: it would count as a definition" in output.lost
         migrate_format(place)
         with open_database(place) as again, again.reading() as reading:
-            assert [one.catalog for one in attributes.find_definitions_by_name(reading, "star", "vmag")] == [
+            assert [entry.catalog for entry in attributes.find_definitions_by_name(reading, "star", "vmag")] == [
                 STARS.digest
             ]
 
@@ -258,8 +263,8 @@ class MigrationContract:
             with database.writing() as writing:
                 registered_calculators.register_calculator(writing, name, calculator)
                 registered_calculators.prefer_calculator(writing, "twice", name)
-        told = migrate_format(place, "0005", lose=True)
-        assert "2 × further name of a calculator" in told.lost
+        output = migrate_format(place, "0005", lose=True)
+        assert "2 × further name of a calculator" in output.lost
         with database.engine.connect() as connection:
             assert [row["identity"] for row in rows(connection)["preferences"]] == [calculator.digest]
         with open_database(place) as again, again.reading() as reading:
@@ -284,9 +289,9 @@ class MigrationContract:
             ("0004", ["1 × name that not everybody sees", "entry of the audit log"]),
             ("0001", ["1 × fragment", "1 × setting", "1 × run", "1 × name that"]),
         ):
-            told = migrate_format(place, version, dry_run=True)
-            for one in lost:
-                assert one in "; ".join(told.lost)
+            output = migrate_format(place, version, dry_run=True)
+            for item in lost:
+                assert item in "; ".join(output.lost)
             with pytest.raises(ArchiveVersionError, match=r"cannot hold .*1 × name that(.|\n)*lose=True"):
                 migrate_format(place, version)
         assert migrate_format(place).before == VERSION, "nothing was done"

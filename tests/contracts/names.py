@@ -80,7 +80,10 @@ class NamesContract:
             assert catalog_names.find_named_digest(writing, "stars") is None
             assert catalog_names.list_names(writing) == []
             assert catalog_store.get_catalog(writing, ONE.digest) == ONE
-            assert [one.catalog for one in catalog_names.read_name_history(writing, "stars")] == [None, ONE.digest]
+            assert [change.catalog for change in catalog_names.read_name_history(writing, "stars")] == [
+                None,
+                ONE.digest,
+            ]
 
     def test_a_name_that_there_is_not_is_an_error_that_says_which_was_meant(self, filled):
         with filled.writing() as writing:

@@ -18,7 +18,7 @@ from provenn.logic import disjoint, empty, equal, nonempty, subset
 from tests.catalogs.samples import base
 
 BASES = [base(f"base {number}") for number in range(3)]
-A, B, C = (one.digest for one in BASES)
+A, B, C = (catalog.digest for catalog in BASES)
 MET = RestrictSources(BASES[0], BASES[1])
 BRIGHT = SelectSources.of(BASES[0], "vmag < 6")
 IMPOSSIBLE = SelectSources.of(BASES[0], "vmag < 6 AND vmag > 7")
@@ -55,7 +55,7 @@ class ObservationsContract:
             innocent = declare_fact(writing, disjoint(A, C), "declination ranges")
         with filled.writing() as writing:
             seen = observe_fact(writing, nonempty(MET.digest), "12 rows")
-        assert [one.id for one in seen.suspended] == [wrong.id]
+        assert [fact.id for fact in seen.suspended] == [wrong.id]
         with filled.reading() as reading:
             assert find_all_facts(reading) == (innocent, seen.fact)
             gone = get_fact(reading, wrong.id)
@@ -64,9 +64,12 @@ class ObservationsContract:
 
     def test_several_conflicts_are_resolved_one_after_the_other(self, writing):
         """Each of three declarations alone contradicts the observation."""
-        wrong = [declare_fact(writing, said, "") for said in (empty(A), disjoint(A, B), subset(A, C), disjoint(B, C))]
+        wrong = [
+            declare_fact(writing, statement, "")
+            for statement in (empty(A), disjoint(A, B), subset(A, C), disjoint(B, C))
+        ]
         seen = observe_fact(writing, nonempty(MET.digest), "seen")
-        assert {one.id for one in seen.suspended} == {wrong[0].id, wrong[1].id, wrong[2].id, wrong[3].id}
+        assert {fact.id for fact in seen.suspended} == {wrong[0].id, wrong[1].id, wrong[2].id, wrong[3].id}
         assert find_all_facts(writing) == (seen.fact,)
 
     def test_what_contradicts_definitions_or_other_observations_is_refused_and_nothing_is_suspended(self, writing):
@@ -80,8 +83,8 @@ class ObservationsContract:
 
     def test_what_is_suspended_is_restored_when_the_rest_cannot_fit(self, writing):
         """A conflict with a declaration is found first, then one with an observation: all stays as it was."""
-        for said in (empty(B), disjoint(A, B), empty(MET.digest)):
-            declare_fact(writing, said, "")
+        for statement in (empty(B), disjoint(A, B), empty(MET.digest)):
+            declare_fact(writing, statement, "")
         observe_fact(writing, empty(A), "0 rows")
         before = find_all_facts(writing, retracted=True)
         with pytest.raises(ContradictionError):
@@ -102,7 +105,7 @@ class ObservationsContract:
         declared = declare_fact(writing, nonempty(A), "surely")
         seen = verified_keys.record_verification(writing, A, 0)
         assert seen.fact.statement == empty(A)
-        assert [one.id for one in seen.suspended] == [declared.id]
+        assert [fact.id for fact in seen.suspended] == [declared.id]
 
     def test_another_number_of_rows_than_before_is_damage(self, writing):
         verified_keys.record_verification(writing, A, 5)
@@ -159,16 +162,16 @@ class ObservationsContract:
 
     def test_runs_are_recorded_from_beginning_to_end(self, filled):
         with filled.writing() as first:
-            one = run_records.begin_run(first, "bright: hip, dist_pc", catalog=BRIGHT.digest)
+            item = run_records.begin_run(first, "bright: hip, dist_pc", catalog=BRIGHT.digest)
         with filled.writing() as second:
             two = run_records.begin_run(second, "a target")
-            run_records.end_run(second, one, "done", seconds=1.5, rows=3, reused=["b", "a"], computed=["c"])
+            run_records.end_run(second, item, "done", seconds=1.5, rows=3, reused=["b", "a"], computed=["c"])
         with filled.reading() as reading:
             latest, earlier = run_records.find_recent_runs(reading)
             assert run_records.find_recent_runs(reading, most=1) == [latest]
         assert latest == run_records.Run(two, None, "a target", "Ada", second.when)
         assert earlier == run_records.Run(
-            *(one, BRIGHT.digest, "bright: hip, dist_pc", "Ada", first.when, second.when, "done", 1.5, 3),
+            *(item, BRIGHT.digest, "bright: hip, dist_pc", "Ada", first.when, second.when, "done", 1.5, 3),
             reused=("a", "b"),
             computed=("c",),
         )

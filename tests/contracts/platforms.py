@@ -60,9 +60,9 @@ class PlatformsContract:
         assert stored.platform == recorded
         for platform in (OLD, NEW, APPLE, Platform()):
             with on(platform).reading() as reading:
-                here = fragments.find_by_extent(reading, catalog.extent.digest)
+                by_extent = fragments.find_by_extent(reading, catalog.extent.digest)
                 elsewhere = fragments.find_by_attributes(reading, [VMAG], elsewhere=True)
-            assert (here, elsewhere) == (((stored,), ()) if platform in served else ((), (stored,)))
+            assert (by_extent, elsewhere) == (((stored,), ()) if platform in served else ((), (stored,)))
 
     def test_what_is_computed_on_an_unknown_platform_serves_nowhere(self, on):
         stored = self.register(on, Platform(), LONG)
@@ -91,10 +91,12 @@ class PlatformsContract:
                 assert find_all_facts(reading) == (fact,)
 
     def test_a_proof_that_cites_such_a_fact_is_not_recalled_elsewhere(self, on):
-        said = disjoint(LONG.digest, BRIGHT.digest)
+        statement = disjoint(LONG.digest, BRIGHT.digest)
         with on(OLD).writing() as writing:
             seen = observe_fact(writing, empty(LONG.digest), "0 sources counted").fact
-            assert proofs.keep_proof(writing, said, "holds", [(seen.statement, FactOrigin("observed", fact=seen.id))])
-            assert proofs.recall_proof(writing, said) is not None
+            assert proofs.keep_proof(
+                writing, statement, "holds", [(seen.statement, FactOrigin("observed", fact=seen.id))]
+            )
+            assert proofs.recall_proof(writing, statement) is not None
         with on(NEW).reading() as reading:
-            assert proofs.recall_proof(reading, said) is None
+            assert proofs.recall_proof(reading, statement) is None

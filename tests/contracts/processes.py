@@ -34,8 +34,8 @@ class ProcessesContract:
                 for worker in range(WORKERS):
                     assert catalog_names.find_named_digest(reading, f"{worker}/{number}") == own(worker, number).digest
             assert len(catalog_names.read_name_history(reading, "latest")) == WORKERS * ROUNDS
-            assert {one.by for one in catalog_names.read_name_history(reading, "latest")} == {
-                f"worker {one}" for one in range(WORKERS)
+            assert {change.by for change in catalog_names.read_name_history(reading, "latest")} == {
+                f"worker {item}" for item in range(WORKERS)
             }
             assert len(find_all_facts(reading)) == ROUNDS
 

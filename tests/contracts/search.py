@@ -59,10 +59,10 @@ class SearchContract:
 
     def test_the_beginning_of_a_digest_is_found(self, filled):
         with filled.reading() as reading:
-            for one in EVERYTHING:
-                assert one in found(reading, one[:4])
-                assert found(reading, one) == {one}
-                assert found(reading, one[:20].upper()) == {one}
+            for item in EVERYTHING:
+                assert item in found(reading, item[:4])
+                assert found(reading, item) == {item}
+                assert found(reading, item[:20].upper()) == {item}
 
     def test_conditions_are_all_fulfilled(self, filled):
         with filled.reading() as reading:
@@ -91,8 +91,8 @@ class SearchContract:
             (entry,) = search_catalogs(reading, CatalogFilter("100%"))
             assert (entry.names, entry.kind, entry.population, entry.created_by) == (("100%",), "Base", "star", "Ada")
             assert entry.attributes == len(STARS.schema.names)
-            told = catalog_store.find_entries(reading, [GALAXIES.digest, BRIGHT.digest, "0" * 64])
-            assert {digest: (one.names, one.attributes) for digest, one in told.items()} == {
+            entries = catalog_store.find_entries(reading, [GALAXIES.digest, BRIGHT.digest, "0" * 64])
+            assert {digest: (item.names, item.attributes) for digest, item in entries.items()} == {
                 GALAXIES.digest: (("Nearby_Galaxies",), 2),
                 BRIGHT.digest: ((), len(BRIGHT.schema.names)),
             }
@@ -105,19 +105,19 @@ class SearchContract:
         added = []
         for number in range(7):
             with open_database(place, who=f"user {number % 2}") as database, database.writing() as writing:
-                one = SelectSources.of(STARS, f"hip < {number}")
-                catalog_store.add_catalogs(writing, one, KeepAttributes.of(one, ["hip"]))
-                added.append(one.digest)
+                catalog = SelectSources.of(STARS, f"hip < {number}")
+                catalog_store.add_catalogs(writing, catalog, KeepAttributes.of(catalog, ["hip"]))
+                added.append(catalog.digest)
                 if number % 3 == 0:
-                    catalog_names.assign_name(writing, f"name {9 - number}", one.digest)
-                    catalog_names.assign_name(writing, f"other {number}", one.digest)
+                    catalog_names.assign_name(writing, f"name {9 - number}", catalog.digest)
+                    catalog_names.assign_name(writing, f"other {number}", catalog.digest)
         with open_database(place) as database, database.reading() as reading:
 
             def pages(which, sort, size):
                 all_pages = (
                     search_catalogs(reading, which, sort=sort, start=start, most=size) for start in range(0, 20, size)
                 )
-                return [one.digest for page in all_pages for one in page]
+                return [item.digest for page in all_pages for item in page]
 
             for which in (
                 CatalogFilter(),
@@ -127,11 +127,13 @@ class SearchContract:
                 CatalogFilter("hip"),
             ):
                 newest = pages(which, "newest", 100)
-                assert [one for one in newest if one in added] == [one for one in reversed(added) if one in newest]
+                assert [item for item in newest if item in added] == [
+                    element for element in reversed(added) if element in newest
+                ]
                 assert pages(which, "oldest", 100) == newest[::-1]
                 by_name = pages(which, "name", 100)
                 named = [added[number] for number in (6, 3, 0) if added[number] in newest]
-                assert by_name == named + [one for one in newest if one not in named]
+                assert by_name == named + [item for item in newest if item not in named]
                 for size in (1, 2, 3, 5):
                     assert pages(which, "newest", size) == newest
                     assert pages(which, "name", size) == by_name

@@ -52,7 +52,7 @@ BOTH = RestrictSources(STARS, OTHERS)
 ALL = ConcatSources.of(BRIGHT, OTHERS, overlap="first")
 WIDE = CombineAttributes.of(BRIGHT, KeepAttributes.of(NEAR, ["dist"]))
 POOL = (STARS, OTHERS, BRIGHT, VERY, FAINT, NEAR, FAR, BOTH, ALL, WIDE)
-LINEAGE = {one.digest: frozenset(each.digest for each in cone(one)) for one in POOL}
+LINEAGE = {item.digest: frozenset(catalog.digest for catalog in cone(item)) for item in POOL}
 
 ADA, BOB, CAROL = "ada", "bob", "carol"
 COMMON, HERS = "common", "hers"  # Bob is a member of the first alone, Ada of both
@@ -75,35 +75,37 @@ class Story:
 
     def __post_init__(self):
         secret = self.random.sample(POOL, self.random.randrange(2, 7))
-        self.secret = [one for one in POOL if any(each.digest in LINEAGE[one.digest] for each in secret)]
+        self.secret = [
+            catalog for catalog in POOL if any(element.digest in LINEAGE[catalog.digest] for element in secret)
+        ]
         kinds = [self.define, self.define, self.define, self.declare, self.declare, self.work, self.work, self.ask]
         for _ in range(self.random.randrange(6, 18)):
             self.random.choice([*kinds, self.unname])()
 
-    def is_shared(self, one):
-        return any(one.digest in LINEAGE[digest] for _, digest in self.shared.values())
+    def is_shared(self, catalog):
+        return any(catalog.digest in LINEAGE[digest] for _, digest in self.shared.values())
 
     def person(self):
         return self.random.choice([ADA, ADA, ADA, BOB, CAROL])
 
     def define(self):
-        who, one = self.person(), self.random.choice(POOL)
+        who, catalog = self.person(), self.random.choice(POOL)
         self.number += 1
         name = f"{who}-{self.number}"
         visibility, project = self.random.choice(FOR_BOB)
-        private = who == ADA and one in self.secret
+        private = who == ADA and catalog in self.secret
         if private:
             visibility, project = self.random.choice(NOT_FOR_BOB)
         elif who != ADA and self.random.random() < 0.4:
             visibility, project = "private", None
         else:
-            self.shared[name] = (who, one.digest)
+            self.shared[name] = (who, catalog.digest)
         named = private or visibility != "private" or self.random.random() < 0.7
 
         def step(archive):
-            made = archive.define(one)
+            result = archive.define(catalog)
             if named:
-                made.named(name, visibility=visibility, project=project)
+                result.named(name, visibility=visibility, project=project)
 
         self.steps.append((who, private, step))
 
@@ -117,35 +119,35 @@ class Story:
     def declare(self):
         who, (left, right) = self.person(), self.random.sample(POOL, 2)
         relation = self.random.choice([subset, disjoint, equal, overlapping])
-        said = self.random.choice([relation(left.digest, right.digest), nonempty(left.digest), empty(left.digest)])
+        statement = self.random.choice([relation(left.digest, right.digest), nonempty(left.digest), empty(left.digest)])
         visibility, project = self.random.choice(NOT_FOR_BOB if who == ADA else FOR_BOB)
         if who == BOB and self.random.random() < 0.5:
             visibility, project = "private", None
 
         def step(archive):
             with suppress(ContradictionError, UnknownCatalogError):
-                archive.declare(said, reason=f"{who} says", visibility=visibility, project=project)
+                archive.declare(statement, reason=f"{who} says", visibility=visibility, project=project)
 
         self.steps.append((who, who == ADA, step))
 
     def work(self):
-        who, one, kind = self.person(), self.random.choice(POOL), self.random.choice(["store", "count", "run"])
-        rows, private = 3, who == ADA and not self.is_shared(one)
+        who, catalog, kind = self.person(), self.random.choice(POOL), self.random.choice(["store", "count", "run"])
+        rows, private = 3, who == ADA and not self.is_shared(catalog)
 
         def step(archive):
             database = archive.context.database
             with suppress(ContradictionError, UnknownCatalogError), database.writing() as writing:
-                archive.catalog(one.digest)  # what one does not see, one does not work with
+                archive.catalog(catalog.digest)  # what one does not see, one does not work with
                 if kind == "store":
-                    columns = [(attribute.identity, attribute.name) for attribute in one.schema.attributes]
+                    columns = [(attribute.identity, attribute.name) for attribute in catalog.schema.attributes]
                     file = [StoredFile("a.parquet", 3, "0")]
-                    place = f"{who}/{one.digest}"
-                    fragments.register(writing, one, columns, location=place, rows=rows, files=file, seconds=1.0)
+                    place = f"{who}/{catalog.digest}"
+                    fragments.register(writing, catalog, columns, location=place, rows=rows, files=file, seconds=1.0)
                 elif kind == "count":
-                    counts.record_count(writing, one.digest, rows)
-                    observe_fact(writing, nonempty(one.digest), f"{rows} sources counted")
+                    counts.record_count(writing, catalog.digest, rows)
+                    observe_fact(writing, nonempty(catalog.digest), f"{rows} sources counted")
                 else:
-                    number = run_records.begin_run(writing, f"what {who} calls it", catalog=one.digest)
+                    number = run_records.begin_run(writing, f"what {who} calls it", catalog=catalog.digest)
                     run_records.end_run(writing, number, "done", seconds=1.0, rows=rows, computed=["x"])
 
         self.steps.append((who, private, step))
@@ -191,48 +193,52 @@ class Looking:
     def plain(self, answer):
         text = answer if isinstance(answer, str) else str(answer)
         text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "then", text)
-        return re.sub(r"#(\d+)", lambda found: "#" + self.numbers.get(found[1], "unseen"), text)
+        return re.sub(r"#(\d+)", lambda match: "#" + self.numbers.get(match[1], "unseen"), text)
 
     def everything(self, story):
-        archive, told = self.archive, {}
-        told["names"] = self(lambda: sorted(archive))
-        told["count"] = self(len, archive), self(archive.populations), self(archive.owners)
-        told["attributes"] = self(archive.attributes, "star")
-        told["facts"] = self(lambda: [self.fact(fact) for fact in archive.facts(retracted=True)])
-        told["fragments"] = self(lambda: [self.fragment(fragment) for fragment in archive.fragments(dropped=True)])
-        told["runs"] = self(lambda: [(run.target, run.name, run.by, run.rows, run.computed) for run in archive.runs()])
-        told["unproved"] = self(lambda: sorted(one.name for one in archive.unproved()))
-        told["projects"] = self(lambda: [(project.name, project.members) for project in archive.projects()])
+        archive, output = self.archive, {}
+        output["names"] = self(lambda: sorted(archive))
+        output["count"] = self(len, archive), self(archive.populations), self(archive.owners)
+        output["attributes"] = self(archive.attributes, "star")
+        output["facts"] = self(lambda: [self.fact(fact) for fact in archive.facts(retracted=True)])
+        output["fragments"] = self(lambda: [self.fragment(fragment) for fragment in archive.fragments(dropped=True)])
+        output["runs"] = self(
+            lambda: [(run.target, run.name, run.by, run.rows, run.computed) for run in archive.runs()]
+        )
+        output["unproved"] = self(lambda: sorted(element.name for element in archive.unproved()))
+        output["projects"] = self(lambda: [(project.name, project.members) for project in archive.projects()])
         for sort in ("newest", "oldest", "name"):
-            told["search", sort] = self(lambda sort=sort: self.entries(sort=sort))
+            output["search", sort] = self(lambda sort=sort: self.entries(sort=sort))
         filters = [{"text": "vmag <"}, {"text": "ada"}, {"text": STARS.digest[:6]}, {"owner": ADA}, {"owner": BOB}]
-        for one in [
+        for item in [
             *filters,
             {"named": True},
             {"kind": "SelectSources"},
             {"attribute": "dist"},
             {"population": "star"},
         ]:
-            told["search", str(one)] = self(lambda one=one: (self.entries(**one), archive.matches(**one)))
+            output["search", str(item)] = self(
+                lambda element=item: (self.entries(**element), archive.matches(**element))
+            )
         for name in [*(f"{who}-{number}" for who in (ADA, CAROL) for number in range(story.number + 1)), "ada"]:
-            told["name", name] = [
+            output["name", name] = [
                 self(lambda name=name: archive[name].digest),
-                self(lambda name=name: [(one.catalog, one.by) for one in archive.log(name)]),
+                self(lambda name=name: [(change.catalog, change.by) for change in archive.log(name)]),
                 self(archive.relate, name, STARS.digest),
                 self(archive.prove, f"nonempty({name})" if name.isalnum() else f"nonempty(`{name}`)"),
                 self(archive.target, name, ["vmag"]),
                 self(lambda name=name: name in archive),
             ]
-        for one in POOL:
-            told[one.digest] = list(self.about(one))
+        for catalog in POOL:
+            output[catalog.digest] = list(self.about(catalog))
         for left in POOL:
             for right in POOL[: POOL.index(left)]:
-                told["relate", left.digest, right.digest] = self(archive.relate, left.digest, right.digest)
-        told["compare"] = [self(archive.compare, STARS.digest, BRIGHT.digest, one.digest) for one in POOL[3:]]
-        return told
+                output["relate", left.digest, right.digest] = self(archive.relate, left.digest, right.digest)
+        output["compare"] = [self(archive.compare, STARS.digest, BRIGHT.digest, element.digest) for element in POOL[3:]]
+        return output
 
-    def about(self, one):
-        archive, digest = self.archive, one.digest
+    def about(self, item):
+        archive, digest = self.archive, item.digest
         yield self(lambda: archive.catalog(digest[:8]).digest)
         yield self(archive.describe, digest)
         yield self(archive.lineage, digest)
@@ -243,25 +249,31 @@ class Looking:
         yield self(lambda: [self.fact(fact) for fact in archive.provenance(digest).facts])
         yield self(lambda: archive.neighbourhood(digest, depth=3).picture)
         for question in (archive.same_sources, archive.covering, archive.inside, archive.apart_from):
-            yield self(lambda question=question: [(each.name, each.digest) for each in question(digest)])
+            yield self(lambda question=question: [(element.name, element.digest) for element in question(digest)])
         yield self(lambda: [catalog.digest for catalog in archive.same_sources(digest, by_construction=True)])
-        for said in (nonempty(digest), empty(digest), subset(digest, STARS.digest)):
-            yield self(lambda said=said: self.proof(archive.prove(said)))
+        for message in (nonempty(digest), empty(digest), subset(digest, STARS.digest)):
+            yield self(lambda statement=message: self.proof(archive.prove(statement)))
         for attributes in (["dist"], ["vmag", "twice"], ["doubled"], ["nothing"]):
             yield self(lambda attributes=attributes: archive.target(digest, attributes, missing="null").plan())
 
     def entries(self, **options):
-        found = self.archive.search(**options)
-        return [(one.digest, one.names, one.created_by, one.attributes) for one in found]
+        result = self.archive.search(**options)
+        return [(catalog.digest, catalog.names, catalog.created_by, catalog.attributes) for catalog in result]
 
-    def fact(self, one):
-        return f"#{one.id}", str(one.statement), one.reason, one.declared_by, one.holds, one.retracted_reason
+    def fact(self, fact):
+        return f"#{fact.id}", str(fact.statement), fact.reason, fact.declared_by, fact.holds, fact.retracted_reason
 
-    def fragment(self, one):
-        return one.name, one.attributes, one.fragment.stored_by, one.unusable, one.fragment.location
+    def fragment(self, fragment):
+        return (
+            fragment.name,
+            fragment.attributes,
+            fragment.fragment.stored_by,
+            fragment.unusable,
+            fragment.fragment.location,
+        )
 
-    def proof(self, one):
-        return one.verdict, [str(reason) for reason in one.reasons]
+    def proof(self, proof):
+        return proof.verdict, [str(reason) for reason in proof.reasons]
 
 
 # Both classes that mix it in run one test, each on archives that it makes itself.
@@ -321,14 +333,14 @@ class VisibilityContract:
         ada.define(BRIGHT, "stars-of-ada").named("stars-of-ada", visibility="private")
         with ada.context.database.writing() as writing:
             counts.record_count(writing, BRIGHT.digest, 7)
-        made = bob.define(BRIGHT)
-        assert [(one.created_by, one.names) for one in bob.search()] == [(BOB, ()), (BOB, ())]
+        catalog = bob.define(BRIGHT)
+        assert [(entry.created_by, entry.names) for entry in bob.search()] == [(BOB, ()), (BOB, ())]
         with bob.context.database.writing() as writing:
             assert counts.find_counts(writing, [BRIGHT.digest]) == {}
             counts.record_count(writing, BRIGHT.digest, 7)
             assert counts.find_counts(writing, [BRIGHT.digest]) == {BRIGHT.digest: 7}
-        made.named("bright", visibility="public")
-        assert [(one.created_by, one.names) for one in carol.search()] == [(BOB, ("bright",))]
+        catalog.named("bright", visibility="public")
+        assert [(entry.created_by, entry.names) for entry in carol.search()] == [(BOB, ("bright",))]
         assert carol.describe(STARS.digest).created_by == BOB, "it is seen in the lineage of bright"
         assert carol.owners() == bob.owners() == (BOB,)
 
@@ -369,8 +381,8 @@ class VisibilityContract:
         ada.name(BRIGHT.digest, "bright", visibility="private")
         assert ada.revealed(BRIGHT.digest) == ("base", "bright")
         ada.name(BRIGHT.digest, "bright", visibility="public")
-        assert [one.visibility for one in ada.log("bright")] == ["public", "private"]
-        assert [one.visibility for one in bob.log("bright")] == ["public"]
+        assert [change.visibility for change in ada.log("bright")] == ["public", "private"]
+        assert [change.visibility for change in bob.log("bright")] == ["public"]
         assert "base" not in str(bob.lineage("bright")), "how it is defined is seen, and not what it is called"
         assert bob.catalog(STARS.digest).names == ()
         with pytest.raises(UnknownCatalogError):
@@ -388,10 +400,10 @@ class VisibilityContract:
         own = bob.declare("empty(bright)", visibility="private")
         assert ada.facts()[0].holds, "what Bob keeps for himself contradicts nothing that Ada knows"
         bob.retract(own.id)
-        told = bob.declare("empty(bright)", reason="looked")
-        assert [fact.id for fact in bob.facts(retracted=True)] == [own.id, told.id]
+        declared = bob.declare("empty(bright)", reason="looked")
+        assert [fact.id for fact in bob.facts(retracted=True)] == [own.id, declared.id]
         (suspended,) = [fact for fact in ada.facts(retracted=True) if fact.id == hidden.id]
-        assert suspended.retracted_reason == f"suspended: contradicted by fact #{told.id}"
+        assert suspended.retracted_reason == f"suspended: contradicted by fact #{declared.id}"
         assert ada.prove("empty(bright)")
         with pytest.raises(ContradictionError):
             ada.declare("nonempty(bright)", visibility="private")
@@ -419,12 +431,12 @@ class VisibilityContract:
         ada.define(STARS, "stars")
         ada.retract(ada.declare("nonempty(stars)").id, reason="no")
         ada.delete_name("stars")
-        done = [(one.who, one.via, one.action, one.subject) for one in archive.audit()]
-        assert [one[:3] for one in done] == [
+        done = [(item.who, item.via, item.action, item.subject) for item in archive.audit()]
+        assert [item[:3] for item in done] == [
             (ADA, "http", action) for action in ("delete name", "retract", "declare", "name")
         ]
-        assert [one.action for one in archive.audit(most=1)] == ["delete name"]
-        assert [one.subject for one in archive.audit(action="name")] == ["stars"]
+        assert [item.action for item in archive.audit(most=1)] == ["delete name"]
+        assert [item.subject for item in archive.audit(action="name")] == ["stars"]
         with pytest.raises(NotYoursError):
             ada.audit()
         with pytest.raises(NotYoursError):

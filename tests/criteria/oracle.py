@@ -27,12 +27,12 @@ TICK = timedelta(microseconds=1)
 # ---- Spark's order of values -----------------------------------------------------------------------------------
 
 
-def compare(one, other) -> int:
+def compare(item, other) -> int:
     """Return -1, 0 or 1, in Spark's order: NaN is the largest number and equal to itself."""
-    nan = [isinstance(value, float) and math.isnan(value) for value in (one, other)]
+    nan = [isinstance(value, float) and math.isnan(value) for value in (item, other)]
     if any(nan):
         return nan[0] - nan[1]
-    return (one > other) - (one < other)
+    return (item > other) - (item < other)
 
 
 def holds(operator: str, order: int) -> bool:
@@ -105,11 +105,11 @@ class Between:
         return f"{self.column} {'NOT ' * self.negated}BETWEEN {self.low.sql} AND {self.high.sql}"
 
     def truth(self, row):
-        found = conjunction(
+        result = conjunction(
             Compare(self.column, self.kind, operator, literal).truth(row)
             for operator, literal in ((">=", self.low), ("<=", self.high))
         )
-        return negation(found) if self.negated else found
+        return negation(result) if self.negated else result
 
 
 @dataclass(frozen=True)
@@ -181,10 +181,10 @@ class Columns:
         return f"{self.left} {self.operator} {self.right}"
 
     def truth(self, row):
-        one, other = row[self.left], row[self.right]
+        first, other = row[self.left], row[self.right]
         if self.operator == "<=>":
-            return (one is None and other is None) if None in (one, other) else compare(one, other) == 0
-        return None if None in (one, other) else holds(self.operator, compare(one, other))
+            return (first is None and other is None) if None in (first, other) else compare(first, other) == 0
+        return None if None in (first, other) else holds(self.operator, compare(first, other))
 
 
 @dataclass(frozen=True)
@@ -312,8 +312,10 @@ def leaves(column: str, kind: str):
     """Conditions on one column."""
     values = literals(kind)
     # Spark compares all of a list in one type: an exact one here; doubles among integers are asked of elsewhere.
-    listed = values if kind in ("float", "double") else values.filter(lambda one: one.kind != "double")
-    items = st.lists(st.one_of(listed.filter(lambda one: one.kind != "float"), st.just(NULL)), min_size=1, max_size=4)
+    listed = values if kind in ("float", "double") else values.filter(lambda catalog: catalog.kind != "double")
+    items = st.lists(
+        st.one_of(listed.filter(lambda catalog: catalog.kind != "float"), st.just(NULL)), min_size=1, max_size=4
+    )
     named = {"column": st.just(column), "kind": st.just(kind)}
     safe = st.sampled_from(["<=>", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"])
     forms = [
@@ -334,7 +336,7 @@ def criteria(*columns: tuple[str, str], between_columns: bool = False, max_leave
     base = [leaves(*column) for column in columns]
     base.append(st.sampled_from([Constant(True), Constant(False), Constant(None)]))
     if between_columns:
-        pairs = [(one, other) for (one, a), (other, b) in product(columns, columns) if a == b]
+        pairs = [(item, other) for (item, a), (other, b) in product(columns, columns) if a == b]
         operators = st.sampled_from([*OPERATORS, "<=>"])
         base.append(st.builds(lambda pair, how: Columns(pair[0], how, pair[1]), st.sampled_from(pairs), operators))
     asked = [f"IS {negated}{what}" for negated in ("", "NOT ") for what in ("TRUE", "FALSE", "NULL")]
@@ -386,16 +388,16 @@ def rows(columns: dict[str, str], near: list[tuple[str, object]], *, nullable: b
 def witnesses(kind: str, near: list) -> list:
     """Return values of a type such that every cell between the given constants holds one; NULL is among them."""
     values = [value for value in near if value is not None]
-    found: list = []
+    results: list = []
     if kind in BITS:
         top = 2 ** (BITS[kind] - 1)
         finite = [value for value in values if not isinstance(value, float) or math.isfinite(value)]
         nearby = [math.floor(value) + step for value in finite for step in (-1, 0, 1, 2)]
-        found = [value for value in {0, -top, top - 1, *nearby} if -top <= value < top]
+        results = [value for value in {0, -top, top - 1, *nearby} if -top <= value < top]
     elif kind == "decimal(5,2)":
         finite = [value for value in values if not isinstance(value, float) or math.isfinite(value)]
         cents = [math.floor(Decimal(value) * 100) + step for value in finite for step in (-1, 0, 1, 2)]
-        found = [Decimal(n) / 100 for n in {0, -99_999, 99_999, *cents} if -99_999 <= n <= 99_999]
+        results = [Decimal(n) / 100 for n in {0, -99_999, 99_999, *cents} if -99_999 <= n <= 99_999]
     elif kind in ("float", "double"):
         width = np.float32 if kind == "float" else np.float64
         edges = [
@@ -404,18 +406,18 @@ def witnesses(kind: str, near: list) -> list:
         for value in values:
             at = width(float(value))
             edges += [at, np.nextafter(at, width("-inf")), np.nextafter(at, width("inf"))]
-        found = [float(value) for value in edges]
+        results = [float(value) for value in edges]
     elif kind == "string":
-        found = ["", "\0", "zz", *values, *(value + "\0" for value in values)]
+        results = ["", "\0", "zz", *values, *(value + "\0" for value in values)]
     elif kind == "boolean":
-        found = [True, False]
+        results = [True, False]
     elif kind == "date":
-        found = [date(1, 1, 1), date(9999, 12, 31)]
-        found += [value + timedelta(step) for value in values for step in (-1, 0, 1)]
+        results = [date(1, 1, 1), date(9999, 12, 31)]
+        results += [value + timedelta(step) for value in values for step in (-1, 0, 1)]
     else:
-        found = [moment("0001-01-01 00:00:00"), moment("9999-12-31 23:59:59")]
-        found += [value + step * TICK for value in values for step in (-1, 0, 1)]
-    return [None, *found]
+        results = [moment("0001-01-01 00:00:00"), moment("9999-12-31 23:59:59")]
+        results += [value + step * TICK for value in values for step in (-1, 0, 1)]
+    return [None, *results]
 
 
 # ---- labels ------------------------------------------------------------------------------------------------------
@@ -440,14 +442,14 @@ def labelled(label: str) -> Callable[[dict], bool]:
 
 def constant(text: str):
     """Read a constant in canonical text."""
-    if found := re.fullmatch(r"CAST\('(.+)' AS (?:DOUBLE|FLOAT)\)", text):
-        return float(found[1])
-    if found := re.fullmatch(r"DATE '(.+)'", text):
-        return date.fromisoformat(found[1])
-    if found := re.fullmatch(r"TIMESTAMP '(.+)'", text):
-        return moment(found[1])
+    if result := re.fullmatch(r"CAST\('(.+)' AS (?:DOUBLE|FLOAT)\)", text):
+        return float(result[1])
+    if result := re.fullmatch(r"DATE '(.+)'", text):
+        return date.fromisoformat(result[1])
+    if result := re.fullmatch(r"TIMESTAMP '(.+)'", text):
+        return moment(result[1])
     if text.startswith("'"):
-        return _ESCAPE.sub(lambda one: chr(int(one[1][1:], 16)) if len(one[1]) > 1 else one[1], text[1:-1])
+        return _ESCAPE.sub(lambda match: chr(int(match[1][1:], 16)) if len(match[1]) > 1 else match[1], text[1:-1])
     if text.endswith("BD"):
         return Decimal(text[:-2])
     if text.endswith("D"):

@@ -28,30 +28,30 @@ def criterion(text: str) -> Criterion:
 
 
 def knowledge(*criteria: Criterion) -> Knowledge:
-    return Knowledge(order_facts(atom for one in criteria for atom in one.atoms))
+    return Knowledge(order_facts(atom for parsed in criteria for atom in parsed.atoms))
 
 
-def inside(one: str, other: str) -> bool:
-    a, b = criterion(one), criterion(other)
+def inside(item: str, other: str) -> bool:
+    a, b = criterion(item), criterion(other)
     return knowledge(a, b).entails(subset(a.true, b.true))
 
 
-def same(one: str, other: str) -> bool:
-    a, b = criterion(one), criterion(other)
+def same(item: str, other: str) -> bool:
+    a, b = criterion(item), criterion(other)
     return knowledge(a, b).entails(equal(a.true, b.true))
 
 
-def apart(one: str, other: str) -> bool:
-    a, b = criterion(one), criterion(other)
+def apart(item: str, other: str) -> bool:
+    a, b = criterion(item), criterion(other)
     return knowledge(a, b).entails(disjoint(a.true, b.true))
 
 
-def z3_inside(one: Criterion, other: Criterion) -> bool:
+def z3_inside(parsed: Criterion, other: Criterion) -> bool:
     """Whether the facts put the TRUE set of one inside that of the other, says z3."""
     solver = z3.Solver()
-    for fact in order_facts([*one.atoms, *other.atoms]):
+    for fact in order_facts([*parsed.atoms, *other.atoms]):
         solver.add(z3.Implies(_formula(fact.left), _formula(fact.right)))
-    solver.add(_formula(one.true), z3.Not(_formula(other.true)))
+    solver.add(_formula(parsed.true), z3.Not(_formula(other.true)))
     return solver.check() == z3.unsat
 
 

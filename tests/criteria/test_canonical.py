@@ -97,9 +97,9 @@ def test_every_label_is_a_criterion_whose_true_set_it_names(data):
 @pytest.mark.parametrize("text", ["to_timestamp(seen) < seen", "CAST(n_obs AS BIGINT) + big = n_obs + big"])
 def test_a_cast_that_is_written_is_the_one_that_spark_makes_by_itself(text):
     schema = SCHEMA | {"seen": Attribute("star.seen", parse_type("timestamp_ntz"))}
-    found = parse_criterion(text, schema)
-    again = parse_criterion(found.canonical, {one.identity: one for one in schema.values()})
-    assert (again, again.true) == (found, found.true)
+    parsed = parse_criterion(text, schema)
+    again = parse_criterion(parsed.canonical, {attribute.identity: attribute for attribute in schema.values()})
+    assert (again, again.true) == (parsed, parsed.true)
 
 
 def test_expressions_are_read_back_too():

@@ -45,7 +45,7 @@ SCHEMA |= {
     "exact": Attribute("exact", parse_type("decimal(8,3)"), True, "mas"),
     "name": Attribute("name", parse_type("string")),
 }
-BARE = {name: Attribute(one.identity, one.type, one.nullable) for name, one in SCHEMA.items()}
+BARE = {name: Attribute(attribute.identity, attribute.type, attribute.nullable) for name, attribute in SCHEMA.items()}
 
 
 def canonical(text):
@@ -183,9 +183,9 @@ def test_inverse_functions_give_radians(function):
     ],
 )
 def test_values_in_units_of_one_dimension_are_converted_to_the_first_ones(text, converted, unit):
-    found = expression(text)
-    assert found.canonical == parse_expression(converted, BARE).canonical
-    assert same_unit(unit_of(found.node), unit)
+    parsed = expression(text)
+    assert parsed.canonical == parse_expression(converted, BARE).canonical
+    assert same_unit(unit_of(parsed.node), unit)
 
 
 @pytest.mark.parametrize(
@@ -269,9 +269,9 @@ def test_what_no_unit_speaks_against_means_what_it_always_did(text):
     ],
 )
 def test_what_was_stored_by_earlier_versions_is_read_unchanged(stored):
-    found = parse_criterion(stored, SCHEMA, canonical=True)
-    assert found.canonical == stored
-    assert found.canonical == parse_criterion(stored, BARE, canonical=True).canonical
+    criterion = parse_criterion(stored, SCHEMA, canonical=True)
+    assert criterion.canonical == stored
+    assert criterion.canonical == parse_criterion(stored, BARE, canonical=True).canonical
 
 
 @pytest.mark.parametrize("text", ["dec > shift", "dec + shift > 1", "asin(x) > dec", "coalesce(wide, plx) < 5 deg"])

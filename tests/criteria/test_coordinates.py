@@ -17,12 +17,17 @@ from tests.sky.strategies import cones, mocs, polygons, regions
 SKY = {name: Attribute(f"hip.{name}", parse_type("double")) for name in ("ra", "dec", "l", "b")}
 SKY |= {"f": Attribute("hip.f", parse_type("float")), "i": Attribute("hip.i", parse_type("int"))}
 SKY |= {"q": Attribute("hip.q", parse_type("decimal(9,4)"))}
-RELATIONS = {"equal": equal, "subset": subset, "superset": lambda one, other: subset(other, one), "disjoint": disjoint}
+RELATIONS = {
+    "equal": equal,
+    "subset": subset,
+    "superset": lambda item, other: subset(other, item),
+    "disjoint": disjoint,
+}
 CONE = "in_cone(ra, dec, 10, 20, 1)"
 
 
-def relate(one, other):
-    left, right = (parse_criterion(text, SKY) for text in (one, other))
+def relate(item, other):
+    left, right = (parse_criterion(text, SKY) for text in (item, other))
     atoms = [*left.atoms, *right.atoms]
     known = Knowledge([*order_facts(atoms), *region_facts(atoms)])
     assert known.consistent
@@ -30,7 +35,7 @@ def relate(one, other):
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "answer"),
+    ("item", "other", "answer"),
     [
         (CONE, "dec BETWEEN 19 AND 21", "subset"),
         (CONE, "dec BETWEEN 19 AND 20.9", None),
@@ -72,8 +77,8 @@ def relate(one, other):
         ("in_polygon(ra, dec, 10, 0, 20, 0, 15, 8)", "dec BETWEEN -0.1 AND 8.1", "subset"),
     ],
 )
-def test_forms_that_are_understood_and_forms_that_are_not(one, other, answer):
-    assert relate(one, other) == answer
+def test_forms_that_are_understood_and_forms_that_are_not(item, other, answer):
+    assert relate(item, other) == answer
 
 
 def test_nothing_is_said_without_regions_or_ranges():
@@ -110,14 +115,14 @@ def test_a_cone_reaches_no_farther_than_rounding():
 @given(st.lists(mocs(), min_size=3, max_size=5))
 def test_combinations_are_those_of_the_cells(some):
     first, *others = some
-    found = find_combinations(first, others)
-    ends = np.unique(np.concatenate([one.ranges.ravel() for one in some]))
+    combinations = find_combinations(first, others)
+    ends = np.unique(np.concatenate([item.ranges.ravel() for item in some]))
 
     def holds(region, cell):
         return any(start <= cell < end for start, end in region.ranges.tolist())
 
-    wanted = {tuple(holds(one, cell) for one in others) for cell in ends[:-1].tolist() if holds(first, cell)}
-    assert found is None or set(found) == wanted
+    wanted = {tuple(holds(item, cell) for item in others) for cell in ends[:-1].tolist() if holds(first, cell)}
+    assert combinations is None or set(combinations) == wanted
 
 
 def test_a_thousand_regions_are_placed_between_cuts():

@@ -48,9 +48,9 @@ def test_the_next_double_is_the_next_key(value):
         assert decode_number(DOUBLE, key + 1) == math.nextafter(value, math.inf)
 
 
-def next_float(value: float, way: float) -> float:
+def next_float(value: float, method: float) -> float:
     with np.errstate(over="ignore", under="ignore"):
-        return float(np.nextafter(np.float32(value), np.float32(way)))
+        return float(np.nextafter(np.float32(value), np.float32(method)))
 
 
 @given(st.floats(width=32))
@@ -72,9 +72,9 @@ def test_nan_is_above_infinity_and_zero_has_one_key():
 def test_a_number_becomes_the_nearest_float_without_a_detour(value):
     near = round_to_float(value)
     if math.isfinite(near):
-        others = [next_float(near, way) for way in (-math.inf, math.inf)]
+        others = [next_float(near, method) for method in (-math.inf, math.inf)]
         distance = abs(Fraction(near) - Fraction(value))
-        assert all(distance <= abs(Fraction(one) - Fraction(value)) for one in others if math.isfinite(one))
+        assert all(distance <= abs(Fraction(item) - Fraction(value)) for item in others if math.isfinite(item))
 
 
 def test_a_float_is_not_rounded_twice():
@@ -88,8 +88,8 @@ def test_casts_that_are_undone_keep_the_order(source, target, data):
     convert = find_monotone_cast(source, target)
     if convert:
         keys = st.integers(get_domain(source).lowest, get_domain(source).highest)
-        one, other = sorted([data.draw(keys), data.draw(keys)])
-        assert convert(one) <= convert(other)
+        first, other = sorted([data.draw(keys), data.draw(keys)])
+        assert convert(first) <= convert(other)
 
 
 @given(st.sampled_from([*TYPES, TIMESTAMP_NTZ]), st.data())

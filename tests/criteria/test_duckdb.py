@@ -52,5 +52,5 @@ def test_duckdb_selects_exactly_the_rows_of_the_true_set(data):
     everything = set(range(len(table)))
     for text, term in ((tree.sql(), criterion.true), (f"NOT ({tree.sql()})", criterion.false)):
         assert selected(text) == term.evaluate(inside.__getitem__, set(), everything)
-    for label, found in inside.items():
-        assert found == {i for i, row in enumerate(table) if labelled(label)(row)}
+    for label, catalog in inside.items():
+        assert catalog == {i for i, row in enumerate(table) if labelled(label)(row)}

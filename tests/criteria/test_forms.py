@@ -31,7 +31,7 @@ def test_what_is_never_null_is_cut_in_two():
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("item", "other"),
     [
         ("vmag BETWEEN 5 AND 6", "vmag >= 5 AND vmag <= 6"),
         ("vmag NOT BETWEEN 5 AND 6", "vmag < 5 OR vmag > 6"),
@@ -68,12 +68,12 @@ def test_what_is_never_null_is_cut_in_two():
         ("isnotnull(vmag)", "vmag IS NOT NULL"),
     ],
 )
-def test_two_ways_to_say_the_same(one, other):
-    assert same(one, other)
+def test_two_ways_to_say_the_same(item, other):
+    assert same(item, other)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("item", "other"),
     [
         ("isnan(vmag)", "vmag = CAST('NaN' AS DOUBLE)"),
         ("isnan(vmag)", "vmag > double('inf')"),
@@ -82,14 +82,14 @@ def test_two_ways_to_say_the_same(one, other):
         ("vmag <= 0", "vmag < 4.9E-324"),
     ],
 )
-def test_nan_is_the_largest_number_and_zero_has_no_sign(one, other):
-    assert same(one, other)
+def test_nan_is_the_largest_number_and_zero_has_no_sign(item, other):
+    assert same(item, other)
     assert inside("isnan(vmag)", "vmag > 1e308")
     assert not same("vmag > 1e308", "isnan(vmag)")
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("item", "other"),
     [
         ("n_obs < 5.5", "n_obs <= 5"),
         ("n_obs = 5.5", "FALSE"),
@@ -117,8 +117,8 @@ def test_nan_is_the_largest_number_and_zero_has_no_sign(one, other):
         ("vmag < -(2 * 3)", "vmag < -6"),
     ],
 )
-def test_constants_are_compared_in_the_type_in_which_spark_compares(one, other):
-    assert same(one, other)
+def test_constants_are_compared_in_the_type_in_which_spark_compares(item, other):
+    assert same(item, other)
 
 
 @pytest.mark.parametrize(

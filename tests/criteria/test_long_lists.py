@@ -19,7 +19,7 @@ from provenn.logic.terms import Term
 from tests.criteria.proofs import SCHEMA, criterion, knowledge
 from tests.strategies import terms
 
-NAMES = {one.identity: name for name, one in SCHEMA.items()}
+NAMES = {attribute.identity: name for name, attribute in SCHEMA.items()}
 FORMS: dict[str, Callable[[int], str]] = {
     "in": lambda n: f"hip IN ({', '.join(str(3 * i) for i in range(n))})",
     "in doubles": lambda n: f"vmag IN ({', '.join(f'{3 * i}.5' for i in range(n))})",
@@ -69,10 +69,10 @@ def test_twice_as_many_values_take_twice_the_work(form):
 
 
 def test_a_long_list_is_one_set_and_its_complement_is_what_is_left():
-    one, other = criterion(FORMS["not in"](1000)), criterion(f"NOT ({FORMS['not in'](1000)})")
-    assert len(one.atoms) == 2  # the list, and where there is a value
-    assert one.true == other.false
-    assert one.atoms == other.atoms
+    first, other = criterion(FORMS["not in"](1000)), criterion(f"NOT ({FORMS['not in'](1000)})")
+    assert len(first.atoms) == 2  # the list, and where there is a value
+    assert first.true == other.false
+    assert first.atoms == other.atoms
 
 
 def test_two_long_lists_are_compared_in_few_facts():
@@ -114,26 +114,26 @@ def small_criteria(draw: st.DrawFn) -> tuple[str, frozenset[int]]:
             return text, frozenset(values if form == "in" else set(VALUES) - values)
         case "cut":
             value = draw(st.integers(-128, 8))
-            return f"n < {value}", frozenset(one for one in VALUES if one < value)
+            return f"n < {value}", frozenset(element for element in VALUES if element < value)
         case _:
-            (one, first), (other, second) = draw(small_criteria()), draw(small_criteria())
+            (item, first), (other, second) = draw(small_criteria()), draw(small_criteria())
             if draw(st.booleans()):
-                return f"({one}) AND ({other})", first & second
-            return f"({one}) OR ({other})", first | second
+                return f"({item}) AND ({other})", first & second
+            return f"({item}) OR ({other})", first | second
 
 
 def check_small(drawn: list[tuple[str, frozenset[int]]], *, nullable: bool, complete: bool) -> None:
     schema = {"n": Attribute("t.n", parse_type("tinyint"), nullable)}
     read = [parse_criterion(text, schema) for text, _ in drawn]
-    known = Knowledge(order_facts([atom for one in read for atom in one.atoms]), open_universe=False)
+    known = Knowledge(order_facts([atom for parsed in read for atom in parsed.atoms]), open_universe=False)
     values = [chosen for _, chosen in drawn]
-    for one, other in permutations(range(len(drawn)), 2):
-        assert known.entails(subset(read[one].true, read[other].true)) == (values[one] <= values[other])
-        assert known.entails(disjoint(read[one].true, read[other].true)) == values[one].isdisjoint(values[other])
-    for one, other, third in combinations(range(len(drawn)), 3):
-        found = known.entails(subset(read[one].true, read[other].true | read[third].true))
-        truth = values[one] <= values[other] | values[third]
-        assert found == truth or (not found and not complete)
+    for number, other in permutations(range(len(drawn)), 2):
+        assert known.entails(subset(read[number].true, read[other].true)) == (values[number] <= values[other])
+        assert known.entails(disjoint(read[number].true, read[other].true)) == values[number].isdisjoint(values[other])
+    for item, other, third in combinations(range(len(drawn)), 3):
+        result = known.entails(subset(read[item].true, read[other].true | read[third].true))
+        truth = values[item] <= values[other] | values[third]
+        assert result == truth or (not result and not complete)
 
 
 @pytest.mark.parametrize("split", [0, 2])
@@ -146,7 +146,7 @@ def test_what_follows_of_lists_is_what_their_values_say(split, drawn, nullable):
 
 
 @given(
-    drawn=st.lists(small_criteria().filter(lambda one: "(n" not in one[0]), min_size=2, max_size=4),
+    drawn=st.lists(small_criteria().filter(lambda item: "(n" not in item[0]), min_size=2, max_size=4),
     nullable=st.booleans(),
 )
 @settings(max_examples=100, deadline=None)
@@ -161,11 +161,11 @@ def test_of_very_many_lists_each_two_are_compared_exactly_and_nothing_else_is_cl
 def test_a_set_of_values_is_the_union_of_each(keys, lowest, highest):
     within = Domain(lowest, highest)
     keys = [key for key in keys if lowest <= key <= highest]
-    found = build_point_ranges(keys, within)
-    assert found == Ranges.union(
+    point_ranges = build_point_ranges(keys, within)
+    assert point_ranges == Ranges.union(
         build_comparison_ranges("<=", key, within) & build_comparison_ranges(">=", key, within) for key in keys
     )
-    assert {key for key in range(lowest, highest + 1) if key in found} == set(keys)
+    assert {key for key in range(lowest, highest + 1) if key in point_ranges} == set(keys)
 
 
 # --- extents ---

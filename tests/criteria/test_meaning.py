@@ -21,8 +21,8 @@ def check_membership(tree, columns: dict[str, str], *, nullable: bool) -> None:
     criterion = parse_criterion(tree.sql(), schema(columns, nullable))
     for row in rows(columns, constants(tree), nullable=nullable)[:3_000]:
         expected = tree.truth(row)
-        found = (member(criterion.true, row), member(criterion.false, row))
-        assert found == (expected is True, expected is False), (criterion, row)
+        result = (member(criterion.true, row), member(criterion.false, row))
+        assert result == (expected is True, expected is False), (criterion, row)
     labels = {atom.label for atom in criterion.atoms}
     assert {*criterion.true.labels, *criterion.false.labels} <= labels
 
@@ -45,11 +45,11 @@ def test_sets_over_several_attributes_and_comparisons_between_them(data):
 
 def check_implication(columns: dict[str, str], trees, *, nullable: bool) -> None:
     near = [pair for tree in trees for pair in constants(tree)]
-    one, other = (parse_criterion(tree.sql(), schema(columns, nullable)) for tree in trees)
+    first, other = (parse_criterion(tree.sql(), schema(columns, nullable)) for tree in trees)
     truths = [[tree.truth(row) is True for tree in trees] for row in rows(columns, near, nullable=nullable)]
     expected = all(b for a, b in truths if a)
-    assert z3_inside(one, other) == expected, (one, other)
-    assert knowledge(one, other).entails(subset(one.true, other.true)) == expected, (one, other)
+    assert z3_inside(first, other) == expected, (first, other)
+    assert knowledge(first, other).entails(subset(first.true, other.true)) == expected, (first, other)
 
 
 @random_cases(150)

@@ -52,9 +52,9 @@ def test_what_was_defined_before_is_still_read_and_is_null():
 
 def _pattern(sql: str) -> str:
     """Return the pattern that a text must match to be read, for Python."""
-    found = re.search(r"regexp_extract\(.*?, '(.*)', 0\)", sql)
-    assert found is not None, sql
-    return found[1].replace("\\\\", "\\").replace(r"\z", r"\Z")
+    result = re.search(r"regexp_extract\(.*?, '(.*)', 0\)", sql)
+    assert result is not None, sql
+    return result[1].replace("\\\\", "\\").replace(r"\z", r"\Z")
 
 
 FIXED = ["2020", "2020-01", "2020-1-1", " 2020-01-01 ", "+12020-01-01", "-0044-03-15", "\x002020-01-01\n"]

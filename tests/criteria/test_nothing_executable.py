@@ -146,7 +146,7 @@ def test_what_is_between_quotes_stays_there():
     for inside in ("' OR reflect('a') = '", "${x}", "`; DROP TABLE x; --", "\\' OR 1 = 1 --", "\\\\", "\n/* x */"):
         quoted = inside.replace("\\", "\\\\").replace("'", "\\'")
         tree = parse_one(rendered(f"name = '{quoted}'"), dialect="spark")
-        assert [one.name for one in tree.find_all(exp.Literal)] == [inside]
+        assert [item.name for item in tree.find_all(exp.Literal)] == [inside]
         assert not list(tree.find_all(exp.Anonymous))
 
 
@@ -220,7 +220,7 @@ TRY = {
 
 
 def rendered(text):
-    return render(parse_criterion(text, SCHEMA), {one.identity: name for name, one in SCHEMA.items()})
+    return render(parse_criterion(text, SCHEMA), {attribute.identity: name for name, attribute in SCHEMA.items()})
 
 
 NUMBERS = ["vmag", "dec", "n_obs", "hip", "1", "2.5", "1e3", "NULL", "-7"]
@@ -228,7 +228,7 @@ STRINGS = ["name", "'x'", "'it\\'s'", "'${x}'", "NULL"]
 
 
 def numbers():
-    one = st.sampled_from(NUMBERS)
+    item = st.sampled_from(NUMBERS)
 
     def deeper(inner):
         unary = st.sampled_from(["abs({})", "sqrt({})", "floor({})", "round({}, 2)", "-({})", "CAST({} AS DOUBLE)"])
@@ -236,13 +236,13 @@ def numbers():
         binary = operators | st.sampled_from(["greatest({}, {})", "nullif({}, {})", "coalesce({}, {})", "pow({}, {})"])
         return st.builds(str.format, unary, inner) | st.builds(str.format, binary, inner, inner)
 
-    return st.recursive(one, deeper, max_leaves=6)
+    return st.recursive(item, deeper, max_leaves=6)
 
 
 def strings():
-    one = st.sampled_from(STRINGS)
+    item = st.sampled_from(STRINGS)
     unary = st.sampled_from(["lower({})", "trim({})", "substring({}, 1, 2)", "md5({})", "concat({}, 'y')"])
-    return st.recursive(one, lambda inner: st.builds(str.format, unary, inner), max_leaves=3)
+    return st.recursive(item, lambda inner: st.builds(str.format, unary, inner), max_leaves=3)
 
 
 def conditions():
@@ -277,5 +277,5 @@ def test_what_spark_is_given_calls_allowed_functions_on_attributes_alone(text):
         elif isinstance(node, exp.Collate):
             assert node.expression.name in {"UNICODE", "UTF8_BINARY"}, written
         elif isinstance(node, exp.Func) and not isinstance(node, SYNTAX):
-            names = {resolve_alias(one.partition("(")[0]) for one in (*node.sql_names(), node.sql("spark"))}
+            names = {resolve_alias(item.partition("(")[0]) for item in (*node.sql_names(), node.sql("spark"))}
             assert names & (KNOWN | TRY), (type(node), written)

@@ -14,11 +14,11 @@ LOOKALIKES = ["5D", "1.0D", "x < 6.0D", "'5L'", "`5F`", "\\", "(1.0D, 2L)", "7BD
 
 @pytest.mark.parametrize("text", LOOKALIKES)
 def test_what_looks_like_a_number_inside_a_string_stays(text):
-    found = criterion(f"name = {quoted(text)} AND vmag < 6")
-    shown = plain_text(found.canonical, NAMES)
+    parsed = criterion(f"name = {quoted(text)} AND vmag < 6")
+    shown = plain_text(parsed.canonical, NAMES)
     assert quoted(text) in shown
     assert shown.endswith("vmag < 6")
-    assert criterion(shown) == found
+    assert criterion(shown) == parsed
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_a_criterion_is_read_back_from_its_text_for_people(data):
     columns = [(name, data.draw(st.sampled_from(TYPES))) for name in ("x", "5D")]
     named = {name: Attribute(f"base.{name}", parse_type(kind)) for name, kind in columns}
     written = [(f"`{name}`", kind) for name, kind in columns]
-    found = parse_criterion(data.draw(criteria(*written, between_columns=True)).sql(), named)
-    names = {one.identity: name for name, one in named.items()}
-    assert parse_criterion(plain_text(found.canonical, names), named) == found
-    for atom in found.atoms:
+    parsed = parse_criterion(data.draw(criteria(*written, between_columns=True)).sql(), named)
+    names = {attribute.identity: name for name, attribute in named.items()}
+    assert parse_criterion(plain_text(parsed.canonical, names), named) == parsed
+    for atom in parsed.atoms:
         shown = plain_text(atom.label, names)
         assert parse_criterion(shown, named).canonical == atom.label
 
@@ -66,10 +66,20 @@ def expressions(draw, columns, depth=3):
         suffix = draw(st.sampled_from(["", "Y", "S", "L", "F", "D", "BD"]))
         return draw(literals("double")).sql if not suffix else f"{draw(st.integers(-99, 99))}{suffix}"
     inner = expressions(columns, depth - 1)
-    one, other, third = draw(inner), draw(inner), draw(inner)
-    forms = [f"({one} {sign} {other})" for sign in "+-*/%"]
-    forms += [f"-({one})", f"abs({one})", f"greatest({one}, {other})", f"coalesce({one}, {other})", f"pow({one}, 2)"]
-    forms += [f"CASE WHEN {one} < {other} THEN {third} ELSE {one} END", f"CAST({one} AS DOUBLE)", f"round({one}, 1)"]
+    first, other, third = draw(inner), draw(inner), draw(inner)
+    forms = [f"({first} {sign} {other})" for sign in "+-*/%"]
+    forms += [
+        f"-({first})",
+        f"abs({first})",
+        f"greatest({first}, {other})",
+        f"coalesce({first}, {other})",
+        f"pow({first}, 2)",
+    ]
+    forms += [
+        f"CASE WHEN {first} < {other} THEN {third} ELSE {first} END",
+        f"CAST({first} AS DOUBLE)",
+        f"round({first}, 1)",
+    ]
     return draw(st.sampled_from(forms))
 
 
@@ -79,10 +89,10 @@ def test_an_expression_is_read_back_from_its_text_for_people(data):
     named = {name: Attribute(f"base.{name}", parse_type(kind)) for name, kind in columns}
     text = data.draw(expressions(columns))
     try:
-        found = parse_expression(text, named)
+        expression = parse_expression(text, named)
     except CriterionError:
         return  # types that do not go together
-    meant = parse_expression(found.canonical, {one.identity: one for one in named.values()})
-    shown = plain_text(found.canonical, {one.identity: name for name, one in named.items()})
+    meant = parse_expression(expression.canonical, {attribute.identity: attribute for attribute in named.values()})
+    shown = plain_text(expression.canonical, {attribute.identity: name for name, attribute in named.items()})
     again = parse_expression(shown, named)
     assert (again.canonical, again.type) == (meant.canonical, meant.type)

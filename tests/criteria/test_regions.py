@@ -46,7 +46,7 @@ def known(*texts):
 def test_the_canonical_text_is_normal_and_is_read_back(text, canonical):
     criterion = read(text)
     assert criterion.canonical == canonical
-    by_identity = {one.identity: one for one in SKY.values()}
+    by_identity = {attribute.identity: attribute for attribute in SKY.values()}
     assert parse_criterion(canonical, by_identity) == criterion
     assert read(criterion.text) == criterion
 
@@ -56,7 +56,7 @@ def test_for_people_numbers_are_plain():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("in_cone(ra, dec, 56.75, 24.12)", "takes 5 arguments, not 4"),
         ("in_cone(ra, dec, vmag, 24.12, 1)", "not an expression"),
@@ -80,8 +80,8 @@ def test_for_people_numbers_are_plain():
         ("in_cones(ra, dec, 1, 2, 3)", "not a supported function"),
     ],
 )
-def test_bad_input_is_refused_with_its_place(text, said):
-    with pytest.raises(CriterionError, match=said) as caught:
+def test_bad_input_is_refused_with_its_place(text, message):
+    with pytest.raises(CriterionError, match=message) as caught:
         read(text)
     assert caught.value.column is not None
 
@@ -106,7 +106,7 @@ def test_nothing_is_known_between_regions_of_different_positions():
 def test_what_follows_from_other_facts_is_left_out():
     nested = [read(f"in_cone(ra, dec, 10, 10, {radius})") for radius in (1, 2, 3, 4)]
     far = read("in_cone(ra, dec, 100, 10, 1)")
-    facts = region_facts([atom for one in (*nested, far) for atom in one.atoms])
+    facts = region_facts([atom for parsed in (*nested, far) for atom in parsed.atoms])
     assert len(facts) == 3 + 1
     what = Knowledge(facts)
     assert what.entails(subset(nested[0].true, nested[3].true))
@@ -121,7 +121,7 @@ def test_regions_that_are_the_same_set_are_known_to_be():
 
 
 def called(region):
-    constants = (f"'{one}'" if isinstance(one, str) else repr(one) for one in region.constants)
+    constants = (f"'{constant}'" if isinstance(constant, str) else repr(constant) for constant in region.constants)
     return f"{region.function}(ra, dec, {', '.join(constants)})"
 
 
@@ -129,17 +129,17 @@ def called(region):
 @settings(max_examples=25, deadline=None)
 def test_no_position_refutes_what_follows_from_the_facts(some, number):
     random = np.random.default_rng(number)
-    criteria = [read(called(one)) for one in some]
-    what = Knowledge(region_facts([atom for one in criteria for atom in one.atoms]))
+    criteria = [read(called(item)) for item in some]
+    what = Knowledge(region_facts([atom for parsed in criteria for atom in parsed.atoms]))
     assert what.consistent
-    points = np.concatenate([positions(one, random) for one in some])
-    told = [expected(one, points[:, 0], points[:, 1]) for one in some]
-    for one, inside in zip(criteria, told, strict=True):
-        for other, beside in zip(criteria, told, strict=True):
+    points = np.concatenate([positions(item, random) for item in some])
+    reports = [expected(item, points[:, 0], points[:, 1]) for item in some]
+    for criterion, inside in zip(criteria, reports, strict=True):
+        for other, beside in zip(criteria, reports, strict=True):
             pairs = set(zip(inside, beside, strict=True))
-            if what.entails(subset(one.true, other.true)):
+            if what.entails(subset(criterion.true, other.true)):
                 assert (True, False) not in pairs
-            if what.entails(disjoint(one.true, other.true)):
+            if what.entails(disjoint(criterion.true, other.true)):
                 assert (True, True) not in pairs
 
 
@@ -147,20 +147,20 @@ def test_no_position_refutes_what_follows_from_the_facts(some, number):
 @settings(max_examples=60, deadline=None)
 def test_of_many_regions_the_same_is_known_as_of_few(several):
     """Where there are many, those that are far apart are known to be so by the cells that they lie in."""
-    criteria = [read(called(one)) for one in several]
-    atoms = [atom for one in criteria for atom in one.atoms]
+    criteria = [read(called(item)) for item in several]
+    atoms = [atom for criterion in criteria for atom in criterion.atoms]
     few = Knowledge([*order_facts(atoms), *region_facts(atoms)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("provenn.criteria.regions._PAIRWISE_LIMIT", 0)
         many = Knowledge([*order_facts(atoms), *region_facts(atoms)])
-    for one, other in permutations([each.true for each in criteria], 2):
-        assert few.entails(disjoint(one, other)) == many.entails(disjoint(one, other))
-        assert few.entails(subset(one, other)) == many.entails(subset(one, other))
-        reason = many.explain(disjoint(one, other))
+    for true, other in permutations([criterion.true for criterion in criteria], 2):
+        assert few.entails(disjoint(true, other)) == many.entails(disjoint(true, other))
+        assert few.entails(subset(true, other)) == many.entails(subset(true, other))
+        reason = many.explain(disjoint(true, other))
         if reason is not None:
             readable = without_cells(reason.facts)
             assert not any(label.startswith("healpix") for fact in readable for label in fact.labels)
-            assert Knowledge(readable).entails(disjoint(one, other))
+            assert Knowledge(readable).entails(disjoint(true, other))
 
 
 def test_a_thousand_regions_give_thousands_of_facts_and_not_half_a_million():

@@ -76,15 +76,21 @@ def test_spark_selects_exactly_the_rows_of_the_true_set(spark, columns):
     for start in range(0, len(trees), 25):
         part = trees[start : start + 25]
         read = [parse_criterion(tree.sql(), schema) for tree in part]
-        labels = sorted({atom.label for one in read for atom in one.atoms})
-        asked = [*labels, *(render(one, {name: name for name in columns}) for one in read)]
+        labels = sorted({atom.label for item in read for atom in item.atoms})
+        asked = [*labels, *(render(item, {name: name for name in columns}) for item in read)]
         for row in spark.sql(f"SELECT i, {', '.join(asked)} FROM t").collect():  # noqa: S608
             number, *answers = row
             inside = dict(zip(labels, (answer is True for answer in answers), strict=False))
-            for tree, one, selected in zip(part, read, answers[len(labels) :], strict=True):
-                assert selected is tree.truth(table[number]), (one, table[number])
-                assert one.true.evaluate(inside.__getitem__, False, True) == (selected is True), (one, table[number])
-                assert one.false.evaluate(inside.__getitem__, False, True) == (selected is False), (one, table[number])
+            for tree, parsed, selected in zip(part, read, answers[len(labels) :], strict=True):
+                assert selected is tree.truth(table[number]), (parsed, table[number])
+                assert parsed.true.evaluate(inside.__getitem__, False, True) == (selected is True), (
+                    parsed,
+                    table[number],
+                )
+                assert parsed.false.evaluate(inside.__getitem__, False, True) == (selected is False), (
+                    parsed,
+                    table[number],
+                )
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -105,9 +111,9 @@ def test_functions_have_these_types_are_null_then_and_never_fail(spark, name):
             sql = render(expression, {column: column for column in columns})
             is_null = [f"{column} IS NULL" for column in columns]
             table = " CROSS JOIN ".join(sources) or "(SELECT 1)"
-            found = spark.sql(f"SELECT {sql} AS r, {', '.join([*is_null, 'TRUE'])} FROM {table}")  # noqa: S608
-            assert found.dtypes[0][1] == str(expression.type)
-            for row in found.selectExpr("r IS NULL", *(f"`{column}`" for column in found.columns[1:])).collect():
+            answer = spark.sql(f"SELECT {sql} AS r, {', '.join([*is_null, 'TRUE'])} FROM {table}")  # noqa: S608
+            assert answer.dtypes[0][1] == str(expression.type)
+            for row in answer.selectExpr("r IS NULL", *(f"`{column}`" for column in answer.columns[1:])).collect():
                 result, *given_nulls, _ = row
                 match function.nulls:
                     case Nulls.ANY:

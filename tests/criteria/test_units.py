@@ -101,7 +101,7 @@ KINDS = [
     ["mas/yr", "arcsec.yr-1", "deg/Myr", "rad/s"],
     ["Jy", "mJy", "W m-2 Hz-1", "erg/(s cm2 Hz)"],
 ]
-numbers = st.decimals(-(10**6), 10**6, places=3).map(str) | st.floats(-1e9, 1e9).map(lambda one: f"{one:.12e}")
+numbers = st.decimals(-(10**6), 10**6, places=3).map(str) | st.floats(-1e9, 1e9).map(lambda item: f"{item:.12e}")
 
 
 @given(
@@ -137,15 +137,15 @@ def test_a_ratio_of_whole_numbers_is_converted_to_the_nearest_double(number, giv
     ratios = {"uas": 1, "mas": 10**3, "arcsec": 10**6, "arcmin": 60 * 10**6, "deg": 3600 * 10**6}
     schema = {"x": Attribute("x", parse_type("double"), True, own)}
     nearest = float(Fraction(number * ratios[given_unit], ratios[own]))
-    found = parse_criterion(f"x < {number} {given_unit}", schema)
-    assert found.canonical == parse_criterion(f"x < {nearest!r}D", schema).canonical
+    criterion = parse_criterion(f"x < {number} {given_unit}", schema)
+    assert criterion.canonical == parse_criterion(f"x < {nearest!r}D", schema).canonical
 
 
 def test_what_follows_from_quantities():
     near, nearer, far = (
         parse_criterion(text, SCHEMA) for text in ("plx > 0.005 arcsec", "plx > 10 mas", "plx < 0.004 arcsec")
     )
-    known = Knowledge(order_facts(atom for one in (near, nearer, far) for atom in one.atoms))
+    known = Knowledge(order_facts(atom for parsed in (near, nearer, far) for atom in parsed.atoms))
     assert known.entails(subset(nearer.true, near.true))
     assert not known.entails(subset(near.true, nearer.true))
     assert known.entails(disjoint(far.true, near.true))
@@ -272,14 +272,16 @@ def test_the_unit_of_a_product_is_what_astropy_says(names, operators):
         text += f" {operator} {name}"
         other = astropy_units.Unit(SCHEMA[name].unit)
         unit = unit * other if operator == "*" else unit / other
-    found = unit_of(parse_expression(text, SCHEMA).node)
-    assert astropy_units.Unit(found) == unit
+    result = unit_of(parse_expression(text, SCHEMA).node)
+    assert astropy_units.Unit(result) == unit
     for form in ("fits", "vounit"):
-        assert astropy_units.Unit(found, format=form) == unit
+        assert astropy_units.Unit(result, format=form) == unit
 
 
 def test_attributes_and_plain_numbers_mean_what_they_always_did():
-    bare = {name: Attribute(one.identity, one.type, one.nullable) for name, one in SCHEMA.items()}
+    bare = {
+        name: Attribute(attribute.identity, attribute.type, attribute.nullable) for name, attribute in SCHEMA.items()
+    }
     for text in ("plx > 10", "plx > x", "plx + x < 5", "sin(angle) > 0.5", "plx = x"):
         assert canonical(text) == parse_criterion(text, bare).canonical
 

@@ -99,32 +99,32 @@ STEPS = 200
 @cache
 def lineage(number: int) -> tuple[Catalog, Catalog]:
     """A catalog, and one made from it; kept, so that processes that are forked need not make them again."""
-    one = SelectSources.of(base(), f"vmag < {number}")
-    return one, KeepAttributes.of(one, ["hip"])
+    catalog = SelectSources.of(base(), f"vmag < {number}")
+    return catalog, KeepAttributes.of(catalog, ["hip"])
 
 
 def step(writing: Writing, number: int) -> None:
     """Write what belongs together: two catalogs, their names, a fact."""
-    one, two = lineage(number)
+    first, two = lineage(number)
     catalog_store.add_catalogs(writing, two)
-    catalog_names.assign_name(writing, f"one {number}", one.digest)
+    catalog_names.assign_name(writing, f"one {number}", first.digest)
     catalog_names.assign_name(writing, f"two {number}", two.digest)
-    declare_fact(writing, subset(two.digest, one.digest), "by definition")
+    declare_fact(writing, subset(two.digest, first.digest), "by definition")
 
 
 def check(database: Database) -> set[int]:
     """Make sure that each step is there completely or not at all; return those that are there."""
     with database.reading() as reading:
-        assigned = {one.name: one.catalog for one in catalog_names.list_names(reading)}
+        assigned = {entry.name: entry.catalog for entry in catalog_names.list_names(reading)}
         there = {int(name.split()[1]) for name in assigned}
         catalog_store.get_catalogs(reading, assigned.values())
         for number in there:
-            one, two = lineage(number)
-            assert (assigned[f"one {number}"], assigned[f"two {number}"]) == (one.digest, two.digest)
+            first, two = lineage(number)
+            assert (assigned[f"one {number}"], assigned[f"two {number}"]) == (first.digest, two.digest)
         assert reading.connection.scalar(select(func.count()).select_from(name_history)) == 2 * len(there)
         assert reading.connection.scalar(select(func.count()).select_from(catalogs)) == 1 + 2 * len(there)
         assert {fact.statement.labels for fact in find_all_facts(reading)} == {
-            tuple(one.digest for one in reversed(lineage(number))) for number in there
+            tuple(catalog.digest for catalog in reversed(lineage(number))) for number in there
         }
         if database.engine.dialect.name == "sqlite":
             assert reading.connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"

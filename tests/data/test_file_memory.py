@@ -42,15 +42,15 @@ def stars(tmp_path) -> Path:
 @pytest.fixture
 def reads(monkeypatch) -> list[str]:
     """The names of files whose bytes were read for a digest."""
-    found: list[str] = []
+    results: list[str] = []
     plainly = hashing._hash_stream
 
     def counted(file, *arguments):
-        found.append(file.name)
+        results.append(file.name)
         return plainly(file, *arguments)
 
     monkeypatch.setattr(hashing, "_hash_stream", counted)
-    return found
+    return results
 
 
 def forget() -> None:

@@ -40,13 +40,13 @@ def fragment(number, size=100, seconds=10.0, uses=0, days=0.0):
 
 
 def test_usefulness_is_seconds_saved_per_byte_by_uses_and_recency():
-    one = fragment(1, size=100, seconds=10)
-    assert compute_usefulness(one, NOW) == 0.1
-    assert compute_usefulness(replace(one, uses=3), NOW) == 0.4
-    assert compute_usefulness(replace(one, size=1000), NOW) == 0.01
-    assert compute_usefulness(replace(one, used_at=NOW - HALF_LIFE), NOW) == 0.05
-    assert compute_usefulness(replace(one, used_at=NOW + HALF_LIFE), NOW) == 0.1, "another machine's clock is ahead"
-    assert compute_usefulness(replace(one, size=0), NOW) == 10
+    item = fragment(1, size=100, seconds=10)
+    assert compute_usefulness(item, NOW) == 0.1
+    assert compute_usefulness(replace(item, uses=3), NOW) == 0.4
+    assert compute_usefulness(replace(item, size=1000), NOW) == 0.01
+    assert compute_usefulness(replace(item, used_at=NOW - HALF_LIFE), NOW) == 0.05
+    assert compute_usefulness(replace(item, used_at=NOW + HALF_LIFE), NOW) == 0.1, "another machine's clock is ahead"
+    assert compute_usefulness(replace(item, size=0), NOW) == 10
 
 
 many = st.lists(
@@ -59,14 +59,14 @@ def test_least_useful_first_never_what_is_held_and_no_more_than_needed(candidate
     held = {f"fragments/{number}" for number in numbers}
     going = choose_fragments(candidates, limit, held, NOW)
     staying = [candidate for candidate in candidates if candidate not in going]
-    free = [one for one in staying if one.location not in held]
-    assert not [one for one in going if one.location in held]
-    total = sum(one.size for one in staying)
+    free = [item for item in staying if item.location not in held]
+    assert not [item for item in going if item.location in held]
+    total = sum(item.size for item in staying)
     assert total <= limit or not free, "it fits, or nothing more can go"
     if going:
         assert total + going[-1].size > limit, "the last one had to go"
-        assert all(compute_usefulness(one, NOW) >= compute_usefulness(going[-1], NOW) for one in free)
-    assert list(going) == sorted(going, key=lambda one: compute_usefulness(one, NOW))
+        assert all(compute_usefulness(item, NOW) >= compute_usefulness(going[-1], NOW) for item in free)
+    assert list(going) == sorted(going, key=lambda item: compute_usefulness(item, NOW))
 
 
 # --- the folder ---
@@ -94,13 +94,13 @@ def write(folder, where, name, rows=3):
 
 def stored(database, folder, name, *, seconds=1.0, where="fragments", facts=(), rows=3):
     place = write(folder, where, name, rows)
-    found = read_parquet_contents(folder, place, 1)
+    parquet_contents = read_parquet_contents(folder, place, 1)
     with database.writing() as writing:
         return fragments.register(
             *(writing, STARS, [(KEY, "hip")]),
             location=place,
-            rows=found.rows,
-            files=found.files,
+            rows=parquet_contents.rows,
+            files=parquet_contents.files,
             seconds=seconds,
             facts=facts,
         )
@@ -136,25 +136,25 @@ def test_leftovers_go_when_they_are_old_and_nobody_holds_them(database, folder):
     for place in (old, held, orphan, unknown, known, in_place, kept):
         age(folder, place)
     with pins.hold_places(database, held):
-        told = collect_garbage(database, folder, dry_run=True)
+        garbage = collect_garbage(database, folder, dry_run=True)
         assert there(folder) == {young, old, held, orphan, unknown, known, in_place, kept}, "nothing was deleted"
-        assert collect_garbage(database, folder) == told
-        assert set(told.deleted) == {old, orphan, unknown}
+        assert collect_garbage(database, folder) == garbage
+        assert set(garbage.deleted) == {old, orphan, unknown}
         assert there(folder) == {young, held, known, in_place, kept}
     assert set(collect_garbage(database, folder).deleted) == {held}
     assert collect_garbage(database, folder, age=timedelta(0)).deleted == (young,)
-    assert told.freed > 0
-    assert told.dropped == ()
+    assert garbage.freed > 0
+    assert garbage.dropped == ()
 
 
 def test_a_dropped_fragment_loses_its_files_and_keeps_its_row(database, folder):
-    one = stored(database, folder, "one")
-    with fragments.pin_fragments(database, [one.id]):
+    output = stored(database, folder, "one")
+    with fragments.pin_fragments(database, [output.id]):
         with database.writing() as writing:
-            fragments.drop(writing, one.id, "damaged")
+            fragments.drop(writing, output.id, "damaged")
         assert collect_garbage(database, folder).deleted == (), "somebody reads it"
-    told = collect_garbage(database, folder)
-    assert (told.deleted, told.freed, told.kept) == ((one.location,), one.size, 0)
+    garbage = collect_garbage(database, folder)
+    assert (garbage.deleted, garbage.freed, garbage.kept) == ((output.location,), output.size, 0)
     assert there(folder) == set()
     with database.reading() as reading:
         (gone,) = fragments.all_fragments(reading, dropped=True)
@@ -166,13 +166,13 @@ def test_a_dropped_fragment_loses_its_files_and_keeps_its_row(database, folder):
 def test_a_fragment_that_leans_on_a_retracted_fact_goes_with_the_reason(database, folder):
     with database.writing() as writing:
         fact = declare_fact(writing, nonempty(STARS.digest), "")
-    one = stored(database, folder, "one", facts=[fact.id])
+    output = stored(database, folder, "one", facts=[fact.id])
     with database.writing() as writing:
         retract_fact(writing, fact.id, "")
-    with pins.hold_places(database, one.location):
+    with pins.hold_places(database, output.location):
         assert collect_garbage(database, folder).dropped == ()
     (dropped,) = collect_garbage(database, folder).dropped
-    assert dropped.fragment.id == one.id
+    assert dropped.fragment.id == output.id
     assert dropped.reason == f"fact #{fact.id}, on which it rests, was retracted"
 
 
@@ -181,16 +181,16 @@ def test_a_limit_drops_the_least_useful_and_says_so(database, folder):
         stored(database, folder, name, seconds=seconds) for name, seconds in (("cheap", 1), ("dear", 100), ("held", 0))
     )
     with fragments.pin_fragments(database, [held.id]):
-        told = collect_garbage(database, folder, limit=dear.size + held.size, dry_run=True)
-        assert collect_garbage(database, folder, limit=dear.size + held.size) == told
-        assert [one.fragment.id for one in told.dropped] == [cheap.id]
-        assert (told.freed, told.kept) == (cheap.size, dear.size + held.size)
+        garbage = collect_garbage(database, folder, limit=dear.size + held.size, dry_run=True)
+        assert collect_garbage(database, folder, limit=dear.size + held.size) == garbage
+        assert [item.fragment.id for item in garbage.dropped] == [cheap.id]
+        assert (garbage.freed, garbage.kept) == (cheap.size, dear.size + held.size)
         assert there(folder) == {dear.location, held.location}
-        told = collect_garbage(database, folder, limit=0)
-        assert [one.fragment.id for one in told.dropped] == [dear.id]
-        assert told.kept == held.size
+        garbage = collect_garbage(database, folder, limit=0)
+        assert [item.fragment.id for item in garbage.dropped] == [dear.id]
+        assert garbage.kept == held.size
     with database.reading() as reading:
-        assert [one.id for one in fragments.all_fragments(reading)] == [held.id]
+        assert [item.id for item in fragments.all_fragments(reading)] == [held.id]
         assert (
             fragments.get(reading, cheap.id).dropped_reason
             == f"least useful beyond the limit of {dear.size + held.size:,} bytes"
@@ -199,7 +199,7 @@ def test_a_limit_drops_the_least_useful_and_says_so(database, folder):
 
 @pytest.mark.parametrize("step", ["drop", "remove", "record_removal"])
 def test_a_collection_that_dies_in_the_middle_is_finished_by_the_next(database, folder, monkeypatch, step):
-    one = stored(database, folder, "one")
+    output = stored(database, folder, "one")
 
     def die(*_):
         raise KeyboardInterrupt
@@ -213,13 +213,13 @@ def test_a_collection_that_dies_in_the_middle_is_finished_by_the_next(database, 
             collect_garbage(database, folder, limit=0)
     with database.reading() as reading:
         visible = fragments.all_fragments(reading)
-    assert all(not find_parquet_damage(folder, found.location, found.files) for found in visible), (
+    assert all(not find_parquet_damage(folder, result.location, result.files) for result in visible), (
         "what is visible is complete"
     )
     collect_garbage(database, folder, limit=0)
     assert there(folder) == set()
     with database.reading() as reading:
-        assert fragments.get(reading, one.id).removed_at is not None
+        assert fragments.get(reading, output.id).removed_at is not None
 
 
 # --- what files hold ---
@@ -231,10 +231,10 @@ def test_rows_and_nulls_are_counted_in_the_footers(folder):
     pq.write_table(pa.table({"hip": [1, None, 3], "x": [None] * 3}), path / "a.parquet")
     plain = pa.table({"hip": pa.array([None, None, 3], pa.int64()), "x": [1, 2, 3]})
     pq.write_table(plain, path / "b.parquet", write_statistics=False, row_group_size=2)
-    found = read_parquet_contents(folder, "fragments/one", 2)
-    assert (found.rows, found.nulls) == (6, (3, 3))
-    assert [file.name for file in found.files] == ["a.parquet", "b.parquet"]
-    assert find_parquet_damage(folder, "fragments/one", found.files) == ""
+    parquet_contents = read_parquet_contents(folder, "fragments/one", 2)
+    assert (parquet_contents.rows, parquet_contents.nulls) == (6, (3, 3))
+    assert [file.name for file in parquet_contents.files] == ["a.parquet", "b.parquet"]
+    assert find_parquet_damage(folder, "fragments/one", parquet_contents.files) == ""
 
 
 def test_damage_is_told(folder):

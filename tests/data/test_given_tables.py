@@ -32,21 +32,23 @@ def archive(place: Path):
         yield opened
 
 
-def ingest(archive, name: str, given: pa.Table):
-    return archive.ingest(name, given, key="id", population="star")
+def ingest(archive, name: str, arguments: pa.Table):
+    return archive.ingest(name, arguments, key="id", population="star")
 
 
 def lying(place: Path) -> list[Path]:
-    return sorted(one for one in (place / "store").rglob("*") if one.is_file() and one.name != "_seal")
+    return sorted(path for path in (place / "store").rglob("*") if path.is_file() and path.name != "_seal")
 
 
 def test_the_same_table_is_the_same_catalog_and_one_file(archive, place):
-    one = ingest(archive, "stars", table(1.5, 2.5))
-    assert ingest(archive, "stars", pa.concat_tables([table(1.5, 2.5).slice(0, 1), table(1.5, 2.5).slice(1)])) == one
-    assert ingest(archive, "again", table(1.5, 2.5)) == one
+    catalog = ingest(archive, "stars", table(1.5, 2.5))
+    assert (
+        ingest(archive, "stars", pa.concat_tables([table(1.5, 2.5).slice(0, 1), table(1.5, 2.5).slice(1)])) == catalog
+    )
+    assert ingest(archive, "again", table(1.5, 2.5)) == catalog
     (file,) = lying(place)
     assert parquet.read_table(file).to_pydict() == {"id": [0, 1], "v": [1.5, 2.5]}
-    assert Files.from_json(*one.definition.files.to_json()) == one.definition.files
+    assert Files.from_json(*catalog.definition.files.to_json()) == catalog.definition.files
 
 
 def test_tables_that_differ_only_in_the_order_of_values_are_two(archive):
@@ -87,33 +89,33 @@ def test_it_is_not_garbage_unless_nothing_refers_to_it(archive, place):
 
 
 def test_check_tells_when_it_is_gone_or_changed(archive, place):
-    one = ingest(archive, "stars", table(1.5, 2.5))
+    catalog = ingest(archive, "stars", table(1.5, 2.5))
     (file,) = lying(place)
     whole = file.read_bytes()
     parquet.write_table(table(9.0), file)
     (problem,) = archive.check().problems
-    assert (problem.where, problem.state, problem.remedy) == (f"catalog {one.digest}", "damage", "restore")
+    assert (problem.where, problem.state, problem.remedy) == (f"catalog {catalog.digest}", "damage", "restore")
     with pytest.raises(FilesChangedError):
-        locate_table(archive.context.workshop.folder, one.definition.files).check()
+        locate_table(archive.context.workshop.folder, catalog.definition.files).check()
     file.unlink()
     (problem,) = archive.check().problems
     assert "is not in" in problem.what
     with pytest.raises(FilesMissingError, match="is not in"):
-        locate_table(archive.context.workshop.folder, one.definition.files)
+        locate_table(archive.context.workshop.folder, catalog.definition.files)
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(whole)
     assert not archive.check(deep=True).problems
 
 
 def test_backups_have_it_with_or_without_fragments(archive, place, tmp_path):
-    one = ingest(archive, "stars", table(1.5, 2.5))
+    item = ingest(archive, "stars", table(1.5, 2.5))
     for data in (False, True):
         archive.backup(tmp_path / f"copy {data}", data=data)
         with provenn.open(tmp_path / f"copy {data}", who="ada") as copy:
             assert locate_table(copy.context.workshop.folder, copy["stars"].definition.files).location.startswith(
                 str(tmp_path / f"copy {data}")
             )
-            assert copy["stars"] == one
+            assert copy["stars"] == item
     place.rename(tmp_path / "elsewhere")
     with provenn.open(tmp_path / "elsewhere", who="ada") as moved:
         locate_table(moved.context.workshop.folder, moved["stars"].definition.files).check()

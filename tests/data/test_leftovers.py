@@ -90,13 +90,13 @@ def test_what_a_killed_writer_left_beside_an_export_goes(survey, place):
     killed(survey, place, "export")
     (left,) = hidden(place)
     with provenn.open(survey, who="ada") as archive:
-        (told,) = [problem for problem in archive.check().problems if LEFTOVER in problem.where]
-        assert told.state == "leftover"
+        (output,) = [problem for problem in archive.check().problems if LEFTOVER in problem.where]
+        assert output.state == "leftover"
     assert collected(survey, dry_run=True).deleted == (str(left),)
     assert hidden(place) == [left]
-    told = collected(survey)
-    assert told.deleted == (str(left),)
-    assert told.freed > 0
+    output = collected(survey)
+    assert output.deleted == (str(left),)
+    assert output.freed > 0
     assert hidden(place) == []
     assert collected(survey).deleted == ()
     with provenn.open(survey, who="ada") as archive:
@@ -176,9 +176,9 @@ def test_temporary_files_of_a_server_that_was_killed_go(survey, place, monkeypat
     mine = place / f"{JOBS}mine"
     mine.mkdir()
     mark_folder(mine)
-    told = collected(survey)
-    assert told.deleted == (str(place / f"{JOBS}abc"),)
-    assert [one.name for one in place.iterdir()] == [mine.name]
+    output = collected(survey)
+    assert output.deleted == (str(place / f"{JOBS}abc"),)
+    assert [path.name for path in place.iterdir()] == [mine.name]
 
 
 def test_a_backup_that_is_killed_is_none_and_goes(survey, place):
@@ -212,5 +212,5 @@ def test_a_database_with_half_a_backup_is_no_archive_and_can_be_backed_up_to(sur
 def test_the_next_writer_clears_up_where_no_archive_knows_of_it(survey, place):
     killed(survey, place, "export")
     with open_writing_folder(DataFolder.of(place), "other.csv") as name:
-        assert [one.name for one in hidden(place)] == [name]
+        assert [item.name for item in hidden(place)] == [name]
     assert hidden(place) == []

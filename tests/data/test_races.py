@@ -20,17 +20,17 @@ def small_and_large(small: int, large: int):
     return pytest.mark.parametrize("rounds", [small, pytest.param(large * LONGER, marks=pytest.mark.campaign)])
 
 
-def sound(found) -> bool:
-    return (found["busy"], found["wrong"], found["lost"]) == (0, [], [])
+def sound(result) -> bool:
+    return (result["busy"], result["wrong"], result["lost"]) == (0, [], [])
 
 
 class RacesContract:
     @small_and_large(24, 300)
     def test_of_declarations_that_contradict_each_other_all_but_one_win(self, place, tmp_path, rounds):
-        found = raced("contradictions", place, tmp_path, workers=6, rounds=rounds)
-        assert sound(found), found
-        assert found["decided"] == rounds
-        assert found["declared"] + found["declared: ContradictionError"] == 6 * rounds
+        result = raced("contradictions", place, tmp_path, workers=6, rounds=rounds)
+        assert sound(result), result
+        assert result["decided"] == rounds
+        assert result["declared"] + result["declared: ContradictionError"] == 6 * rounds
         with open_database(place) as database, database.reading() as reading:
             assert len(find_all_facts(reading)) == rounds // 2 * 2 + rounds // 2, (
                 "each is held once: two of three, one of two"
@@ -38,17 +38,17 @@ class RacesContract:
 
     @small_and_large(24, 300)
     def test_nothing_that_was_acknowledged_is_lost(self, place, tmp_path, rounds):
-        found = raced("everything", place, tmp_path, workers=6, rounds=rounds, seed=rounds)
-        assert sound(found), found
-        assert found["left over"] == 0
-        assert min(found.get(one, 0) for one in ("defined", "named", "moved", "declared", "retracted", "stored")) > 0
+        result = raced("everything", place, tmp_path, workers=6, rounds=rounds, seed=rounds)
+        assert sound(result), result
+        assert result["left over"] == 0
+        assert min(result.get(item, 0) for item in ("defined", "named", "moved", "declared", "retracted", "stored")) > 0
 
     @small_and_large(12, 200)
     def test_sixteen_who_write_wait_for_each_other_and_not_too_long(self, place, tmp_path, rounds):
-        found = raced("writers", place, tmp_path, workers=16, rounds=rounds)
-        assert sound(found), found
-        assert found["written"] == 16 * rounds
-        assert rounds < 100 or found["overtaken"] < 16 * rounds / 2, "nobody waits until most others are done"
+        result = raced("writers", place, tmp_path, workers=16, rounds=rounds)
+        assert sound(result), result
+        assert result["written"] == 16 * rounds
+        assert rounds < 100 or result["overtaken"] < 16 * rounds / 2, "nobody waits until most others are done"
 
 
 class TestSQLite(InSQLite, RacesContract):

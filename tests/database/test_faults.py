@@ -45,9 +45,9 @@ def define(database, number):
 
 def defined(database):
     with database.reading() as reading:
-        found = catalog_names.list_names(reading)
-        catalog_store.get_catalogs(reading, [one.catalog for one in found])
-        return len(found)
+        names = catalog_names.list_names(reading)
+        catalog_store.get_catalogs(reading, [entry.catalog for entry in names])
+        return len(names)
 
 
 def damage(database, folder=None):

@@ -44,7 +44,7 @@ class FenceContract:
         with database.engine.connect() as connection:
             assert connection.execute(select(populations)).all() == []
 
-    @pytest.mark.parametrize("version", [one for one in list_formats() if one != VERSION])
+    @pytest.mark.parametrize("version", [item for item in list_formats() if item != VERSION])
     def test_nothing_is_written_or_read_after_another_process_downgraded_the_archive(self, database, place, version):
         migrate_format(place, version, lose=True)
         attempts(database)
@@ -78,7 +78,7 @@ class FenceContract:
         with open_database(elsewhere, create=True) as copy:
             copy_archive(database, copy)
             with database.reading() as reading, copy.reading() as other:
-                epochs = {settings.read_setting(one, EPOCH) for one in (reading, other)}
+                epochs = {settings.read_setting(item, EPOCH) for item in (reading, other)}
         assert len(epochs) == 2
         assert all(epochs)
 
@@ -95,16 +95,16 @@ class TestSQLite(InSQLite, Opened, FenceContract):
     def elsewhere(self, tmp_path):
         return tmp_path / "copy.sqlite"
 
-    @pytest.mark.parametrize("way", ["moved", "copied over", "deleted"])
-    def test_a_backup_that_takes_the_place_of_the_archive_is_noticed(self, database, place, elsewhere, way):
+    @pytest.mark.parametrize("method", ["moved", "copied over", "deleted"])
+    def test_a_backup_that_takes_the_place_of_the_archive_is_noticed(self, database, place, elsewhere, method):
         """A connection that was kept would write to a file that has no name any more: lost, without a word."""
         with open_database(elsewhere, create=True) as copy:
             copy_archive(database, copy)
         with database.reading():
             pass
-        if way == "deleted":
+        if method == "deleted":
             os.unlink(place)  # noqa: PTH108 - a text
-        elif way == "moved":
+        elif method == "moved":
             os.replace(elsewhere, place)  # noqa: PTH105
         else:
             for rest in ("-wal", "-shm"):
@@ -112,9 +112,9 @@ class TestSQLite(InSQLite, Opened, FenceContract):
                     os.unlink(f"{place}{rest}")  # noqa: PTH108
             shutil.copyfile(elsewhere, place)
             database.engine.dispose()
-        for words in attempts(database) if way != "deleted" else ():
+        for words in attempts(database) if method != "deleted" else ():
             assert "since it was opened" in words
-        if way == "deleted":
+        if method == "deleted":
             with pytest.raises(ArchiveChangedError, match="moved, deleted or replaced"), database.writing():
                 pass
 

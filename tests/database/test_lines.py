@@ -86,10 +86,10 @@ def test_what_cannot_be_found_out_is_told_to_be_unknown_and_can_be_looked_up_lat
         write(impatient, f"unknown {how}")
     assert f'archive.operation("{caught.value.operation}")' in caught.value.hint
     with open_database(place) as again, again.writing() as writing:
-        found = operations.find_operation(writing.connection, caught.value.operation)
-    assert (found is not None) == (how == "after") == (f"unknown {how}" in names(place))
-    if found is not None:
-        assert (found.who, found.via) == ("Ada", "python")
+        operation = operations.find_operation(writing.connection, caught.value.operation)
+    assert (operation is not None) == (how == "after") == (f"unknown {how}" in names(place))
+    if operation is not None:
+        assert (operation.who, operation.via) == ("Ada", "python")
 
 
 def test_a_result_that_took_long_is_written_though_the_line_is_cut_again_and_again(database, line, place):

@@ -23,7 +23,7 @@ print(Path("/proc/self/cmdline").read_bytes().split(bytes(1))[3:-1])
 
 @linux
 @pytest.mark.parametrize(
-    ("given", "shown"),
+    ("arguments", "shown"),
     [
         ("postgresql://ada:s3cret@host/db", "postgresql://ada:******@host/db"),
         ("--archive=postgresql+psycopg://ada:s%40c@host/db", "--archive=postgresql+psycopg://ada:*****@host/db"),
@@ -33,8 +33,8 @@ print(Path("/proc/self/cmdline").read_bytes().split(bytes(1))[3:-1])
         ("postgresql://ada@host/db", "postgresql://ada@host/db"),
     ],
 )
-def test_the_arguments_of_a_process_do_not_show_a_password(given, shown):
-    done = subprocess.run([sys.executable, "-c", SHOWN, given, "a"], capture_output=True, check=True, text=True)
+def test_the_arguments_of_a_process_do_not_show_a_password(arguments, shown):
+    done = subprocess.run([sys.executable, "-c", SHOWN, arguments, "a"], capture_output=True, check=True, text=True)
     assert done.stdout.strip() == repr([shown.encode(), b"a"])
 
 

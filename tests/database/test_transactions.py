@@ -100,8 +100,8 @@ def test_an_archive_in_a_folder_that_one_may_not_write_can_be_read(open_elsewher
             elsewhere.enter_context(database)
         else:
             database.close()
-        for one in folder.iterdir():
-            one.chmod(0o444)
+        for item in folder.iterdir():
+            item.chmod(0o444)
         folder.chmod(0o555)
         with as_somebody(), open_database(path) as seen:
             with seen.reading() as reading:

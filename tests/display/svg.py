@@ -20,7 +20,7 @@ def parsed(svg: str) -> ET.Element:
 
 def tagged(root: ET.Element, tag: str, class_: str | None = None) -> list[ET.Element]:
     """Find the elements with a tag, and a class."""
-    return [one for one in root.iter(NAMESPACE + tag) if class_ in (None, one.get("class"))]
+    return [item for item in root.iter(NAMESPACE + tag) if class_ in (None, item.get("class"))]
 
 
 def contains(loops: list[list[Point]], x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:

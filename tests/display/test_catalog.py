@@ -47,16 +47,24 @@ def test_a_card_says_all_that_it_holds():
         ("something is wrong",),
         "<svg><title>lineage</title></svg>",
     )
-    found = Outline(card_html(card))
-    for said in ("bright", "SelectSources of star", "vmag < 6", "2 attributes", "hip", "double", "something is wrong"):
-        assert said in found.text
-    assert "names" not in found.text, "a row that says nothing is left out"
-    assert "unit" not in found.text, "and so is a column"
-    assert "svg" in found.tags
+    result = Outline(card_html(card))
+    for message in (
+        "bright",
+        "SelectSources of star",
+        "vmag < 6",
+        "2 attributes",
+        "hip",
+        "double",
+        "something is wrong",
+    ):
+        assert message in result.text
+    assert "names" not in result.text, "a row that says nothing is left out"
+    assert "unit" not in result.text, "and so is a column"
+    assert "svg" in result.tags
 
 
 @pytest.mark.parametrize(
-    "made",
+    "product",
     [
         card_html(Card(HARM, HARM, HARM, ((HARM, HARM),), (Table(HARM, (HARM,), ((HARM,),)),), (HARM,))),
         proof_html(HARM, "holds", [(HARM, HARM)]),
@@ -65,21 +73,21 @@ def test_a_card_says_all_that_it_holds():
     ],
     ids=["card", "proof", "relation", "reason"],
 )
-def test_whatever_is_shown_is_escaped_and_changes_nothing_around_it(made):
-    found = Outline(made)
-    assert "script" not in found.tags
-    assert "<script>alert('x')</script>␊\"&␇" in found.text
-    assert not {"style", "link", "script", "iframe", "img"} & set(found.tags)
-    assert found.attributes <= {"style", "scope", "open"}, "no id, no class, no handler"
-    assert "color:" not in made, "the colours are those of the notebook"
-    assert "background" not in made
+def test_whatever_is_shown_is_escaped_and_changes_nothing_around_it(product):
+    result = Outline(product)
+    assert "script" not in result.tags
+    assert "<script>alert('x')</script>␊\"&␇" in result.text
+    assert not {"style", "link", "script", "iframe", "img"} & set(result.tags)
+    assert result.attributes <= {"style", "scope", "open"}, "no id, no class, no handler"
+    assert "color:" not in product, "the colours are those of the notebook"
+    assert "background" not in product
 
 
 def test_what_is_too_much_is_cut_and_says_so():
     rows = tuple((f"a{number}" * 500, "double") for number in range(1000))
-    made = card_html(Card("wide", "", tables=(Table("1,000 attributes", ("name", "type"), rows),)))
-    assert "… and 960 more" in made
-    assert len(made) < 60_000
+    result = card_html(Card("wide", "", tables=(Table("1,000 attributes", ("name", "type"), rows),)))
+    assert "… and 960 more" in result
+    assert len(result) < 60_000
     part = card_html(Card("wide", "", tables=(Table("all", ("name", "type"), rows[:40], 100_040),)))
     assert "… and 100,000 more" in part
     assert len(proof_html("A == B", "holds", [("A" * 10_000, "B" * 10_000)] * 1000)) < 60_000

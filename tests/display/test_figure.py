@@ -11,9 +11,12 @@ from tests.display.svg import parsed, tagged
 
 
 def test_beside_adds_widths_and_above_adds_heights():
-    one, other = Figure(10, 20), Figure(30, 5)
-    assert (stack_horizontally([one, other], gap=2).width, stack_horizontally([one, other], gap=2).height) == (42, 20)
-    assert (stack_vertically([one, other], gap=2).width, stack_vertically([one, other], gap=2).height) == (30, 27)
+    first, other = Figure(10, 20), Figure(30, 5)
+    assert (stack_horizontally([first, other], gap=2).width, stack_horizontally([first, other], gap=2).height) == (
+        42,
+        20,
+    )
+    assert (stack_vertically([first, other], gap=2).width, stack_vertically([first, other], gap=2).height) == (30, 27)
 
 
 def test_nothing_beside_nothing_has_no_size():

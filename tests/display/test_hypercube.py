@@ -17,12 +17,12 @@ labels_of = st.text(st.characters(), min_size=1, max_size=30)
 
 def circles(svg: str) -> dict[str, tuple[float, float, str]]:
     """Where the circle of each region is, and whether it is full or open, by the sets that its tip names."""
-    found = {}
+    values = {}
     for circle in tagged(parsed(svg), "circle"):
         (tip,) = tagged(circle, "title")
         name = "".join(character for character in str(tip.text) if character.isupper())
-        found[name] = (float(circle.get("cx", "")), float(circle.get("cy", "")), str(circle.get("class")))
-    return found
+        values[name] = (float(circle.get("cx", "")), float(circle.get("cy", "")), str(circle.get("class")))
+    return values
 
 
 @given(cubes, st.data())
@@ -52,7 +52,7 @@ def test_each_circle_is_where_its_sets_lead_and_as_full_as_its_cell():
     x0, y0, _ = drawn[""]
     toward = assign_directions("ABC")
     for index in product((0, 1), repeat=3):
-        inside = [label for label, one in zip("ABC", index, strict=True) if one]
+        inside = [label for label, item in zip("ABC", index, strict=True) if item]
         x, y, state = drawn["".join(inside)]
         assert x - x0 == pytest.approx(sum(toward[label][0] for label in inside), abs=0.02)
         assert y - y0 == pytest.approx(sum(toward[label][1] for label in inside), abs=0.02)
@@ -77,8 +77,8 @@ def test_no_two_vertices_touch_and_no_edge_runs_through_a_vertex(n):
         for i in np.flatnonzero(index == 0):
             along = toward[i] / np.hypot(*toward[i])
             for point in points:
-                way = (point - start) @ along
-                if 1e-6 < way < np.hypot(*toward[i]) - 1e-6:
+                method = (point - start) @ along
+                if 1e-6 < method < np.hypot(*toward[i]) - 1e-6:
                     off = abs(along[0] * (point - start)[1] - along[1] * (point - start)[0])
                     assert off > 6.5
 

@@ -25,10 +25,10 @@ def graphs(draw):
 WIDTHS = st.sampled_from([float("inf"), 400.0])
 
 
-def touches(box, one, other):
+def touches(box, item, other):
     """Whether a line passes through the inside of a box (Liang and Barsky)."""
     left, top, right, bottom = box
-    (x1, y1), (x2, y2) = one, other
+    (x1, y1), (x2, y2) = item, other
     low, high = 0.0, 1.0
     for step, least, most, start in ((x2 - x1, left, right, x1), (y2 - y1, top, bottom, y1)):
         if abs(step) < 1e-12:
@@ -72,9 +72,9 @@ def test_every_edge_goes_down_from_its_box_to_its_box_and_through_no_other(graph
         assert route[0] == pytest.approx((x + width / 2, y + height))
         (x, y), (width, _) = layout.corners[end], sizes[end]
         assert route[-1] == pytest.approx((x + width / 2, y))
-        assert all(one[1] < other[1] for one, other in pairwise(route))
-        for one, other in pairwise(route):
-            assert not any(touches(box, one, other) for box in boxes)
+        assert all(element[1] < other[1] for element, other in pairwise(route))
+        for item, other in pairwise(route):
+            assert not any(touches(box, item, other) for box in boxes)
             assert 0 <= other[0] <= layout.width
 
 
@@ -112,12 +112,12 @@ def test_random_graphs_have_far_fewer_crossings_than_in_the_order_given():
 
 def test_a_tree_has_no_crossings_either_way_up():
     tree = [((i - 1) // 2, i) for i in Random(3).sample(range(1, 31), 30)]
-    for edges in (tree, [(other, one) for one, other in tree]):
+    for edges in (tree, [(other, item) for item, other in tree]):
         layout = arrange_boxes([(20, 20)] * 31, edges)
         x = [corner[0] for corner in layout.corners]
         rows = {}
-        for one, other in edges:
-            rows.setdefault(layout.corners[one][1], []).append((one, other))
+        for edge, other in edges:
+            rows.setdefault(layout.corners[edge][1], []).append((edge, other))
         assert sum(crossings(x, x, row) for row in rows.values()) == 0
 
 
@@ -171,8 +171,8 @@ def test_hundreds_of_boxes_have_places(shape):
         "star": [(0, i) for i in range(1, count)],
         "two rows": [(random.randrange(150), 150 + random.randrange(150)) for _ in range(600)],
     }[shape]
-    made = arrange_boxes([(100, 40)] * count, edges, widest=1500)
-    assert (len(set(made.corners)), len(made.routes)) == (count, len(edges))
+    result = arrange_boxes([(100, 40)] * count, edges, widest=1500)
+    assert (len(set(result.corners)), len(result.routes)) == (count, len(edges))
 
 
 def test_thousands_of_boxes_in_one_row_are_not_quadratic():

@@ -27,7 +27,7 @@ PICTURE = LineagePicture("The lineage of both", (BASE, BRIGHT, NEAR, BOTH), EDGE
 
 def drawn(root):
     """The groups of the catalogs, by what their titles begin with."""
-    groups = [one for one in tagged(root, "g") if one.find(f"{NAMESPACE}title") is not None]
+    groups = [item for item in tagged(root, "g") if item.find(f"{NAMESPACE}title") is not None]
     return {group.find(f"{NAMESPACE}title").text.partition(":")[0]: group for group in groups}
 
 
@@ -47,7 +47,7 @@ def test_every_class_has_a_word_and_a_shape_of_its_own():
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_an_outline_stays_in_its_box(shape):
-    numbers = [float(one) for one in re.findall(r"(?<=[ML ])-?[\d.]+", draw_outline(shape, 120, 60)[0])]
+    numbers = [float(item) for item in re.findall(r"(?<=[ML ])-?[\d.]+", draw_outline(shape, 120, 60)[0])]
     assert min(numbers) >= 0
     assert max(numbers) <= 120
 
@@ -58,7 +58,7 @@ def test_catalogs_stand_below_what_they_are_made_from():
     assert corners
     height = {}
     for name, group in drawn(root).items():
-        parents = [one for one in tagged(root, "g") if group in list(one)]
+        parents = [item for item in tagged(root, "g") if group in list(item)]
         height[name] = float(parents[0].get("transform").split()[1].rstrip(")"))
     assert height["hipparcos"] < height["bright"] == height["near"] < height["both"]
 
@@ -67,10 +67,10 @@ def test_what_is_stored_has_a_second_border_as_far_as_it_is_stored():
     root = parsed(lineage_svg(PICTURE))
     groups = drawn(root)
     clips = {name: list(group.iter(f"{NAMESPACE}rect")) for name, group in groups.items()}
-    assert [name for name, found in clips.items() if found] == ["near", "both"]
+    assert [name for name, clip in clips.items() if clip] == ["near", "both"]
     (part,), (whole,) = clips["near"], clips["both"]
     assert float(part.get("width")) < float(whole.get("width"))
-    texts = [one.text for one in tagged(root, "text")]
+    texts = [item.text for item in tagged(root, "text")]
     assert "derive · 40 % of attributes stored" in texts
     assert "combine · stored" in texts
 
@@ -83,7 +83,7 @@ def test_the_same_sources_share_a_letter_and_a_tint():
     }
     assert tints["hipparcos"] == tints["near"]
     assert tints["bright"] == tints["both"] == set()
-    letters = {name: "a" in [one.text for one in group.iter(f"{NAMESPACE}text")] for name, group in groups.items()}
+    letters = {name: "a" in [item.text for item in group.iter(f"{NAMESPACE}text")] for name, group in groups.items()}
     assert letters == {"hipparcos": True, "bright": False, "near": True, "both": False}
 
 
@@ -94,18 +94,18 @@ def test_the_focus_stands_out():
 
 
 def test_what_is_not_shown_is_counted():
-    texts = [one.text for one in tagged(parsed(lineage_svg(PICTURE)), "text")]
+    texts = [item.text for item in tagged(parsed(lineage_svg(PICTURE)), "text")]
     assert "+12" in texts
     assert "+3" in texts
     assert "+1 not shown" in texts
 
 
 def test_the_key_holds_what_occurs_and_nothing_else():
-    texts = [one.text for one in tagged(parsed(lineage_svg(PICTURE)), "text")]
+    texts = [item.text for item in tagged(parsed(lineage_svg(PICTURE)), "text")]
     assert {"Base", "SelectSources", "DeriveAttributes", "CombineAttributes", "stored"} <= set(texts)
     assert "ConcatSources" not in texts
     alone = [
-        one.text for one in tagged(parsed(lineage_svg(LineagePicture("A", (node("1", "A", "Base"),), ()))), "text")
+        item.text for item in tagged(parsed(lineage_svg(LineagePicture("A", (node("1", "A", "Base"),), ()))), "text")
     ]
     assert alone == ["A", "base", "A", "Base"]
 
@@ -113,10 +113,10 @@ def test_the_key_holds_what_occurs_and_nothing_else():
 def test_without_links_it_is_an_image_that_is_described():
     root = parsed(lineage_svg(PICTURE))
     assert root.get("role") == "img"
-    (told,) = tagged(root, "desc")
-    assert "bright: the sources of hipparcos where vmag < 6." in told.text
+    (output,) = tagged(root, "desc")
+    assert "bright: the sources of hipparcos where vmag < 6." in output.text
     stored = "40 % of attributes stored"
-    assert f"near: hipparcos, with dist_pc = 1000 / plx; {stored}; same sources as all marked a." in told.text
+    assert f"near: hipparcos, with dist_pc = 1000 / plx; {stored}; same sources as all marked a." in output.text
     assert not tagged(root, "a")
 
 
@@ -124,7 +124,7 @@ def test_with_links_it_is_a_group_of_links_that_have_names():
     linked = LineageNode("1", "A & <B>", "Base", "rows", link='/c/"a"?x=1&y=2')
     root = parsed(lineage_svg(LineagePicture("T", (linked,), ()), inline=True))
     assert root.get("role") == "group"
-    ids = {one.get("id") for one in root.iter()}
+    ids = {item.get("id") for item in root.iter()}
     assert {root.get("aria-labelledby"), root.get("aria-describedby")} <= ids
     (link,) = tagged(root, "a")
     assert link.get("href") == linked.link
@@ -143,15 +143,15 @@ def test_names_may_hold_anything_and_be_long():
     assert "<script" not in svg
     assert "\x1b" not in svg
     root = parsed(svg)
-    assert max(len(one.text) for one in tagged(root, "text")) < 100
-    assert any(one.text.endswith("x") and len(one.text) > 300 for one in tagged(root, "title"))
+    assert max(len(item.text) for item in tagged(root, "text")) < 100
+    assert any(item.text.endswith("x") and len(item.text) > 300 for item in tagged(root, "title"))
     assert float(root.get("width")) < 1200
 
 
 def test_many_catalogs_are_drawn_without_their_sentences():
     many = tuple(LineageNode(str(i), f"n{i}", "SelectSources", "the sources of something") for i in range(200))
     svg = lineage_svg(LineagePicture("many", many, tuple(("0", str(i)) for i in range(1, 200))))
-    assert not [one for one in tagged(parsed(svg), "text") if one.text == "the sources of something"]
+    assert not [item for item in tagged(parsed(svg), "text") if item.text == "the sources of something"]
     assert "And 100 more." in svg
 
 

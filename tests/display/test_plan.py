@@ -34,17 +34,17 @@ def test_the_tree_of_a_plan():
 
 def test_what_becomes_of_a_step_is_a_shape_and_a_word_not_a_colour_alone():
     root = parsed(plan_svg(PLAN))
-    borders = [one for one in tagged(root, "rect") if one.get("fill") == "none"]
+    borders = [node for node in tagged(root, "rect") if node.get("fill") == "none"]
     assert sum(border.get("stroke-dasharray") is not None for border in borders) == 2, "skipped"
-    texts = [one.text for one in tagged(root, "text")]
+    texts = [node.text for node in tagged(root, "text")]
     assert texts.count("skip") == 2
     assert "partial reuse (3 of 4)" in texts
-    filled = [one for one in tagged(root, "rect") if one.get("fill-opacity") == "0.16"]
+    filled = [node for node in tagged(root, "rect") if node.get("fill-opacity") == "0.16"]
     assert len(filled) == 2, "reused, and partly reused"
 
 
 def test_equal_steps_are_drawn_once_below_nothing_and_above_what_is_made_from_them():
-    texts = [one.text for one in tagged(parsed(plan_svg(PLAN)), "text")]
+    texts = [node.text for node in tagged(parsed(plan_svg(PLAN)), "text")]
     assert texts.count("read A") == 2, "once before and once after"
 
 
@@ -56,7 +56,7 @@ def test_a_step_that_occurs_again_is_the_same_box_with_all_it_reads():
         "compute", "join", inputs=(once, PlanNode("compute", "calculate", inputs=(more,), step=9)), step=10
     )
     again = PlanNode("compute", "union", inputs=(twice, PlanNode("compute", "join", step=10, again=True)), step=11)
-    texts = [one.text for one in tagged(parsed(plan_svg(PlanPicture("x", again, READ))), "text")]
+    texts = [node.text for node in tagged(parsed(plan_svg(PlanPicture("x", again, READ))), "text")]
     assert [text for text in texts if text.startswith("read id")] == ["read id, g, r of A"]
     assert texts.count("join") == 1
     assert "└─ compute: join: see above" in plan_text(PlanPicture("x", again, READ), 60)

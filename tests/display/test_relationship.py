@@ -41,9 +41,9 @@ def test_equality_as_text():
 @pytest.mark.parametrize(("total", "more"), [(4, None), (16, "… and 12 more"), (2**256, "… and about 2**256 more")])
 def test_hypercubes_that_are_not_shown_are_counted(total, more):
     text = relationship_text("AB", EQUALITY, kind="inexact", total=total)
-    texts = [one.text for one in tagged(parsed(relationship_svg("AB", EQUALITY, total=total)), "text")]
+    texts = [node.text for node in tagged(parsed(relationship_svg("AB", EQUALITY, total=total)), "text")]
     assert (more in text.split("\n")) if more else ("more" not in text)
-    assert (more in texts) if more else all("more" not in str(one) for one in texts)
+    assert (more in texts) if more else all("more" not in str(item) for item in texts)
 
 
 def test_an_iterator_of_hypercubes_will_do():

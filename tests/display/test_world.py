@@ -44,7 +44,7 @@ def test_a_world_without_objects():
 
 def test_a_large_world_is_told_in_short_beginning_with_the_sets_that_were_asked_about():
     many = frozenset(f"S{i:04}" for i in range(1000))
-    regions = {frozenset(one) for one in product(sorted(many)[:20])} | {many}
+    regions = {frozenset(item) for item in product(sorted(many)[:20])} | {many}
     lines = world_text(["S0999"], regions).split("\n")
     assert len(lines) <= 16
     assert max(map(len, lines)) <= 120

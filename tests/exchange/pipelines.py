@@ -17,13 +17,13 @@ def events_file(*events: dict[str, Any]) -> BytesIO:
 
 def dataset(name: str, columns: str = "", version: str = "", **facets: Any) -> dict[str, Any]:
     """Return a dataset; columns are written ``"hip bigint, vmag double"``."""
-    said: dict[str, Any] = dict(facets)
+    message: dict[str, Any] = dict(facets)
     if columns:
-        fields = [one.split() for one in columns.split(",")]
-        said["schema"] = {"fields": [{"name": field, "type": kind} for field, kind in fields]}
+        fields = [word.split() for word in columns.split(",")]
+        message["schema"] = {"fields": [{"name": field, "type": kind} for field, kind in fields]}
     if version:
-        said["version"] = {"datasetVersion": version}
-    return {"namespace": NAMESPACE, "name": name, "facets": said}
+        message["version"] = {"datasetVersion": version}
+    return {"namespace": NAMESPACE, "name": name, "facets": message}
 
 
 def job(

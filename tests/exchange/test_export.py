@@ -86,15 +86,15 @@ def test_events_can_be_made_of_the_librarys_own_classes(archive):
         event = json.loads(line)
         common = {"eventTime": event["eventTime"], "producer": event["producer"]}
         if "dataset" in event:
-            made = event_v2.DatasetEvent(dataset=rebuilt(event["dataset"], event_v2.StaticDataset), **common)
+            result = event_v2.DatasetEvent(dataset=rebuilt(event["dataset"], event_v2.StaticDataset), **common)
         else:
-            made = event_v2.JobEvent(
+            result = event_v2.JobEvent(
                 job=event_v2.Job(event["job"]["namespace"], event["job"]["name"]),
-                inputs=[rebuilt(one, event_v2.InputDataset) for one in event["inputs"]],
-                outputs=[rebuilt(one, event_v2.OutputDataset) for one in event["outputs"]],
+                inputs=[rebuilt(item, event_v2.InputDataset) for item in event["inputs"]],
+                outputs=[rebuilt(output, event_v2.OutputDataset) for output in event["outputs"]],
                 **common,
             )
-        assert json.loads(Serde.to_json(made))["schemaURL"] == event["schemaURL"]
+        assert json.loads(Serde.to_json(result))["schemaURL"] == event["schemaURL"]
 
 
 def test_column_lineage_tells_where_attributes_come_from_and_what_decides_on_sources(archive):
@@ -109,14 +109,14 @@ def test_column_lineage_tells_where_attributes_come_from_and_what_decides_on_sou
         "description": "1000 / plx",
         "masking": False,
     }
-    assert {(one["field"], one["transformations"][0]["subtype"]) for one in selected["dataset"]} == {
+    assert {(entry["field"], entry["transformations"][0]["subtype"]) for entry in selected["dataset"]} == {
         ("dist_pc", "FILTER"),
         ("plx", "FILTER"),
     }
 
 
 def test_a_criterion_of_comparisons_is_a_subset_that_everybody_knows(archive):
-    event = next(one for one in map(json.loads, exported(archive, which="bright").splitlines()) if "job" in one)
+    event = next(item for item in map(json.loads, exported(archive, which="bright").splitlines()) if "job" in item)
     condition = event["inputs"][0]["inputFacets"]["subset"]["inputCondition"]
     assert condition["operator"] == "AND"
     assert {condition[side]["left"]["field"]: condition[side]["comparison"] for side in ("left", "right")} == {

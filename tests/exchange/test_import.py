@@ -38,8 +38,8 @@ def read(name: str, condition: dict[str, Any] | None = None) -> dict[str, Any]:
 
 def written(name: str, *sources: str, whole: tuple[Any, ...] = (), columns: str = STARS) -> dict[str, Any]:
     """Return an output whose key is taken over unchanged from some datasets."""
-    said = lineage(whole, hip=[same(source, "hip") for source in sources], vmag=[same(sources[0], "vmag")])
-    return dataset(name, columns, columnLineage=said)
+    message = lineage(whole, hip=[same(source, "hip") for source in sources], vmag=[same(sources[0], "vmag")])
+    return dataset(name, columns, columnLineage=message)
 
 
 def taken(archive: provenn.Archive, *events: dict[str, Any], **options: Any) -> Imported:
@@ -143,9 +143,9 @@ def test_a_union_lies_inside_what_is_brought_together(archive):
 @pytest.mark.parametrize("exact", [False, True])
 def test_what_is_not_understood_is_a_set_of_its_own_and_told(archive, why, events, exact):
     done = taken(archive, BASE, *events, exact=exact)
-    (found,) = [catalog for catalog in done.catalogs if catalog.names == ("bright",)]
-    assert found.how == "base"
-    assert why in found.missing
+    (result,) = [catalog for catalog in done.catalogs if catalog.names == ("bright",)]
+    assert result.how == "base"
+    assert why in result.missing
     assert why in str(done)
     assert archive.relate("bright", "stars").summary == "unknown"
 
@@ -180,10 +180,10 @@ def test_a_key_of_which_nobody_says_that_it_identifies_a_row_makes_no_use_of_con
 
 def test_columns_of_a_wide_key_may_come_from_different_rows(archive):
     columns = "night bigint, field bigint"
-    said = lineage(night=[same("visits", "night")], field=[same("visits", "field")])
+    message = lineage(night=[same("visits", "night")], field=[same("visits", "field")])
     events = (
         {"dataset": dataset("visits", columns)},
-        job("v", [read("visits")], [dataset("w", columns, columnLineage=said)]),
+        job("v", [read("visits")], [dataset("w", columns, columnLineage=message)]),
     )
     done = taken(archive, *events, key=("night", "field"), population="visit")
     assert "different rows" in done.catalogs[-1].missing
@@ -200,8 +200,8 @@ def test_runs_with_different_conditions_read_a_dataset_whole(archive):
 
 @pytest.mark.parametrize("between", [compare("vmag", "LESS_THAN", 9), None])
 def test_a_run_that_reads_a_dataset_under_several_conditions_reads_it_whole(archive, between):
-    several = (compare("vmag", "LESS_THAN", 6), between, compare("vmag", "LESS_THAN", 6))
-    events = [job("b", [read("stars", one)], [written("bright", "stars")], run="1", state="RUNNING") for one in several]
+    items = (compare("vmag", "LESS_THAN", 6), between, compare("vmag", "LESS_THAN", 6))
+    events = [job("b", [read("stars", item)], [written("bright", "stars")], run="1", state="RUNNING") for item in items]
     taken(archive, BASE, *events)
     archive["stars"].select("vmag < 6", name="six")
     assert archive.relate("bright", "stars").summary == "subset"
@@ -212,8 +212,8 @@ def test_a_run_that_reads_a_dataset_under_several_conditions_reads_it_whole(arch
 def test_a_filter_of_which_nobody_says_the_condition_is_never_exact(archive, where):
     """Spark tells which columns a filter reads, and not what it asks of them."""
     deciding = same("stars", "vmag", "INDIRECT", "FILTER")
-    said = {"whole": [deciding]} if where == "dataset" else {"vmag": [same("stars", "vmag"), deciding]}
-    few = dataset("few", STARS, columnLineage=lineage(hip=[same("stars", "hip")], **said))
+    message = {"whole": [deciding]} if where == "dataset" else {"vmag": [same("stars", "vmag"), deciding]}
+    few = dataset("few", STARS, columnLineage=lineage(hip=[same("stars", "hip")], **message))
     done = taken(archive, BASE, job("f", [read("stars")], [few]), exact=True)
     assert how(done)["few"] == "inside"
     assert archive.relate("few", "stars").summary == "subset"
@@ -254,7 +254,7 @@ def test_text_is_compared_for_equality_alone(archive):
         "low": compare("spect", "LESS_THAN", "C"),
         "high": compare("spect", "GREATER_THAN", "K"),
     }
-    taken(archive, BASE, *(job(name, [read("stars", said)], [written(name, "stars")]) for name, said in parts.items()))
+    taken(archive, BASE, *(job(name, [read("stars", part)], [written(name, "stars")]) for name, part in parts.items()))
     assert archive.relate("g", "k").summary == "disjoint"
     assert archive.relate("low", "high").summary == "unknown"
 
@@ -262,8 +262,8 @@ def test_text_is_compared_for_equality_alone(archive):
 def test_what_is_not_understood_of_a_condition_only_makes_it_wider(archive):
     odd = {"type": "location", "locations": ["/a"]}
     for name, operator in (("both", "AND"), ("either", "OR")):
-        said = {"type": "binary", "operator": operator, "left": compare("vmag", "LESS_THAN", 6), "right": odd}
-        taken(archive, BASE, job(name, [read("stars", said)], [written(name, "stars")]))
+        values = {"type": "binary", "operator": operator, "left": compare("vmag", "LESS_THAN", 6), "right": odd}
+        taken(archive, BASE, job(name, [read("stars", values)], [written(name, "stars")]))
     archive["stars"].select("vmag < 6", name="six")
     assert archive.relate("both", "six").summary == "subset"
     assert archive.relate("either", "six").summary == "unknown"
@@ -293,7 +293,7 @@ def test_a_name_that_is_taken_keeps_everything_out(archive):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b'{"job": {"namespace": "n", "name": "j"}}\n{"job"', "event 2 is not JSON"),
         (b"[" * 100_000, "event 1 is not JSON"),
@@ -308,8 +308,8 @@ def test_a_name_that_is_taken_keeps_everything_out(archive):
         (b'{"dataset": {"namespace": "n", "name": "d", "facets": [1]}}', "event 1 cannot be read"),
     ],
 )
-def test_bad_input_is_told_by_the_number_of_the_event(archive, content, said):
-    with pytest.raises(LineageError, match=said):
+def test_bad_input_is_told_by_the_number_of_the_event(archive, content, message):
+    with pytest.raises(LineageError, match=message):
         import_lineage(archive, BytesIO(content))
     assert len(archive) == 0
 

@@ -18,25 +18,25 @@ VERBS = ("select", "restrict", "exclude", "combine", "concat", "sample", "keep",
 
 def define(archive: provenn.Archive, verb: str, left: str, right: str, number: int) -> None:
     """Define a catalog from two others, if that can be done."""
-    one, other = archive[left], archive[right]
+    first, other = archive[left], archive[right]
     name = f"c{len(list(archive))}"
     criterion = CRITERIA[number % len(CRITERIA)]
     try:
         match verb:
             case "select":
-                one.select(criterion, name=name)
+                first.select(criterion, name=name)
             case "sample":
-                one.sample((1 + number % 9) / 10, seed=number % 2, name=name)
+                first.sample((1 + number % 9) / 10, seed=number % 2, name=name)
             case "keep":
-                one.keep("vmag", name=name)
+                first.keep("vmag", name=name)
             case "rename":
-                one.rename({"vmag": "v"}, name=name)
+                first.rename({"vmag": "v"}, name=name)
             case "derive":
-                one.derive({f"x{number}": f"vmag + {number}"}, name=name)
+                first.derive({f"x{number}": f"vmag + {number}"}, name=name)
             case "concat":
-                one.concat(other, order="first", name=name)
+                first.concat(other, order="first", name=name)
             case _:
-                getattr(one, verb)(other, name=name)
+                getattr(first, verb)(other, name=name)
     except provenn.errors.ProvennError:
         pass
 
@@ -83,8 +83,8 @@ def check(steps: list[tuple[str, int, int, int]]) -> None:
 def test_what_a_function_calculates_is_left_behind_and_the_sources_stay(tmp_path):
     with provenn.open(tmp_path / "a") as archive, provenn.open(tmp_path / "b") as other:
         stars = archive.ingest("stars", write_parquet(tmp_path / "s.parquet"), key="hip", population="star")
-        made = archive.calculator("twice", pipelines.twice, inputs=["vmag"], outputs={"double": "double"})
-        stars.derive(made, name="doubled").select("double < 6", name="low")
+        result = archive.calculator("twice", pipelines.twice, inputs=["vmag"], outputs={"double": "double"})
+        stars.derive(result, name="doubled").select("double < 6", name="low")
         moved(archive, other)
         assert other.relate("doubled", "stars").summary == "equal"
         assert other.relate("low", "stars").summary == archive.relate("low", "stars").summary == "subset"

@@ -42,37 +42,37 @@ class Pipeline:
         name = f"d{len(self.tables)}"
         ids, xs, whole = [same(left, "id")], [same(left, "x")], []
         below = {key: x for key, x in a.items() if x is not None and x < cut}
-        said = {**dataset(left), "inputFacets": {"subset": {"inputCondition": compare("x", "LESS_THAN", cut)}}}
+        messages = {**dataset(left), "inputFacets": {"subset": {"inputCondition": compare("x", "LESS_THAN", cut)}}}
         inputs = [dataset(left)]
         match operation:
             case "filter":
-                made, inputs = below, [said]
+                values, inputs = below, [messages]
             case "hidden":  # there is more to it than what is told
-                made, inputs = {key: x for key, x in below.items() if key % 2}, [said]
+                values, inputs = {key: x for key, x in below.items() if key % 2}, [messages]
             case "unsaid":
-                made = below
+                values = below
             case "inner" | "left":
                 inputs.append(dataset(right))
-                whole = [same(one, "id", "INDIRECT", "JOIN") for one in (left, right)]
-                made = {key: x for key, x in a.items() if operation == "left" or key in b}
+                whole = [same(item, "id", "INDIRECT", "JOIN") for item in (left, right)]
+                values = {key: x for key, x in a.items() if operation == "left" or key in b}
             case "union":
                 inputs.append(dataset(right))
-                made, ids, xs = {**b, **a}, [*ids, same(right, "id")], [*xs, same(right, "x")]
+                values, ids, xs = {**b, **a}, [*ids, same(right, "id")], [*xs, same(right, "x")]
             case "group":  # the key is made of another column
-                made, ids = {x: 0 for x in a.values() if x is not None}, [same(left, "x")]
+                values, ids = {x: 0 for x in a.values() if x is not None}, [same(left, "x")]
             case "shift":
-                made, ids = {key + 1: x for key, x in a.items()}, [same(left, "id", "DIRECT", "TRANSFORMATION")]
+                values, ids = {key + 1: x for key, x in a.items()}, [same(left, "id", "DIRECT", "TRANSFORMATION")]
             case "neighbour":  # a join with itself: key and value come from different rows
-                made = {key: a.get(key + 1) for key in a}
+                values = {key: a.get(key + 1) for key in a}
             case _:  # "append": another job writes there, too
-                made = {**b, **below}
+                values = {**b, **below}
                 second = dataset(name, COLUMNS, columnLineage=lineage(id=[same(right, "id")]))
                 self.events.append(job(f"more {name}", [dataset(right)], [second]))
-        whole = list({repr(one): one for one in whole}.values())
-        inputs = list({one["name"]: one for one in inputs}.values())
+        whole = list({repr(item): item for item in whole}.values())
+        inputs = list({entry["name"]: entry for entry in inputs}.values())
         output = dataset(name, COLUMNS, columnLineage=lineage(whole, id=ids, x=xs))
         self.events.append(job(name, inputs, [output]))
-        self.tables[name] = made
+        self.tables[name] = values
 
 
 def tables() -> st.SearchStrategy[Table]:
@@ -82,12 +82,12 @@ def tables() -> st.SearchStrategy[Table]:
 @st.composite
 def pipelines(draw: st.DrawFn, operations: tuple[str, ...]) -> Pipeline:
     """Two tables, and up to five datasets made from them and from each other."""
-    made = Pipeline({"a": draw(tables()), "b": draw(tables())})
-    made.events += [{"dataset": dataset(table, COLUMNS)} for table in made.tables]
+    result = Pipeline({"a": draw(tables()), "b": draw(tables())})
+    result.events += [{"dataset": dataset(table, COLUMNS)} for table in result.tables]
     for _ in range(draw(st.integers(1, 5))):
-        left, right = (draw(st.sampled_from(sorted(made.tables))) for _ in range(2))
-        made.run(draw(st.sampled_from(operations)), left, right, draw(st.integers(0, 5)))
-    return made
+        left, right = (draw(st.sampled_from(sorted(result.tables))) for _ in range(2))
+        result.run(draw(st.sampled_from(operations)), left, right, draw(st.integers(0, 5)))
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -102,13 +102,13 @@ _count = iter(range(1_000_000))
 def check(archive: provenn.Archive, pipeline: Pipeline, *, exact: bool) -> set[str]:
     prefix = f"{next(_count)}:"
     import_lineage(archive, events_file(*pipeline.events), key="id", population="thing", exact=exact, prefix=prefix)
-    found = set()
+    result = set()
     for left, right in combinations(pipeline.tables, 2):
         relation = archive.relate(prefix + left, prefix + right)
         inside = set(pipeline.tables[left]), set(pipeline.tables[right])
         assert HOLDS[relation.summary](*inside), f"{left} {right}: {relation}"
-        found.add(relation.summary)
-    return found
+        result.add(relation.summary)
+    return result
 
 
 RULES = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -134,6 +134,6 @@ def test_many_pipelines(archive, pipeline):
 
 
 def test_something_is_claimed_at_all(archive):
-    pipeline = Pipeline({"a": {1: 1, 2: 4}, "b": {3: 3}}, [{"dataset": dataset(one, COLUMNS)} for one in "ab"])
+    pipeline = Pipeline({"a": {1: 1, 2: 4}, "b": {3: 3}}, [{"dataset": dataset(item, COLUMNS)} for item in "ab"])
     pipeline.run("filter", "a", "b", 3)
     assert "superset" in check(archive, pipeline, exact=False)

@@ -140,7 +140,7 @@ def _install() -> int:
         return struct.pack("HBBI", code, jump_true, jump_false, value)
 
     _, architecture, seccomp = _MACHINES[platform.machine()]
-    numbers = [found for entry in _CALLS.values() if (found := entry[_column()]) is not None]
+    numbers = [result for entry in _CALLS.values() if (result := entry[_column()]) is not None]
     allow, ask = 0x7FFF0000, 0x7FC00000
     program = [
         instruction(0x20, 0, 0, 4),
@@ -186,13 +186,13 @@ class Supervisor:
 
     def run(self, work: Callable[[Callable[[bytes], object]], None]) -> tuple[bytes, bool]:
         """Do work in another process, which can say something; return what it said, and whether it was killed."""
-        here, there = socket.socketpair()
+        place, there = socket.socketpair()
         reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:
             code = 1
             try:
-                here.close()
+                place.close()
                 os.close(reading)
                 listener = _install()
                 socket.send_fds(there, [b"."], [listener])
@@ -203,21 +203,21 @@ class Supervisor:
                 os._exit(code)
         there.close()
         os.close(writing)
-        _, descriptors, _, _ = socket.recv_fds(here, 1, 1)
-        here.close()
+        _, descriptors, _, _ = socket.recv_fds(place, 1, 1)
+        place.close()
         try:
             assert descriptors, "the process cannot be supervised"
-            said = self._serve(pid, descriptors[0], reading)
+            message = self._serve(pid, descriptors[0], reading)
         finally:
             for descriptor in (*descriptors, reading):
                 os.close(descriptor)
             os.kill(pid, signal.SIGKILL)
             status = os.waitpid(pid, 0)[1]
         assert os.WIFSIGNALED(status) or status == 0, "the work itself failed"
-        return said, os.WIFSIGNALED(status)
+        return message, os.WIFSIGNALED(status)
 
     def _serve(self, pid: int, listener: int, reading: int) -> bytes:
-        said = b""
+        text = b""
         poll = select.poll()
         poll.register(listener, select.POLLIN)
         poll.register(reading, select.POLLIN)
@@ -228,14 +228,14 @@ class Supervisor:
                 last = time.monotonic()
                 if descriptor == reading:
                     block = os.read(reading, 1 << 16)
-                    said += block
+                    text += block
                     talking = bool(block)
                 elif happened & select.POLLIN:
                     self._answer(pid, listener)
                 else:
                     poll.unregister(listener)
             assert time.monotonic() - last < LIMIT, "it hangs"
-        return said
+        return text
 
     def _answer(self, pid: int, listener: int) -> None:
         request = bytearray(80)
@@ -365,7 +365,7 @@ def is_supported() -> bool:
     if platform.system() != "Linux" or platform.machine() not in _MACHINES:
         return False
     try:
-        said, _ = Supervisor(Path("/nowhere")).run(lambda say: say(b"here"))
+        message, _ = Supervisor(Path("/nowhere")).run(lambda say: say(b"here"))
     except (AssertionError, OSError):
         return False
-    return said == b"here\n"
+    return message == b"here\n"

@@ -87,8 +87,8 @@ def swept_together(names: Sequence[str], points: int) -> dict[str, Swept]:
     command = [sys.executable, "-m", "tests.faults.sweep", ",".join(names), str(points)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    return {one["work"]: Swept(**one | {"wrong": tuple(one["wrong"])}) for one in told}
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    return {entry["work"]: Swept(**entry | {"wrong": tuple(entry["wrong"])}) for entry in reports}
 
 
 def sweep(name: str, number: int) -> Swept:
@@ -114,11 +114,11 @@ def sweep(name: str, number: int) -> Swept:
                 refused += bool(report.errors)
                 _run_in_child(lambda report=report: _look(work, folder, states, report))
             except Exception as error:  # noqa: BLE001 - whatever it is, it is told
-                said = (
+                message = (
                     "".join(traceback.format_exception(error)[-3:]) if isinstance(error, ProvennError) else str(error)
                 )
                 call = supervisor.calls[at - 1] if len(supervisor.calls) >= at else Call(call_name, "?")
-                wrong.append(f"{kind} at call {at} of {len(calls)}, {call.name} {call.path}: {said or repr(error)}")
+                wrong.append(f"{kind} at call {at} of {len(calls)}, {call.name} {call.path}: {message or repr(error)}")
             kinds[kind] += supervisor.struck
     return Swept(name, len(calls), len(points), kinds.total(), refused, dict(kinds), tuple(wrong))
 
@@ -167,15 +167,15 @@ def _calls(work: Work, template: Path, folder: Path) -> list[Call]:
 def _attempt(supervisor: Supervisor, work: Work, folder: Path, *, again: bool) -> Report:
     """Do the work in another process; return what it said."""
     text, _ = supervisor.run(
-        lambda say: _do_work(work, folder, lambda said: say(json.dumps(said).encode()), again=again)
+        lambda say: _do_work(work, folder, lambda message: say(json.dumps(message).encode()), again=again)
     )
     report = Report()
     for line in text.splitlines():
-        said = json.loads(line)
-        if isinstance(said, int):
-            report.done = said
+        answer = json.loads(line)
+        if isinstance(answer, int):
+            report.done = answer
         else:
-            report.errors.append(said)
+            report.errors.append(answer)
     for number, error in enumerate(report.errors):
         assert error["expected"], f"an error that is none of ours: {error['trace']}"
         assert error["text"].strip(), f"an error without a word: {error['trace']}"
@@ -219,9 +219,9 @@ def _look(work: Work, folder: Path, states: Sequence[State], report: Report) -> 
     done = report.done
     with opened(folder) as archive:
         seen = see(work, observe(archive, folder))
-        possible = [_as_mended(one, seen) if work.mends else one for one in states[done : done + 2]]
+        possible = [_as_mended(state, seen) if work.mends else state for state in states[done : done + 2]]
         if work.prepares:
-            possible = [as_prepared(one, seen, possible[-1]) for one in possible]
+            possible = [as_prepared(item, seen, possible[-1]) for item in possible]
         assert seen in possible, f"half of step {done + 1} is seen: {_difference(seen, states[done])}"
         done += seen != possible[0]
         if not work.mends:
@@ -242,8 +242,8 @@ def _require_nothing_beside(work: Work, folder: Path) -> None:
     """Make sure that what was left beside a target is gone at the latest when somebody writes there again."""
     left = leftovers(folder)
     if left and work.steps:
-        for one in left:
-            os.utime(one, (0, 0))
+        for item in left:
+            os.utime(item, (0, 0))
         with opened(folder) as archive:
             for step in work.steps:
                 with suppress(ProvennError):  # a copy is there already
@@ -255,21 +255,21 @@ def _require_nothing_beside(work: Work, folder: Path) -> None:
 def _require_sound(archive: Archive, *, clean: bool = False) -> None:
     soundness = archive.check(deep=True)
     assert soundness.sound, str(soundness)
-    left = [str(one) for one in soundness.problems if one.state != "remark"]
+    left = [str(problem) for problem in soundness.problems if problem.state != "remark"]
     assert not (clean and left), f"gc leaves: {left}"
 
 
 def _delete_garbage(archive: Archive, folder: Path) -> None:
     """Delete what nothing refers to, now and as if a day had passed."""
     archive.collect_garbage()
-    for one in (folder / "data").rglob("*"):
-        os.utime(one, (0, 0))
+    for path in (folder / "data").rglob("*"):
+        os.utime(path, (0, 0))
     archive.collect_garbage()
 
 
 def _as_mended(expected: State, seen: State) -> State:
     """Return a state without the fragments that a repair found unreadable: they are computed when somebody asks."""
-    return expected | {"fragments": [one for one in expected["fragments"] if one in seen["fragments"]]}
+    return expected | {"fragments": [fragment for fragment in expected["fragments"] if fragment in seen["fragments"]]}
 
 
 def _difference(seen: State, expected: State) -> dict[str, tuple[Any, Any]]:

@@ -47,8 +47,8 @@ def name_bright(folder: Path, say) -> None:
 @supervised
 def test_a_file_that_cannot_be_looked_at_is_told_in_words(tmp_path):
     survey(tmp_path)
-    said, _ = Supervisor(tmp_path, Fault(1, "EIO")).run(lambda say: name_bright(tmp_path, say))
-    first, *others = said.decode().splitlines()
+    message, _ = Supervisor(tmp_path, Fault(1, "EIO")).run(lambda say: name_bright(tmp_path, say))
+    first, *others = message.decode().splitlines()
     assert "cannot be reached: Input/output error" in first
     assert others[-2:] == ["done", "done"]
 
@@ -64,8 +64,8 @@ def test_a_file_that_could_just_once_not_be_opened_for_writing_is_opened_again(t
     ]
     assert places
     for place in places:
-        said, _ = Supervisor(tmp_path, Fault(place, "ENOSPC")).run(lambda say: name_bright(tmp_path, say))
-        assert said.decode().splitlines()[-1] == "done", said
+        message, _ = Supervisor(tmp_path, Fault(place, "ENOSPC")).run(lambda say: name_bright(tmp_path, say))
+        assert message.decode().splitlines()[-1] == "done", message
 
 
 def leave_unfinished(place: Path) -> Path:
@@ -96,7 +96,7 @@ def test_a_copy_deletes_what_a_killed_one_has_left(tmp_path, action):
     with opened(tmp_path) as archive:
         getattr(archive, action)(tmp_path / "copies" / "copy")
     assert not left.exists()
-    assert [one.name for one in (tmp_path / "copies").iterdir()] == ["copy"]
+    assert [path.name for path in (tmp_path / "copies").iterdir()] == ["copy"]
 
 
 @pytest.mark.parametrize("written", [None, "", "half of a wor"])
@@ -145,19 +145,19 @@ def test_a_commit_whose_answer_was_lost_is_waited_for_before_its_files_are_delet
     with opened(tmp_path) as archive:
         database, store = archive.context.database, archive.context.workshop.folder
         stars = archive["stars"].definition
-        one = play_store(database, store, stars, "stars")
+        item = play_store(database, store, stars, "stars")
         with database.writing() as writing:
-            fragments.forget(writing, one.id)
+            fragments.forget(writing, item.id)
         with database.writing() as writing:
             columns = [(attribute.identity, attribute.name) for attribute in stars.schema.attributes]
-            size = {"rows": one.rows, "files": one.files, "seconds": 1.0}
-            fragments.register(writing, stars, columns, location=one.location, **size)
-            cleaning = threading.Thread(target=storing._clean_up, args=(database, store, one.location))
+            size = {"rows": item.rows, "files": item.files, "seconds": 1.0}
+            fragments.register(writing, stars, columns, location=item.location, **size)
+            cleaning = threading.Thread(target=storing._clean_up, args=(database, store, item.location))
             cleaning.start()
             time.sleep(0.5)  # enough for who does not wait
-            assert Path(store.at(one.location)).exists()
+            assert Path(store.at(item.location)).exists()
         cleaning.join()
-        assert Path(store.at(one.location)).exists()
+        assert Path(store.at(item.location)).exists()
         assert archive.check(deep=True).sound
 
 

@@ -24,19 +24,19 @@ def sweeps() -> dict[str, Swept]:
 
 @pytest.mark.parametrize("name", WORKS)
 def test_some_file_calls_of_an_operation_fail_and_nothing_is_lost(sweeps, name):
-    found = sweeps[name]
-    assert found.wrong == ()
-    assert found.struck >= 1, "of the last calls some may not be made the next time"
-    assert found.points > 100
+    sweep = sweeps[name]
+    assert sweep.wrong == ()
+    assert sweep.struck >= 1, "of the last calls some may not be made the next time"
+    assert sweep.points > 100
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", WORKS)
 def test_each_file_call_of_an_operation_fails_and_nothing_is_lost(name):
-    found = swept(name, 0)
-    assert found.wrong == ()
-    assert found.struck > 0.95 * found.points
-    assert found.refused > 0.1 * found.points
+    result = swept(name, 0)
+    assert result.wrong == ()
+    assert result.struck > 0.95 * result.points
+    assert result.refused > 0.1 * result.points
 
 
 # --- the supervisor itself ---
@@ -54,19 +54,19 @@ def write_file(folder: Path, say) -> None:
 
 def supervise(folder: Path, fault: Fault | None) -> tuple[list[bytes], bool, bytes | None, list[str]]:
     supervisor = Supervisor(folder, fault)
-    said, killed = supervisor.run(lambda say: write_file(folder, say))
+    text, killed = supervisor.run(lambda say: write_file(folder, say))
     left = (folder / "a").read_bytes() if (folder / "a").exists() else None
-    return said.split(), killed, left, [call.name for call in supervisor.calls if call.name != "statx"]
+    return text.split(), killed, left, [call.name for call in supervisor.calls if call.name != "statx"]
 
 
 def test_the_supervisor_sees_every_call_and_changes_nothing_by_itself(tmp_path):
-    said, killed, left, calls = supervise(tmp_path, None)
-    assert (said, killed, left) == ([b"8", b"4"], False, b"12345678abcd")
+    message, killed, left, calls = supervise(tmp_path, None)
+    assert (message, killed, left) == ([b"8", b"4"], False, b"12345678abcd")
     assert calls == ["openat", "write", "write"]
 
 
 @pytest.mark.parametrize(
-    ("fault", "said", "left"),
+    ("fault", "message", "left"),
     [
         (Fault(1, "EIO"), [b"EIO"], None),
         (Fault(1, "killed"), [], None),
@@ -77,15 +77,15 @@ def test_the_supervisor_sees_every_call_and_changes_nothing_by_itself(tmp_path):
     ],
     ids=str,
 )
-def test_the_supervisor_fails_shortens_or_stops_one_call(tmp_path, fault, said, left):
-    heard, killed, found, _ = supervise(tmp_path, fault)
-    assert (heard, found) == (said, left)
+def test_the_supervisor_fails_shortens_or_stops_one_call(tmp_path, fault, message, left):
+    heard, killed, result, _ = supervise(tmp_path, fault)
+    assert (heard, result) == (message, left)
     assert killed == (fault.kind in ("killed", "torn"))
 
 
 def test_files_elsewhere_are_left_alone(tmp_path):
     supervisor = Supervisor(tmp_path / "inside", Fault(1, "EIO"))
-    said, _ = supervisor.run(lambda say: write_file(tmp_path, say))
-    assert said.split() == [b"8", b"4"]
+    text, _ = supervisor.run(lambda say: write_file(tmp_path, say))
+    assert text.split() == [b"8", b"4"]
     assert not supervisor.struck
-    assert [one.name for one in tmp_path.iterdir()] == ["a"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]

@@ -106,14 +106,14 @@ def observe(archive: Archive, folder: Path) -> State:
     """Return all that a user sees of an archive, of what was written beside it, and of its copies."""
     seen = crashes.state(archive, folder)
     seen["tables"] = _given_tables(archive)
-    seen["copies"] = {one.name: _copy(one) for one in sorted((folder / COPIES).glob("[!.]*"))}
+    seen["copies"] = {path.name: _copy(path) for path in sorted((folder / COPIES).glob("[!.]*"))}
     return seen
 
 
 def leftovers(folder: Path) -> Sequence[Path]:
     """Return the hidden files and folders that an operation has left beside its target."""
     places = (folder, folder / "out", folder / COPIES)
-    return [one for place in places if place.is_dir() for one in sorted(place.glob(".*"))]
+    return [path for place in places if place.is_dir() for path in sorted(place.glob(".*"))]
 
 
 def _given_tables(archive: Archive) -> dict[str, int]:
@@ -121,9 +121,9 @@ def _given_tables(archive: Archive) -> dict[str, int]:
     definitions = {name: archive[name].definition for name in archive}
     store = archive.context.workshop.folder
     return {
-        name: pq.read_table(locate_table(store, one.files).location).num_rows
-        for name, one in definitions.items()
-        if isinstance(one, Base) and one.files.format == GIVEN
+        name: pq.read_table(locate_table(store, definition.files).location).num_rows
+        for name, definition in definitions.items()
+        if isinstance(definition, Base) and definition.files.format == GIVEN
     }
 
 

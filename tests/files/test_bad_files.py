@@ -64,11 +64,11 @@ def test_a_fits_file_that_is_cut_off_is_refused(tmp_path: Path, part):
         if part == "filling":
             assert Files.at(path).row_count == 100, "nothing that counts is missing"
             continue
-        told = refused(path)
+        message = refused(path)
         if b"END  " in whole[:2880][:place] and part == "first header":
-            assert told.message == "there is no table in stars.fits"  # as many a FITS file
+            assert message.message == "there is no table in stars.fits"  # as many a FITS file
         else:
-            assert told.hint == "check that it was copied completely"
+            assert message.hint == "check that it was copied completely"
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ PLAIN = "<TABLEDATA><TR><TD>1</TD><TD>a</TD></TR></TABLEDATA>"
 
 @pytest.mark.parametrize("kind", DOCTYPES)
 def test_a_votable_that_declares_entities_is_refused(tmp_path: Path, kind):
-    for said in ("", "&x;", "&l9;"):
-        text = DOCUMENT.format(doctype=DOCTYPES[kind], said=said, data=PLAIN, size="*")
+    for message in ("", "&x;", "&l9;"):
+        text = DOCUMENT.format(doctype=DOCTYPES[kind], said=message, data=PLAIN, size="*")
         (tmp_path / "stars.vot").write_text(text)
         assert "declares a document type" in refused(tmp_path / "stars.vot").message
         with pytest.raises(BaseFilesError, match="declares a document type"):

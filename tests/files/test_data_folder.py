@@ -86,14 +86,14 @@ def test_removing_takes_all_of_it_and_what_is_not_there_is_no_matter(folder):
 
 
 def test_entries_tell_size_and_when_any_of_it_was_written(folder):
-    one = write(folder, a="abc", sub__b="de")
+    item = write(folder, a="abc", sub__b="de")
     long_ago = (datetime.now(UTC) - timedelta(days=3)).timestamp()
-    for path in [Path(one), *Path(one).rglob("*")]:
+    for path in [Path(item), *Path(item).rglob("*")]:
         os.utime(path, (long_ago, long_ago))
     Path(folder.at("_temporary", "file")).write_text("x")
     entries = {entry.name: entry for entry in folder.entries("_temporary")}
-    assert {name: entry.size for name, entry in entries.items()} == {"file": 1, Path(one).name: 5}
-    assert abs(entries[Path(one).name].modified.timestamp() - long_ago) < 1
+    assert {name: entry.size for name, entry in entries.items()} == {"file": 1, Path(item).name: 5}
+    assert abs(entries[Path(item).name].modified.timestamp() - long_ago) < 1
     assert datetime.now(UTC) - entries["file"].modified < timedelta(minutes=1)
 
 

@@ -331,7 +331,7 @@ def test_csv_whose_compressed_data_end_early_is_told(tmp_path, length):
 
 
 @pytest.mark.parametrize(
-    ("text", "given", "error", "problem"),
+    ("text", "arguments", "error", "problem"),
     [
         ("", {}, BaseFilesError, "cannot be read as CSV"),
         ("hip,hip\n1,2\n", {}, BaseFilesError, "has two columns hip"),
@@ -344,9 +344,9 @@ def test_csv_whose_compressed_data_end_early_is_told(tmp_path, length):
         ("hip,vmag\n1,2\n", {"options": {"encoding": "martian"}}, BaseFilesError, "uses encoding='martian'"),
     ],
 )
-def test_csv_that_makes_no_sense_is_refused(tmp_path: Path, text: str, given: dict, error: type, problem: str):
+def test_csv_that_makes_no_sense_is_refused(tmp_path: Path, text: str, arguments: dict, error: type, problem: str):
     with pytest.raises(error, match=problem):
-        csv(tmp_path, text, **given)
+        csv(tmp_path, text, **arguments)
 
 
 def test_csv_files_of_different_types_do_not_fit_together_unless_a_schema_tells(tmp_path: Path):

@@ -42,8 +42,8 @@ def old_clock(monkeypatch):
 
 
 def digest(path: Path, memory: Memory | None = None) -> str:
-    (found,) = hash_files(list_files(str(path)), memory).values()
-    return found
+    (result,) = hash_files(list_files(str(path)), memory).values()
+    return result
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
@@ -61,9 +61,9 @@ def test_progress_is_told_in_bytes_of_all_files(tmp_path, monkeypatch):
     monkeypatch.setattr(hashing, "_CHUNK", 4)
     for name in "ab":
         (tmp_path / name).write_bytes(b"123456")
-    told = []
-    hash_files(list_files(str(tmp_path)), progress=lambda done, total: told.append((done, total)))
-    assert told == [(4, 12), (6, 12), (10, 12), (12, 12)]
+    reports = []
+    hash_files(list_files(str(tmp_path)), progress=lambda done, total: reports.append((done, total)))
+    assert reports == [(4, 12), (6, 12), (10, 12), (12, 12)]
 
 
 @pytest.mark.usefixtures("old_clock")

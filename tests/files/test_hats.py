@@ -52,8 +52,8 @@ def test_rows_that_are_missing_are_told(tmp_path: Path):
 
 def test_a_part_that_nobody_speaks_of_is_told(tmp_path: Path):
     write_hats(tmp_path / "sky")
-    one = next((tmp_path / "sky").rglob("Npix=*"))
-    (one.parent / "Npix=47000.parquet").write_bytes(one.read_bytes())
+    path = next((tmp_path / "sky").rglob("Npix=*"))
+    (path.parent / "Npix=47000.parquet").write_bytes(path.read_bytes())
     with pytest.raises(BaseFilesError, match="other columns exist, such as Norder=1, Npix=47000"):
         Files.at(tmp_path / "sky")
 
@@ -71,8 +71,14 @@ def test_the_first_version_is_read_too(tmp_path: Path):
     old = tmp_path / "old"
     old.mkdir()
     (tmp_path / "new" / "dataset" / "Norder=1").rename(old / "Norder=1")
-    told = {"catalog_name": "sky", "catalog_type": "object", "total_rows": 200, "ra_column": "ra", "dec_column": "dec"}
-    (old / "catalog_info.json").write_text(json.dumps(told))
+    values = {
+        "catalog_name": "sky",
+        "catalog_type": "object",
+        "total_rows": 200,
+        "ra_column": "ra",
+        "dec_column": "dec",
+    }
+    (old / "catalog_info.json").write_text(json.dumps(values))
     files = Files.at(old)
     assert (files.row_count, files.columns[2].ucd) == (200, "pos.eq.ra;meta.main")
     (old / "catalog_info.json").write_text("{")

@@ -32,8 +32,8 @@ def fits_file(path: Path, primary: dict | None = None, **header) -> Path:
     return path
 
 
-def metadata_of(path: Path, **given) -> dict:
-    return Files.at(path, **given).table_metadata
+def metadata_of(path: Path, **arguments) -> dict:
+    return Files.at(path, **arguments).table_metadata
 
 
 def test_keywords_of_fits_are_kept_but_not_those_that_say_how_it_is_stored(tmp_path: Path):
@@ -105,9 +105,9 @@ def test_a_header_of_voparquet_and_plain_keys_of_parquet(tmp_path: Path):
         "b": b"\xff",
     }
     parquet.write_table(pa.table({"id": [1]}).replace_schema_metadata(keys), tmp_path / "a.parquet")
-    found = metadata_of(tmp_path / "a.parquet")
-    assert (found["author"], found["RADESYS"], found["EPOCH"]) == ("Ada", "ICRS", 2016.0)
-    assert not {"pandas", "ARROW:schema", "b"} & set(found)
+    result = metadata_of(tmp_path / "a.parquet")
+    assert (result["author"], result["RADESYS"], result["EPOCH"]) == ("Ada", "ICRS", 2016.0)
+    assert not {"pandas", "ARROW:schema", "b"} & set(result)
 
 
 def test_metadata_are_no_part_of_the_identity(tmp_path: Path):
@@ -119,8 +119,8 @@ def test_metadata_are_no_part_of_the_identity(tmp_path: Path):
     del notes["metadata"]
     older = Files.from_json(identity, notes)
     assert older.table_metadata == {}
-    one, other = (Base.of(each, key="id", population="star") for each in (files, older))
-    assert one.digest == other.digest
+    first, other = (Base.of(element, key="id", population="star") for element in (files, older))
+    assert first.digest == other.digest
 
 
 def test_of_several_files_what_all_say_is_kept(tmp_path: Path):
@@ -186,8 +186,8 @@ def test_a_clock_is_the_same_after_keywords_of_fits(clock):
 
 
 def test_what_is_ambiguous_is_kept_as_it_is_and_made_no_frame():
-    found = read_frame_keywords([SYSTEMS[0], SYSTEMS[1]], [])
-    assert found == {"COOSYS": [dict(sorted(system.items())) for system in SYSTEMS[:2]]}
+    frame_keywords = read_frame_keywords([SYSTEMS[0], SYSTEMS[1]], [])
+    assert frame_keywords == {"COOSYS": [dict(sorted(system.items())) for system in SYSTEMS[:2]]}
     assert read_frame_keywords([{"system": "galactic"}], []) == {"COOSYS": [{"system": "galactic"}]}
     assert build_frame_elements({"EPOCH": 2000.0}) == ({}, {}), "in FITS it may be the equinox"
     assert build_frame_elements({"RADESYS": "odd", "TIMESYS": "UTC"}) == (

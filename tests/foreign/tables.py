@@ -32,7 +32,7 @@ KINDS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
     "bytes": (pa.binary(), st.binary(max_size=4)),
     "date": (pa.date32(), st.dates()),
     "moment": (pa.timestamp("us"), _MOMENTS),
-    "utc": (pa.timestamp("us", "UTC"), _MOMENTS.map(lambda one: one.replace(tzinfo=dt.UTC))),
+    "utc": (pa.timestamp("us", "UTC"), _MOMENTS.map(lambda text: text.replace(tzinfo=dt.UTC))),
     "nanoseconds": (pa.timestamp("ns"), st.integers(-(2**62), 2**62)),
     "decimal": (pa.decimal128(20, 3), st.decimals(-(10**12), 10**12, places=3)),
     "list": (pa.list_(pa.float64()), st.lists(st.floats(allow_nan=False), max_size=3)),
@@ -50,20 +50,20 @@ class Drawn:
 
     def only(self, kinds: frozenset[str], nullable: frozenset[str]) -> "Drawn":
         """Return the columns of some kinds; those that cannot be NULL are filled."""
-        found = {
-            name: (kind, [_fill(kind) if one is None and kind not in nullable else one for one in values])
+        results = {
+            name: (kind, [_fill(kind) if value is None and kind not in nullable else value for value in values])
             for name, (kind, values) in self.columns.items()
             if kind in kinds
         }
-        return Drawn(self.rows, found)
+        return Drawn(self.rows, results)
 
     def with_texts(self, change) -> "Drawn":
         """Return the table with other texts, of which a format can hold all."""
-        found = {
-            name: (kind, [change(one) if kind == "text" and one is not None else one for one in values])
+        results = {
+            name: (kind, [change(value) if kind == "text" and value is not None else value for value in values])
             for name, (kind, values) in self.columns.items()
         }
-        return Drawn(self.rows, found)
+        return Drawn(self.rows, results)
 
 
 def _fill(kind: str) -> Any:
@@ -90,25 +90,25 @@ def arrow_table(drawn: Drawn) -> pa.Table:
 
 def astropy_table(drawn: Drawn) -> Table:
     """Return a table of astropy, in which what is NULL is masked."""
-    made = Table()
+    result = Table()
     for name, (kind, values) in drawn.columns.items():
-        mask = [one is None for one in values]
-        full = [_fill(kind) if one is None else one for one in values]
+        mask = [value is None for value in values]
+        full = [_fill(kind) if value is None else value for value in values]
         dtype = {"text": "U6", "bytes": "S8", "pair": "f8", "bool": bool}.get(kind, kind)
         data = np.array(full, dtype) if full else np.zeros((0, 2) if kind == "pair" else 0, dtype)
         if kind == "pair" and any(mask):
-            made[name] = MaskedColumn(data, mask=np.repeat(np.array(mask)[:, None], 2, axis=1))
+            result[name] = MaskedColumn(data, mask=np.repeat(np.array(mask)[:, None], 2, axis=1))
         else:
-            made[name] = MaskedColumn(data, mask=mask) if any(mask) else Column(data)
+            result[name] = MaskedColumn(data, mask=mask) if any(mask) else Column(data)
         if kind.startswith("int") and any(mask):
-            made[name].fill_value = _unused(kind, values)
-    return made
+            result[name].fill_value = _unused(kind, values)
+    return result
 
 
 def _unused(kind: str, values: list[Any]) -> int:
     """Return a whole number that does not occur, for formats in which one stands for NULL."""
     limits = np.iinfo(kind)
-    return next(one for one in range(int(limits.min), int(limits.max)) if one not in values)
+    return next(number for number in range(int(limits.min), int(limits.max)) if number not in values)
 
 
 # --- comparing ---
@@ -122,7 +122,7 @@ def from_arrow(table: pa.Table) -> Rows:
         if pa.types.is_timestamp(values.type):  # whole microseconds, towards the past
             unit = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[values.type.unit]
             whole = values.cast(pa.int64()).to_pylist()
-            columns[name] = [None if one is None else ("moment", one * 10**6 // unit) for one in whole]
+            columns[name] = [None if item is None else ("moment", item * 10**6 // unit) for item in whole]
         elif pa.types.is_duration(values.type):
             columns[name] = values.cast(pa.int64()).to_pylist()
         else:
@@ -132,17 +132,18 @@ def from_arrow(table: pa.Table) -> Rows:
 
 def from_astropy(table: Table) -> Rows:
     """Return the cells of a table of astropy; a cell of which everything is masked is NULL."""
-    return {name: [_cell(one) for one in table[name]] for name in table.colnames}
+    return {name: [_cell(item) for item in table[name]] for name in table.colnames}
 
 
-def _cell(one: Any) -> Any:
-    if one is np.ma.masked or (isinstance(one, np.ma.MaskedArray) and one.mask.size and one.mask.all()):
+def _cell(item: Any) -> Any:
+    if item is np.ma.masked or (isinstance(item, np.ma.MaskedArray) and item.mask.size and item.mask.all()):
         return None
-    if isinstance(one, np.ma.MaskedArray):
+    if isinstance(item, np.ma.MaskedArray):
         return [
-            None if hidden else value for value, hidden in zip(one.data.tolist(), np.ma.getmaskarray(one), strict=True)
+            None if hidden else value
+            for value, hidden in zip(item.data.tolist(), np.ma.getmaskarray(item), strict=True)
         ]
-    return one.tolist() if hasattr(one, "tolist") else one
+    return item.tolist() if hasattr(item, "tolist") else item
 
 
 def canonical(rows: Rows, *, nan_is_null: bool = False, empty_is_null: bool = False) -> dict[Any, dict[str, Any]]:
@@ -150,7 +151,7 @@ def canonical(rows: Rows, *, nan_is_null: bool = False, empty_is_null: bool = Fa
 
     def plain(value: Any, *, inside: bool = False) -> Any:
         if isinstance(value, list | tuple) and not (value and value[0] == "moment"):
-            return [plain(one, inside=True) for one in value]
+            return [plain(item, inside=True) for item in value]
         if isinstance(value, Decimal):
             return int(value) if value == value.to_integral_value() else str(value.normalize())
         if isinstance(value, bool | int) or value is None:

@@ -26,8 +26,8 @@ def read_by_provenn(path: Path, writer: Writer, engine: Engine | None, folder: P
     """Return the rows that provenn reads of a file: with Spark, or as it converts them for Spark."""
     files = Files.at(path, **writer.given)
     if engine is None:
-        made = convert_files(files, DataFolder.of(folder))
-        return from_arrow(parquet.read_table(made.removeprefix("file://")))
+        text = convert_files(files, DataFolder.of(folder))
+        return from_arrow(parquet.read_table(text.removeprefix("file://")))
     frame = read_base(engine, Base.of(files, key="id", population="star"), DataFolder.of(folder))
     return from_arrow(frame.toArrow())
 
@@ -43,8 +43,8 @@ def compare(name: str, writer: Writer, drawn: Drawn, engine: Engine | None) -> N
         ours = canonical(
             read_by_provenn(path, writer, engine if writer.by_spark else None, Path(folder, "data")), **writer.same
         )
-        found = list(differences(ours, theirs))
-        assert not found, (name, found[:5])
+        result = list(differences(ours, theirs))
+        assert not result, (name, result[:5])
 
 
 def differences(ours: dict, theirs: dict) -> Iterator[tuple]:
@@ -52,9 +52,9 @@ def differences(ours: dict, theirs: dict) -> Iterator[tuple]:
     yield from ((key, "row", key in ours, key in theirs) for key in ours.keys() ^ theirs.keys())
     for key in ours.keys() & theirs.keys():
         for name in ours[key].keys() | theirs[key].keys():
-            one, other = (row[key].get(name, "no column") for row in (ours, theirs))
-            if one != other or type(one) is not type(other):
-                yield key, name, one, other
+            first, other = (row[key].get(name, "no column") for row in (ours, theirs))
+            if first != other or type(first) is not type(other):
+                yield key, name, first, other
 
 
 def is_written(name: str, drawn: Drawn) -> bool:
@@ -102,7 +102,7 @@ def test_many_converted_files_are_what_their_writers_read():
 
 def check_with_spark(engine: Engine, examples: int) -> None:
     """Compare files of all writers that Spark reads, all in one session."""
-    writers = {name: one for name, one in WRITERS.items() if one.by_spark} | spark_writers(engine.session)
+    writers = {name: item for name, item in WRITERS.items() if item.by_spark} | spark_writers(engine.session)
 
     @settings(max_examples=examples, deadline=None, suppress_health_check=LOOSE)
     @given(drawn_tables())

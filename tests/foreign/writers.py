@@ -99,30 +99,33 @@ def read_pandas(path: Path) -> Rows:
         if str(frame[name].dtype).startswith("datetime64"):
             rows |= {name: from_arrow(pa.table({name: pa.array(frame[name])}))[name]}
         else:
-            rows[name] = [_pandas_cell(one) for one in frame[name].tolist()]
+            rows[name] = [_pandas_cell(item) for item in frame[name].tolist()]
     return rows
 
 
-def _pandas_cell(one: Any) -> Any:
-    if isinstance(one, np.ndarray):
-        return one.tolist()
-    return None if one is pd.NA or one is None else one
+def _pandas_cell(item: Any) -> Any:
+    if isinstance(item, np.ndarray):
+        return item.tolist()
+    return None if item is pd.NA or item is None else item
 
 
 def write_astropy(drawn: Drawn, path: Path) -> None:
     """Write a table, whose bytes are text, as those are that come from FITS."""
     kind, values = drawn.columns["c_bytes"]
-    texts = [None if one is None else one.hex().encode() for one in values]
+    texts = [None if value is None else value.hex().encode() for value in values]
     astropy_table(Drawn(drawn.rows, drawn.columns | {"c_bytes": (kind, texts)})).write(path)
 
 
 def read_astropy(path: Path) -> Rows:
     rows = from_astropy(Table.read(path))
-    return {name: [one.decode() if isinstance(one, bytes) else one for one in values] for name, values in rows.items()}
+    return {
+        name: [value.decode() if isinstance(value, bytes) else value for value in values]
+        for name, values in rows.items()
+    }
 
 
 def write_duckdb(drawn: Drawn, path: Path) -> None:
-    given = arrow_table(drawn)  # noqa: F841 - DuckDB finds it by name
+    arguments = arrow_table(drawn)  # noqa: F841 - DuckDB finds it by name
     duckdb.connect().execute(f"COPY (SELECT * FROM given) TO '{path}' (FORMAT parquet)")  # noqa: S608 - a path of ours
 
 
@@ -141,12 +144,12 @@ def write_hats(drawn: Drawn, path: Path) -> None:
         parquet.write_table(table.filter(pa.array(pixels == pixel)), place / f"Npix={pixel}.parquet")
     lines = [f"0,{pixel}" for pixel in np.unique(pixels)]
     (path / "partition_info.csv").write_text("\n".join(["Norder,Npix", *lines, ""]))
-    said = ["dataproduct_type=object", f"hats_nrows={drawn.rows}", "hats_col_ra=ra", "hats_col_dec=dec"]
-    (path / "hats.properties").write_text("\n".join(said))
+    messages = ["dataproduct_type=object", f"hats_nrows={drawn.rows}", "hats_col_ra=ra", "hats_col_dec=dec"]
+    (path / "hats.properties").write_text("\n".join(messages))
 
 
 def read_hats(path: Path) -> Rows:
-    tables = [parquet.ParquetFile(one).read() for one in sorted(path.rglob("Npix=*.parquet"))]
+    tables = [parquet.ParquetFile(item).read() for item in sorted(path.rglob("Npix=*.parquet"))]
     return from_arrow(pa.concat_tables(tables))
 
 
@@ -168,7 +171,7 @@ def write_fits_variable(drawn: Drawn, path: Path) -> None:
     columns = [fits.Column("id", "K", array=np.arange(drawn.rows))]
     lists = drawn.columns["c_list"][1]
     cells = np.empty(drawn.rows, object)
-    cells[:] = [np.array(one, "f8") for one in lists]
+    cells[:] = [np.array(item, "f8") for item in lists]
     columns.append(fits.Column("c_list", "PD()", array=cells))
     numbers = np.array(drawn.columns["c_int8"][1], "i4")
     columns.append(fits.Column("scaled", "J", array=numbers))
@@ -190,9 +193,9 @@ def votable_writer(form: str) -> Callable[[Drawn, Path], None]:
     """Return a writer of one of the forms of VOTables."""
 
     def write(drawn: Drawn, path: Path) -> None:
-        made = votable.from_table(astropy_table(drawn))
-        made.version = "1.4"
-        votable.writeto(made, str(path), tabledata_format=form)
+        result = votable.from_table(astropy_table(drawn))
+        result.version = "1.4"
+        votable.writeto(result, str(path), tabledata_format=form)
 
     return write
 
@@ -244,7 +247,7 @@ def read_csv(path: Path) -> Rows:
     frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=object)
     kinds = {"id": int, "c_int64": int, "c_float64": float, "c_bool": "True".__eq__}
     return {
-        name: [None if isinstance(one, float) else kinds.get(name, str)(one) for one in frame[name].tolist()]
+        name: [None if isinstance(item, float) else kinds.get(name, str)(item) for item in frame[name].tolist()]
         for name in frame.columns
     }
 

@@ -35,10 +35,10 @@ def die(place: str, to: str, statement: int) -> None:
 
 def tables(place: str) -> tuple[str, int]:
     """Return the format of an archive, and how many tables and columns it has."""
-    told = migrate_format(place, VERSION, dry_run=True)
+    output = migrate_format(place, VERSION, dry_run=True)
     with open_unchecked_database(place) as database, database.reading() as reading:
         looking = inspect(reading.connection)
-        return told.before, sum(1 + len(looking.get_columns(name)) for name in looking.get_table_names())
+        return output.before, sum(1 + len(looking.get_columns(name)) for name in looking.get_table_names())
 
 
 def main(place: str) -> None:

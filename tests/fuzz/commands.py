@@ -69,9 +69,9 @@ _VALUES = (
 
 
 @contextmanager
-def prompt(made: Path, folder: Path) -> Iterator[None]:
+def prompt(result: Path, folder: Path) -> Iterator[None]:
     """Go to a folder with a copy of an archive in it, where Spark cannot be started."""
-    shutil.copytree(made, folder / "survey")
+    shutil.copytree(result, folder / "survey")
     before = Path.cwd()
     os.chdir(folder / "survey")
     configured = {"XDG_CONFIG_HOME": str(folder), "PROVENN_ARCHIVE": str(folder / "survey"), "PROVENN_USER": "ada"}
@@ -96,10 +96,10 @@ def accept(words: list[str]) -> bool:
     """Type words after ``provenn``; tell whether that did something."""
     words = [word.replace("\0", "") for word in words]  # no system passes these on
     done = CliRunner().invoke(app, words)
-    said = (words, done.exit_code, done.output[-500:])
-    assert done.exit_code in (0, 1, 2), said
-    assert done.exception is None or isinstance(done.exception, SystemExit), said
-    assert "Traceback" not in done.output, said
+    message = (words, done.exit_code, done.output[-500:])
+    assert done.exit_code in (0, 1, 2), message
+    assert done.exception is None or isinstance(done.exception, SystemExit), message
+    assert "Traceback" not in done.output, message
     if "--json" in words and done.exit_code == 0 and done.stdout and not {"--help", "-h", "--version"} & set(words):
         json.loads(done.stdout)
     return done.exit_code == 0
@@ -110,11 +110,11 @@ def _typed(name: str, command: Any, value: st.SearchStrategy[str]) -> st.SearchS
     options = sorted({opt for parameter in command.params for opt in parameter.opts if opt.startswith("-")})
     flags = {opt for parameter in command.params if getattr(parameter, "is_flag", False) for opt in parameter.opts}
     arguments = sum(parameter.param_type_name == "argument" for parameter in command.params)
-    given = st.sampled_from(options).flatmap(
-        lambda one: st.just([one]) if one in flags else value.map(lambda said: [one, said])
+    inputs = st.sampled_from(options).flatmap(
+        lambda item: st.just([item]) if item in flags else value.map(lambda message: [item, message])
     )
     return st.builds(
-        lambda words, several: [*name.split(), *words, *(word for some in several for word in some)],
+        lambda words, items: [*name.split(), *words, *(word for some in items for word in some)],
         st.lists(value, min_size=max(0, arguments - 1), max_size=arguments + 1),
-        st.lists(given, max_size=3),
+        st.lists(inputs, max_size=3),
     )

@@ -29,7 +29,7 @@ TYPES = {
     "B-V": "double",
 }
 SCHEMA = {name: Attribute(f"star.{name}", parse_type(kind), name != "hip") for name, kind in TYPES.items()}
-IDENTITIES = {one.identity: one for one in SCHEMA.values()}
+IDENTITIES = {attribute.identity: attribute for attribute in SCHEMA.values()}
 
 _WORDS = (
     *TYPES,
@@ -85,21 +85,21 @@ def try_expressions(cases: int) -> Tried:
 
 def _inputs() -> st.SearchStrategy[str]:
     columns = tuple((name, kind) for name, kind in TYPES.items() if kind != "array<double>" and name != "B-V")
-    made = criteria(*columns, between_columns=True).map(lambda one: one.sql())
-    return st.one_of(texts(), spoiled(st.one_of(st.sampled_from(_GOOD), made), _WORDS))
+    result = criteria(*columns, between_columns=True).map(lambda item: item.sql())
+    return st.one_of(texts(), spoiled(st.one_of(st.sampled_from(_GOOD), result), _WORDS))
 
 
 def _accept(parse: Callable[..., Any], text: str) -> bool:
     """Tell whether a text can be read; what can be reads back from what it writes."""
     try:
-        found = parse(text, SCHEMA)
+        parsed = parse(text, SCHEMA)
     except CriterionError as error:
         str(error).encode(errors="surrogatepass")
         return False
-    assert parse(found.canonical, IDENTITIES) == found
-    if found.text != "NULL":  # which is enough for people; of which type it is only canonical text says
-        assert parse(found.text, SCHEMA).reads == found.reads
-    assert render(found, {identity: identity for identity in found.reads})
+    assert parse(parsed.canonical, IDENTITIES) == parsed
+    if parsed.text != "NULL":  # which is enough for people; of which type it is only canonical text says
+        assert parse(parsed.text, SCHEMA).reads == parsed.reads
+    assert render(parsed, {identity: identity for identity in parsed.reads})
     return True
 
 

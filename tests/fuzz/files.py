@@ -55,8 +55,8 @@ def importer(folder: Path) -> Callable[[bytes], bool]:
                 assert archive.matches() == 0
                 assert not archive.facts()
                 return False
-            found = archive.check()
-            assert not found.problems, found.problems
+            soundness = archive.check()
+            assert not soundness.problems, soundness.problems
         return True
 
     return accept
@@ -74,10 +74,10 @@ _Change = tuple[str, int, int, Any]
 
 def _spoil_bytes(good: bytes, changes: list[_Change]) -> bytes:
     data = bytearray(good)
-    for change, one, other, _ in changes:
+    for change, item, other, _ in changes:
         if not data:
             break
-        at = one % len(data)
+        at = item % len(data)
         match change:
             case "remove":
                 del data[at:]
@@ -95,8 +95,8 @@ def _spoil_bytes(good: bytes, changes: list[_Change]) -> bytes:
 def _spoil_lines(good: list[str], changes: list[_Change], *, counted: bool) -> bytes:
     """Change lines, or what is in them; then make counts and digest fit again, as somebody who means harm would."""
     lines: list[Any] = [json.loads(line) for line in good[:-1]]
-    for change, one, other, value in changes:
-        at = 1 + one % (len(lines) - 1)
+    for change, item, other, value in changes:
+        at = 1 + item % (len(lines) - 1)
         match change:
             case "remove" if len(lines) > 2:
                 del lines[at]
@@ -119,7 +119,7 @@ def _replaced(content: Any, which: int, value: Any) -> Any:
     """Return content with one of its parts, however deep, replaced; or taken out, if that is what the number says."""
     if isinstance(content, dict) and content:
         key = sorted(content)[which % len(content)]
-        rest = {name: one for name, one in content.items() if name != key}
+        rest = {name: item for name, item in content.items() if name != key}
         return rest if which % 7 == 3 else rest | {key: _replaced(content[key], which // len(content), value)}
     if isinstance(content, list) and content:
         at = which % len(content)

@@ -61,7 +61,7 @@ def try_operations(client: TestClient, folder: Path, cases: int) -> Tried:
     """Try what the description of the API allows, and what it does not; answers are as the description says."""
     schema = schemathesis.openapi.from_dict(client.get("/api/openapi.json").json())
     known = [operation.ok() for operation in schema.get_all_operations()]
-    asked = st.one_of([one.as_strategy(generation_mode=mode) for one in known for mode in GenerationMode])
+    asked = st.one_of([item.as_strategy(generation_mode=mode) for item in known for mode in GenerationMode])
 
     def accept(case: Any) -> bool:
         request = case.as_transport_kwargs(base_url=_BASE)
@@ -96,7 +96,7 @@ def try_anything(client: TestClient, folder: Path, cases: int) -> Tried:
             "/" + quote(path.lstrip("/"), safe="/%", errors="surrogatepass"),
             params=urlencode(query, doseq=True, errors="surrogatepass"),
             headers={
-                name: one.encode(errors="surrogatepass").translate(None, b"\r\n") for name, one in headers.items()
+                name: header.encode(errors="surrogatepass").translate(None, b"\r\n") for name, header in headers.items()
             },
             content=body,
         )
@@ -132,7 +132,7 @@ def _bodies(value: st.SearchStrategy[str]) -> st.SearchStrategy[bytes]:
     )
     anything = st.recursive(st.one_of(st.none(), st.integers(), st.floats(), value), st.lists, max_leaves=5)
     deep = st.integers(1, 50_000).map(lambda depth: b"[" * depth)
-    return st.one_of(st.one_of(job, anything).map(lambda one: json.dumps(one).encode()), deep)
+    return st.one_of(st.one_of(job, anything).map(lambda item: json.dumps(item).encode()), deep)
 
 
 def _sound(answer: Any, folder: Path) -> bool:
@@ -140,7 +140,11 @@ def _sound(answer: Any, folder: Path) -> bool:
     assert answer.status_code < 500, (answer.status_code, answer.text[:500])
     assert answer.headers["x-content-type-options"] == "nosniff" or answer.status_code == 400  # not our host
     if answer.status_code >= 400:  # what there is to see may tell where files are; a refusal has no reason to
-        assert not [one for one in (*_INSIDE, str(folder)) if one in answer.text and one not in str(answer.request.url)]
+        assert not [
+            catalog
+            for catalog in (*_INSIDE, str(folder))
+            if catalog in answer.text and catalog not in str(answer.request.url)
+        ]
     kind = answer.headers.get("content-type", "")
     if kind.startswith("application/json") and answer.content:
         answer.json()

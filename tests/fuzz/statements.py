@@ -14,7 +14,7 @@ _WORDS = (
     *("A", "B", "bright", "'x y'", '"q"', "{}", "{ }", "empty", "nonempty", "disjoint", "overlapping", "outside"),
     *("and", "or", "not", "&", "|", "-", "^", "~", "(", ")", ",", "==", "!=", "<=", "<", ">=", ">", "=", "!"),
 )
-_NAMES = ("A", "B", "and", "x y", "ü", *(one for one in ODD if one))
+_NAMES = ("A", "B", "and", "x y", "ü", *(item for item in ODD if item))
 
 
 def try_statements(cases: int) -> Tried:
@@ -26,10 +26,10 @@ def try_statements(cases: int) -> Tried:
 def accept(text: str) -> bool:
     """Tell whether a text is a statement; one that is reads back as itself."""
     try:
-        found = statement(text)
+        result = statement(text)
     except (LabelError, StatementError) as error:
         str(error).encode(errors="surrogatepass")
         return False
-    assert statement(str(found)) == found
-    assert hash(statement(str(found))) == hash(found)
+    assert statement(str(result)) == result
+    assert hash(statement(str(result))) == hash(result)
     return True

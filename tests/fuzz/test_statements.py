@@ -35,5 +35,5 @@ def test_a_chain_of_comparisons_is_as_deep_as_what_it_means():
 
 @pytest.mark.parametrize("count", [1, 5_000])
 def test_many_names_are_read(count):
-    said = " | ".join(f"'name {number}'" for number in range(count))
-    assert accept(f"A <= {said}")
+    text = " | ".join(f"'name {number}'" for number in range(count))
+    assert accept(f"A <= {text}")

@@ -58,13 +58,13 @@ def spoiled(good: st.SearchStrategy[str], words: Sequence[str]) -> st.SearchStra
     return st.one_of(few, st.lists(st.sampled_from(words), max_size=25).map(" ".join), _repeated(good, words))
 
 
-def _changed(given: tuple[str, list[tuple[str, int, int, str]]]) -> str:
-    text, changes = given
+def _changed(arguments: tuple[str, list[tuple[str, int, int, str]]]) -> str:
+    text, changes = arguments
     pieces = _PIECES.findall(text)
-    for change, one, other, piece in changes:
+    for change, item, other, piece in changes:
         if not pieces:
             pieces = [piece]
-        at, to = one % len(pieces), other % len(pieces)
+        at, to = item % len(pieces), other % len(pieces)
         match change:
             case "take out":
                 del pieces[at]

@@ -59,7 +59,7 @@ def try_all(inputs: st.SearchStrategy[T], accept: Callable[[T], bool], cases: in
         deadline=None,
         database=None,  # it would take what one reader fails on for another's
         suppress_health_check=list(HealthCheck),
-        phases=[one for one in Phase if one is not Phase.explain],
+        phases=[item for item in Phase if item is not Phase.explain],
     )
     @given(inputs)
     def each(one: T) -> None:

@@ -47,9 +47,9 @@ def refuse_bomb(name: str, folder: Path) -> str:
     raise AssertionError(f"{name}: it was read")
 
 
-def _use(path: Path, **given: object) -> None:
+def _use(path: Path, **arguments: object) -> None:
     """Look at a file, and convert it as Spark would have it."""
-    convert_files(Files.at(path, **given), DataFolder.of(path.parent / "data"))
+    convert_files(Files.at(path, **arguments), DataFolder.of(path.parent / "data"))
 
 
 def _votable(folder: Path, fields: str = _ID, rows: str = "<TR><TD>1</TD></TR>", attributes: str = "") -> None:
@@ -151,15 +151,15 @@ def _laughs(depth: int = 30) -> list[str]:
 
 def _ecsv_of_laughs(folder: Path) -> None:
     path = folder / "a.ecsv"
-    said = "".join(f"# {line}\n" for line in ["meta:", *_laughs()])
-    path.write_text(f"{_ECSV}{said}id\n1\n", encoding="utf-8")
+    text = "".join(f"# {line}\n" for line in ["meta:", *_laughs()])
+    path.write_text(f"{_ECSV}{text}id\n1\n", encoding="utf-8")
     _use(path)
 
 
 def _ecsv_described_by_laughs(folder: Path) -> None:
     path = folder / "a.ecsv"
-    said = "".join(f"# {line}\n" for line in ["meta:", *_laughs()])
-    path.write_text(f"{_ECSV.partition('# datatype')[0]}{said}# datatype:\n"
+    text = "".join(f"# {line}\n" for line in ["meta:", *_laughs()])
+    path.write_text(f"{_ECSV.partition('# datatype')[0]}{text}# datatype:\n"
                     "# - {name: id, datatype: int64, description: *l29}\nid\n1\n", encoding="utf-8")  # fmt: skip
     _use(path)
 
@@ -167,8 +167,8 @@ def _ecsv_described_by_laughs(folder: Path) -> None:
 def _ecsv_of_merged_laughs(folder: Path) -> None:
     path = folder / "a.ecsv"
     merged = ["  l0: &l0 {a: 1, b: 2}", *(f"  l{n}: &l{n} {{<<: [*l{n - 1}, *l{n - 1}]}}" for n in range(1, 30))]
-    said = "".join(f"# {line}\n" for line in ["meta:", *merged])
-    path.write_text(f"{_ECSV}{said}id\n1\n", encoding="utf-8")
+    text = "".join(f"# {line}\n" for line in ["meta:", *merged])
+    path.write_text(f"{_ECSV}{text}id\n1\n", encoding="utf-8")
     _use(path)
 
 

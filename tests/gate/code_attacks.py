@@ -168,7 +168,7 @@ def definition(function: object, source: str = "") -> dict[str, Any]:
     return {**good, "function": function, "source": source or good["source"]}
 
 
-def run_attack(said: dict[str, Any], folder: Path) -> str:
+def run_attack(message: dict[str, Any], folder: Path) -> str:
     """Do with a definition what a run does with it; return why it was refused, or fail.
 
     Nothing may be run: a file called ``marker`` tells that something was.
@@ -176,7 +176,7 @@ def run_attack(said: dict[str, Any], folder: Path) -> str:
     for trace in ("marker", "imported"):
         (folder / trace).unlink(missing_ok=True)
     try:
-        calculator = calculator_from(said)
+        calculator = calculator_from(message)
         check_allowed(calculator)
         calculator.load()(pd.DataFrame({"vmag": [1.0]}), **calculator.parameters)
     except (ProvennError, LookupError, TypeError, ValueError, AttributeError) as error:
@@ -184,8 +184,8 @@ def run_attack(said: dict[str, Any], folder: Path) -> str:
         refusal = f"{type(error).__name__}: {error}"
     else:
         refusal = ""
-    assert not (folder / "marker").exists(), f"{said['function']!r} was run"
-    assert refusal, f"{said['function']!r} was not refused"
+    assert not (folder / "marker").exists(), f"{message['function']!r} was run"
+    assert refusal, f"{message['function']!r} was not refused"
     return refusal
 
 

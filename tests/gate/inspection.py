@@ -41,13 +41,13 @@ def import_everything() -> None:
 
 def reading_modules() -> dict[str, set[str]]:
     """Return the modules of provenn that read, each with the names of the functions that it calls for that."""
-    found = {}
+    values = {}
     for path in sorted(_ROOT.rglob("*.py")):
         name = ".".join(("provenn", *path.relative_to(_ROOT).with_suffix("").parts)).removesuffix(".__init__")
         calls = set(_called(ast.parse(path.read_text(encoding="utf-8"))))
         if calls:
-            found[name] = calls
-    return found
+            values[name] = calls
+    return values
 
 
 def _called(tree: ast.AST) -> Iterator[str]:

@@ -38,8 +38,8 @@ def test_only_plain_functions_of_an_allowed_module_run(module: Path, name: str):
 @pytest.mark.parametrize("function", UNALLOWED)
 def test_code_that_nobody_allowed_is_not_even_imported(module: Path, function: str):
     named = function.partition(":")[0]
-    found = find_source(named) if named.replace(".", "").isidentifier() else None
-    source = sha256(found.read_bytes()).hexdigest() if found else "0" * 64
+    path = find_source(named) if named.replace(".", "").isidentifier() else None
+    source = sha256(path.read_bytes()).hexdigest() if path else "0" * 64
     before = set(sys.modules)
     assert "Error" in run_attack(definition(function, source), module.parent)
     assert not [name for name in set(sys.modules) - before if "unallowed" in name]
@@ -60,8 +60,8 @@ def test_captured_source_runs_by_its_own_hash_alone(module: Path, code: str, per
 
 
 def test_captured_source_does_not_hide_behind_an_allowed_module(module: Path):
-    said = code_attacks.captured(CAPTURED[1], module.parent / "marker")
-    run_attack({**said, "function": f"{code_attacks.MODULE}:plain"}, module.parent)
+    message = code_attacks.captured(CAPTURED[1], module.parent / "marker")
+    run_attack({**message, "function": f"{code_attacks.MODULE}:plain"}, module.parent)
 
 
 def test_a_plain_function_of_an_allowed_module_does_run(module: Path):
@@ -91,8 +91,8 @@ def test_methods_and_wrapped_functions_cannot_be_registered():
     for function in (attacked.Tool.run, attacked.decorated, attacked.rebound, attacked.swapped):
         with pytest.raises(CalculatorError):
             PythonCalculator.of(function, inputs=["vmag"], outputs={"z": "double"})
-    made = PythonCalculator.of(attacked.plain, inputs=["vmag"], outputs={"z": "double"})
-    assert made.load() is attacked.plain
+    calculator = PythonCalculator.of(attacked.plain, inputs=["vmag"], outputs={"z": "double"})
+    assert calculator.load() is attacked.plain
 
 
 def test_a_portable_file_that_names_a_method_is_not_taken_over(module: Path, tmp_path: Path):

@@ -43,37 +43,37 @@ from tests.gate.ways_in import BEHIND, COMMANDS
 import_everything()
 
 
-def known(way: str) -> bool:
+def known(text: str) -> bool:
     """Whether a way in is one, or the data are not those of others."""
-    return way in ENTRANCES or way.startswith("own: ")
+    return text in ENTRANCES or text.startswith("own: ")
 
 
 # --- found by inspection ---
 
 
 def test_every_module_that_reads_is_a_way_in_or_says_by_which_its_data_come():
-    homes = {one.place.partition(":")[0] for one in ENTRANCES.values()}
-    found = reading_modules()
-    missing = {name: calls for name, calls in found.items() if name not in homes and name not in BEHIND}
+    homes = {item.place.partition(":")[0] for item in ENTRANCES.values()}
+    result = reading_modules()
+    missing = {name: calls for name, calls in result.items() if name not in homes and name not in BEHIND}
     assert not missing, "mark what reads data of others with @entrance, or add a line to tests/gate/ways_in.py"
-    assert not set(BEHIND) - set(found), "these do not read any more"
-    assert not [name for name, way in BEHIND.items() if not known(way)]
+    assert not set(BEHIND) - set(result), "these do not read any more"
+    assert not [name for name, method in BEHIND.items() if not known(method)]
 
 
 def test_every_command_that_names_a_file_says_by_which_way_it_comes():
-    found = {
-        f"{name} {one.name}"
+    results = {
+        f"{name} {parameter.name}"
         for name, command in commands(typer.main.get_command(cli.app))
-        for one in command.params
-        if one.name != "archive_path" and names_file(one)
+        for parameter in command.params
+        if parameter.name != "archive_path" and names_file(parameter)
     }
-    assert found == set(COMMANDS), "add what is new to tests/gate/ways_in.py"
-    assert not [name for name, way in COMMANDS.items() if not known(way)]
+    assert results == set(COMMANDS), "add what is new to tests/gate/ways_in.py"
+    assert not [name for name, method in COMMANDS.items() if not known(method)]
 
 
 def names_file(parameter: object) -> bool:
-    told = f"{parameter.metavar} {parameter.type_descriptor}"
-    return any(word in told for word in ("FILE", "PATH", "FOLDER", "PLACE", "Path"))
+    text = f"{parameter.metavar} {parameter.type_descriptor}"
+    return any(word in text for word in ("FILE", "PATH", "FOLDER", "PLACE", "Path"))
 
 
 def commands(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
@@ -81,37 +81,41 @@ def commands(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str,
     if inner is None:
         yield " ".join(path), command
         return
-    for name, one in inner.items():
-        yield from commands(one, (*path, name))
+    for name, item in inner.items():
+        yield from commands(item, (*path, name))
 
 
 def test_every_page_that_takes_a_body_is_a_way_in():
-    places = {one.place for one in ENTRANCES.values()}
+    places = {item.place for item in ENTRANCES.values()}
     modules = [module for name, module in sys.modules.items() if name.startswith("provenn.web.")]
-    routers = [one for module in modules for one in vars(module).values() if isinstance(one, APIRouter | FastAPI)]
+    routers = [value for module in modules for value in vars(module).values() if isinstance(value, APIRouter | FastAPI)]
     routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
     taking = {route.endpoint for route in routes if route.body_field}
     assert len(taking) >= 3
-    assert not [one for one in taking if f"{one.__module__}:{one.__qualname__}" not in places]
+    assert not [item for item in taking if f"{item.__module__}:{item.__qualname__}" not in places]
 
 
 def test_every_format_is_on_the_list_and_has_a_bomb():
     readable = {*suffixes._FORMATS.values()} - {"tsv"} | {*CONVERTIBLE}
     assert readable <= set(FORMATS)
     lit = " ".join(BOMBS).lower()
-    assert not [one for one in CONVERTIBLE if one not in lit]
+    assert not [item for item in CONVERTIBLE if item not in lit]
 
 
 def test_every_class_of_catalogs_and_of_calculators_is_restored_by_a_way_in():
-    def subclasses(one: type) -> Iterator[type]:
-        for inner in one.__subclasses__():
+    def subclasses(item: type) -> Iterator[type]:
+        for inner in item.__subclasses__():
             yield inner
             yield from subclasses(inner)
 
-    concrete = [one for one in subclasses(Catalog) if one.__module__.startswith("provenn.") and not isabstract(one)]
-    assert {one.kind for one in concrete} == set(CLASSES)
-    made = {one.__name__ for one in subclasses(Calculator) if one.__module__.startswith("provenn.")}
-    assert made == {"PythonCalculator", "SqlCalculator"}, "attack the new one, too"
+    concrete = [
+        subclass
+        for subclass in subclasses(Catalog)
+        if subclass.__module__.startswith("provenn.") and not isabstract(subclass)
+    ]
+    assert {catalog.kind for catalog in concrete} == set(CLASSES)
+    results = {subclass.__name__ for subclass in subclasses(Calculator) if subclass.__module__.startswith("provenn.")}
+    assert results == {"PythonCalculator", "SqlCalculator"}, "attack the new one, too"
 
 
 def test_a_way_in_has_one_name_and_makes_a_check():
@@ -141,8 +145,8 @@ def asked(folder: Path) -> None:
 
 def loaded(folder: Path) -> None:
     with code_attacks.allowed_module(folder) as file:
-        said = code_attacks.definition(f"{code_attacks.MODULE}:rebound", code_attacks.source_of(file))
-        calculator_from(said).load()
+        message = code_attacks.definition(f"{code_attacks.MODULE}:rebound", code_attacks.source_of(file))
+        calculator_from(message).load()
 
 
 def read_by_spark(folder: Path) -> None:
@@ -178,13 +182,13 @@ ATTACKS: dict[str, Callable[[Path], object]] = {
 """One attack on each way in, of those that other tests make by the hundred."""
 
 
-@pytest.mark.parametrize("way", sorted({*ENTRANCES, *ATTACKS}))
-def test_every_way_in_is_attacked_and_refuses(way: str, tmp_path: Path, monkeypatch):
+@pytest.mark.parametrize("method", sorted({*ENTRANCES, *ATTACKS}))
+def test_every_way_in_is_attacked_and_refuses(method: str, tmp_path: Path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
-    assert way in ENTRANCES, "it is none any more"
-    assert way in ATTACKS, "attack it here"
+    assert method in ENTRANCES, "it is none any more"
+    assert method in ATTACKS, "attack it here"
     with pytest.raises(ProvennError):
-        ATTACKS[way](tmp_path)
+        ATTACKS[method](tmp_path)
 
 
 JUNK = (None, 5, True, "x", [], [[]], {}, {"x": None}, [None], "\0", {"a": {"b": {"c": [1, "2", None]}}})

@@ -47,7 +47,7 @@ def test_a_stream_gives_what_it_holds_up_to_its_bound(monkeypatch):
     assert BoundedStream(io.BytesIO(bytes(1000)), 1, "it").read() == bytes(1000)
     buffered = io.BufferedReader(BoundedStream(io.BytesIO(b"a\n" * 500), 1, "it"))
     assert len(list(buffered)) == 500
-    for read in (lambda one: one.read(), lambda one: [one.read(7) for _ in range(200)]):
+    for read in (lambda item: item.read(), lambda element: [element.read(7) for _ in range(200)]):
         with pytest.raises(ExpansionError, match=r"it unpacks to more than 1\.0 kB, though the file has 1 B"):
             read(BoundedStream(io.BytesIO(bytes(1001)), 1, "it"))
 
@@ -63,8 +63,8 @@ def test_tables_that_compress_well_are_read(tmp_path: Path):
 
 @pytest.fixture(scope="module")
 def engine():
-    with Engine("local[2]", brief=True) as one:
-        yield one
+    with Engine("local[2]", brief=True) as item:
+        yield item
 
 
 def test_small_files_that_spark_would_unpack_are_measured_before(tmp_path: Path, engine, monkeypatch):

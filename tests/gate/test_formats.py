@@ -123,8 +123,8 @@ def test_tables_of_other_databases_are_allowed_by_name():
 
 @pytest.fixture(scope="module")
 def engine():
-    with Engine("local[2]", brief=True) as one:
-        yield one
+    with Engine("local[2]", brief=True) as item:
+        yield item
 
 
 def derby(folder: Path) -> dict[str, str]:

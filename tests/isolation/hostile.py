@@ -60,9 +60,9 @@ def _places(secret: str, folder: str, memory: bool) -> Iterator[str]:
     for name, value in os.environ.items():
         if secret in value:
             yield f"the variable {name}"
-    for one in gc.get_objects():
-        if isinstance(one, dict) and any(
-            isinstance(value, str) and "://" in value and secret in value for value in one.values()
+    for item in gc.get_objects():
+        if isinstance(item, dict) and any(
+            isinstance(value, str) and "://" in value and secret in value for value in item.values()
         ):
             yield "an object of the worker"
     for process in Path("/proc").glob("[0-9]*"):
@@ -134,11 +134,11 @@ def _in_memory(sought: bytes, pid: int) -> bool:
 
 
 def _descriptors() -> list[str]:
-    found = []
+    results = []
     for descriptor in sorted(map(int, os.listdir("/proc/self/fd"))):  # noqa: PTH208
         with contextlib.suppress(OSError):
-            found.append(f"{descriptor} {Path(f'/proc/self/fd/{descriptor}').readlink()}")
-    return found
+            results.append(f"{descriptor} {Path(f'/proc/self/fd/{descriptor}').readlink()}")
+    return results
 
 
 def _status() -> dict[str, str]:

@@ -38,6 +38,6 @@ def test_a_calculator_does_not_get_the_password_of_the_database(tmp_path: Path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(json.loads(done.stdout)["rows"][0][1])
-    assert "PGPASSWORD" not in found["environment"]
-    assert "the variable PGPASSWORD" not in found["places"]
+    answer = json.loads(json.loads(done.stdout)["rows"][0][1])
+    assert "PGPASSWORD" not in answer["environment"]
+    assert "the variable PGPASSWORD" not in answer["places"]

@@ -157,7 +157,9 @@ def test_a_calculator_of_the_same_user_finds_no_password_but_in_files(place, fol
     assert report["environment"]["SWIRE_DATA"] == "/data"
     assert {"AWS_SECRET_ACCESS_KEY", "PGPASSWORD", "PROVENN_ARCHIVE"}.isdisjoint(report["environment"])
     assert report["imported_by"] == report["pid"]
-    assert all(" socket:" in one or int(one.split()[0]) < 3 for one in report["descriptors"]), report["descriptors"]
+    assert all(" socket:" in descriptor or int(descriptor.split()[0]) < 3 for descriptor in report["descriptors"]), (
+        report["descriptors"]
+    )
     assert report["status"]["NoNewPrivs"] == "1"
     assert int(report["status"]["CapEff"], 16) & ~0xF == 0
     assert not report["terminal"]

@@ -22,8 +22,8 @@ def known(*catalogs):
     return build_knowledge(map(build_definition, cone(*catalogs))).knowledge
 
 
-def are_equal(one, other):
-    return known(one, other).entails(equal(one.digest, other.digest))
+def are_equal(catalog, other):
+    return known(catalog, other).entails(equal(catalog.digest, other.digest))
 
 
 def every(left, right, radius):
@@ -32,16 +32,16 @@ def every(left, right, radius):
 
 @pytest.mark.parametrize("matches", ["all", "best"])
 def test_pairs_up_to_a_separation_are_the_pairs_of_that_radius(matches):
-    two, one = (CrossMatch.of(STARS, GALAXIES, radius, matches=matches) for radius in ("2 arcsec", 1))
+    two, catalog = (CrossMatch.of(STARS, GALAXIES, radius, matches=matches) for radius in ("2 arcsec", 1))
     for text in ("separation <= 1", "separation <= 1000 mas", "separation < 1.0000000000000002D", "NOT separation > 1"):
-        assert are_equal(SelectSources.of(two, text), one)
+        assert are_equal(SelectSources.of(two, text), catalog)
     for text in ("separation < 1", "separation <= 1.0000000000000002D", "separation <= 1 arcmin"):
-        assert not are_equal(SelectSources.of(two, text), one)
+        assert not are_equal(SelectSources.of(two, text), catalog)
     assert are_equal(SelectSources.of(two, "separation <= 2"), two)
     assert are_equal(SelectSources.of(two, "separation <= 3"), two)
     narrow = SelectSources.of(two, "separation <= 0.5D")
-    assert known(narrow, one).entails(subset(narrow.digest, one.digest))
-    assert are_equal(narrow, SelectSources.of(one, "separation <= 0.5D"))
+    assert known(narrow, catalog).entails(subset(narrow.digest, catalog.digest))
+    assert are_equal(narrow, SelectSources.of(catalog, "separation <= 0.5D"))
     nothing = SelectSources.of(two, "separation < 0")
     assert known(nothing).entails(disjoint(nothing.digest, nothing.digest))
 
@@ -139,18 +139,18 @@ def list_rows(catalog, tables):
             return list_rows(catalog.other, tables)
         case CrossMatch():
             left, right = list_rows(catalog.left, tables), list_rows(catalog.right, tables)
-            found = [
+            results = [
                 {**a, **b, "separation": abs(a["place"] - b["place"])}
                 for a in left
                 for b in right
                 if abs(a["place"] - b["place"]) <= catalog.radius
             ]
             if catalog.matches == "best":
-                found = [
-                    min((row for row in found if row["hip"] == hip), key=lambda row: (row["separation"], row["ngc"]))
-                    for hip in {row["hip"] for row in found}
+                results = [
+                    min((row for row in results if row["hip"] == hip), key=lambda row: (row["separation"], row["ngc"]))
+                    for hip in {row["hip"] for row in results}
                 ]
-            return found
+            return results
     return tables[catalog.digest]
 
 

@@ -39,9 +39,9 @@ def test_what_an_older_version_stored_is_of_an_unknown_platform_where_java_may_s
     assert migrate_format(file, "0007").lost == ()
     with open_database(file) as database, database.reading() as reading:
         query = select(count_rows.c.catalog, count_rows.c.platform)
-        found = dict(map(tuple, reading.connection.execute(query)))
-        assert found == {BRIGHT.digest: None, LONG.digest: "unknown", BELOW.digest: "unknown"}
-        assert counts.find_counts(reading, found) == {BRIGHT.digest: 3}
+        result = dict(map(tuple, reading.connection.execute(query)))
+        assert result == {BRIGHT.digest: None, LONG.digest: "unknown", BELOW.digest: "unknown"}
+        assert counts.find_counts(reading, result) == {BRIGHT.digest: 3}
         assert reading.connection.scalars(select(facts.c.platform)).all() == [None]
 
 
@@ -51,8 +51,8 @@ def test_an_older_format_ends_what_holds_on_one_platform(tmp_path):
         catalog_store.add_catalogs(writing, BELOW)
         counts.record_count(writing, LONG.digest, 3, "Java 17")
         observe_fact(writing, nonempty(LONG.digest), "3 sources")
-    told = migrate_format(file, "0007", lose=True)
-    assert told.lost == ("1 × fact of one platform: it would be retracted", "1 × count of one platform")
+    output = migrate_format(file, "0007", lose=True)
+    assert output.lost == ("1 × fact of one platform: it would be retracted", "1 × count of one platform")
     with open_database(file) as database, database.reading() as reading:
         assert counts.find_counts(reading, [LONG.digest]) == {}
         assert reading.connection.scalars(select(facts.c.retracted_reason)).all() == ["observed on unknown"]

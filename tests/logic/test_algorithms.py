@@ -59,7 +59,7 @@ def test_every_two_relationships_of_one_set_are_rightly_combined_by_every_operat
     for left, right in product(everything, everything):
         p, q = written("A", left), written("A", right)
         for operator in Operator:
-            expected = {one for one in hypercubes("A") if operator(one in left, one in right)}
+            expected = {hypercube for hypercube in hypercubes("A") if operator(hypercube in left, hypercube in right)}
             assert result(algorithms.any_binary_operator(p.form, q.form, operator)) == expected
         expected = extended(set(left), "A", "AB") & extended(read(written("B", renamed(right))), "B", "AB")
         other = written("B", renamed(right))
@@ -67,7 +67,7 @@ def test_every_two_relationships_of_one_set_are_rightly_combined_by_every_operat
 
 
 def renamed(some_hypercubes):
-    return [frozenset(frozenset("B" for _ in region) for region in one) for one in some_hypercubes]
+    return [frozenset(frozenset("B" for _ in region) for region in hypercube) for hypercube in some_hypercubes]
 
 
 @some
@@ -75,7 +75,7 @@ def renamed(some_hypercubes):
 def test_removing_sets_reduces_every_hypercube(p, data):
     gone = data.draw(label_lists(p.labels)) if p.labels else ()
     left = [label for label in p.labels if label not in gone]
-    assert result(algorithms.removing_a_set(p.form, *gone)) == {reduced(one, left) for one in read(p)}
+    assert result(algorithms.removing_a_set(p.form, *gone)) == {reduced(item, left) for item in read(p)}
 
 
 @some
@@ -113,7 +113,7 @@ def test_negation_gives_all_other_hypercubes(p):
 def test_any_binary_operator_on_any_sets(p, q, operator):
     labels = joined(p, q)
     left, right = extended(read(p), p.labels, labels), extended(read(q), q.labels, labels)
-    expected = {one for one in hypercubes(labels) if operator(one in left, one in right)}
+    expected = {hypercube for hypercube in hypercubes(labels) if operator(hypercube in left, hypercube in right)}
     combined = algorithms.any_binary_operator(p.form, q.form, operator)
     assert combined.labels == labels
     assert result(combined) == expected
@@ -142,12 +142,12 @@ def test_the_enhanced_algorithms_on_four_sets(p, q):
 @some
 @given(st.lists(relationships("AB"), max_size=3), relationships("BN"))
 def test_entailment_holds_if_no_consistent_hypercube_refutes_it(premises, conclusion):
-    labels = tuple(dict.fromkeys(label for one in (*premises, conclusion) for label in one.labels))
+    labels = tuple(dict.fromkeys(label for item in (*premises, conclusion) for label in item.labels))
     known = hypercubes(labels)
     for premise in premises:
         known &= extended(read(premise), premise.labels, labels)
     expected = known <= extended(read(conclusion), conclusion.labels, labels)
-    assert algorithms.entailment([one.form for one in premises], conclusion.form) == expected
+    assert algorithms.entailment([item.form for item in premises], conclusion.form) == expected
 
 
 @pytest.mark.parametrize("text", ["N == A", "N == A & B", "N == A | B", "N == A - B", "N == A ^ ~B", "N == {}"])
@@ -220,4 +220,4 @@ def test_wide_hypercubes_lead_to_the_same_results_as_packed_ones(p, q, operator)
             algorithms.enhanced_nonimplication(wide_p, wide_q),
             algorithms.adding_a_set(wide_p, "N"),
         ]
-        assert [result(one) for one in wide] == [result(one) for one in packed]
+        assert [result(item) for item in wide] == [result(element) for element in packed]

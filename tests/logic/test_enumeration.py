@@ -41,7 +41,7 @@ def test_several_statements_all_hold(one, other, third):
 @settings(max_examples=40, deadline=None)
 @given(relationships("ABC", least=3), statements("ABC"))
 def test_a_statement_is_judged_in_hypercubes_that_are_there(p, said):
-    assert read(Relationship(select_holding(p.form, said))) == {one for one in read(p) if holds(said, one)}
+    assert read(Relationship(select_holding(p.form, said))) == {item for item in read(p) if holds(said, item)}
 
 
 @settings(max_examples=40, deadline=None)
@@ -49,11 +49,11 @@ def test_a_statement_is_judged_in_hypercubes_that_are_there(p, said):
 def test_with_a_small_budget_disjunctions_are_taken_case_by_case_to_the_same_end(said):
     expected = models(said, said.labels)
     try:
-        found = Relationship.of(said, budget=20)
+        result = Relationship.of(said, budget=20)
     except BudgetError as error:
         assert error.size > 20  # noqa: PT017 - whether it is raised depends on the case
     else:
-        assert read(found) == expected
+        assert read(result) == expected
 
 
 def test_cases_are_counted_in_the_end_as_they_are():

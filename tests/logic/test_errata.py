@@ -77,9 +77,9 @@ def printed_addition(h_o: set[Cube], n: int) -> set[Cube]:
         h_t = [frozenset((*cell, end) for cell in cube for end in (0, 1))]
         for cell in product((0, 1), repeat=n):
             if cell in cube:
-                for one in h_t:  # as printed: while it grows
+                for item in h_t:  # as printed: while it grows
                     for end in (0, 1):
-                        fewer = one - {(*cell, end)}
+                        fewer = item - {(*cell, end)}
                         if fewer not in h_t:
                             h_t.append(fewer)
         h_r.update(h_t)
@@ -113,8 +113,8 @@ def test_the_printed_nonimplication_refutes_the_papers_own_example():
 
 
 def conjunction(p: set[Cube], q: set[Cube], labels_p: str = "A", labels_q: str = "AN") -> set[Cube]:
-    one, other = relationship(labels_p, p), relationship(labels_q, q)
-    return cubes(ours(enhanced_conjunction(one.form, other.form)).on(*labels_p, "N"))
+    first, other = relationship(labels_p, p), relationship(labels_q, q)
+    return cubes(ours(enhanced_conjunction(first.form, other.form)).on(*labels_p, "N"))
 
 
 def test_the_printed_conjunction_overlooks_a_contradiction():
@@ -157,7 +157,9 @@ def test_over_random_relationships_the_printed_conjunction_is_mostly_wrong_and_o
 
 
 def relationship_of(hypercubes, labels: str) -> set[Cube]:
-    return {frozenset(tuple(int(label in region) for label in labels) for region in one) for one in hypercubes}
+    return {
+        frozenset(tuple(int(label in region) for label in labels) for region in hypercube) for hypercube in hypercubes
+    }
 
 
 @pytest.mark.parametrize("text", ["N == A", "N == A & B", "N == A | B", "N == A - B", "N == {}", "N == ~A"])

@@ -47,15 +47,17 @@ def test_a_packed_relationship_is_one_sorted_array_of_unsigned_64_bit_numbers_th
 def test_packed_and_wide_hypercubes_can_be_combined(left, right):
     """What is left of 70 regions when 10 are dropped is the same, packed or wide."""
     targets = [*range(60), *[None] * 10]
-    one, other = (
+    first, other = (
         WideHypercubes.of(70, left).move_regions(targets, 60),
         WideHypercubes.of(70, right).move_regions(targets, 60),
     )
-    assert list(PackedHypercubes.of(60, one) & other) == list(one & PackedHypercubes.of(60, other))
-    assert list(PackedHypercubes.of(60, one) - other) == list(one - PackedHypercubes.of(60, other))
+    assert list(PackedHypercubes.of(60, first) & other) == list(first & PackedHypercubes.of(60, other))
+    assert list(PackedHypercubes.of(60, first) - other) == list(first - PackedHypercubes.of(60, other))
     back = [*range(60)]
-    assert list(PackedHypercubes.of(60, one).move_regions(back, 70)) == list(one)
-    assert list(PackedHypercubes.of(60, one).select_matching(back, WideHypercubes.of(70, other))) == list(one & other)
+    assert list(PackedHypercubes.of(60, first).move_regions(back, 70)) == list(first)
+    assert list(PackedHypercubes.of(60, first).select_matching(back, WideHypercubes.of(70, other))) == list(
+        first & other
+    )
 
 
 def test_regions_that_no_hypercube_inhabits_get_no_bit():

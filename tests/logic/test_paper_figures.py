@@ -59,7 +59,7 @@ def test_the_example_has_the_hypercubes_of_its_figure():
 def test_the_example_step_by_step_by_conjunction():
     a = Relationship.of(nonempty("A"), outside("A"))
     ab, ac, bcd = map(Relationship.of, EXAMPLE[2:])
-    assert [len(one) for one in (a, ab, ac, bcd)] == [1, 4, 4, 16]
+    assert [len(item) for item in (a, ab, ac, bcd)] == [1, 4, 4, 16]
     assert len(a & ab) == 2
     assert len(a & ab & ac) == 2
     assert len(a & ab & ac & bcd) == 2

@@ -34,9 +34,9 @@ def test_the_operators_are_those_of_logic_on_all_hypercubes_of_all_sets(p, q):
         Operator.IMPLICATION: (p >> q, (all_ - left) | right),
         Operator.EQUIVALENCE: (p.equivalent(q), all_ - (left ^ right)),
     }
-    for operator, (found, truth) in expected.items():
-        assert found.labels == labels
-        assert read(found) == truth
+    for operator, (result, truth) in expected.items():
+        assert result.labels == labels
+        assert read(result) == truth
         assert read(p.combine(q, operator)) == read(p.combine(q, operator.value)) == truth
     assert read(~p) == hypercubes(p.labels) - read(p)
 
@@ -54,22 +54,22 @@ def test_a_statement_on_the_right_means_what_its_relationship_means(p, said):
 
 
 def test_text_on_the_right_means_what_it_says():
-    p, said = Relationship.of("B <= A"), "A <= B and C == B"
-    q = Relationship.of(said)
-    assert p & said == p & q == Relationship.of("A == B", "B == C")
-    assert (p - said, p | said, p ^ said, p >> said) == (p - q, p | q, p ^ q, p >> q)
-    assert p.equivalent(said) == p.equivalent(q)
-    assert not p.entails(said)
+    p, message = Relationship.of("B <= A"), "A <= B and C == B"
+    q = Relationship.of(message)
+    assert p & message == p & q == Relationship.of("A == B", "B == C")
+    assert (p - message, p | message, p ^ message, p >> message) == (p - q, p | q, p ^ q, p >> q)
+    assert p.equivalent(message) == p.equivalent(q)
+    assert not p.entails(message)
 
 
 @some
 @given(relationships("ABC"), st.data())
 def test_reducing_to_some_sets_in_any_order(p, data):
     kept = data.draw(label_lists(p.labels)) if p.labels else ()
-    found = p.on(*kept)
-    assert found.labels == kept
-    assert read(found) == {reduced(one, kept) for one in read(p)}
-    assert p.without(*(label for label in p.labels if label not in kept)) == found
+    result = p.on(*kept)
+    assert result.labels == kept
+    assert read(result) == {reduced(item, kept) for item in read(p)}
+    assert p.without(*(label for label in p.labels if label not in kept)) == result
 
 
 @some
@@ -442,7 +442,7 @@ def test_of_very_many_different_sets_no_hypercube_is_shown():
 
 def test_a_hypercube_holds_what_its_relationship_says():
     """The oracle and the statement's own relationship agree on the paper's example."""
-    said = statement("nonempty(A) and outside(A) and B < A and C == A and D == B & C")
-    p = Relationship.of(said)
-    assert all(holds(said, one) for one in read(p))
+    message = statement("nonempty(A) and outside(A) and B < A and C == A and D == B & C")
+    p = Relationship.of(message)
+    assert all(holds(message, item) for item in read(p))
     assert written(p.labels, read(p)) == p

@@ -26,12 +26,12 @@ from provenn.logic.statements import And, Or
 
 UNIVERSE = range(3)
 SUBSETS = [
-    frozenset(one for one, inside in zip(UNIVERSE, bits, strict=True) if inside) for bits in product((0, 1), repeat=3)
+    frozenset(item for item, inside in zip(UNIVERSE, bits, strict=True) if inside) for bits in product((0, 1), repeat=3)
 ]
 
 
 @pytest.mark.parametrize(
-    ("said", "true_of"),
+    ("message", "true_of"),
     [
         (equal("A", "B"), lambda a, b, _: a == b),
         (subset("A", "B"), lambda a, b, _: a <= b),
@@ -55,9 +55,9 @@ SUBSETS = [
     ],
     ids=lambda value: "" if callable(value) else str(value),
 )
-def test_a_statement_says_of_python_sets_what_it_should(said, true_of):
+def test_a_statement_says_of_python_sets_what_it_should(message, true_of):
     """Every world of three objects: a statement is a relationship, and its hypercubes are those of the sets it fits."""
-    known = Relationship.of(said, labels="ABC")
+    known = Relationship.of(message, labels="ABC")
     cubes = {cube.tobytes() for cube in known.arrays()}
     for a, b, c in product(SUBSETS, repeat=3):
         world = Relationship.from_arrays("ABC", [_cube(a, b, c)])
@@ -66,7 +66,7 @@ def test_a_statement_says_of_python_sets_what_it_should(said, true_of):
 
 
 def _cube(*sets):
-    inhabited = {tuple(int(one in members) for members in sets) for one in UNIVERSE}
+    inhabited = {tuple(int(item in members) for members in sets) for item in UNIVERSE}
     return [[[(i, j, k) in inhabited for k in (0, 1)] for j in (0, 1)] for i in (0, 1)]
 
 
@@ -84,5 +84,5 @@ def test_too_few_sets_are_refused(make, least):
 
 
 def test_relabelling_reaches_every_part():
-    said = statement("A <= B and not (disjoint(A, C) or nonempty(A - B))")
-    assert str(said.relabelled(str.lower)) == "a <= b and not (disjoint(a, c) or nonempty(a - b))"
+    message = statement("A <= B and not (disjoint(A, C) or nonempty(A - B))")
+    assert str(message.relabelled(str.lower)) == "a <= b and not (disjoint(a, c) or nonempty(a - b))"

@@ -12,8 +12,8 @@ EVERYTHING = frozenset(range(16))
 SETS = {label: frozenset(n for n in EVERYTHING if n >> bit & 1) for bit, label in enumerate("ABCD")}
 
 
-def of(one: Term) -> frozenset[int]:
-    return one.evaluate(lambda label: SETS[label], frozenset(), EVERYTHING)
+def of(item: Term) -> frozenset[int]:
+    return item.evaluate(lambda label: SETS[label], frozenset(), EVERYTHING)
 
 
 @given(terms("ABCD"), terms("ABCD"))

@@ -162,9 +162,9 @@ def chain(size: int) -> list[AuditEntry]:
     entries: list[AuditEntry] = []
     previous = ""
     for number in range(1, size + 1):
-        said = ("ada", "cli", "declare", f"fact #{number}", "")
-        digest = compute_entry_digest(previous, number, datetime(2026, 1, 1, tzinfo=UTC), *said)
-        entries.append(AuditEntry(number, datetime(2026, 1, 1, tzinfo=UTC), *said, previous, digest))
+        message = ("ada", "cli", "declare", f"fact #{number}", "")
+        digest = compute_entry_digest(previous, number, datetime(2026, 1, 1, tzinfo=UTC), *message)
+        entries.append(AuditEntry(number, datetime(2026, 1, 1, tzinfo=UTC), *message, previous, digest))
         previous = digest
     return entries
 

@@ -22,8 +22,8 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SAMP_HUB", f"std-lockurl:{(folder / 'lock').as_uri()}")
         patch.setenv("XDG_CACHE_HOME", str(folder))
-        with processes.provenn("samp", "hub") as (_, said):
-            yield said["hub"]
+        with processes.provenn("samp", "hub") as (_, message):
+            yield message["hub"]
 
 
 @pytest.fixture(scope="module")

@@ -21,9 +21,9 @@ def listening(archive, hub):
     """A provenn that listens, in a thread; ended by an interrupt as of Ctrl-C, at its next request."""
     ready, pulled = threading.Event(), []
 
-    def told(one):
-        pulled.append(one)
-        if "stop" in one.asked:
+    def told(item):
+        pulled.append(item)
+        if "stop" in item.asked:
             raise KeyboardInterrupt
 
     def run():
@@ -59,14 +59,14 @@ def test_attributes_of_sources_are_pulled_as_a_table(survey: provenn.Archive, hu
         assert len(pull("bright", "plx > 1000")) == 0
         missing = pull("stars", "hip = 6", ["vmag"])
         assert missing["vmag"].mask.tolist() == [True]
-        assert [one.rows for one in pulled] == [4, 4, 2, 0, 1]
+        assert [item.rows for item in pulled] == [4, 4, 2, 0, 1]
 
 
 def test_attributes_may_be_a_text_with_commas_and_the_answer_says_what_is_in_the_table(survey: provenn.Archive, hub):
     with listening(survey, hub), connect_to_hub("other tool", hub) as client:
-        [one] = find_clients(client, "catalog.pull")
+        [first] = find_clients(client, "catalog.pull")
         request = {"start_catalog": "bright", "query": "", "attributes": "plx, stars.name AS `called, so`, name"}
-        answer = request_answer(client, one, "catalog.pull", LIMIT, request)
+        answer = request_answer(client, first, "catalog.pull", LIMIT, request)
         assert answer["samp.status"] == "samp.ok"
         result = answer["samp.result"]
         columns = ["hip", "plx", "called, so", "name"]
@@ -76,7 +76,7 @@ def test_attributes_may_be_a_text_with_commas_and_the_answer_says_what_is_in_the
 
 
 @pytest.mark.parametrize(
-    ("request_", "told"),
+    ("request_", "output"),
     [
         ({"start_catalog": "brigt"}, "no catalog is named 'brigt'"),
         ({"start_catalog": "bright", "query": "vmga < 3"}, "vmga"),
@@ -88,12 +88,12 @@ def test_attributes_may_be_a_text_with_commas_and_the_answer_says_what_is_in_the
         ({"start_catalog": "bright", "attributes": [["vmag"]]}, "attributes a list of texts"),
     ],
 )
-def test_bad_requests_are_refused_with_the_reason_and_the_next_is_answered(survey, hub, request_, told):
+def test_bad_requests_are_refused_with_the_reason_and_the_next_is_answered(survey, hub, request_, output):
     with listening(survey, hub) as pulled, connect_to_hub("other tool", hub) as client:
-        [one] = find_clients(client, "catalog.pull")
-        answer = request_answer(client, one, "catalog.pull", LIMIT, request_)
+        [first] = find_clients(client, "catalog.pull")
+        answer = request_answer(client, first, "catalog.pull", LIMIT, request_)
         assert answer["samp.status"] == "samp.error"
-        assert told in answer["samp.error"]["samp.errortxt"]
+        assert output in answer["samp.error"]["samp.errortxt"]
         assert answer["samp.error"]["samp.code"].endswith("Error")
     assert pulled[0].problem is not None
 
@@ -111,11 +111,11 @@ def test_nobody_listens(hub):
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_leaves_the_hub_when_it_is_ended(folder, hub, how):
-    with processes.provenn("samp", "listen", "--archive", str(folder)) as (process, said):
-        assert said["mtype"] == "catalog.pull"
-        assert said["client"] in {client.id for client in clients(hub)}
+    with processes.provenn("samp", "listen", "--archive", str(folder)) as (process, message):
+        assert message["mtype"] == "catalog.pull"
+        assert message["client"] in {client.id for client in clients(hub)}
         assert processes.ended(process, how) == 130
-    assert said["client"] not in {client.id for client in clients(hub)}
+    assert message["client"] not in {client.id for client in clients(hub)}
 
 
 @pytest.mark.parametrize(("how", "status"), [(signal.SIGINT, 0), (signal.SIGKILL, 2)])

@@ -47,9 +47,9 @@ def test_a_catalog_is_sent_with_its_units_and_its_name(survey: provenn.Archive, 
 
 
 def test_a_target_is_sent_and_only_to_whom_it_is_meant_for(survey: provenn.Archive, hub):
-    with receiver("one", hub) as one, receiver("other", hub) as other:
+    with receiver("one", hub) as item, receiver("other", hub) as other:
         [done] = send(survey.target("bright", ["vmag"], where="plx > 20"), "OTHER")
-        assert (len(one), len(other), done.rows) == (0, 1, 2)
+        assert (len(item), len(other), done.rows) == (0, 1, 2)
         assert len(send(survey["bright"])) == 2, "by default all get it"
         assert {"one", "other"} <= {client.name for client in clients()}
     assert not {"one", "other"} & {client.name for client in clients()}, "they have left"

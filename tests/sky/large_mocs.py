@@ -32,6 +32,6 @@ def random_coverage(random: np.random.Generator, order: int = 7) -> MOC:
     orders = random.integers(3, order + 1, 60).astype(np.uint8)
     base = random.integers(0, 12 * 4**3)
     numbers = np.array(
-        [(base << 2 * (int(one) - 3)) + random.integers(0, 4 ** (int(one) - 3)) for one in orders], np.uint64
+        [(base << 2 * (int(item) - 3)) + random.integers(0, 4 ** (int(item) - 3)) for item in orders], np.uint64
     )
     return MOC.from_healpix_cells(numbers, orders, max_depth=order)

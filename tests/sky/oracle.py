@@ -19,11 +19,11 @@ def positions(region, random):
     lon, lat, radius = centre(region)
     distance = radius * np.concatenate([random.uniform(0, 1.5, 300), 1 + np.array([-1e-9, 1e-9, -1e-6, 1e-6])])
     near = around(lon, lat, np.minimum(distance, 180), random.uniform(0, 2 * np.pi, len(distance)))
-    special = [(one, other) for one in SPECIAL_RA for other in SPECIAL_DEC]
-    found = np.array([*zip(ra, dec, strict=True), *near, *special])
-    found[::7, 0] += 360
-    found[::11, 0] -= 720
-    return found
+    special = [(item, other) for item in SPECIAL_RA for other in SPECIAL_DEC]
+    result = np.array([*zip(ra, dec, strict=True), *near, *special])
+    result[::7, 0] += 360
+    result[::11, 0] -= 720
+    return result
 
 
 def centre(region):
@@ -49,7 +49,7 @@ def expected(region, ra, dec):
 
 
 def told(inside, far):
-    return [bool(one) if sure else None for one, sure in np.broadcast(inside, np.asarray(far) > CLOSE)]
+    return [bool(item) if sure else None for item, sure in np.broadcast(inside, np.asarray(far) > CLOSE)]
 
 
 def separations(ra, dec, lon, lat):
@@ -58,7 +58,7 @@ def separations(ra, dec, lon, lat):
 
 def in_polygon(region, lon, lat):
     """How often the vertices go around each position, seen from there."""
-    corner_ra, corner_dec = (np.radians(one) for one in zip(*region.vertices, strict=True))
+    corner_ra, corner_dec = (np.radians(item) for item in zip(*region.vertices, strict=True))
     lon_, lat_ = np.radians(lon)[:, None], np.radians(lat)[:, None]
     bearing = np.arctan2(
         np.sin(corner_ra - lon_) * np.cos(corner_dec),
@@ -73,10 +73,10 @@ def in_polygon(region, lon, lat):
 
 
 def in_moc(region, lon, lat):
-    found = MOC.from_str(region.text)
+    result = MOC.from_str(region.text)
     shifted = [
-        found.contains_lonlat(lon * u.deg + one * u.deg, np.clip(lat + other, -90, 90) * u.deg)
-        for one in (-1e-9, 0, 1e-9)
+        result.contains_lonlat(lon * u.deg + item * u.deg, np.clip(lat + other, -90, 90) * u.deg)
+        for item in (-1e-9, 0, 1e-9)
         for other in (-1e-9, 0, 1e-9)
     ]
     return told(shifted[4], np.where(np.all(shifted, axis=0) | ~np.any(shifted, axis=0), np.inf, 0))

@@ -53,8 +53,8 @@ def around(ra, dec, distance, angle):
     east = np.array([-np.sin(lon), np.cos(lon), 0])
     aside = np.cos(angle)[:, None] * north + np.sin(angle)[:, None] * east
     x, y, z = (np.cos(far) * centre + np.sin(far) * aside).T
-    found = np.mod(np.degrees(np.arctan2(y, x)), 360), np.degrees(np.arctan2(z, np.hypot(x, y)))
-    return list(zip(*(one.tolist() for one in found), strict=True))
+    result = np.mod(np.degrees(np.arctan2(y, x)), 360), np.degrees(np.arctan2(z, np.hypot(x, y)))
+    return list(zip(*(item.tolist() for item in result), strict=True))
 
 
 @st.composite

@@ -19,9 +19,9 @@ from tests.sky.large_mocs import bright_star_mask, random_coverage, survey_recta
 
 def test_a_rectangle_of_420_square_degrees_at_order_11_is_a_region():
     assert 420 < survey_rectangle(11).sky_fraction * 41253 < 440
-    found = moc(survey_rectangle(11))
-    assert found.text == f"moc:{sha256(found.cells_text.encode()).hexdigest()}"
-    assert MOC.from_string(found.cells_text) == survey_rectangle(11)
+    result = moc(survey_rectangle(11))
+    assert result.text == f"moc:{sha256(result.cells_text.encode()).hexdigest()}"
+    assert MOC.from_string(result.cells_text) == survey_rectangle(11)
 
 
 def test_order_12_and_a_mask_of_100_000_cells_are_regions():
@@ -36,11 +36,11 @@ def test_a_small_moc_stays_in_the_criterion_as_it_was():
 
 
 def test_a_large_moc_is_the_same_from_every_format(tmp_path):
-    made = survey_rectangle(11)
-    made.save(tmp_path / "a.fits", format="fits")
-    made.save(tmp_path / "a.json", format="json")
-    made.save(tmp_path / "a.txt", format="ascii")
-    expected = moc(made)
+    result = survey_rectangle(11)
+    result.save(tmp_path / "a.fits", format="fits")
+    result.save(tmp_path / "a.json", format="json")
+    result.save(tmp_path / "a.txt", format="ascii")
+    expected = moc(result)
     assert [moc(tmp_path / name) for name in ("a.fits", "a.json", "a.txt")] == [expected] * 3
     assert moc(expected.text) == moc(expected.cells_text) == expected
 
@@ -75,11 +75,11 @@ def test_relations_of_mocs_are_those_of_mocpy(seed):
     second = random_coverage(random) if random.random() < 0.5 else first.union(random_coverage(random))
     if random.random() < 0.3:
         second = first.complement()
-    found = relation(moc(first), moc(second))
+    result = relation(moc(first), moc(second))
     common = first.intersection(second)
-    assert found.apart == common.empty()
-    assert found.within == (common == first)
-    assert found.around == (common == second)
+    assert result.apart == common.empty()
+    assert result.within == (common == first)
+    assert result.around == (common == second)
 
 
 def _regions(random):
@@ -92,7 +92,7 @@ def _regions(random):
 
 @cache
 def _coverages():
-    return [(one, moc(one)) for one in (bright_star_mask(), survey_rectangle(11))]
+    return [(item, moc(item)) for item in (bright_star_mask(), survey_rectangle(11))]
 
 
 @settings(deadline=None, max_examples=30)
@@ -102,7 +102,7 @@ def test_what_is_claimed_of_a_large_moc_and_a_region_holds_for_positions(seed):
     random = np.random.default_rng(seed)
     mask, large = _coverages()[seed % 2]
     for region in _regions(random):
-        found = relation(large, region)
+        result = relation(large, region)
         x, y, z = region.cap.centre
         reach = region.cap.radius * 1.1
         stretch = max(np.hypot(x, y), 0.1)
@@ -111,9 +111,9 @@ def test_what_is_claimed_of_a_large_moc_and_a_region_holds_for_positions(seed):
         points = Points.at(ra, dec)
         held, inside = mask.contains_lonlat(ra * u.deg, dec * u.deg), region.holds(points)
         clear = region.from_border(points) > 1e-9
-        assert not (found.apart and (held & inside & clear).any())
-        assert not (found.within and (held & ~inside & clear).any())
-        assert not (found.around and (~held & inside & clear).any())
+        assert not (result.apart and (held & inside & clear).any())
+        assert not (result.within and (held & ~inside & clear).any())
+        assert not (result.around and (~held & inside & clear).any())
 
 
 @pytest.mark.parametrize("order", [11, 12])

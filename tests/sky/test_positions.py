@@ -20,8 +20,8 @@ class Attribute:
 
 
 def schema(*attributes: Attribute | str) -> dict[str, Attribute]:
-    made = [Attribute(attribute) if isinstance(attribute, str) else attribute for attribute in attributes]
-    return {one.name: one for one in made}
+    results = [Attribute(attribute) if isinstance(attribute, str) else attribute for attribute in attributes]
+    return {item.name: item for item in results}
 
 
 def found(*attributes: Attribute | str, on=None) -> list[str]:

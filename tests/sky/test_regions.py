@@ -20,7 +20,7 @@ TRIANGLE = [(10, 0), (20, 0), (15, 8)]
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda: cone(361, 0, 1), "right ascension is 361"),
         (lambda: cone(-1, 0, 1), "right ascension is -1"),
@@ -63,8 +63,8 @@ TRIANGLE = [(10, 0), (20, 0), (15, 8)]
         (lambda: moc("29/" + " ".join(str(10**17 + n * 100) for n in range(530_000))), "characters as text"),
     ],
 )
-def test_what_is_no_region_is_refused_with_a_reason(make, said):
-    with pytest.raises(RegionError, match=said) as caught:
+def test_what_is_no_region_is_refused_with_a_reason(make, message):
+    with pytest.raises(RegionError, match=message) as caught:
         make()
     assert caught.value.hint
 

@@ -54,17 +54,17 @@ def test_a_region_in_a_clearly_larger_one_is_found_to_be_inside_for_every_two_ki
 @pytest.mark.parametrize("place", PLACES, ids=str)
 def test_regions_clearly_beside_each_other_are_found_to_be_apart_for_every_two_kinds(place, size):
     ((ra, dec),) = around(*place, np.array([3 * size]), np.array([0.7]))
-    for one, other in itertools.product(discs(*place, size), discs(ra, dec, size)):
-        assert apart(one, other), (one, other)
-        assert not within(one, other)
+    for item, other in itertools.product(discs(*place, size), discs(ra, dec, size)):
+        assert apart(item, other), (item, other)
+        assert not within(item, other)
 
 
 @pytest.mark.parametrize("whole", WHOLE, ids=str)
-@pytest.mark.parametrize("one", [*discs(56.75, 24.12, 2.0), *WHOLE], ids=lambda one: type(one).__name__)
-def test_everything_lies_in_the_whole_sky(one, whole):
-    assert within(one, whole)
-    assert not apart(one, whole)
-    assert within(whole, one) == (one in WHOLE)
+@pytest.mark.parametrize("item", [*discs(56.75, 24.12, 2.0), *WHOLE], ids=lambda element: type(element).__name__)
+def test_everything_lies_in_the_whole_sky(item, whole):
+    assert within(item, whole)
+    assert not apart(item, whole)
+    assert within(whole, item) == (item in WHOLE)
 
 
 def test_an_arcsecond_near_the_border_of_a_wide_region_is_still_found_inside():
@@ -80,12 +80,12 @@ def test_nothing_is_claimed_of_cones_that_touch():
 
 
 def test_boxes_are_compared_by_their_numbers():
-    one = box(10, 20, 0, 10)
-    assert within(one, box(10, 20, 0, 10, on=("a", "b")))
-    assert within(one, box(10, 20.000000000000004, 0, 10))
-    assert not within(box(10, 20.000000000000004, 0, 10), one)
-    assert not apart(one, box(20, 30, 0, 10))  # a corner of both
-    assert apart(one, box(20.000000000000004, 30, 0, 10))
+    item = box(10, 20, 0, 10)
+    assert within(item, box(10, 20, 0, 10, on=("a", "b")))
+    assert within(item, box(10, 20.000000000000004, 0, 10))
+    assert not within(box(10, 20.000000000000004, 0, 10), item)
+    assert not apart(item, box(20, 30, 0, 10))  # a corner of both
+    assert apart(item, box(20.000000000000004, 30, 0, 10))
     assert within(box(350, 0, 0, 1), box(340, 10, 0, 1))
     assert within(box(355, 5, 0, 1), box(350, 10, 0, 1))
     assert not within(box(10, 350, 0, 1), box(340, 20, 0, 1))  # the long way around
@@ -135,14 +135,14 @@ def test_no_position_refutes_what_is_claimed_of_neighbours(one, kind, away, angl
     check(one, other, np.concatenate([positions(one, random), positions(other, random)]))
 
 
-def check(one, other, points):
-    told = [expected(region, points[:, 0], points[:, 1]) for region in (one, other)]
-    pairs = set(zip(*told, strict=True))
-    if apart(one, other):
+def check(item, other, points):
+    reports = [expected(region, points[:, 0], points[:, 1]) for region in (item, other)]
+    pairs = set(zip(*reports, strict=True))
+    if apart(item, other):
         assert (True, True) not in pairs
-        assert not within(one, other)
-    if within(one, other):
+        assert not within(item, other)
+    if within(item, other):
         assert (True, False) not in pairs
-    if within(other, one):
+    if within(other, item):
         assert (False, True) not in pairs
-    assert apart(one, other) == apart(other, one)
+    assert apart(item, other) == apart(other, item)

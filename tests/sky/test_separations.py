@@ -11,7 +11,7 @@ from provenn.sky.separations import read_arcseconds
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("arguments", "expected"),
     [
         (2, 2.0),
         (0.001, 0.001),
@@ -27,12 +27,12 @@ from provenn.sky.separations import read_arcseconds
         (0.5 * units.deg, 1800.0),
     ],
 )
-def test_a_number_a_text_or_a_quantity_is_a_radius(given, expected):
-    assert read_arcseconds(given) == expected
+def test_a_number_a_text_or_a_quantity_is_a_radius(arguments, expected):
+    assert read_arcseconds(arguments) == expected
 
 
 @pytest.mark.parametrize(
-    "given",
+    "arguments",
     [
         0,
         -1,
@@ -51,6 +51,6 @@ def test_a_number_a_text_or_a_quantity_is_a_radius(given, expected):
         1j,
     ],
 )
-def test_anything_else_is_refused(given):
+def test_anything_else_is_refused(arguments):
     with pytest.raises(DefinitionError):
-        read_arcseconds(given)
+        read_arcseconds(arguments)

@@ -140,8 +140,8 @@ def mended(folder, wrong, **options):
     return looked(folder, **options)
 
 
-def bad(found):
-    return [one for one in found if one.state == "damage"]
+def bad(result):
+    return [item for item in result if item.state == "damage"]
 
 
 def other(column, value):
@@ -175,18 +175,18 @@ def one_row(connection, table, column=None):
 
 
 def is_row(table, row):
-    return [table.c[one.name] == row[one.name] for one in table.primary_key.columns]
+    return [table.c[column.name] == row[column.name] for column in table.primary_key.columns]
 
 
 def test_an_archive_of_everything_is_sound(whole):
     for deep in (False, True):
-        found = looked(whole, deep=deep)
-        assert bad(found) == []
+        result = looked(whole, deep=deep)
+        assert bad(result) == []
     with provenn.open(whole) as archive:
-        told = archive.check(deep=True)
-        assert told.sound
-        assert told.catalogs == 5
-        assert "the archive is sound" in str(told)
+        soundness = archive.check(deep=True)
+        assert soundness.sound
+        assert soundness.catalogs == 5
+        assert "the archive is sound" in str(soundness)
 
 
 def test_remarks_name_columns():
@@ -201,14 +201,14 @@ def test_a_change_to_any_column_is_found_and_mended_where_that_is_said(folder, b
         assert connection.execute(update(rows).where(*is_row(rows, row)).values(values)).rowcount == 1
 
     tampered(folder, table, change)
-    found = [one for one in looked(folder) if one not in before]
+    results = [problem for problem in looked(folder) if problem not in before]
     if f"{table}.{column}" in REMARKS:
-        assert bad(found) == [], "then it is no remark"
+        assert bad(results) == [], "then it is no remark"
         return
-    assert found
-    lost = {one for one in found if one.state == "damage" and one.remedy == "restore"}
-    left = set(mended(folder, found))
-    assert {one for one in found if one.mend is not None and one in left} == set(), "what can be mended is"
+    assert results
+    lost = {item for item in results if item.state == "damage" and item.remedy == "restore"}
+    left = set(mended(folder, results))
+    assert {item for item in results if item.mend is not None and item in left} == set(), "what can be mended is"
     if not lost:
         assert bad(left) == []
 
@@ -230,10 +230,10 @@ def test_a_row_that_is_missing_is_found_where_another_one_needs_it(folder, befor
         connection.execute(delete(rows).where(*is_row(rows, one_row(connection, rows))))
 
     tampered(folder, table, remove)
-    found = [one for one in looked(folder) if one not in before]
-    assert bool(found) == (table in NEEDED), found
-    left = set(mended(folder, found))
-    assert {one for one in found if one.mend is not None and one in left} == set()
+    results = [problem for problem in looked(folder) if problem not in before]
+    assert bool(results) == (table in NEEDED), results
+    left = set(mended(folder, results))
+    assert {item for item in results if item.mend is not None and item in left} == set()
 
 
 # --- files ---
@@ -268,10 +268,10 @@ def lose_all(folder):
 
 
 def swap(folder):
-    one, other = parts(folder)
-    one.rename(one.with_name("x"))
-    other.rename(one)
-    one.with_name("x").rename(other)
+    first, other = parts(folder)
+    first.rename(first.with_name("x"))
+    other.rename(first)
+    first.with_name("x").rename(other)
 
 
 def empty(folder):
@@ -289,7 +289,7 @@ def another(folder):
 def test_any_damage_to_a_file_is_found_and_the_fragment_is_dropped(folder, harm):
     harm(folder)
     quick, deep = bad(looked(folder)), bad(looked(folder, deep=True))
-    assert [one.remedy for one in deep] == ["compute"]
+    assert [item.remedy for item in deep] == ["compute"]
     assert deep[0].stored is not None
     if harm is not flip:  # of which neither sizes nor footers tell
         assert quick == deep
@@ -307,21 +307,21 @@ def test_any_damage_to_a_file_is_found_and_the_fragment_is_dropped(folder, harm)
 def test_a_fragment_without_digests_is_read_page_by_page(folder):
     """Fragments of older versions have none; their pages carry checksums where Spark wrote them."""
     with open_database(folder / "provenn.sqlite") as database, database.writing() as writing:
-        (one,) = fragments.all_fragments(writing)
-        files = tuple(replace(file, digest="") for file in one.files)
-        assert find_parquet_damage(DataFolder.of(folder / "data"), one.location, files, deep=True) == ""
+        (first,) = fragments.all_fragments(writing)
+        files = tuple(replace(file, digest="") for file in first.files)
+        assert find_parquet_damage(DataFolder.of(folder / "data"), first.location, files, deep=True) == ""
         content = parts(folder)[0].read_bytes()
         parts(folder)[0].write_bytes(content[:4] + bytes(60) + content[64:])
-        found = find_parquet_damage(DataFolder.of(folder / "data"), one.location, files, deep=True)
-        assert found == "part-0.parquet differs from the bytes that were written"
+        parquet_damage = find_parquet_damage(DataFolder.of(folder / "data"), first.location, files, deep=True)
+        assert parquet_damage == "part-0.parquet differs from the bytes that were written"
 
 
 def test_a_stray_file_is_no_damage_and_is_deleted(folder):
     stray = parts(folder)[0].with_name("stray.parquet")
     stray.write_bytes(b"whatever")
-    (one,) = [one for one in looked(folder) if "stray" in one.what]
-    assert (one.state, one.remedy) == ("leftover", "delete")
-    mended(folder, [one])
+    (first,) = [problem for problem in looked(folder) if "stray" in problem.what]
+    assert (first.state, first.remedy) == ("leftover", "delete")
+    mended(folder, [first])
     assert not stray.exists()
     assert len(parts(folder)) == 2
 
@@ -330,20 +330,20 @@ def test_what_nothing_refers_to_is_a_leftover_and_goes_when_it_is_old(folder):
     place = folder / "data" / "_temporary" / "old"
     place.mkdir(parents=True)
     (place / "a.parquet").write_bytes(b"x")
-    (young,) = [one for one in looked(folder) if "old" in one.where]
+    (young,) = [problem for problem in looked(folder) if "old" in problem.where]
     assert "kept for a day" in young.what
     for path in (place, place / "a.parquet"):
         os.utime(path, (0, 0))
-    assert [one.state for one in looked(folder) if "old" in one.where] == ["leftover"]
+    assert [problem.state for problem in looked(folder) if "old" in problem.where] == ["leftover"]
     mended(folder, looked(folder))
     assert not place.exists()
 
 
 def test_a_store_that_is_not_there_is_one_problem_and_drops_nothing(folder):
     (folder / "data").rename(folder / "elsewhere")
-    (one,) = bad(looked(folder))
-    assert "is the disk mounted?" in one.what
-    assert [each.what for each in bad(mended(folder, [one]))] == [one.what]
+    (first,) = bad(looked(folder))
+    assert "is the disk mounted?" in first.what
+    assert [element.what for element in bad(mended(folder, [first]))] == [first.what]
     (folder / "elsewhere").rename(folder / "data")
     assert bad(looked(folder, deep=True)) == []
 
@@ -354,9 +354,9 @@ def test_base_files_that_changed_are_remarks(folder):
         pq.write_table(pa.table({"hip": [1], "vmag": [1.0], "plx": [1.0]}), path)
         archive.ingest("others", path, key="hip", population="star")
         pq.write_table(pa.table({"hip": [2], "vmag": [1.0], "plx": [1.0]}), path)
-        told = archive.check()
-        assert told.sound
-        assert [problem.remedy for problem in told.problems if "changed" in problem.what] == ["none"]
+        soundness = archive.check()
+        assert soundness.sound
+        assert [problem.remedy for problem in soundness.problems if "changed" in problem.what] == ["none"]
         path.unlink()
         assert [problem.remedy for problem in archive.check().problems if "nothing exists at" in problem.what] == [
             "none"
@@ -374,9 +374,9 @@ def test_facts_that_contradict_each_other_are_found(folder):
         with archive.context.database.writing() as writing:
             values = {"retracted_at": None, "retracted_by": None, "retracted_reason": None}
             writing.connection.execute(update(metadata.tables["facts"]).where(text(f"id = {number}")).values(values))
-        (one,) = bad(archive.check().problems)
-        assert f"#{number}" in one.what
-        assert "contradict" in one.what
+        (first,) = bad(archive.check().problems)
+        assert f"#{number}" in first.what
+        assert "contradict" in first.what
 
 
 def test_a_damaged_page_of_the_database_is_found_or_refused(folder):

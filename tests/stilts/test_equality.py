@@ -19,7 +19,7 @@ SELECTIONS = {  # SQL, and what it is in STILTS
 def same(ours: pd.DataFrame, theirs: pd.DataFrame, *key: str) -> None:
     """Compare all values of two tables; the rows are in no order, and a number is the same to the last bit."""
     names = list(ours.columns)
-    left, right = (one[names].sort_values(list(key), ignore_index=True) for one in (ours, theirs))
+    left, right = (item[names].sort_values(list(key), ignore_index=True) for item in (ours, theirs))
     assert len(left) == len(right)
     for name in names:
         if pd.api.types.is_numeric_dtype(left[name]):

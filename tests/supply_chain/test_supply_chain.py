@@ -39,7 +39,7 @@ def folder(tmp_path):
 
 def test_what_is_as_it_should_be_passes(folder):
     installed = installed_in([folder])
-    assert [(one.name, one.version) for one in installed] == [("alpha", "1.0"), ("beta", "2.5")]
+    assert [(item.name, item.version) for item in installed] == [("alpha", "1.0"), ("beta", "2.5")]
     assert checks.check_pins(installed, checks.read_pins("alpha==1.0\nbeta==2.5 ; python_version > '3'\n")) == []
     assert checks.check_files(installed) == []
     assert checks.check_licences(installed) == []
@@ -108,15 +108,15 @@ def test_the_inventory_is_valid_cyclonedx_and_names_all_that_is_installed():
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     assert inventory_text(installed_in()) == text
     content = json.loads(text)
-    named = {one["name"] for one in content["components"]} | {content["metadata"]["component"]["name"]}
-    assert named == {one.name for one in installed}
-    needed = {one["ref"]: one["dependsOn"] for one in content["dependencies"]}
+    named = {component["name"] for component in content["components"]} | {content["metadata"]["component"]["name"]}
+    assert named == {item.name for item in installed}
+    needed = {dependency["ref"]: dependency["dependsOn"] for dependency in content["dependencies"]}
     (own,) = (ref for ref in needed if ref.startswith("pkg:pypi/provenn@"))
-    assert any(one.startswith("pkg:pypi/sqlalchemy@") for one in needed[own])
+    assert any(item.startswith("pkg:pypi/sqlalchemy@") for item in needed[own])
 
 
 def test_an_inventory_without_provenn_is_valid_too(folder):
-    assert [one["name"] for one in inventory(installed_in([folder]))["components"]] == ["alpha", "beta"]
+    assert [component["name"] for component in inventory(installed_in([folder]))["components"]] == ["alpha", "beta"]
 
 
 def test_a_command_that_there_is_not_is_refused(capsys):

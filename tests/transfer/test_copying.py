@@ -70,7 +70,7 @@ def test_all_rows_and_data_go_to_postgresql_and_back(archive, address, tmp_path)
     assert rows(address) == before
     assert rows(tmp_path / "back" / "provenn.sqlite") == before
     assert sum(map(len, before.values())) + 1 == there.rows, "the head of the audit log is among the settings"
-    empty = {name for name, found in before.items() if not found}
+    empty = {name for name, result in before.items() if not result}
     assert empty <= {"preferences", "proofs", "proof_facts"}, "so that every table is tried"
     with open_database(tmp_path / "back" / "provenn.sqlite") as database, database.reading() as reading:
         for fragment in all_fragments(reading):
@@ -95,14 +95,14 @@ def test_without_data_a_copy_has_no_fragments(archive, tmp_path):
     with provenn.open(tmp_path / "copy", progress=False) as copy:
         assert copy.fragments() == []
         assert len(copy) == len(archive)
-        assert [one.digest for one in copy.search()] == [one.digest for one in archive.search()]
+        assert [entry.digest for entry in copy.search()] == [catalog.digest for catalog in archive.search()]
 
 
 def test_a_fragment_whose_files_are_damaged_is_left_out_and_told(archive, tmp_path):
     play_store(archive.context.database, archive.context.workshop.folder, archive.catalog("near").definition, "near")
     first, second = archive.fragments()
-    for one, damage in ((first, Path.unlink), (second, lambda path: path.write_bytes(b"short"))):
-        damage(tmp_path / "survey" / "store" / one.fragment.location / one.fragment.files[0].name)
+    for item, damage in ((first, Path.unlink), (second, lambda path: path.write_bytes(b"short"))):
+        damage(tmp_path / "survey" / "store" / item.fragment.location / item.fragment.files[0].name)
     with pytest.raises(StoreError, match=f"nothing was copied.*fragment #{first.fragment.id}.*is missing") as caught:
         archive.backup(tmp_path / "copy", data=True)
     assert "skip_damaged=True" in caught.value.hint
@@ -160,7 +160,7 @@ def test_copies_made_while_processes_write_are_of_one_moment(kind, tmp_path, add
     open_database(place, create=True).close()
     enough = tmp_path / "enough"
     command = [sys.executable, "-m", "tests.data.processes", "until", str(place), str(enough)]
-    with (tmp_path / "told").open("wb") as told, subprocess.Popen(command, stderr=told) as writing:
+    with (tmp_path / "told").open("wb") as output, subprocess.Popen(command, stderr=output) as writing:
         copies = (copied_steps(place, tmp_path / "copies" / f"{number}.sqlite") for number in count())
         try:
             steps = [next(copies)]

@@ -36,15 +36,15 @@ def fill(database, size):
     """Define a chain of selections and some beside it, with names and facts."""
     stars = base()
     with database.writing() as writing:
-        made = [stars]
+        results = [stars]
         for number in range(size):
-            made.append(SelectSources.of(made[-1] if number % 3 else stars, f"vmag < {100 - number / 7}"))
-        catalog_store.add_catalogs(writing, *made)
-        for number, one in enumerate(made):
+            results.append(SelectSources.of(results[-1] if number % 3 else stars, f"vmag < {100 - number / 7}"))
+        catalog_store.add_catalogs(writing, *results)
+        for number, catalog in enumerate(results):
             if number % 4 == 0:
-                catalog_names.assign_name(writing, f"c{number}", one.digest)
-        declare_fact(writing, nonempty(made[-1].digest), "seen")
-        declare_fact(writing, subset(made[1].digest, stars.digest), "so it is")
+                catalog_names.assign_name(writing, f"c{number}", catalog.digest)
+        declare_fact(writing, nonempty(results[-1].digest), "seen")
+        declare_fact(writing, subset(results[1].digest, stars.digest), "so it is")
 
 
 def exported(database) -> bytes:
@@ -176,9 +176,9 @@ class ImportContract:
     def test_two_who_import_the_same_at_once_import_it_once(self, database, place, content):
         staged = [stage_file(database.reading, BytesIO(content), "a file", None) for _ in range(2)]
         with open_database(place, who="Bob") as other:
-            for one, who in zip(staged, (database, other), strict=True):
+            for item, who in zip(staged, (database, other), strict=True):
                 with who.writing() as writing:
-                    came = take_over(writing, one)
+                    came = take_over(writing, item)
         assert came.new["definition"] == 0
         assert came.there["definition"] == SIZE + 1
         assert damage(database) == []
@@ -287,7 +287,7 @@ class BatchContract:
 
             calls = between(work)
             came.append(imported(database, content))
-        assert [one.new["definition"] for one in came] == [SIZE + 1, 0]
+        assert [item.new["definition"] for item in came] == [SIZE + 1, 0]
         assert damage(database) == []
         assert staged_rows_left(database) == 0
 

@@ -91,9 +91,9 @@ def answers(database):
 
 def assert_sound(database) -> None:
     """Make sure that all an archive holds can be read, agrees with its digests, and is free of contradictions."""
-    told = answers(database)
+    output = answers(database)
     with database.reading() as reading:
-        for population in {one.population.name for one, _, _ in told["catalogs"]}:
+        for population in {catalog.population.name for catalog, _, _ in output["catalogs"]}:
             definitions, known = read_whole_population(reading, population)
             assert build_knowledge(definitions, known).knowledge.consistent
         if database.engine.dialect.name == "sqlite":
@@ -111,8 +111,8 @@ def new(tmp_path, sqlite_archive):
         return opened[-1]
 
     yield make
-    for one in opened:
-        one.close()
+    for item in opened:
+        item.close()
 
 
 @pytest.fixture
@@ -136,8 +136,8 @@ def filled(new):
 @st.composite
 def deeds(draw):
     """A lineage, and what is done with it: names put, moved and deleted, facts declared and retracted."""
-    made = [one.catalog for one in draw(lineages(most=6))]
-    pick = st.sampled_from(made)
+    results = [entry.catalog for entry in draw(lineages(most=6))]
+    pick = st.sampled_from(results)
     called = st.text(st.characters(blacklist_categories=("C", "Z")), min_size=1, max_size=5)
     done = st.one_of(
         st.tuples(st.just("assign"), called, pick),
@@ -147,7 +147,7 @@ def deeds(draw):
         st.tuples(st.just("compare"), st.sampled_from([subset, disjoint]), pick, pick),
         st.tuples(st.just("retract"), st.integers(1, 3)),
     )
-    return made, draw(st.lists(done, max_size=12))
+    return results, draw(st.lists(done, max_size=12))
 
 
 def do(writing, deed, *how) -> None:
@@ -158,32 +158,32 @@ def do(writing, deed, *how) -> None:
     elif deed == "retract":
         retract_fact(writing, how[0], "no more")
     else:
-        declare_fact(writing, how[0](*(one.digest for one in how[1:])), "so they say")
+        declare_fact(writing, how[0](*(catalog.digest for catalog in how[1:])), "so they say")
 
 
 @EXAMPLES
 @given(done=deeds())
 def test_from_sqlite_to_postgresql_and_back_every_answer_is_the_same(done, new, postgres_archive):
-    made, several = done
-    here, back = new("ada"), new()
-    with here.writing() as writing:
-        catalog_store.add_catalogs(writing, *made)
-    for deed in several:
-        with suppress(ProvennError), here.writing() as writing:
+    result, items = done
+    place, back = new("ada"), new()
+    with place.writing() as writing:
+        catalog_store.add_catalogs(writing, *result)
+    for deed in items:
+        with suppress(ProvennError), place.writing() as writing:
             do(writing, *deed)
-    file = exported(here)
+    file = exported(place)
     empty_out(postgres_archive)
     with open_database(postgres_archive, who="importer") as there:
         came = imported(there, file)
         assert sum(came.there.values()) == 0
-        assert answers(there) == answers(here)
+        assert answers(there) == answers(place)
         assert exported(there) == file, "the same bytes"
         again = imported(there, file)
         assert sum(again.new.values()) == 0, "twice is once"
         assert exported(there) == file
         imported(back, exported(there))
     assert exported(back) == file
-    assert answers(back) == answers(here)
+    assert answers(back) == answers(place)
     assert_sound(back)
 
 
@@ -193,7 +193,7 @@ def test_something_of_everything_comes_through(filled, new):
     assert came.new == {"definition": 4, "name": 3, "fact": 2, "calculator": 1, "preference": 1}
     assert answers(there) == answers(filled)
     with there.reading() as reading:
-        assert [one.catalog for one in catalog_names.read_name_history(reading, "gone")] == [None, FAINT.digest]
+        assert [change.catalog for change in catalog_names.read_name_history(reading, "gone")] == [None, FAINT.digest]
 
 
 def test_some_catalogs_come_with_their_lineage_and_what_is_said_of_them_alone(filled, new):
@@ -272,9 +272,9 @@ def confined(database, who):
 def test_who_is_confined_reaches_nothing_by_a_digest_that_he_may_not_see(new):
     """He neither names it, nor makes something from it, nor says something of it: for him there is no such catalog."""
     database, elsewhere = new("ada"), new("ada")
-    for one in (database, elsewhere):
-        with one.writing() as writing:
-            catalog_store.add_catalogs(writing, STARS if one is database else SLIM)
+    for item in (database, elsewhere):
+        with item.writing() as writing:
+            catalog_store.add_catalogs(writing, STARS if item is database else SLIM)
             catalog_names.assign_name(writing, "stars", STARS.digest, "public")
     with database.writing() as writing:
         catalog_store.add_catalogs(writing, BRIGHT)
@@ -291,9 +291,9 @@ def test_who_is_confined_reaches_nothing_by_a_digest_that_he_may_not_see(new):
             ("fact", "statement", str(nonempty(BRIGHT.digest))),
         )
     )
-    for one in (slim, name, fact):
+    for element in (slim, name, fact):
         with pytest.raises(FileError, match="there is no catalog"):
-            imported(confined(database, "ben"), packed([lines[0], *held, one, lines[-1]]))
+            imported(confined(database, "ben"), packed([lines[0], *held, element, lines[-1]]))
     with confined(database, "ben").reading() as reading:
         assert catalog_store.count_catalogs(reading) == 1
 
@@ -322,8 +322,8 @@ def test_who_is_confined_cannot_have_had_a_name_before(new):
 def test_a_private_fact_that_contradicts_what_comes_is_suspended(who, new):
     """Whoever imports it: else nothing could be proved to its owner any more."""
     database, elsewhere = new("ada"), new("ben")
-    for one in (database, elsewhere):
-        with one.writing() as writing:
+    for item in (database, elsewhere):
+        with item.writing() as writing:
             catalog_store.add_catalogs(writing, BRIGHT, SLIM)
             catalog_names.assign_name(writing, "bright", BRIGHT.digest, "public")
             catalog_names.assign_name(writing, "slim", SLIM.digest, "public")
@@ -333,28 +333,29 @@ def test_a_private_fact_that_contradicts_what_comes_is_suspended(who, new):
         declare_fact(writing, nonempty(SLIM.digest), "")
     imported(replace(database, who=who), exported(elsewhere))
     with database.reading() as reading:
-        told = get_fact(reading, mine.id)
-        assert (told.holds, "suspended" in (told.retracted_reason or "")) == (False, True)
+        fact = get_fact(reading, mine.id)
+        assert (fact.holds, "suspended" in (fact.retracted_reason or "")) == (False, True)
         assert build_knowledge(*read_whole_population(reading, "star")).knowledge.entails(nonempty(BRIGHT.digest))
 
 
 def test_who_is_confined_is_not_told_of_facts_about_catalogs_that_he_does_not_see(new):
     """Not even that they contradict what he imports: their owner finds them suspended, as after a declaration."""
     database, elsewhere = new("ada"), new("ben")
-    for one in (database, elsewhere):
-        with one.writing() as writing:
+    for item in (database, elsewhere):
+        with item.writing() as writing:
             catalog_store.add_catalogs(writing, STARS)
             catalog_names.assign_name(writing, "stars", STARS.digest, "public")
     with database.writing() as writing:
         catalog_store.add_catalogs(writing, BRIGHT)
         hidden = [
-            declare_fact(writing, said, "") for said in (subset(STARS.digest, BRIGHT.digest), empty(BRIGHT.digest))
+            declare_fact(writing, statement, "")
+            for statement in (subset(STARS.digest, BRIGHT.digest), empty(BRIGHT.digest))
         ]
     with elsewhere.writing() as writing:
         declare_fact(writing, nonempty(STARS.digest), "")
     imported(confined(database, "ben"), exported(elsewhere))
     with database.reading() as reading:
-        assert not all(get_fact(reading, one.id).holds for one in hidden)
+        assert not all(get_fact(reading, element.id).holds for element in hidden)
         assert build_knowledge(*read_whole_population(reading, "star")).knowledge.entails(nonempty(STARS.digest))
 
 
@@ -417,7 +418,7 @@ def packed(lines: list[dict], *, recount: bool = True) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "output"),
     [
         (lambda file: file[: len(file) // 2], "not complete"),
         (lambda file: file[:-1], "not complete"),
@@ -442,9 +443,9 @@ def packed(lines: list[dict], *, recount: bool = True) -> bytes:
         (lambda file: packed([*lines_of(file), {"token": {}}]), "out of place"),
     ],
 )
-def test_a_file_that_is_damaged_foreign_or_newer_is_refused_in_words(change, told, filled, new):
+def test_a_file_that_is_damaged_foreign_or_newer_is_refused_in_words(change, output, filled, new):
     there = new()
-    with pytest.raises(FileError, match=told):
+    with pytest.raises(FileError, match=output):
         imported(there, change(exported(filled)))
     with there.reading() as reading:
         assert catalog_store.count_catalogs(reading) == 0
@@ -499,30 +500,30 @@ leaves = st.one_of(
 def paths(value, before=()):
     """Yield the way to every value in a value."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in inside:
+    for key, catalog in inside:
         yield (*before, key)
-        yield from paths(one, (*before, key))
+        yield from paths(catalog, (*before, key))
 
 
 @st.composite
 def changed(draw, lines):
     """A file of lines one of which is changed, removed, repeated or moved by somebody who knows the format."""
     number = draw(st.integers(0, len(lines) - 2))
-    way = draw(st.sampled_from(["value", "remove", "twice", "swap", "drop key"]))
-    if way in ("value", "drop key"):
+    method = draw(st.sampled_from(["value", "remove", "twice", "swap", "drop key"]))
+    if method in ("value", "drop key"):
         path = draw(st.sampled_from(list(paths(lines[number]))))
         place = lines[number]
         for key in path[:-1]:
             place = place[key]
-        if way == "value":
+        if method == "value":
             place[path[-1]] = draw(leaves)
         else:
             del place[path[-1]]
     elif number:
         other = draw(st.integers(1, len(lines) - 2))
-        if way == "remove":
+        if method == "remove":
             del lines[number]
-        elif way == "twice":
+        elif method == "twice":
             lines.insert(number, lines[other])
         else:
             lines[number], lines[other] = lines[other], lines[number]

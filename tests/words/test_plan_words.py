@@ -98,18 +98,18 @@ def test_an_attribute_that_nobody_asks_for_is_not_calculated(catalogs, compared)
 @pytest.mark.usefixtures("catalogs")
 def test_a_target_says_what_had_to_be_created_and_what_it_would_keep(archive):
     archive.calculator("colour", sql={"colour": "g - r"})
-    told = str(archive.target("B", ["z", "colour"], where="dec > 0").plan())
-    assert told.startswith("z, colour of B where dec > 0\n")
-    assert "A with colour, which gives colour: newly defined" in told
-    assert "sources, as a fragment (keep: worthwhile)" in told
+    text = str(archive.target("B", ["z", "colour"], where="dec > 0").plan())
+    assert text.startswith("z, colour of B where dec > 0\n")
+    assert "A with colour, which gives colour: newly defined" in text
+    assert "sources, as a fragment (keep: worthwhile)" in text
     assert "Kept" not in str(archive.target("B", ["z"], keep="never").plan())
 
 
 def test_fragments_are_told_by_number_and_who_stored_them(archive, catalogs):
     pretend_stored(catalogs["D"], ["z"], 300)
     plan = archive.target("B", ["z"]).plan()
-    told = flat(plan)
-    assert re.search(r"reuse: read id, z from fragment #1, stored \d{4}-\d\d-\d\d by ada for D", told)
+    output = flat(plan)
+    assert re.search(r"reuse: read id, z from fragment #1, stored \d{4}-\d\d-\d\d by ada for D", output)
 
 
 def test_conditions_are_told_as_they_were_written_and_otherwise_by_their_parts(catalogs):
@@ -122,27 +122,27 @@ def test_conditions_are_told_as_they_were_written_and_otherwise_by_their_parts(c
 
 def test_a_string_that_looks_like_a_number_with_a_suffix_is_told_as_it_is(catalogs):
     typed = catalogs["A"].derive(spect="concat('5', 'D')").select("spect = '5D'", name="typed")
-    told = flat(catalogs["A"].derive(spect="concat('5', 'D')").exclude(typed).plan())
-    assert "not (spect < '5D')" in told or "spect < '5D'" in told
-    assert "'5'" not in told.replace("concat('5', 'D')", "")
+    text = flat(catalogs["A"].derive(spect="concat('5', 'D')").exclude(typed).plan())
+    assert "not (spect < '5D')" in text or "spect < '5D'" in text
+    assert "'5'" not in text.replace("concat('5', 'D')", "")
 
 
 @pytest.mark.usefixtures("catalogs")
 def test_values_that_are_missing_are_told(archive, tmp_path):
     (tmp_path / "seen.csv").write_text("id,line\n1,2.0\n")
     archive.ingest("seen", tmp_path / "seen.csv", key="id", population="galaxy")
-    told = archive.target("A", ["seen.line"], missing="null").plan().text(60)
-    assert "compute: no value for line" in told
-    assert "line: read from seen; the rest without a value" in told
+    output = archive.target("A", ["seen.line"], missing="null").plan().text(60)
+    assert "compute: no value for line" in output
+    assert "line: read from seen; the rest without a value" in output
 
 
 def test_a_deep_or_shared_plan_stays_short(catalogs):
-    one = catalogs["A"]
+    catalog = catalogs["A"]
     for n in range(120):
-        one = one.derive({f"x{n}": f"g + {n}"})
-    told = str(one.plan())
-    assert "more steps" in told
-    assert len(told.splitlines()) < 400
+        catalog = catalog.derive({f"x{n}": f"g + {n}"})
+    text = str(catalog.plan())
+    assert "more steps" in text
+    assert len(text.splitlines()) < 400
 
 
 def test_an_estimate_is_marked_and_a_number_that_nobody_knows_is_not_told(archive, catalogs, tmp_path):

@@ -19,8 +19,8 @@ def nothing_allowed(tmp_path, monkeypatch):
 
 def referred_to(function):
     """A calculator as it comes out of an archive."""
-    made = PythonCalculator.of(example.photo_z, inputs=["g"], outputs={"z": "double"})
-    return calculator_from(made.definition() | {"function": function})
+    calculator = PythonCalculator.of(example.photo_z, inputs=["g"], outputs={"z": "double"})
+    return calculator_from(calculator.definition() | {"function": function})
 
 
 @pytest.mark.parametrize("function", ["os:system", "shutil:rmtree", "subprocess:run", "tests.unheard_of:run"])
@@ -45,18 +45,18 @@ def test_a_function_that_was_handed_over_may_run_in_this_process():
     ],
 )
 def test_a_module_is_allowed_with_all_that_is_in_it(named, module, may, monkeypatch):
-    one = referred_to(f"{module}:f")
+    item = referred_to(f"{module}:f")
     allow(named)
     if may:
-        check_allowed(one)
+        check_allowed(item)
     forbid(named)
     assert allowed.read_permits() == set()
     monkeypatch.setenv("PROVENN_CALCULATORS", f"other, {named}")
     if may:
-        check_allowed(one)
+        check_allowed(item)
     else:
         with pytest.raises(CalculatorError):
-            check_allowed(one)
+            check_allowed(item)
 
 
 def test_a_list_that_cannot_be_read_or_written_allows_nothing(tmp_path):

@@ -92,8 +92,8 @@ PLAIN = st.recursive(
 @given(PLAIN)
 def test_every_plain_constant_comes_back_as_it_was(value):
     function = typed("def f():\n    return X", X=value)
-    found = make_function(capture_source(function), "f")()
-    assert repr(found) == repr(value)
+    result = make_function(capture_source(function), "f")()
+    assert repr(result) == repr(value)
 
 
 @pytest.mark.parametrize(
@@ -179,20 +179,20 @@ def nothing_allowed(tmp_path, monkeypatch):
 @pytest.mark.parametrize("other", ["", "*", "__main__", "sha256", "sha256:" + "0" * 64])
 def test_foreign_source_runs_only_if_that_very_hash_is_allowed(tmp_path, monkeypatch, other):
     trace = tmp_path / "ran"
-    one = captured(TRACE.format(str(trace)))
+    item = captured(TRACE.format(str(trace)))
     monkeypatch.setenv("PROVENN_CALCULATORS", other)
     allow(other or "some.module")
     with pytest.raises(CalculatorError, match=r"have not allowed(.|\n)*--code(.|\n)*provenn allow sha256:") as caught:
-        check_allowed(one)
-    assert f"provenn allow sha256:{one.source}" in caught.value.hint
+        check_allowed(item)
+    assert f"provenn allow sha256:{item.source}" in caught.value.hint
     assert not trace.exists()
-    allow(one.permit)
-    check_allowed(one)
-    assert one.load()("batch") == "batch"
+    allow(item.permit)
+    check_allowed(item)
+    assert item.load()("batch") == "batch"
     assert trace.exists()
-    allowed.forbid(one.permit)
+    allowed.forbid(item.permit)
     with pytest.raises(CalculatorError):
-        check_allowed(one)
+        check_allowed(item)
 
 
 @pytest.mark.parametrize("text", ["sky.photo", "*", "sha256:" + "a" * 64])
@@ -207,10 +207,10 @@ def test_what_cannot_be_allowed(text):
 
 
 def test_its_identity_is_its_source_and_all_else_that_can_change_a_result():
-    one, other = captured("def f(batch):\n    return batch\n"), captured("def f(batch):\n    return batch  # same\n")
-    assert one.digest != other.digest
-    assert calculator_from(one.definition()) == one
-    assert "code" not in calculator_from({**one.definition(), "code": ""}).definition()
+    first, other = captured("def f(batch):\n    return batch\n"), captured("def f(batch):\n    return batch  # same\n")
+    assert first.digest != other.digest
+    assert calculator_from(first.definition()) == first
+    assert "code" not in calculator_from({**first.definition(), "code": ""}).definition()
 
 
 def test_source_that_was_changed_is_noticed_before_it_is_run(tmp_path):
@@ -219,10 +219,10 @@ def test_source_that_was_changed_is_noticed_before_it_is_run(tmp_path):
     definition = captured("def f(batch):\n    return batch\n").definition()
     with pytest.raises(CalculatorError, match="does not match its hash"):
         calculator_from({**definition, "code": code})
-    made = captured(code)
-    object.__setattr__(made, "source", "0" * 64)
+    result = captured(code)
+    object.__setattr__(result, "source", "0" * 64)
     with pytest.raises(CalculatorChangedError, match="captured source of f is not what was registered"):
-        made.load()
+        result.load()
     assert not trace.exists()
 
 
@@ -271,5 +271,5 @@ def test_a_function_of_a_script_is_captured_unless_it_needs_the_rest_of_the_scri
 
 
 def test_a_function_typed_at_a_prompt_is_refused_if_its_source_is_not_to_be_had(tmp_path):
-    told = run([sys.executable, "-c", SCRIPT.format(helper="", body="batch")], tmp_path)
-    assert told in ("the source of f is not available", "__main__:f True sha256 0")
+    process = run([sys.executable, "-c", SCRIPT.format(helper="", body="batch")], tmp_path)
+    assert process in ("the source of f is not available", "__main__:f True sha256 0")

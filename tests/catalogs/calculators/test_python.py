@@ -18,22 +18,27 @@ GIVEN = {"inputs": ["g", "r"], "outputs": {"z": "double"}}
 
 
 def test_a_calculator_is_an_import_path_and_the_hash_of_a_module():
-    made = PythonCalculator.of(example.photo_z, **GIVEN, parameters={"b": [1, 2], "a": None}, version="1.0")
-    assert made.function == "tests.catalogs.calculators.example:photo_z"
-    assert made.source == sha256(Path(example.__file__).read_bytes()).hexdigest()
-    assert made.parameters == {"a": None, "b": [1, 2]}
-    assert (made.names, made.inputs, made.scope, made.kind) == (("z",), ("g", "r"), "row", "pandas")
-    assert made.load() is example.photo_z
+    calculator = PythonCalculator.of(example.photo_z, **GIVEN, parameters={"b": [1, 2], "a": None}, version="1.0")
+    assert calculator.function == "tests.catalogs.calculators.example:photo_z"
+    assert calculator.source == sha256(Path(example.__file__).read_bytes()).hexdigest()
+    assert calculator.parameters == {"a": None, "b": [1, 2]}
+    assert (calculator.names, calculator.inputs, calculator.scope, calculator.kind) == (
+        ("z",),
+        ("g", "r"),
+        "row",
+        "pandas",
+    )
+    assert calculator.load() is example.photo_z
 
 
 def test_definitions_give_calculators_again():
-    for one in (
+    for catalog in (
         PythonCalculator.of(example.photo_z, **GIVEN, parameters={"a": 1}, kind="arrow", scope="catalog"),
         SqlCalculator.of({"d": "1000 / plx", "B-V": "b - v"}),
     ):
-        again = calculator_from(one.definition())
-        assert again == one
-        assert again.digest == one.digest
+        again = calculator_from(catalog.definition())
+        assert again == catalog
+        assert again.digest == catalog.digest
 
 
 def test_everything_that_can_change_a_result_is_identity():
@@ -112,14 +117,14 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_changed_code_is_noticed_before_it_is_run(module: Path):
     from provenn_test_module import f  # noqa: PLC0415
 
-    made = PythonCalculator.of(f, **GIVEN)
+    calculator = PythonCalculator.of(f, **GIVEN)
     sys.modules.pop("provenn_test_module")
-    assert made.load()("batch") == "batch"
+    assert calculator.load()("batch") == "batch"
     sys.modules.pop("provenn_test_module")
     Path(f"{module}.ran").unlink()
     module.write_text(module.read_text() + "# changed\n")
     with pytest.raises(CalculatorChangedError, match="provenn_test_module:f has changed") as caught:
-        made.load()
+        calculator.load()
     assert "register the calculator again" in caught.value.hint
     assert not Path(f"{module}.ran").exists()
 

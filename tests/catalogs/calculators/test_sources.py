@@ -43,15 +43,15 @@ def test_what_has_no_source_is_not_found(module):
 
 
 def test_a_calculator_is_made_and_checked_from_its_import_path(packages):
-    made = PythonCalculator.of("loud.sky:photo_z", inputs=["g"], outputs={"z": "double"})
-    assert made.check() == packages / "loud" / "sky.py"
+    calculator = PythonCalculator.of("loud.sky:photo_z", inputs=["g"], outputs={"z": "double"})
+    assert calculator.check() == packages / "loud" / "sky.py"
     (packages / "loud" / "sky.py").write_text("# changed\n")
     with pytest.raises(CalculatorChangedError, match="has changed"):
-        made.check()
+        calculator.check()
     (packages / "loud" / "sky.py").unlink()
     sys.path_importer_cache.clear()
     with pytest.raises(CalculatorError, match="cannot be found"):
-        made.check()
+        calculator.check()
 
 
 @pytest.mark.parametrize("path", ["loud.sky", "loud.sky:", ":f", "loud.sky:a b", "os.system('x'):f", "loud.sky:f:g"])

@@ -6,18 +6,18 @@ from tests.catalogs.samples import base
 
 def test_one_blueprint_serves_catalogs_with_attributes_of_the_same_names():
     calculator = SqlCalculator.of({"abs_mag": "vmag + 5 * log10(plx / 100)"})
-    one, other = (DeriveAttributes.of(base(tag), calculator).schema["abs_mag"] for tag in ("hipparcos", "tycho"))
-    assert one.identity != other.identity
-    assert (one.name, one.type, one.nullable) == (other.name, other.type, other.nullable)
+    first, other = (DeriveAttributes.of(base(tag), calculator).schema["abs_mag"] for tag in ("hipparcos", "tycho"))
+    assert first.identity != other.identity
+    assert (first.name, first.type, first.nullable) == (other.name, other.type, other.nullable)
 
 
 def test_how_a_calculator_is_written_is_its_identity_but_not_that_of_what_it_derives():
-    one, other = SqlCalculator.of({"d": "1000 / plx"}), SqlCalculator.of({"d": "1000/PLX"})
-    assert one.digest != other.digest
-    assert DeriveAttributes.of(base(), one) == DeriveAttributes.of(base(), other)
+    first, other = SqlCalculator.of({"d": "1000 / plx"}), SqlCalculator.of({"d": "1000/PLX"})
+    assert first.digest != other.digest
+    assert DeriveAttributes.of(base(), first) == DeriveAttributes.of(base(), other)
 
 
 def test_the_order_of_outputs_is_the_order_of_columns():
-    made = DeriveAttributes.of(base(), SqlCalculator.of({"z": "vmag + 1", "a": "vmag + 2"}))
-    assert made.schema.names[-2:] == ("z", "a")
+    catalog = DeriveAttributes.of(base(), SqlCalculator.of({"z": "vmag + 1", "a": "vmag + 2"}))
+    assert catalog.schema.names[-2:] == ("z", "a")
     assert SqlCalculator.of({"z": "1", "a": "2"}).names == ("z", "a")

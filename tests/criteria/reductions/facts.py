@@ -18,16 +18,19 @@ def make_schema(columns: Mapping[str, str], nullable: bool = True) -> dict[str, 
 
 def derive_facts(criteria: Sequence[Criterion], schema: Mapping[str, Attribute]) -> list[Statement]:
     """All that follows from what the terms are, and from the order of their values."""
-    defined = {one.identity: DefinedAttribute(one.identity, one.type, one.nullable) for one in schema.values()}
+    defined = {
+        attribute.identity: DefinedAttribute(attribute.identity, attribute.type, attribute.nullable)
+        for attribute in schema.values()
+    }
     atoms = [atom for criterion in criteria for atom in criterion.atoms]
     reduced = derive_term_facts(atoms, defined.get)
     reductions = (fact.statement for fact in reduced.facts)
     return [*reductions, *reduced.relations, *order_facts([*atoms, *reduced.atoms])]
 
 
-def relate(one: str, other: str, schema: Mapping[str, Attribute]) -> str:
+def relate(item: str, other: str, schema: Mapping[str, Attribute]) -> str:
     """The first relation that is proved: equal, inside, contains, disjoint or unknown."""
-    first, second = (parse_criterion(text, schema) for text in (one, other))
+    first, second = (parse_criterion(text, schema) for text in (item, other))
     knowledge = Knowledge(derive_facts([first, second], schema), open_universe=False)
     questions = {
         "equal": equal(first.true, second.true),

@@ -54,18 +54,22 @@ def conditions(draw):
     for _ in range(2 if joined else 1):
         form, operator, number = draw(FORMS), draw(st.sampled_from(OPERATORS)), draw(NUMBERS)
         results = {value: form.apply(value) for value in VALUES}
-        true = {v for v, one in results.items() if one is not None and holds(operator, (one > number) - (one < number))}
+        true = {
+            v
+            for v, result in results.items()
+            if result is not None and holds(operator, (result > number) - (result < number))
+        }
         parts.append((f"{form.sql} {operator} {number}", true))
     if not joined:
         return parts[0]
-    (one, first), (other, second) = parts
-    return f"{one} {joined} {other}", first & second if joined == "AND" else first | second
+    (item, first), (other, second) = parts
+    return f"{item} {joined} {other}", first & second if joined == "AND" else first | second
 
 
 @random_cases(60, 3_000)
 def test_a_relation_is_proved_exactly_if_it_holds_for_all_values(data):
-    (one, first), (other, second) = data.draw(conditions()), data.draw(conditions())
-    criteria = [parse_criterion(text, SCHEMA) for text in (one, other)]
+    (item, first), (other, second) = data.draw(conditions()), data.draw(conditions())
+    criteria = [parse_criterion(text, SCHEMA) for text in (item, other)]
     knowledge = Knowledge(derive_facts(criteria, SCHEMA), open_universe=False)
-    assert knowledge.entails(subset(criteria[0].true, criteria[1].true)) == (first <= second), (one, other)
-    assert knowledge.entails(subset(criteria[0].true, ~criteria[1].true)) == (not first & second), (one, other)
+    assert knowledge.entails(subset(criteria[0].true, criteria[1].true)) == (first <= second), (item, other)
+    assert knowledge.entails(subset(criteria[0].true, ~criteria[1].true)) == (not first & second), (item, other)

@@ -14,8 +14,8 @@ TEXTS = st.text(alphabet=st.sampled_from("aAS\x00\x7f\x80éÿĀ\ud7ff\ue000\ufff
 def test_a_prefix_is_exactly_a_range(prefix, text, rest):
     ranges = build_prefix_ranges(prefix)
     if ranges is not None:
-        for one in (text, prefix, prefix + rest, prefix[:-1] + rest):
-            assert (one in ranges) == one.startswith(prefix)
+        for item in (text, prefix, prefix + rest, prefix[:-1] + rest):
+            assert (item in ranges) == item.startswith(prefix)
 
 
 @given(TEXTS.filter(bool), st.binary(max_size=3))
@@ -38,8 +38,8 @@ def test_the_parts_of_a_pattern_match_what_the_pattern_matches(pattern, text):
         return
     expected = re.sub(r"!(.)|(%)|(_)|(.)", _write_regular_expression, pattern)
     parts = split_pattern(pattern, "!")
-    found = "".join({"%": ".*", "_": "."}.get(part) or re.escape(part[1:]) for part in parts)
-    assert bool(re.fullmatch(found, text)) == bool(re.fullmatch(expected, text))
+    result = "".join({"%": ".*", "_": "."}.get(part) or re.escape(part[1:]) for part in parts)
+    assert bool(re.fullmatch(result, text)) == bool(re.fullmatch(expected, text))
 
 
 def _write_regular_expression(match: re.Match) -> str:

@@ -22,7 +22,7 @@ SCHEMA = make_schema(
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "relation"),
+    ("item", "other", "relation"),
     [
         ("coalesce(g, 99) < 20", "g < 20", "equal"),
         ("coalesce(g, 99) + 1 < 20", "g < 19", "equal"),
@@ -130,6 +130,6 @@ SCHEMA = make_schema(
         ("l[1] > 3", "l[0] > 3", "unknown"),
     ],
 )
-def test_this_is_proved_and_nothing_more(one, other, relation):
+def test_this_is_proved_and_nothing_more(item, other, relation):
     """The strongest relation that holds for all values: "unknown" where criteria overlap."""
-    assert relate(one, other, SCHEMA) == relation
+    assert relate(item, other, SCHEMA) == relation

@@ -87,8 +87,8 @@ def calculate(operator: str, kind: str, left, right):
         return divide(left, right)
     if kind == "float":
         with np.errstate(all="ignore"):
-            one, other = np.float32(left), np.float32(right)
-            return float({"+": one + other, "-": one - other, "*": one * other}[operator])
+            first, other = np.float32(left), np.float32(right)
+            return float({"+": first + other, "-": first - other, "*": first * other}[operator])
     return fit(kind, {"+": left + right, "-": left - right, "*": left * right}[operator])
 
 
@@ -133,7 +133,7 @@ def write_constant(kind: str, value) -> str:
             return f"CAST('{text}' AS {kind.upper()})"
         return f"{value!r}D" if kind == "double" else f"{np.float32(value)!s}F"
     if kind == "string":
-        return "'" + "".join("\\u0000" if one == "\0" else one for one in value) + "'"
+        return "'" + "".join("\\u0000" if item == "\0" else item for item in value) + "'"
     if kind == "boolean":
         return str(value).upper()
     if kind == "tinyint":
@@ -200,7 +200,7 @@ class Extreme:
         if not present:
             return None
         sign = 1 if self.function == "greatest" else -1
-        return reduce(lambda one, other: other if sign * compare(other, one) > 0 else one, present)
+        return reduce(lambda item, other: other if sign * compare(other, item) > 0 else item, present)
 
 
 @dataclass(frozen=True)
@@ -213,8 +213,8 @@ class Comparison:
         return f"{self.left.sql()} {self.operator} {self.right.sql()}"
 
     def truth(self, row):
-        one, other = self.left.value(row), self.right.value(row)
-        return None if one is None or other is None else holds(self.operator, compare(one, other))
+        first, other = self.left.value(row), self.right.value(row)
+        return None if first is None or other is None else holds(self.operator, compare(first, other))
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ def conditions(draw, row: dict):
     if form < 4:
         value = term.value(row)
         near = (
-            values(kind).filter(lambda one: one is not None)
+            values(kind).filter(lambda item: item is not None)
             if value is None
             else st.sampled_from(neighbours(kind, value))
         )

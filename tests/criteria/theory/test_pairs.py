@@ -143,7 +143,7 @@ def criterion(text: str) -> Criterion:
 
 def knowledge(*criteria: Criterion) -> Knowledge:
     """What is known of criteria alone, as an archive knows it."""
-    atoms = [atom for one in criteria for atom in one.atoms]
+    atoms = [atom for parsed in criteria for atom in parsed.atoms]
     reduced = derive_term_facts(atoms, FOUND.get)
     atoms += reduced.atoms
     facts = [*(fact.statement for fact in reduced.facts), *order_facts(atoms)]
@@ -152,16 +152,16 @@ def knowledge(*criteria: Criterion) -> Knowledge:
 
 @pytest.mark.parametrize(("first", "relation", "second"), PROVED)
 def test_a_relation_is_proved_and_told_by_facts_alone(first, relation, second):
-    one, other = criterion(first), criterion(second)
-    known, question = knowledge(one, other), relation(one.true, other.true)
+    parsed, other = criterion(first), criterion(second)
+    known, question = knowledge(parsed, other), relation(parsed.true, other.true)
     assert known.entails(question)
     assert Knowledge(known.explain(question).facts, open_universe=False).entails(question)
 
 
 @pytest.mark.parametrize(("first", "relation", "second", "row"), UNKNOWN)
 def test_a_tempting_relation_stays_unknown(first, relation, second, row):  # noqa: ARG001 - the row is for Spark
-    one, other = criterion(first), criterion(second)
-    assert knowledge(one, other).judge(relation(one.true, other.true)) == "unknown"
+    parsed, other = criterion(first), criterion(second)
+    assert knowledge(parsed, other).judge(relation(parsed.true, other.true)) == "unknown"
 
 
 def test_criteria_without_common_terms_have_no_theory():
@@ -178,7 +178,7 @@ def test_only_atoms_linked_to_terms_of_several_attributes_are_in_the_theory():
 
 
 def test_an_attribute_of_unknown_type_is_ignored():
-    one, other = criterion("a < b AND b < c"), criterion("a < c")
-    atoms = [*one.atoms, *other.atoms]
+    first, other = criterion("a < b AND b < c"), criterion("a < c")
+    atoms = [*first.atoms, *other.atoms]
     known = Knowledge(order_facts(atoms), theory=build_theory(atoms, lambda _: None), open_universe=False)
-    assert known.judge(subset(one.true, other.true)) == "unknown"
+    assert known.judge(subset(first.true, other.true)) == "unknown"

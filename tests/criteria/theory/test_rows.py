@@ -16,8 +16,8 @@ def test_what_a_row_fulfils_is_not_refuted(data):
     row = data.draw(rows, "row")
     some = data.draw(st.lists(conditions(row), min_size=1, max_size=6), "conditions")
     literals = []
-    for one in some:
-        condition = parse_criterion(one.sql(), SCHEMA).condition
+    for item in some:
+        condition = parse_criterion(item.sql(), SCHEMA).condition
         if isinstance(condition, Leaf):
-            literals.append(Literal(condition, one.truth(row) is True))
-    assert not is_refuted(literals), (row, [(one.sql(), one.truth(row)) for one in some])
+            literals.append(Literal(condition, item.truth(row) is True))
+    assert not is_refuted(literals), (row, [(element.sql(), element.truth(row)) for element in some])

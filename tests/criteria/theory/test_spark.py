@@ -63,7 +63,7 @@ def test_what_spark_computes_is_not_refuted(spark):
         read = [parse_criterion(tree.sql(), SCHEMA) for tree in trees]
         table = [(number, *(row[name] for name in COLUMNS)) for number, (row, _) in enumerate(batch)]
         spark.createDataFrame(table, f"number int, {fields}").createOrReplaceTempView("t")
-        asked = ", ".join(render(one, names) for one in read)
+        asked = ", ".join(render(item, names) for item in read)
         for number, *truths in spark.sql(f"SELECT number, {asked} FROM t").collect():  # noqa: S608
             row = batch[number][0]
             for tree, truth in zip(trees, truths, strict=True):
@@ -87,12 +87,12 @@ def _array(kind: str, near: set[float]) -> str:
         if kind in ("double", "float"):
             width = np.float64 if kind == "double" else np.float32
             at = width(number)
-            values += [float(one) for one in (at, np.nextafter(at, width("-inf")), np.nextafter(at, width("inf")))]
+            values += [float(item) for item in (at, np.nextafter(at, width("-inf")), np.nextafter(at, width("inf")))]
         elif kind == "int":
             values += [int(number) + step for step in (-1, 0, 1)]
         elif kind.startswith("decimal"):
             values += [f"{number + step / 100:.2f}" for step in (-1, 0, 1)]
-    texts = dict.fromkeys(f"CAST({'NULL' if one is None else repr(str(one))} AS {kind})" for one in values)
+    texts = dict.fromkeys(f"CAST({'NULL' if value is None else repr(str(value))} AS {kind})" for value in values)
     return f"array({', '.join(texts)})"
 
 
@@ -102,8 +102,8 @@ def _numbers(text: str) -> set[float]:
 
 @pytest.mark.parametrize(("first", "relation", "second"), test_pairs.PROVED)
 def test_a_proved_relation_holds_on_all_rows(spark, first, relation, second):
-    one, other = test_pairs.criterion(first), test_pairs.criterion(second)
-    reads = sorted({*one.reads, *other.reads})
+    item, other = test_pairs.criterion(first), test_pairs.criterion(second)
+    reads = sorted({*item.reads, *other.reads})
     near = _numbers(f"{first} {second}")
     while True:
         arrays = [_array(test_pairs.TYPES[name], near) for name in reads]
@@ -112,7 +112,7 @@ def test_a_proved_relation_holds_on_all_rows(spark, first, relation, second):
         near.pop()
     sources = [f"(SELECT explode({text}) AS `{name}`)" for name, text in zip(reads, arrays, strict=True)]
     names = {name: name for name in reads}
-    left, right = (f"(({render(criterion, names)}) IS TRUE)" for criterion in (one, other))
+    left, right = (f"(({render(criterion, names)}) IS TRUE)" for criterion in (item, other))
     wrong = {subset: f"{left} AND NOT {right}", disjoint: f"{left} AND {right}"}.get(relation, f"{left} <> {right}")
     query = f"SELECT * FROM {' CROSS JOIN '.join(sources)} WHERE {wrong} LIMIT 3"  # noqa: S608
     assert spark.sql(query).collect() == []
@@ -125,9 +125,9 @@ def test_a_tempting_relation_is_false_on_its_row(spark, first, relation, second,
     names = {name: name for name in row}
     left, right = (render(test_pairs.criterion(text), names) for text in (first, second))
     # Spark takes sums that differ in their parentheses for the same within one query, and computes only one of them.
-    ((one,),), ((other,),) = (spark.sql(f"SELECT {side} FROM t").collect() for side in (left, right))  # noqa: S608
+    ((item,),), ((other,),) = (spark.sql(f"SELECT {side} FROM t").collect() for side in (left, right))  # noqa: S608
     if relation is subset:
-        assert one is True
+        assert item is True
         assert other is not True
     else:
-        assert (one is True) != (other is True)
+        assert (item is True) != (other is True)

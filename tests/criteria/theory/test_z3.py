@@ -37,23 +37,23 @@ def translate(term) -> tuple[z3.FPRef, z3.BoolRef]:
             value, null = translate(part)
             return (z3.fpNeg(value) if function == "-" else z3.fpAbs(value)), null
         case Arithmetic(operator, left, right, _):
-            (one, no_left), (other, no_right) = translate(left), translate(right)
+            (first, no_left), (other, no_right) = translate(left), translate(right)
             apply = {"+": z3.fpAdd, "-": z3.fpSub, "*": z3.fpMul}[operator]
-            return apply(ROUNDING, one, other), z3.Or(no_left, no_right)
+            return apply(ROUNDING, first, other), z3.Or(no_left, no_right)
     raise AssertionError(term)
 
 
-def is_below(one: z3.FPRef, other: z3.FPRef) -> z3.BoolRef:
+def is_below(item: z3.FPRef, other: z3.FPRef) -> z3.BoolRef:
     """Spark's order: NaN is the largest number."""
-    return z3.And(z3.Not(z3.fpIsNaN(one)), z3.Or(z3.fpIsNaN(other), z3.fpLT(one, other)))
+    return z3.And(z3.Not(z3.fpIsNaN(item)), z3.Or(z3.fpIsNaN(other), z3.fpLT(item, other)))
 
 
 def is_true(condition) -> z3.BoolRef:
     """Whether a condition is TRUE."""
     if isinstance(condition, Presence):
         return z3.Not(translate(condition.part)[1])
-    (one, no_left), (other, no_right) = translate(condition.left), translate(condition.right)
-    less, greater = is_below(one, other), is_below(other, one)
+    (first, no_left), (other, no_right) = translate(condition.left), translate(condition.right)
+    less, greater = is_below(first, other), is_below(other, first)
     holds = {
         "<": less,
         ">": greater,
@@ -89,4 +89,4 @@ def test_z3_satisfies_nothing_that_is_refuted(data):
             literals.append(Literal(leaf, holds))
             solver.add(is_true(condition) if holds else z3.Not(is_true(condition)))
     if is_refuted(literals):
-        assert solver.check() != z3.sat, ([(one.sql(), holds) for one, holds in chosen], solver.model())
+        assert solver.check() != z3.sat, ([(item.sql(), holds) for item, holds in chosen], solver.model())

@@ -100,7 +100,7 @@ class State:
 
     def moved(self, who: str, stage: str, **changes: object) -> State:
         """Return the state in which a process stands elsewhere, and other things changed."""
-        at = tuple((one, stage if one == who else now) for one, now in self.at)
+        at = tuple((item, stage if item == who else now) for item, now in self.at)
         return replace(self, at=at, **changes)  # type: ignore[arg-type]
 
     def alive(self, who: str) -> bool:
@@ -186,13 +186,13 @@ def _stop_steps(state: State, who: str) -> Iterator[tuple[Step, State]]:
 
 def _without(state: State, who: str, *kinds: str) -> frozenset[tuple[str, str]]:
     """Return what has expired but for what a process held."""
-    return frozenset(one for one in state.expired if one[0] != who or one[1] not in (kinds or ("pin", "lease")))
+    return frozenset(item for item in state.expired if item[0] != who or item[1] not in (kinds or ("pin", "lease")))
 
 
 def _own_places(state: State, who: str) -> set[Place]:
     stage = state.stage(who)
     if stage == "read":
-        return {place for one, place in state.seen if one == who}
+        return {place for item, place in state.seen if item == who}
     return {("_temporary", who), ("fragments", who)}
 
 
@@ -254,7 +254,7 @@ def _reader_steps(state: State, who: str, stage: str) -> Iterator[tuple[Step, St
                 state.moved(who, "read", pins=state.pins | {(who, place)}, seen=state.seen | {(who, place)}),
             )
     elif stage == "read":
-        ((_, place),) = (one for one in state.seen if one[0] == who)
+        ((_, place),) = (item for item in state.seen if item[0] == who)
         yield Step(who, "read", place), state.moved(who, "unpin" if place in state.files else "unpin all the same")
     elif stage in ("unpin", "unpin all the same") and _free(state):
         pins = frozenset(pin for pin in state.pins if pin[0] != who)
@@ -271,30 +271,36 @@ def _collector_steps(state: State, who: str, stage: str) -> Iterator[tuple[Step,
     elif stage == "plan" and _free(state):
         yield Step(who, "plan"), _planned(state, who)
     elif stage == "delete":
-        mine = sorted(place for one, place in state.seen if one == who)
+        mine = sorted(place for item, place in state.seen if item == who)
         for place in mine[:1]:
             left = {"files": state.files - {place}, "old": state.old - {place}, "seen": state.seen - {(who, place)}}
             yield Step(who, "delete", place), state.moved(who, "delete" if mine[1:] else "finish", **left)
     elif stage == "finish" and _free(state):
-        mine = {one for collector, one in state.finishing if collector == who}
-        removed = {(one, "removed" if one in mine else status) for one, status in state.fragments}
+        mine = {item for collector, item in state.finishing if collector == who}
+        removed = {(fragment, "removed" if fragment in mine else status) for fragment, status in state.fragments}
         yield Step(who, "finish"), state.moved(who, "end", fragments=frozenset(removed))
 
 
 def _planned(state: State, who: str) -> State:
     held = state.held()
-    files = {place for one, place in state.seen if one == who}
+    files = {place for item, place in state.seen if item == who}
     abandoned = {place for holder, place in state.pins if not state.alive(holder)}
-    dropped = {one for one in state.used if ("fragments", one) not in held}
-    fragments = frozenset((one, "dropped" if one in dropped else status) for one, status in state.fragments)
-    gone = {("fragments", one) for one, status in fragments if status == "dropped" and ("fragments", one) not in held}
-    referred = {("fragments", one) for one, status in state.fragments if status != "removed"}
+    dropped = {item for item in state.used if ("fragments", item) not in held}
+    fragments = frozenset(
+        (fragment, "dropped" if fragment in dropped else status) for fragment, status in state.fragments
+    )
+    gone = {
+        ("fragments", fragment)
+        for fragment, status in fragments
+        if status == "dropped" and ("fragments", fragment) not in held
+    }
+    referred = {("fragments", fragment) for fragment, status in state.fragments if status != "removed"}
     leftovers = {
         place
         for place in files
         if place not in referred and place not in held and (place in state.old or place in abandoned)
     }
-    others = frozenset(one for one in state.seen if one[0] != who)
+    others = frozenset(item for item in state.seen if item[0] != who)
     todo = frozenset((who, place) for place in gone | leftovers)
     kept = frozenset(pin for pin in state.pins if state.holds(pin[0], "pin"))
     leases = frozenset(lease for lease in state.leases if state.holds(lease, "lease"))
@@ -336,12 +342,12 @@ class Explored:
 
     def way(self, state: State) -> tuple[Step, ...]:
         """Return the shortest way to a state."""
-        found = []
+        results = []
         before = self.before[state]
         while before is not None:
-            found.append(before[0])
+            results.append(before[0])
             before = self.before[before[1]]
-        return tuple(reversed(found))
+        return tuple(reversed(results))
 
 
 def explore(protocol: Protocol) -> Explored:

@@ -171,7 +171,7 @@ class Replay:
     def _read(self, actor: Actor) -> None:
         actor.gate("pin")
         with self.database.reading() as reading:
-            (fragment,) = [one for one in fragments.all_fragments(reading) if one.location == "/".join(actor.place)]
+            (fragment,) = [item for item in fragments.all_fragments(reading) if item.location == "/".join(actor.place)]
         with fragments.pin_fragments(self.database, [fragment.id]) as usable:
             assert usable == {fragment.id}
             actor.gate("read")
@@ -219,10 +219,10 @@ class Replay:
             held = reading.connection.execute(select(lease_rows.c.holder, lease_rows.c.expires_at)).all()
             stored = fragments.all_fragments(reading, dropped=True)
         status = {
-            _place(one.location)[1]: "removed" if one.removed_at else "dropped" if one.dropped_at else "used"
-            for one in stored
+            _place(item.location)[1]: "removed" if item.removed_at else "dropped" if item.dropped_at else "used"
+            for item in stored
         }
-        found = {
+        values = {
             "pins": {(holder, _place(place)) for holder, place, _ in rows},
             "leases": {holder for holder, _ in held},
             "expired": {(holder, "pin") for holder, _, expires in rows if expires == _LONG_AGO}
@@ -233,8 +233,8 @@ class Replay:
             "fragments": set(status.items()),
         }
         holders = {(who, "pin") for who, _ in state.pins} | {(who, "lease") for who in state.leases}
-        expected = {key: set(getattr(state, key)) for key in found} | {"expired": set(state.expired) & holders}
-        assert found == expected, f"after {step}: {found} instead of {expected}"
+        expected = {key: set(getattr(state, key)) for key in values} | {"expired": set(state.expired) & holders}
+        assert values == expected, f"after {step}: {values} instead of {expected}"
 
     def close(self) -> None:
         """End all threads."""

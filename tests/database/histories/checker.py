@@ -57,8 +57,8 @@ class Operation:
 
 def is_linearisable(history: Iterable[Operation], apply: Specification, first: State) -> bool:
     """Whether there is an order of the operations of one object that explains all answers."""
-    operations = sorted(history, key=lambda one: one.called)
-    needed = sum(1 << at for at, one in enumerate(operations) if one.known)
+    operations = sorted(history, key=lambda item: item.called)
+    needed = sum(1 << at for at, item in enumerate(operations) if item.known)
     waiting: list[tuple[int, State]] = [(0, first)]
     visited = set(waiting)
     while waiting:
@@ -66,10 +66,10 @@ def is_linearisable(history: Iterable[Operation], apply: Specification, first: S
         if done & needed == needed:
             return True
         for at in _candidates(operations, done):
-            one = operations[at]
-            for answer, after in apply(state, one.kind, one.argument):
+            operation = operations[at]
+            for answer, after in apply(state, operation.kind, operation.argument):
                 now = (done | 1 << at, after)
-                if (not one.known or answer == one.answer) and now not in visited:
+                if (not operation.known or answer == operation.answer) and now not in visited:
                     visited.add(now)
                     waiting.append(now)
     return False
@@ -78,17 +78,18 @@ def is_linearisable(history: Iterable[Operation], apply: Specification, first: S
 def _candidates(operations: Sequence[Operation], done: int) -> Iterable[int]:
     """Give the operations that can be next: those called before any that is not done yet was answered."""
     earliest = inf
-    for at, one in enumerate(operations):
-        if one.called > earliest:
+    for at, operation in enumerate(operations):
+        if operation.called > earliest:
             return
         if not done >> at & 1:
-            earliest = min(earliest, one.answered)
+            earliest = min(earliest, operation.answered)
             yield at
 
 
 def explain_history(history: Iterable[Operation]) -> str:
     """Return a history in words, for people."""
     return "\n".join(
-        f"{one.called:.6f}-{one.answered:.6f} {one.process}: {one.kind} {one.argument} -> {one.answer}"
-        for one in sorted(history, key=lambda one: one.called)
+        f"{change.called:.6f}-{change.answered:.6f} {change.process}: "
+        f"{change.kind} {change.argument} -> {change.answer}"
+        for change in sorted(history, key=lambda item: item.called)
     )

@@ -79,8 +79,8 @@ def recorded(place: str | Path, folder: Path, *, workers: int, rounds: int, seed
     )
     assert done.returncode == 0, done.stderr
     return {
-        name: [Operation(**one | {"answered": one["answered"] or float("inf")}) for one in several]
-        for name, several in json.loads(done.stdout).items()
+        name: [Operation(**entry | {"answered": entry["answered"] or float("inf")}) for entry in load]
+        for name, load in json.loads(done.stdout).items()
     }
 
 
@@ -141,23 +141,23 @@ class Worker:
     def _use_facts(self, number: int) -> None:
         statements = {"empty": empty(CATALOGS[number].digest), "nonempty": nonempty(CATALOGS[number].digest)}
         kind = self.chance.choice(("list", "list", "declare", "declare", "retract"))
-        said = self.chance.choice(sorted(statements))
+        message = self.chance.choice(sorted(statements))
 
         def act() -> object:
             if kind == "list":
                 with self.database.reading() as reading:
-                    return sorted(one for one, statement in statements.items() if self._fact(reading, statement))
+                    return sorted(item for item, statement in statements.items() if self._fact(reading, statement))
             with self.database.writing() as writing:
                 if kind == "declare":
-                    declare_fact(writing, statements[said], "a history")
+                    declare_fact(writing, statements[message], "a history")
                     return "ok"
-                number = self._fact(writing, statements[said])
+                number = self._fact(writing, statements[message])
                 if number is None:
                     return "absent"
                 retract_fact(writing, number, "a history")
             return "ok"
 
-        self._record(f"facts {number}", kind, said, act)
+        self._record(f"facts {number}", kind, message, act)
 
     @staticmethod
     def _fact(reading: Any, statement: Statement) -> int | None:
@@ -198,10 +198,10 @@ class Worker:
 
     def _read(self) -> object:
         with self.database.reading() as reading:
-            found = {one.id: one for one in fragments.find_by_extent(reading, CATALOGS[0].extent.digest)}
-        with fragments.pin_fragments(self.database, found) as numbers:
+            results = {item.id: item for item in fragments.find_by_extent(reading, CATALOGS[0].extent.digest)}
+        with fragments.pin_fragments(self.database, results) as numbers:
             problems = [
-                find_parquet_damage(self.folder, found[number].location, found[number].files) for number in numbers
+                find_parquet_damage(self.folder, results[number].location, results[number].files) for number in numbers
             ]
         return "absent" if not problems else "whole" if not any(problems) else f"damaged: {problems}"
 
@@ -285,18 +285,18 @@ def _keep_busy(place: str, chance: Random) -> None:
 
 
 def _history(logs: Path) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
+    values: dict[str, list[dict[str, Any]]] = {}
     for log in sorted(logs.glob("*.jsonl")):
         lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
         for call, answer in zip(lines[::2], [*lines[1::2], None], strict=False):
-            told = {"answer": UNKNOWN} if answer is None else answer
-            if told["answer"] == "busy":
+            output = {"answer": UNKNOWN} if answer is None else answer
+            if output["answer"] == "busy":
                 continue
             target, kind, argument = call["call"]
-            answered = None if told["answer"] == UNKNOWN else told["at"]
+            answered = None if output["answer"] == UNKNOWN else output["at"]
             operation = {"process": log.stem, "kind": kind, "argument": argument, "called": call["at"]}
-            found.setdefault(target, []).append(operation | {"answered": answered, "answer": told["answer"]})
-    return found
+            values.setdefault(target, []).append(operation | {"answered": answered, "answer": output["answer"]})
+    return values
 
 
 if __name__ == "__main__":

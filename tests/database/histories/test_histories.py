@@ -15,7 +15,7 @@ from tests.database.histories.specifications import SPECIFICATIONS, is_explained
 
 
 def on_name(*history):
-    return is_linearisable([Operation(*one) for one in history], SPECIFICATIONS["name"], None)
+    return is_linearisable([Operation(*change) for change in history], SPECIFICATIONS["name"], None)
 
 
 # --- the checker itself ---
@@ -60,18 +60,18 @@ def test_an_operation_whose_answer_was_lost_may_have_happened_late_or_never():
 
 def test_declarations_that_contradict_each_other_are_not_both_held():
     def on_facts(*history):
-        return is_linearisable([Operation(*one) for one in history], SPECIFICATIONS["facts"], frozenset())
+        return is_linearisable([Operation(*change) for change in history], SPECIFICATIONS["facts"], frozenset())
 
-    one, two = ("a", "declare", "empty", 0, 9, "ok"), ("b", "declare", "nonempty", 1, 8, "ok")
-    assert not on_facts(one, two)
-    assert on_facts(one, two, ("c", "retract", "empty", 2, 3, "ok"))
-    assert not on_facts(one, ("b", "list", "", 10, 11, []))
+    first, two = ("a", "declare", "empty", 0, 9, "ok"), ("b", "declare", "nonempty", 1, 8, "ok")
+    assert not on_facts(first, two)
+    assert on_facts(first, two, ("c", "retract", "empty", 2, 3, "ok"))
+    assert not on_facts(first, ("b", "list", "", 10, 11, []))
 
 
 def brute_force(history, apply, first):
     """Whether any order, with any of the lost operations left out, explains all answers."""
-    known = [one for one in history if one.answer != UNKNOWN]
-    lost = [one for one in history if one.answer == UNKNOWN]
+    known = [change for change in history if change.answer != UNKNOWN]
+    lost = [change for change in history if change.answer == UNKNOWN]
     for number in range(len(lost) + 1):
         for some in itertools.combinations(lost, number):
             for order in itertools.permutations([*known, *some]):
@@ -79,9 +79,9 @@ def brute_force(history, apply, first):
                 if any(later.answered < earlier.called for earlier, later in pairs):
                     continue
                 state = first
-                for one in order:
-                    ((answer, state),) = apply(state, one.kind, one.argument)
-                    if one.answer not in (UNKNOWN, answer):
+                for catalog in order:
+                    ((answer, state),) = apply(state, catalog.kind, catalog.argument)
+                    if catalog.answer not in (UNKNOWN, answer):
                         break
                 else:
                     return True
@@ -121,8 +121,8 @@ def check_histories(place, folder, seed, rounds):
             for problem in find_problems(database, DataFolder.of(folder), deep=True)
             if problem.state == "damage"
         ] == []
-    everything = [one for history in histories.values() for one in history]
-    return len(everything), sum(one.answer == UNKNOWN for one in everything)
+    everything = [change for history in histories.values() for change in history]
+    return len(everything), sum(item.answer == UNKNOWN for item in everything)
 
 
 class HistoriesContract:

@@ -26,7 +26,7 @@ def tables(draw) -> Table:
     for number in range(draw(st.integers(1, 5))):
         shape = (rows, *draw(st.lists(st.integers(1, 3), max_size=2)))
         kind = draw(st.sampled_from(KINDS))
-        texts = st.text("ab é", max_size=5).map(lambda one: one.rstrip("\0"))
+        texts = st.text("ab é", max_size=5).map(lambda item: item.rstrip("\0"))
         values = draw(arrays.arrays(kind, shape, elements=texts if kind == "U5" else None))
         mask = draw(arrays.arrays(bool, shape))
         unit = None if kind in ("?", "U5") else draw(st.sampled_from(UNITS))
@@ -37,22 +37,22 @@ def tables(draw) -> Table:
     return table
 
 
-def assert_same(found, wanted) -> None:
-    assert found.colnames == wanted.colnames
+def assert_same(result, wanted) -> None:
+    assert result.colnames == wanted.colnames
     for name in wanted.colnames:
-        one, other = found[name], wanted[name]
-        hidden = np.ma.getmaskarray(np.ma.asarray(one))
+        first, other = result[name], wanted[name]
+        hidden = np.ma.getmaskarray(np.ma.asarray(first))
         if np.ma.getmaskarray(other).all():  # where there is no array, it has no shape
             assert hidden.all()
             continue
         assert hidden.tolist() == np.ma.getmaskarray(other).tolist()
         shown = ~hidden
         np.testing.assert_array_equal(
-            np.ma.getdata(np.ma.asarray(one))[shown], np.ma.getdata(other)[shown], err_msg=name
+            np.ma.getdata(np.ma.asarray(first))[shown], np.ma.getdata(other)[shown], err_msg=name
         )
-        assert one.unit == other.unit
-        assert one.info.description == other.info.description
-        assert (one.info.meta or {}).get("ucd") == (other.info.meta or {}).get("ucd")
+        assert first.unit == other.unit
+        assert first.info.description == other.info.description
+        assert (first.info.meta or {}).get("ucd") == (other.info.meta or {}).get("ucd")
 
 
 @settings(deadline=None)
@@ -68,20 +68,24 @@ def test_types_and_notes_are_those_of_the_columns():
     table = QTable({"id": np.array([1, 2], ">i2"), "v": [1.0, np.nan] * u.km / u.s, "s": [b"ab", b"c"]})
     table["v"].info.description = "velocity"
     table["v"].info.meta = {"ucd": "phys.veloc"}
-    made = convert_to_arrow(table)
-    assert made.schema.field("id").equals(pa.field("id", pa.int16(), nullable=False))
-    assert made.schema.field("v").metadata == {b"unit": b"km.s**-1", b"description": b"velocity", b"ucd": b"phys.veloc"}
-    assert str(made["v"].to_pylist()) == "[1.0, nan]", "NaN is a value, and nothing is masked"
-    assert made["s"].to_pylist() == ["ab", "c"]
+    catalog = convert_to_arrow(table)
+    assert catalog.schema.field("id").equals(pa.field("id", pa.int16(), nullable=False))
+    assert catalog.schema.field("v").metadata == {
+        b"unit": b"km.s**-1",
+        b"description": b"velocity",
+        b"ucd": b"phys.veloc",
+    }
+    assert str(catalog["v"].to_pylist()) == "[1.0, nan]", "NaN is a value, and nothing is masked"
+    assert catalog["s"].to_pylist() == ["ab", "c"]
 
 
 def test_quantities_come_back_with_their_units():
     table = Table({"v": [1.5, 2.5], "n": [1, 2]})
     table["v"].unit, table["n"].unit = "km / s", u.Unit("furlong_of_old", parse_strict="silent")
-    found = convert_to_astropy(convert_to_arrow(table), quantities=True)
-    assert isinstance(found, QTable)
-    assert found["v"].to_value("m/s").tolist() == [1500, 2500]
-    assert str(found["n"].unit) == "furlong_of_old"
+    result = convert_to_astropy(convert_to_arrow(table), quantities=True)
+    assert isinstance(result, QTable)
+    assert result["v"].to_value("m/s").tolist() == [1500, 2500]
+    assert str(result["n"].unit) == "furlong_of_old"
     masked = QTable({"v": MaskedColumn([1.0, 2.0], mask=[True, False], unit="km")})
     back = convert_to_astropy(convert_to_arrow(masked), quantities=True)
     assert back["v"].mask.tolist() == [True, False]
@@ -90,11 +94,11 @@ def test_quantities_come_back_with_their_units():
 
 def test_simple_positions_become_ra_and_dec():
     sky = SkyCoord([10.5, 359.75], [-90, 45.5], unit="deg")
-    made = convert_to_arrow(Table({"id": [1, 2], "sky": sky}))
-    assert made.column_names == ["id", "ra", "dec"]
-    assert made["ra"].to_pylist() == [10.5, 359.75]
-    assert made["dec"].to_pylist() == [-90, 45.5]
-    assert made.schema.field("dec").metadata == {b"unit": b"deg", b"ucd": b"pos.eq.dec;meta.main"}
+    table = convert_to_arrow(Table({"id": [1, 2], "sky": sky}))
+    assert table.column_names == ["id", "ra", "dec"]
+    assert table["ra"].to_pylist() == [10.5, 359.75]
+    assert table["dec"].to_pylist() == [-90, 45.5]
+    assert table.schema.field("dec").metadata == {b"unit": b"deg", b"ucd": b"pos.eq.dec;meta.main"}
     assert convert_to_arrow(Table({"sky": sky, "ra": [1, 2]})).column_names == ["sky_ra", "sky_dec", "ra"]
     assert convert_to_arrow(Table({"a": sky, "b": sky})).column_names == ["ra", "dec", "b_ra", "b_dec"]
 
@@ -102,33 +106,33 @@ def test_simple_positions_become_ra_and_dec():
 def test_times_in_utc_are_moments_to_the_microsecond():
     times = Time(["2026-11-16T07:08:09.123456", "1999-10-04T00:00:00"], scale="utc")
     times[1] = np.ma.masked
-    made = convert_to_arrow(Table({"t": times}))
-    assert made.schema.field("t").type == pa.timestamp("us", "UTC")
-    assert made["t"].cast(pa.timestamp("us")).cast(pa.string()).to_pylist() == ["2026-11-16 07:08:09.123456", None]
-    (back,) = convert_to_astropy(made).itercols()
+    table = convert_to_arrow(Table({"t": times}))
+    assert table.schema.field("t").type == pa.timestamp("us", "UTC")
+    assert table["t"].cast(pa.timestamp("us")).cast(pa.string()).to_pylist() == ["2026-11-16 07:08:09.123456", None]
+    (back,) = convert_to_astropy(table).itercols()
     assert back[0].isot == "2026-11-16T07:08:09.123456"
     assert back.mask.tolist() == [False, True]
 
 
 def test_half_a_complex_number_is_no_number():
     halves = [{"re": 1.0, "im": None}, {"re": 2.0, "im": 3.0}, None]
-    found = convert_to_astropy(pa.table({"c": pa.array(halves, pa.struct({"re": pa.float64(), "im": pa.float64()}))}))[
+    result = convert_to_astropy(pa.table({"c": pa.array(halves, pa.struct({"re": pa.float64(), "im": pa.float64()}))}))[
         "c"
     ]
-    assert np.isnan(found[0].imag)
-    assert found[1] == 2 + 3j
-    assert found.mask.tolist() == [False, False, True]
+    assert np.isnan(result[0].imag)
+    assert result[1] == 2 + 3j
+    assert result.mask.tolist() == [False, False, True]
 
 
 def test_arrays_of_different_lengths_are_kept():
     cells = np.empty(3, object)
     cells[:] = [np.arange(2, dtype="i4"), np.ma.array([5, 6], mask=[True, False]), np.zeros(0, "i4")]
-    made = convert_to_arrow(Table({"a": cells}))
-    assert made["a"].to_pylist() == [[0, 1], [None, 6], []]
-    found = convert_to_astropy(made)["a"]
-    assert [np.ma.getdata(one).tolist() for one in found[::2]] == [[0, 1], []]
-    assert found[1].tolist() == [None, 6]
-    assert not made.schema.field("a").nullable
+    table = convert_to_arrow(Table({"a": cells}))
+    assert table["a"].to_pylist() == [[0, 1], [None, 6], []]
+    result = convert_to_astropy(table)["a"]
+    assert [np.ma.getdata(item).tolist() for item in result[::2]] == [[0, 1], []]
+    assert result[1].tolist() == [None, 6]
+    assert not table.schema.field("a").nullable
     some = convert_to_arrow(Table({"s": np.array(["a", None], object), "b": [b"\xe9", b"x"]}))
     assert some.to_pydict() == {"s": ["a", None], "b": ["é", "x"]}
     assert some.schema.field("s").nullable

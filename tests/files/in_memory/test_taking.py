@@ -15,8 +15,8 @@ def test_an_index_with_a_name_is_a_column_and_others_do_not_count():
     frame = pd.DataFrame({"v": [1.5, None]}, index=pd.Index([7, 8], name="hip"))
     assert convert_to_arrow(frame).to_pydict() == {"hip": [7, 8], "v": [1.5, None]}
     assert convert_to_arrow(frame.reset_index()).to_pydict() == {"hip": [7, 8], "v": [1.5, None]}
-    several = pd.MultiIndex.from_tuples([(1, 2), (3, 4)], names=["field", None])
-    assert convert_to_arrow(frame.set_index(several)).to_pydict() == {"field": [1, 3], "v": [1.5, None]}
+    items = pd.MultiIndex.from_tuples([(1, 2), (3, 4)], names=["field", None])
+    assert convert_to_arrow(frame.set_index(items)).to_pydict() == {"field": [1, 3], "v": [1.5, None]}
 
 
 def test_categories_moments_and_missing_values_of_pandas():
@@ -27,34 +27,34 @@ def test_categories_moments_and_missing_values_of_pandas():
             "n": pd.array([1, None], "Int16"),
         }
     )
-    made = convert_to_arrow(frame)
-    assert [str(one.type) for one in made.schema] == ["string", "timestamp[us, tz=UTC]", "int16"]
+    table = convert_to_arrow(frame)
+    assert [str(attribute.type) for attribute in table.schema] == ["string", "timestamp[us, tz=UTC]", "int16"]
     moment = dt.datetime(1969, 12, 31, 23, 59, 59, 999999, dt.UTC)
-    assert made.to_pydict() == {"c": ["a", None], "t": [moment, None], "n": [1, None]}
-    assert made.schema.metadata is None
+    assert table.to_pydict() == {"c": ["a", None], "t": [moment, None], "n": [1, None]}
+    assert table.schema.metadata is None
 
 
 def test_moments_that_the_clock_shows_twice_stay_two():
     """In Berlin it was 02:30 twice on that day."""
     moments = pd.to_datetime(["2024-10-27T00:30:00.123456789", "2024-10-27T01:30:00.123456789"], utc=True)
-    made = convert_to_arrow(pd.DataFrame({"t": moments.tz_convert("Europe/Berlin")}))
-    assert str(made["t"].type) == "timestamp[us, tz=Europe/Berlin]"
-    assert [one.astimezone(dt.UTC).hour for one in made["t"].to_pylist()] == [0, 1]
+    table = convert_to_arrow(pd.DataFrame({"t": moments.tz_convert("Europe/Berlin")}))
+    assert str(table["t"].type) == "timestamp[us, tz=Europe/Berlin]"
+    assert [item.astimezone(dt.UTC).hour for item in table["t"].to_pylist()] == [0, 1]
 
 
 def test_arrow_keeps_types_and_what_is_said_of_fields():
-    said = {"unit": "mag", "ucd": "phot.mag", "PARQUET:field_id": "3"}
-    field = pa.field("v", pa.float16(), nullable=False, metadata=said)
+    values = {"unit": "mag", "ucd": "phot.mag", "PARQUET:field_id": "3"}
+    field = pa.field("v", pa.float16(), nullable=False, metadata=values)
     table = pa.table([pa.chunked_array([[1.5], [2.5]], pa.float16())], schema=pa.schema([field], {"other": "notes"}))
-    made = convert_to_arrow(table)
-    assert made.schema.equals(
+    catalog = convert_to_arrow(table)
+    assert catalog.schema.equals(
         pa.schema(
             [pa.field("v", pa.float32(), nullable=False, metadata={"unit": "mag", "ucd": "phot.mag"})],
             {"other": "notes"},
         ),
         check_metadata=True,
     )
-    assert made["v"].num_chunks == 1
+    assert catalog["v"].num_chunks == 1
 
 
 def test_whatever_hands_over_arrow_is_taken():

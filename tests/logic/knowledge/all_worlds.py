@@ -72,7 +72,7 @@ class AllWorlds:
             case SetComparison(operator, left, right):
                 return self._compared(operator, self.contents(left), self.contents(right))
             case Property(name, arguments):
-                return self._property(name, [self.contents(one) for one in arguments])
+                return self._property(name, [self.contents(argument) for argument in arguments])
         raise AssertionError(said)
 
     def _compared(self, operator: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ class AllWorlds:
             case "nonempty":
                 return sets[0] != 0
             case "disjoint":
-                return reduce(and_, [(one & other) == 0 for one, other in combinations(sets, 2)])
+                return reduce(and_, [(item & other) == 0 for item, other in combinations(sets, 2)])
             case "overlapping":
                 return reduce(and_, sets) != 0
             case "outside":

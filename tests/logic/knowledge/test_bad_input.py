@@ -154,11 +154,11 @@ def test_a_used_up_budget_is_the_answer_unknown_and_does_no_harm(budget):
     """Pigeons: each of twelve in one of eleven holes, no two in one hole, is impossible, and takes very long to see."""
     pigeons, holes = range(12), range(11)
     facts = [f"w <= {' | '.join(f'p{pigeon}h{hole}' for hole in holes)}" for pigeon in pigeons] + [
-        f"disjoint(p{one}h{hole}, p{other}h{hole})"
+        f"disjoint(p{item}h{hole}, p{other}h{hole})"
         for hole in holes
-        for one in pigeons
+        for item in pigeons
         for other in pigeons
-        if one < other
+        if item < other
     ]
     known = Knowledge(facts)
     verdict = known.judge("empty(w)", budget)

@@ -15,23 +15,23 @@ LABELS = "ABC"
 WORLDS = AllWorlds(LABELS)
 
 
-def laid_out(said: list[Statement], *, open_universe: bool = False):
+def laid_out(message: list[Statement], *, open_universe: bool = False):
     """A search over the labels of statements, and the statements as formulas."""
     graph = SetGraph()
-    literals = {label: graph.part(EVERYTHING) for one in said for label in one.labels}
-    formulas = [build_formula(one, lambda term: graph.run(term.postfix, literals)) for one in said]
+    literals = {label: graph.part(EVERYTHING) for item in message for label in item.labels}
+    formulas = [build_formula(item, lambda term: graph.run(term.postfix, literals)) for item in message]
     return WorldSearch(Reasoner(graph), (), (), open_universe), formulas
 
 
-def assert_minimal(found: list[int] | None, said: list[Statement], always: list[Statement], *, open_universe: bool):
+def assert_minimal(result: list[int] | None, message: list[Statement], always: list[Statement], *, open_universe: bool):
     """Some of what is said conflicts with what always holds, exactly if all of it does; and none can be left out."""
 
     def possible(some) -> bool:
         return WORLDS.allowed([*always, *some], open_universe=open_universe).any()
 
-    assert (found is None) == possible(said)
-    if found is not None:
-        conflict = [said[number] for number in found]
+    assert (result is None) == possible(message)
+    if result is not None:
+        conflict = [message[number] for number in result]
         assert not possible(conflict)
         for number in range(len(conflict)):
             assert possible(conflict[:number] + conflict[number + 1 :])
@@ -41,18 +41,18 @@ def assert_minimal(found: list[int] | None, said: list[Statement], always: list[
 @given(st.lists(statements(LABELS, parts=2), min_size=2, max_size=7), st.booleans())
 def test_a_minimal_conflict_is_one_and_is_minimal(said, open_universe):
     search, (always, *formulas) = laid_out(said, open_universe=open_universe)
-    found = find_minimal_conflict(search, [Case(formulas, always)])
-    assert_minimal(found, said[1:], said[:1], open_universe=open_universe)
-    found = find_minimal_conflict(search, [Case([always, *formulas], TRUE)])
-    assert_minimal(found, said, [], open_universe=open_universe)
+    minimal_conflict = find_minimal_conflict(search, [Case(formulas, always)])
+    assert_minimal(minimal_conflict, said[1:], said[:1], open_universe=open_universe)
+    minimal_conflict = find_minimal_conflict(search, [Case([always, *formulas], TRUE)])
+    assert_minimal(minimal_conflict, said, [], open_universe=open_universe)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(statements(LABELS, parts=2), min_size=3, max_size=7), st.booleans())
 def test_a_conflict_in_every_case_is_one_and_is_minimal(said, open_universe):
-    search, (one, other, *formulas) = laid_out(said, open_universe=open_universe)
-    found = find_minimal_conflict(search, [Case(formulas, one), Case(formulas, other)])
-    assert_minimal(found, said[2:], [said[0] | said[1]], open_universe=open_universe)
+    search, (first, other, *formulas) = laid_out(said, open_universe=open_universe)
+    minimal_conflict = find_minimal_conflict(search, [Case(formulas, first), Case(formulas, other)])
+    assert_minimal(minimal_conflict, said[2:], [said[0] | said[1]], open_universe=open_universe)
 
 
 def test_no_case_at_all_is_a_conflict_of_nothing():

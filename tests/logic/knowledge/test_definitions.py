@@ -34,10 +34,10 @@ WORLDS = AllWorlds("ABC")
     ],
 )
 def test_what_a_fact_can_define(fact, defined):
-    found = [
+    results = [
         f"{label} {'==' if whole else '<='} {source}" for label, source, whole in find_definitions(statement(fact))
     ]
-    assert found == defined
+    assert results == defined
 
 
 @settings(max_examples=150, deadline=None)

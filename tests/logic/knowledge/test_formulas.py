@@ -29,18 +29,18 @@ class Reading:
         self.literals = {label: self.graph.part(EVERYTHING) for label in LABELS}
         self.terms = {}
 
-    def __call__(self, one) -> int:
-        literal = self.graph.run(one.postfix, self.literals)
-        self.terms.setdefault(literal, one)
+    def __call__(self, item) -> int:
+        literal = self.graph.run(item.postfix, self.literals)
+        self.terms.setdefault(literal, item)
         return literal
 
-    def truth(self, one: Formula):
+    def truth(self, path: Formula):
         """In which worlds a formula is true."""
-        if isinstance(one, Inhabited):
-            return (WORLDS.contents(self.terms[one.literal]) != 0) == one.holds
-        truth = WORLDS.truth(statement("{} == {}" if isinstance(one, Conjunction) else "{} != {}"))
-        for part in one.parts:
-            truth = truth & self.truth(part) if isinstance(one, Conjunction) else truth | self.truth(part)
+        if isinstance(path, Inhabited):
+            return (WORLDS.contents(self.terms[path.literal]) != 0) == path.holds
+        truth = WORLDS.truth(statement("{} == {}" if isinstance(path, Conjunction) else "{} != {}"))
+        for part in path.parts:
+            truth = truth & self.truth(part) if isinstance(path, Conjunction) else truth | self.truth(part)
         return truth
 
 
@@ -49,11 +49,11 @@ class Reading:
 def test_a_formula_is_true_where_its_statement_is_and_its_negation_where_it_is_not(said):
     reading = Reading()
     expected = WORLDS.truth(said)
-    one = build_formula(said, reading)
-    assert (reading.truth(one) == expected).all()
+    formula = build_formula(said, reading)
+    assert (reading.truth(formula) == expected).all()
     assert (reading.truth(build_formula(said, reading, holds=False)) != expected).all()
-    assert (reading.truth(negate(one)) != expected).all()
-    assert (reading.truth(Conjunction(tuple(iterate_conjuncts(one)))) == expected).all()
+    assert (reading.truth(negate(formula)) != expected).all()
+    assert (reading.truth(Conjunction(tuple(iterate_conjuncts(formula)))) == expected).all()
 
 
 @settings(max_examples=150, deadline=None)
@@ -61,24 +61,24 @@ def test_a_formula_is_true_where_its_statement_is_and_its_negation_where_it_is_n
 def test_formulas_are_flat_and_claim_nothing_of_the_empty_set(said):
     stack = [build_formula(said, Reading())]
     while stack:
-        one = stack.pop()
-        if isinstance(one, Inhabited):
-            assert one.literal
+        path = stack.pop()
+        if isinstance(path, Inhabited):
+            assert path.literal
         else:
-            assert one in (TRUE, FALSE) or len(one.parts) > 1
-            assert not any(isinstance(part, type(one)) for part in one.parts)
-            stack += one.parts
+            assert path in (TRUE, FALSE) or len(path.parts) > 1
+            assert not any(isinstance(part, type(path)) for part in path.parts)
+            stack += path.parts
 
 
 def test_a_thousand_disjoint_sets_take_a_thousand_claims():
     graph = SetGraph()
     literals = {f"s{number}": graph.part(EVERYTHING) for number in range(1000)}
-    one = build_formula(disjoint(*literals), lambda term: graph.run(term.postfix, literals))
-    assert isinstance(one, Conjunction)
-    assert len(one.parts) == 999
+    formula = build_formula(disjoint(*literals), lambda term: graph.run(term.postfix, literals))
+    assert isinstance(formula, Conjunction)
+    assert len(formula.parts) == 999
     both = {literals["s3"] >> 1, literals["s700"] >> 1}
     for parts in (both, {literals["s3"] >> 1}, set()):
-        violated = [part for part in one.parts if graph.holds(part.literal, parts, {})]
+        violated = [part for part in formula.parts if graph.holds(part.literal, parts, {})]
         assert len(violated) == (parts == both)
 
 

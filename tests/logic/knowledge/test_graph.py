@@ -111,7 +111,7 @@ def test_an_object_that_is_made_up_is_where_it_should_be_if_it_can_be_at_all(spe
 
 def _has_unions(graph: SetGraph, literal: int) -> bool:
     return bool(literal & 1) or any(
-        one & 1 for node in graph.cone([literal], set()) for one in (graph.left[node], graph.right[node])
+        item & 1 for node in graph.cone([literal], set()) for item in (graph.left[node], graph.right[node])
     )
 
 
@@ -120,8 +120,8 @@ def test_making_up_an_object_takes_no_longer_than_the_sets_are_deep():
     graph = SetGraph()
     deep = graph.part(EVERYTHING)
     for _ in range(60):
-        one, other = graph.part(EVERYTHING), graph.part(EVERYTHING)
-        deep = graph.meet(graph.join(deep, one), graph.join(deep, other))
+        first, other = graph.part(EVERYTHING), graph.part(EVERYTHING)
+        deep = graph.meet(graph.join(deep, first), graph.join(deep, other))
     assert len(graph.invent_objects(deep)) == 2
     assert len(graph.invent_objects(deep ^ 1)) >= 1
 
@@ -158,20 +158,20 @@ def test_a_graph_that_is_cut_back_makes_the_same_literals_again():
     graph.meet(a, b)
     size = graph.size()
     c = graph.part(a)
-    made = [graph.meet(c, b), graph.join(b, c), graph.differ(a, b)]
+    results = [graph.meet(c, b), graph.join(b, c), graph.differ(a, b)]
     graph.cut_back(size)
     assert len(graph) == size.nodes
     assert graph.part(a) == c
-    assert [graph.meet(c, b), graph.join(b, c), graph.differ(a, b)] == made
+    assert [graph.meet(c, b), graph.join(b, c), graph.differ(a, b)] == results
 
 
 def test_a_union_of_ten_thousand_sets_needs_no_recursion():
     graph = SetGraph()
     literals = {f"s{number}": graph.part(EVERYTHING) for number in range(10_000)}
-    one = term("s0")
-    postfix = list(one.postfix)
+    item = term("s0")
+    postfix = list(item.postfix)
     for label in list(literals)[1:]:
-        postfix += [label, (one | one).postfix[-1]]
+        postfix += [label, (item | item).postfix[-1]]
     whole = graph.run(postfix, literals)
     last = literals["s9999"]
     assert graph.holds(whole, {last >> 1}, {})

@@ -169,8 +169,8 @@ def test_after_a_used_up_budget_everything_is_answered_as_ever(budget):
     fresh = Knowledge(pigeonhole(7, 6))
     chooser = Random(1)
     for _ in range(20):
-        one, other = (f"p{chooser.randrange(7)}h{chooser.randrange(6)}" for _ in range(2))
-        for question in (f"disjoint({one}, {other})", f"{one} & w <= {other}", f"nonempty({one})"):
+        first, other = (f"p{chooser.randrange(7)}h{chooser.randrange(6)}" for _ in range(2))
+        for question in (f"disjoint({first}, {other})", f"{first} & w <= {other}", f"nonempty({first})"):
             assert known.entails(question) == fresh.entails(question)
     assert known.entails("empty(w)")
     assert known.judge("empty(w)") == "holds"

@@ -107,21 +107,21 @@ def test_a_law_of_sets_is_proved_from_nothing(law, open_universe):
     assert not why.open_universe
 
 
-@pytest.mark.parametrize("said", _lines(NON_LAWS))
+@pytest.mark.parametrize("message", _lines(NON_LAWS))
 @pytest.mark.parametrize("open_universe", [True, False])
-def test_what_is_no_law_is_refuted_by_a_world(said, open_universe):
+def test_what_is_no_law_is_refuted_by_a_world(message, open_universe):
     known = Knowledge(open_universe=open_universe)
-    assert known.judge(said) == "unknown"
-    assert known.explain(said) is None
-    world = known.counterexample(said)
+    assert known.judge(message) == "unknown"
+    assert known.explain(message) is None
+    world = known.counterexample(message)
     assert world is not None
-    assert not world.satisfies(statement(said))
+    assert not world.satisfies(statement(message))
     assert (frozenset() in world.regions) >= open_universe
 
 
-@pytest.mark.parametrize("said", ["outside(B, C)", "B != ~{}", "nonempty(~B)", "not C | D == ~{}"])
-def test_the_open_universe_proves_that_no_set_holds_everything(said):
-    why = Knowledge().explain(said)
+@pytest.mark.parametrize("message", ["outside(B, C)", "B != ~{}", "nonempty(~B)", "not C | D == ~{}"])
+def test_the_open_universe_proves_that_no_set_holds_everything(message):
+    why = Knowledge().explain(message)
     assert why is not None
     assert why.open_universe
-    assert Knowledge(open_universe=False).judge(said) == "unknown"
+    assert Knowledge(open_universe=False).judge(message) == "unknown"

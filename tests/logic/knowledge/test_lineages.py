@@ -53,37 +53,37 @@ class Oracle:
             wanted.append(z3.And([z3.Not(z3.Bool(label)) for label in self.labels.union(labels)]))
         self.solver.push()
         self.solver.add(*(z3.Not(formula(region)) for region, inhabited in chosen if not inhabited))
-        possible = all(self.solver.check(one) == z3.sat for one in wanted)
+        possible = all(self.solver.check(item) == z3.sat for item in wanted)
         self.solver.pop()
         return possible
 
 
-def claims(said: Statement) -> list:
+def claims(path: Statement) -> list:
     """What a statement without choices claims."""
-    return [one for part in said.parts for one in claims(part)] if isinstance(said, And) else list(said.claims())
+    return [claim for part in path.parts for claim in claims(part)] if isinstance(path, And) else list(path.claims())
 
 
-def _ways(said: Statement, choices: list[Statement]) -> list:
+def _ways(message: Statement, choices: list[Statement]) -> list:
     """All ways to make statements true, as claims: the disjunctive normal form."""
-    ways = [[]]
-    for one in [said, *choices]:
-        ways = [[*way, *more] for way in ways for more in _dnf(one, holds=True)]
-    return ways
+    methods = [[]]
+    for choice in [message, *choices]:
+        methods = [[*method, *more] for method in methods for more in _dnf(choice, holds=True)]
+    return methods
 
 
-def _dnf(said: Statement, *, holds: bool) -> list:
-    match said:
+def _dnf(message: Statement, *, holds: bool) -> list:
+    match message:
         case Not(part):
             return _dnf(part, holds=not holds)
         case And(parts) | Or(parts):
-            if isinstance(said, And) == holds:
-                ways = [[]]
+            if isinstance(message, And) == holds:
+                methods = [[]]
                 for part in parts:
-                    ways = [[*way, *more] for way in ways for more in _dnf(part, holds=holds)]
-                return ways
-            return [way for part in parts for way in _dnf(part, holds=holds)]
-    found = list(said.claims())
-    return [found] if holds else [[(region, not inhabited)] for region, inhabited in found]
+                    methods = [[*method, *more] for method in methods for more in _dnf(part, holds=holds)]
+                return methods
+            return [method for part in parts for method in _dnf(part, holds=holds)]
+    result = list(message.claims())
+    return [result] if holds else [[(region, not inhabited)] for region, inhabited in result]
 
 
 def formula(region: Term) -> z3.BoolRef:
@@ -104,9 +104,9 @@ def formula(region: Term) -> z3.BoolRef:
 
 def some_statement(random: Random, size: int) -> Statement:
     """One of the simple statements about two or three sets, near each other more often than not."""
-    one = random.randrange(size)
-    other = min(size - 1, max(0, one + random.randint(-12, 12))) if random.random() < 0.6 else random.randrange(size)
-    a, b = label(one), label(other)
+    item = random.randrange(size)
+    other = min(size - 1, max(0, item + random.randint(-12, 12))) if random.random() < 0.6 else random.randrange(size)
+    a, b = label(item), label(other)
     return random.choice([equal, subset, disjoint, overlapping, lambda x, _: nonempty(x), lambda x, _: empty(x)])(a, b)
 
 
@@ -158,9 +158,9 @@ def assert_same_conflict(seed: int, size: int, extra: int) -> None:
     random = Random(seed)
     for _ in range(QUESTIONS):
         opposite = Not(some_statement(random, size))
-        told = Knowledge([*known.facts, opposite], open_universe=known.open_universe)
-        assert told.consistent == Oracle(told.facts, open_universe=told.open_universe).consistent
-        conflict = told.conflict()
+        output = Knowledge([*known.facts, opposite], open_universe=known.open_universe)
+        assert output.consistent == Oracle(output.facts, open_universe=output.open_universe).consistent
+        conflict = output.conflict()
         if conflict is not None:
             assert not Oracle(conflict.facts, open_universe=conflict.open_universe).consistent
             for number in range(len(conflict.facts)):

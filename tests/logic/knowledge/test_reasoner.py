@@ -19,7 +19,7 @@ def constrained(draw: st.DrawFn) -> tuple[Spelt, list[int], list[list[int]]]:
     literal = st.sampled_from(sorted(spelt.contents))
     return (
         spelt,
-        draw(st.lists(literal.filter(lambda one: one != EMPTY), max_size=4)),
+        draw(st.lists(literal.filter(lambda item: item != EMPTY), max_size=4)),
         draw(st.lists(st.lists(literal, min_size=1, max_size=3), min_size=3, max_size=8)),
     )
 
@@ -45,7 +45,7 @@ def test_an_object_is_possible_exactly_if_there_is_one(given_, largest_solver):
                 assert reasoner.core == [EMPTY] or set(reasoner.core) <= set(literals)
             else:
                 assert is_object(spelt.graph, parts)
-                assert all(spelt.graph.holds(one, parts, {}) for one in [*literals, *reasoner.constraints])
+                assert all(spelt.graph.holds(item, parts, {}) for item in [*literals, *reasoner.constraints])
 
 
 def is_object(graph: SetGraph, parts: set[int]) -> bool:
@@ -74,7 +74,7 @@ def test_the_object_in_no_base_set_is_where_nothing_needs_to_be_chosen():
     a = graph.part(EVERYTHING)
     b = graph.part(a ^ 1)
     reasoner = Reasoner(graph)
-    assert [reasoner.on_ground(one) for one in (a, a ^ 1, b, graph.join(a, b) ^ 1, EMPTY, EVERYTHING)] == [
+    assert [reasoner.on_ground(item) for item in (a, a ^ 1, b, graph.join(a, b) ^ 1, EMPTY, EVERYTHING)] == [
         False,
         True,
         False,
@@ -91,8 +91,8 @@ def test_many_found_objects_are_learned_and_do_not_change_answers():
     parts = [graph.part(EVERYTHING) for _ in range(12)]
     reasoner = Reasoner(graph)
     before = reasoner.simulation.everything
-    for one in range(2**8):
-        wanted = [literal ^ (one >> place & 1) for place, literal in enumerate(parts[:8])]
+    for number in range(2**8):
+        wanted = [literal ^ (number >> place & 1) for place, literal in enumerate(parts[:8])]
         assert reasoner.find(wanted) is not None
     assert reasoner.simulation.everything > before
     reasoner.constrain(graph.meet(parts[0], parts[1]) ^ 1)

@@ -17,7 +17,8 @@ def satisfied(clauses: list[list[int]], true: set[int]) -> bool:
 
 def satisfiable(clauses: list[list[int]]) -> bool:
     return any(
-        satisfied(clauses, {one for place, one in enumerate(VARIABLES) if choice >> place & 1}) for choice in range(32)
+        satisfied(clauses, {variable for place, variable in enumerate(VARIABLES) if choice >> place & 1})
+        for choice in range(32)
     )
 
 

@@ -44,7 +44,7 @@ class Stage:
 def test_claims_are_found_exactly_if_a_world_bears_out_the_formulas(said, open_universe):
     stage = Stage(open_universe=open_universe)
     allowed = WORLDS.allowed(said, open_universe=open_universe)
-    claims = stage.search.find_claims([stage.formula(one) for one in said])
+    claims = stage.search.find_claims([stage.formula(item) for item in said])
     assert (claims is not None) == allowed.any()
     if claims is not None:
         assert allowed[stage.world(claims)]
@@ -54,11 +54,11 @@ def test_claims_are_found_exactly_if_a_world_bears_out_the_formulas(said, open_u
 @given(several, st.booleans())
 def test_the_formulas_that_are_blamed_cannot_all_be_true(said, open_universe):
     stage = Stage(open_universe=open_universe)
-    found = stage.search.conflict([stage.formula(one) for one in said])
-    if isinstance(found, Claims):
-        assert WORLDS.allowed(said, open_universe=open_universe)[stage.world(found)]
+    result = stage.search.conflict([stage.formula(item) for item in said])
+    if isinstance(result, Claims):
+        assert WORLDS.allowed(said, open_universe=open_universe)[stage.world(result)]
     else:
-        assert not WORLDS.allowed([said[number] for number in found], open_universe=open_universe).any()
+        assert not WORLDS.allowed([said[number] for number in result], open_universe=open_universe).any()
 
 
 @some
@@ -77,7 +77,7 @@ def test_choices_among_the_facts_are_part_of_every_search(question, facts, open_
 @given(several)
 def test_justified_claims_are_enough_and_no_more_than_were_given(said):
     stage = Stage(open_universe=False)
-    formulas = [stage.formula(one) for one in said]
+    formulas = [stage.formula(item) for item in said]
     claims = stage.search.find_claims(formulas)
     if claims is not None:
         fewer = select_justified(formulas, claims)
@@ -88,8 +88,8 @@ def test_justified_claims_are_enough_and_no_more_than_were_given(said):
 
 def test_what_is_certain_is_parted_from_what_leaves_a_choice():
     stage = Stage(open_universe=True)
-    one = stage.formula(statement("A <= B and nonempty(C) and (A == C or empty(B))"))
-    certain, choices = split_formulas([one])
+    item = stage.formula(statement("A <= B and nonempty(C) and (A == C or empty(B))"))
+    certain, choices = split_formulas([item])
     assert (len(certain.empty), len(certain.inhabited), len(choices)) == (1, 1, 1)
 
 

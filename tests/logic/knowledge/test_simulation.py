@@ -14,11 +14,11 @@ def assert_possible(graph: SetGraph, simulation: Simulation) -> None:
     everything = simulation.everything
     for node in range(1, len(graph)):
         value = simulation.value(2 * node) & everything
-        one = simulation.value(graph.left[node]) & everything
+        item = simulation.value(graph.left[node]) & everything
         if graph.right[node] == PART:
-            assert not value & ~one
+            assert not value & ~item
         else:
-            assert value == one & simulation.value(graph.right[node]) & everything
+            assert value == item & simulation.value(graph.right[node]) & everything
         assert simulation.value(2 * node + 1) & everything == everything ^ value
 
 

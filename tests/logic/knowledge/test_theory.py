@@ -38,7 +38,7 @@ class FiniteTheory:
             return None
         within, without = sorted(inside), sorted(outside)
         for label in (*within, *without):
-            fewer = [[one for one in side if one != label] for side in (within, without)]
+            fewer = [[item for item in side if item != label] for side in (within, without)]
             if not self.allows(*fewer):
                 within, without = fewer
         return Refutation(tuple(within), tuple(without))
@@ -50,9 +50,9 @@ class FiniteTheory:
         """The statements of all combinations that no object has."""
         combinations_ = map(frozenset, chain.from_iterable(combinations(self.labels, n) for n in range(5)))
         return [
-            Refutation(tuple(sorted(one)), tuple(sorted({*self.labels} - one))).build_statement()
-            for one in combinations_
-            if one not in self.values
+            Refutation(tuple(sorted(item)), tuple(sorted({*self.labels} - item))).build_statement()
+            for item in combinations_
+            if item not in self.values
         ]
 
 

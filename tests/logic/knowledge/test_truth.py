@@ -48,9 +48,9 @@ class Situation:
 
     def knowledge(self) -> Knowledge:
         """Tell the facts, each in its form; begin anew with `add` at every break."""
-        told = [_told(fact, form) for fact, form in zip(self.facts, self.forms, strict=True)]
-        bounds = [0, *sorted(self.breaks), len(told)]
-        first, *others = (told[start:stop] for start, stop in pairwise(bounds))
+        reports = [_told(fact, form) for fact, form in zip(self.facts, self.forms, strict=True)]
+        bounds = [0, *sorted(self.breaks), len(reports)]
+        first, *others = (reports[start:stop] for start, stop in pairwise(bounds))
         known = Knowledge(first, open_universe=self.open_universe)
         for batch in others:
             known.add(*batch)
@@ -70,12 +70,12 @@ def _told(fact: Statement, form: str) -> Statement | str | Relationship:
 
 def definitions(labels: str) -> st.SearchStrategy[Statement]:
     """What lineages consist of: a set that is, or lies in, or is apart from something made of others."""
-    made = terms(labels, leaves=3)
+    result = terms(labels, leaves=3)
     return st.one_of(
         st.builds(
-            SetComparison, st.sampled_from(["==", "<=", "<", ">=", ">"]), st.sampled_from(labels).map(term), made
+            SetComparison, st.sampled_from(["==", "<=", "<", ">=", ">"]), st.sampled_from(labels).map(term), result
         ),
-        st.builds(disjoint, st.sampled_from(labels), made),
+        st.builds(disjoint, st.sampled_from(labels), result),
     )
 
 
@@ -98,12 +98,12 @@ def situations(draw: st.DrawFn, *, consistent: bool = True, labels: str = LABELS
 def simple_questions(labels: str) -> list[Statement]:
     """Everything that is commonly asked of some sets."""
     questions: list[Statement] = [outside(*labels)]
-    for one in labels:
-        questions += [empty(one), nonempty(one), outside(one)]
-    for one, other in combinations(labels, 2):
-        questions += [equal(one, other), disjoint(one, other), overlapping(one, other)]
-    for one, other in permutations(labels, 2):
-        questions += [subset(one, other), proper_subset(one, other)]
+    for label in labels:
+        questions += [empty(label), nonempty(label), outside(label)]
+    for element, other in combinations(labels, 2):
+        questions += [equal(element, other), disjoint(element, other), overlapping(element, other)]
+    for item, other in permutations(labels, 2):
+        questions += [subset(item, other), proper_subset(item, other)]
     return questions
 
 
@@ -222,25 +222,25 @@ def test_a_relationship_is_that_of_all_worlds_and_that_of_the_explicit_hypercube
     known, allowed = situation.knowledge(), situation.allowed()
     mentioned = dict.fromkeys(label for fact in known.facts for label in fact.labels)
     labels = [label for label in order if label in mentioned][:count]
-    found = known.relationship(*labels)
-    assert found.labels == tuple(labels)
-    assert {array.tobytes() for array in found.arrays()} == WORLDS.hypercubes(allowed, labels)
+    result = known.relationship(*labels)
+    assert result.labels == tuple(labels)
+    assert {array.tobytes() for array in result.arrays()} == WORLDS.hypercubes(allowed, labels)
     standing = [outside(*mentioned)] if situation.open_universe and mentioned else []
     if situation.open_universe and not mentioned:
         standing = [nonempty(~nothing)]
-    assert found == Relationship.of(*situation.facts, *standing, labels=mentioned).on(*labels)
+    assert result == Relationship.of(*situation.facts, *standing, labels=mentioned).on(*labels)
 
 
 @some
 @given(situations())
 def test_look_ups_name_exactly_the_sets_for_which_it_is_so_in_all_worlds(situation: Situation) -> None:
     known, allowed = situation.knowledge(), situation.allowed()
-    for one in known.labels:
-        others = sorted(set(known.labels) - {one})
-        assert known.equal_to(one) == [other for other in others if entailed(allowed, equal(one, other))]
-        assert known.subsets_of(one) == [other for other in others if entailed(allowed, subset(other, one))]
-        assert known.supersets_of(one) == [other for other in others if entailed(allowed, subset(one, other))]
-        assert known.disjoint_from(one) == [other for other in others if entailed(allowed, disjoint(one, other))]
+    for label in known.labels:
+        others = sorted(set(known.labels) - {label})
+        assert known.equal_to(label) == [other for other in others if entailed(allowed, equal(label, other))]
+        assert known.subsets_of(label) == [other for other in others if entailed(allowed, subset(other, label))]
+        assert known.supersets_of(label) == [other for other in others if entailed(allowed, subset(label, other))]
+        assert known.disjoint_from(label) == [other for other in others if entailed(allowed, disjoint(label, other))]
 
 
 @some
@@ -248,14 +248,16 @@ def test_look_ups_name_exactly_the_sets_for_which_it_is_so_in_all_worlds(situati
 def test_the_classification_is_the_order_that_holds_in_all_worlds(situation: Situation) -> None:
     known, allowed = situation.knowledge(), situation.allowed()
     labels = sorted(known.labels)
-    inside = {(one, other) for one in labels for other in labels if entailed(allowed, subset(one, other))}
-    classes = {tuple(other for other in labels if {(one, other), (other, one)} <= inside) for one in labels}
-    found = known.classify()
-    assert found.classes == tuple(sorted(classes))
-    above = {one[0]: {other[0] for other in classes - {one} if (one[0], other[0]) in inside} for one in classes}
-    assert found.parents == {
-        one: tuple(sorted(other for other in over if not any(other in above[between] for between in over)))
-        for one, over in above.items()
+    inside = {(label, other) for label in labels for other in labels if entailed(allowed, subset(label, other))}
+    classes = {tuple(other for other in labels if {(label, other), (other, label)} <= inside) for label in labels}
+    classification = known.classify()
+    assert classification.classes == tuple(sorted(classes))
+    above = {
+        class_[0]: {other[0] for other in classes - {class_} if (class_[0], other[0]) in inside} for class_ in classes
+    }
+    assert classification.parents == {
+        item: tuple(sorted(other for other in over if not any(other in above[between] for between in over)))
+        for item, over in above.items()
     }
 
 
@@ -278,7 +280,7 @@ def test_what_was_answered_before_more_facts_came_does_no_harm_to_later_answers(
         assert (known.counterexample(asked[0]) is None) == (why is not None)
         for label in known.labels:
             others = sorted(set(known.labels) - {label})
-            assert known.subsets_of(label) == [one for one in others if entailed(allowed, subset(one, label))]
+            assert known.subsets_of(label) == [item for item in others if entailed(allowed, subset(item, label))]
 
 
 @pytest.mark.campaign
