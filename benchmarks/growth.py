@@ -216,9 +216,8 @@ def main(arguments: Sequence[str] = ()) -> int:
     show_load()
     with tempfile.TemporaryDirectory() as folder, provenn.open(Path(folder, "warm"), progress=False) as warm:
         session = warm.context.workshop.pipeline().engine.session
-        first = Growth(
-            session, Path(folder, "first days"), 1
-        )  # Python's workers start, and Java compiles what it needs
+        # Python's workers start, and Java compiles what it needs, before anything is measured.
+        first = Growth(session, Path(folder, "first days"), 1)
         first.start(1)
         measure_growth(first, FEW)
         first.close()

@@ -6,7 +6,17 @@ import pytest
 
 from provenn.catalogs import Base, ConcatSources, list_version_bases, verbs
 from provenn.errors import DefinitionError
-from tests.targets.test_growth import PLACE, base_of, prints_of
+from tests.catalogs.samples import Rows
+from tests.targets import grown_skies
+from tests.targets.grown_skies import prints_of
+
+PLACE = "/nowhere/days"
+
+
+def base_of(folder: dict[str, Rows]) -> Base:
+    """The base catalog of files that are nowhere."""
+    return grown_skies.base_of(folder, PLACE)
+
 
 ROW = {"hip": 1, "vmag": 1.0, "plx": 2.0}
 FOLDER = {name: {key: {**ROW, "hip": key}} for key, name in enumerate("abc")}
