@@ -34,13 +34,14 @@ ROOM = 4 << 30
 """Bytes of memory that must be free for files of tests to be held there."""
 
 LONG = (
-    *("spark/test_platforms.py", "spark/test_cluster.py", "test_crashes.py", "benchmarks/test_robustness.py"),
-    *("soundness/test_checking.py", "spark/test_crossmatch.py", "faults/test_sweep.py", "spark/test_fragments.py"),
-    *("transfer/test_importing.py", "database/test_damaged_values.py", "spark/test_connect.py"),
-    *("isolation/test_hostile_calculators.py", "test_tutorial.py", "targets/test_equivalence.py"),
+    *("spark/test_platforms.py", "formats/test_migrations.py", "test_crashes.py", "spark/test_crossmatch.py"),
+    *("isolation/test_hostile_calculators.py", "spark/test_fragments.py", "spark/test_cluster.py"),
+    *("faults/test_sweep.py", "archive/test_rot.py", "spark/test_connect.py", "transfer/test_importing.py"),
+    *("test_tutorial.py", "database/test_damaged_values.py", "soundness/test_checking.py"),
+    *("archive/test_exported_files.py", "archive/test_zero_keys.py", "targets/test_equivalence.py"),
 )
-"""The files with tests that take longest, more than half a minute each: they begin first, the longest before all, so
-that at the end nobody waits for one of them alone."""
+"""The files with tests that take longest, a third of a minute of CPU or more each: they begin first, the longest before
+all, so that at the end nobody waits for one of them alone."""
 
 JAVA = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:MetaspaceSize=256m", "-XX:InitialRAMPercentage=6")
 """Options of every Java that tests start: it compiles quickly rather than well, which halves what a short Spark takes,

@@ -13,8 +13,8 @@ from provenn.logic import Knowledge
 
 @pytest.fixture
 def stars(tmp_path):
-    columns = {name: [1.0] for name in "abcdefgr"}
-    pq.write_table(pa.table({"hip": [1], **columns}), tmp_path / "stars.parquet")
+    columns = {name: [0.0, 30.0] for name in "abcdefgr"}  # so wide that the bounds in the file's footer prove nothing
+    pq.write_table(pa.table({"hip": [1, 2], **columns}), tmp_path / "stars.parquet")
     with provenn.open(tmp_path / "survey") as archive:
         yield archive.ingest("stars", tmp_path / "stars.parquet", key="hip", population="star")
 

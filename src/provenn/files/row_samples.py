@@ -16,7 +16,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from decimal import localcontext
+from decimal import Decimal, localcontext
 from typing import Any, Protocol
 
 import numpy as np
@@ -196,7 +196,7 @@ def _encode_column(kind: Type, values: Any) -> list[Key | None]:  # noqa: ANN401
         return [None if value is None else value[:_LONGEST_TEXT] for value in values.cast(pa.string()).to_pylist()]
     if kind.name == "decimal":
         with localcontext(prec=kind.precision + 2):
-            return [None if value is None else int(value.scaleb(kind.scale)) for value in values.to_pylist()]
+            return [None if value is None else int(Decimal(value).scaleb(kind.scale)) for value in values.to_pylist()]
     if pa.types.is_date(values.type):
         values = values.cast(pa.date32()).cast(pa.int32())
     elif pa.types.is_timestamp(values.type):
