@@ -85,6 +85,11 @@ def relate_catalogs(
     return comparison.relations[0], proved_statements
 
 
+def _list_defining_catalogs(because: Iterable[CitedFact]) -> list[CatalogDigest]:
+    """Return the catalogs whose definitions state cited facts: a fact need not name the catalog that states it."""
+    return [origin.catalog for _, origin in because if origin.catalog is not None]
+
+
 def compare_catalogs(
     reading: Reading, digests: Sequence[CatalogDigest], user_names: UserNames, *, why: bool = False
 ) -> tuple[Comparison, list[ProvedStatement]]:
@@ -109,7 +114,8 @@ def compare_catalogs(
         None if statement is None else _explain_proved(reading, known, statement, "holds") for _, statement in summaries
     ]
     cited = [fact for answer in answers if answer is not None for fact, _ in answer.because]
-    vocabulary = Vocabulary.of(reading, different, user_names, cited)
+    because = [reason for answer in answers if answer is not None for reason in answer.because]
+    vocabulary = Vocabulary.of(reading, different, user_names, cited, _list_defining_catalogs(because))
     word = vocabulary.word
     hypercubes = Relationship.from_arrays(map(word, different), possible.arrays())
     helps = [
@@ -263,7 +269,9 @@ def _explain_proved(
 def _describe_proof(reading: Reading, proved_statement: ProvedStatement, user_names: UserNames) -> Proof:
     """Return a proved statement as a proof in the user's names."""
     digests = list_catalogs(proved_statement.statement)
-    vocabulary = Vocabulary.of(reading, digests, user_names, (fact for fact, _ in proved_statement.because))
+    facts = [fact for fact, _ in proved_statement.because]
+    defining = _list_defining_catalogs(proved_statement.because)
+    vocabulary = Vocabulary.of(reading, digests, user_names, facts, defining)
     reasons = vocabulary.describe_reasons(reading, proved_statement.because)
     caveats = vocabulary.describe_caveats(reading, digests, proved_statement.because)
     return Proof(
