@@ -96,8 +96,10 @@ def test_facts_of_footers_and_folders_hold_for_the_rows_that_spark_reads(engine,
     parquet.write_table(table, places["arrow"] / "a.parquet", row_group_size=1)
     parquet.write_table(table, places["old"] / "a.parquet", version="1.0", use_deprecated_int96_timestamps=True)
     pl.from_arrow(table).write_parquet(places["polars"] / "a.parquet")
-    copied = duckdb.connect().from_arrow(table.drop_columns(list(WITHOUT_DUCKDB)))
-    copied.write_parquet(str(places["duckdb"] / "a.parquet"))
+    with duckdb.connect() as database:
+        copied = database.from_arrow(table.drop_columns(list(WITHOUT_DUCKDB)))
+        copied.write_parquet(str(places["duckdb"] / "a.parquet"))
+        del copied
     plain = table.select(["id", "tiny", "number", "small", "text", "good", "day", "zoned"])
     engine.session.createDataFrame(plain.to_pandas(date_as_object=True)).write.parquet(str(tmp_path / "spark"))
     for name in (*places, "spark"):
