@@ -24,7 +24,7 @@ from provenn.data.leftovers import open_writing_folder
 from provenn.files.data_folder import DataFolder
 from provenn.files.file_set import GIVEN
 from provenn.spark.placing import check_target, publish
-from provenn.transfer.importing import batches
+from provenn.transfer.importing import batched_writing
 from tests import crashes
 from tests.crashes import Work, opened
 
@@ -72,7 +72,7 @@ def write_parts(archive: Archive, folder: Path, *, name: str, rows: int, parts: 
 
 def import_in_batches(archive: Archive, folder: Path) -> None:
     """Import a file of three definitions as if they were many: each is written in a transaction of its own."""
-    with mock.patch.object(batches, "LARGEST_BATCH", 2):
+    with mock.patch.object(batched_writing, "LARGEST_BATCH", 2):
         archive.import_definitions(folder / "file.provenn")
 
 

@@ -20,7 +20,7 @@ from provenn.knowledge.declarations import declare_fact
 from provenn.logic import nonempty, statement, subset
 from provenn.soundness.checking import find_problems
 from provenn.transfer.exporting import export_archive
-from provenn.transfer.importing import batches, imported_definitions, stage_file, take_over, write_in_batches
+from provenn.transfer.importing import batched_writing, imported_definitions, stage_file, take_over, write_in_batches
 from tests.catalogs.samples import base
 from tests.database.databases import InNewPostgreSQL, InPostgreSQL, InSQLite, Opened
 from tests.postgres import new_schema
@@ -189,7 +189,7 @@ class BatchContract:
 
     @pytest.fixture(autouse=True)
     def small_batches(self, monkeypatch):
-        monkeypatch.setattr(batches, "LARGEST_BATCH", 20)
+        monkeypatch.setattr(batched_writing, "LARGEST_BATCH", 20)
         monkeypatch.setattr(staged_rows, "PAUSE", 0.0)
         monkeypatch.setattr(staged_rows, "_AT_ONCE", 11)
 
@@ -203,7 +203,7 @@ class BatchContract:
                 calls.append(work)
                 work()
 
-            monkeypatch.setattr(batches, "let_others_write", call)
+            monkeypatch.setattr(batched_writing, "let_others_write", call)
             return calls
 
         return watch
@@ -396,9 +396,9 @@ def _die_between_batches(place, content):
 import os, sys
 from io import BytesIO
 from provenn.formats.opening import open_database
-from provenn.transfer.importing import batches, stage_file, write_in_batches
+from provenn.transfer.importing import batched_writing, stage_file, write_in_batches
 
-batches.LARGEST_BATCH = 20
+batched_writing.LARGEST_BATCH = 20
 times = []
 
 def die():
@@ -406,7 +406,7 @@ def die():
     if len(times) == 3:
         os._exit(9)
 
-batches.let_others_write = die
+batched_writing.let_others_write = die
 with open_database(sys.argv[1], who="Carl") as database:
     staged = stage_file(database.reading, BytesIO(sys.stdin.buffer.read()), "a file", None)
     with write_in_batches(database, staged):

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from provenn.errors import BaseFilesError
 from provenn.files.snapshots import (
-    Rewrite,
+    FileRewrite,
     SnapshotFile,
     TableSnapshot,
     check_inside,
@@ -179,7 +179,7 @@ def _format_value(value: object) -> str | None:
             return str(value)
 
 
-def read_delta_rewrites(snapshot: TableSnapshot, since: int = 0) -> list[Rewrite]:
+def read_delta_rewrites(snapshot: TableSnapshot, since: int = 0) -> list[FileRewrite]:
     """Return the versions after one, up to a snapshot, that rewrote files without changing rows, the latest first.
 
     A commit states for each file whether it changes data. By the protocol of Delta, the records of an added file with
@@ -188,7 +188,7 @@ def read_delta_rewrites(snapshot: TableSnapshot, since: int = 0) -> list[Rewrite
     itself, because these are columns of the rows. A commit with any file that changes data is left out. Commits that
     the log no longer keeps are not looked for.
     """
-    rewrites: list[Rewrite] = []
+    rewrites: list[FileRewrite] = []
     for version in range(snapshot.version, since, -1):
         path = Path(snapshot.folder, "_delta_log", f"{version:020}.json")
         if not path.exists():
@@ -197,7 +197,7 @@ def read_delta_rewrites(snapshot: TableSnapshot, since: int = 0) -> list[Rewrite
     return rewrites
 
 
-def _read_rewrites(folder: str, path: Path, version: int) -> Iterator[Rewrite]:
+def _read_rewrites(folder: str, path: Path, version: int) -> Iterator[FileRewrite]:
     removed: dict[str, set[str]] = defaultdict(set)
     added: dict[str, set[str]] = defaultdict(set)
     for action in _read_actions(folder, path):
@@ -211,7 +211,7 @@ def _read_rewrites(folder: str, path: Path, version: int) -> Iterator[Rewrite]:
             files[json.dumps(values, sort_keys=True)].add(unquote(entry["path"]))
     for values in sorted(removed.keys() | added.keys()):
         if removed[values] and added[values]:
-            yield Rewrite(version, frozenset(removed[values]), frozenset(added[values]))
+            yield FileRewrite(version, frozenset(removed[values]), frozenset(added[values]))
 
 
 def _read_actions(folder: str, path: Path) -> Iterator[dict[str, Any]]:

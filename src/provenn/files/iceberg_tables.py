@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from provenn.errors import BaseFilesError
 from provenn.files.lakehouses import ICEBERG_METADATA
 from provenn.files.snapshots import (
-    Rewrite,
+    FileRewrite,
     SnapshotFile,
     TableSnapshot,
     convert_columns,
@@ -213,14 +213,14 @@ def collect_field_ids(fields: Iterable[Any], above: str = "") -> Iterator[tuple[
             yield from collect_field_ids(pair, f"{path}.")
 
 
-def read_iceberg_rewrites(snapshot: TableSnapshot) -> list[Rewrite]:
+def read_iceberg_rewrites(snapshot: TableSnapshot) -> list[FileRewrite]:
     """Return the snapshots up to a snapshot that rewrote files without changing rows, the latest first.
 
     These are the snapshots whose operation is ``replace``: by the specification of Iceberg, files were added and
     removed without changing the data of the table. That says so of the rows in files only if no delete files were in
     force before, so the snapshot before must be there, and have none. Expired snapshots are not looked for.
     """
-    rewrites: list[Rewrite] = []
+    rewrites: list[FileRewrite] = []
     with _translate_errors(snapshot.folder):
         from pyiceberg.table.snapshots import Operation  # noqa: PLC0415
 
@@ -245,7 +245,7 @@ def _has_data_files_alone(folder: str, io: TableReader, snapshot: Any) -> bool: 
     return all(entry.data_file.content == DataFileContent.DATA for entry in entries)
 
 
-def _read_rewrite(folder: str, io: TableReader, snapshot: Any) -> Iterator[Rewrite]:  # noqa: ANN401
+def _read_rewrite(folder: str, io: TableReader, snapshot: Any) -> Iterator[FileRewrite]:  # noqa: ANN401
     """Yield what a snapshot of the operation ``replace`` removed and added; nothing if it touched delete files."""
     from pyiceberg.manifest import DataFileContent, ManifestEntryStatus  # noqa: PLC0415
 
@@ -258,4 +258,4 @@ def _read_rewrite(folder: str, io: TableReader, snapshot: Any) -> Iterator[Rewri
         names[entry.status].add(io.find_name(entry.data_file.file_path))
     removed, added = names[ManifestEntryStatus.DELETED], names[ManifestEntryStatus.ADDED]
     if removed and added:
-        yield Rewrite(snapshot.snapshot_id, frozenset(removed), frozenset(added))
+        yield FileRewrite(snapshot.snapshot_id, frozenset(removed), frozenset(added))

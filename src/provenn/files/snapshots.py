@@ -20,7 +20,7 @@ from provenn.files.columns import FileColumn
 from provenn.files.parquet_columns import read_parquet_columns
 
 __all__ = [
-    "Rewrite",
+    "FileRewrite",
     "SharedFiles",
     "SnapshotFile",
     "TableKind",
@@ -102,7 +102,7 @@ class TableSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Rewrite:
+class FileRewrite:
     """A version that wrote the rows of some files into others, without changing rows: a compaction.
 
     Parameters
@@ -134,7 +134,7 @@ class SharedFiles:
     rewrites: tuple[int, ...] = ()
 
 
-def find_shared_files(names: Collection[str], rewrites: Sequence[Rewrite], earlier: Collection[str]) -> SharedFiles:
+def find_shared_files(names: Collection[str], rewrites: Sequence[FileRewrite], earlier: Collection[str]) -> SharedFiles:
     """Return files with the rows of a snapshot, as many of them as possible from an earlier version.
 
     A rewrite replaced files by others with the same rows. So where all its new files are in the snapshot, the former
@@ -152,7 +152,7 @@ def find_shared_files(names: Collection[str], rewrites: Sequence[Rewrite], earli
 
     Examples
     --------
-    >>> rewrite = Rewrite(3, frozenset({"a", "b"}), frozenset({"ab"}))
+    >>> rewrite = FileRewrite(3, frozenset({"a", "b"}), frozenset({"ab"}))
     >>> sorted(find_shared_files({"ab", "c"}, [rewrite], {"a", "b"}).names)
     ['a', 'b', 'c']
     >>> find_shared_files({"ab", "c"}, [rewrite], {"a"}).rewrites

@@ -11,7 +11,7 @@ from pathlib import Path
 from provenn.errors import BaseFilesError
 from provenn.files.lakehouses import ICEBERG_METADATA, detect_table
 from provenn.files.listing import NO_VALUE, File, list_named_files, make_absolute
-from provenn.files.snapshots import Rewrite, TableKind, TableSnapshot
+from provenn.files.snapshots import FileRewrite, TableKind, TableSnapshot
 from provenn.gate.entrances import entrance
 from provenn.hints import Hint
 
@@ -98,7 +98,7 @@ def find_snapshot(
     return read_iceberg(folder, version, moment, metadata=metadata)
 
 
-def read_rewrites(snapshot: TableSnapshot, since: int = 0) -> list[Rewrite]:
+def read_rewrites(snapshot: TableSnapshot, since: int = 0) -> list[FileRewrite]:
     """Return the versions up to a snapshot that rewrote files without changing rows, the latest first.
 
     For Delta, only versions after `since`, which spares reading the others; the numbers of Iceberg have no order.

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import BinaryIO, Literal
 
 from provenn.database.transactions import Writing
-from provenn.transfer.importing.batches import WrittenRows, write_in_batches
+from provenn.transfer.importing.batched_writing import WrittenRows, write_in_batches
 from provenn.transfer.importing.imported_calculators import take_calculators, take_preferences
 from provenn.transfer.importing.imported_definitions import take_definitions
 from provenn.transfer.importing.imported_facts import refuse_contradictions, suspend_hidden, take_facts
