@@ -23,6 +23,7 @@ import tempfile
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING
@@ -99,8 +100,10 @@ class Growth:
     def write_day(self, rows: int) -> Path:
         """Write the file of the next day."""
         random = np.random.default_rng(self.days)
-        table = {"id": np.arange(rows) + self.days * 1_000_000}
-        table |= {band: random.random(rows) * 20 for band in "gr"}
+        table = {
+            "id": np.arange(rows) + self.days * 1_000_000,
+            **{band: random.random(rows) * 20 for band in "gr"},
+        }
         path = self.files / f"{self.days:05}.parquet"
         parquet.write_table(pa.table(table), path)
         self.days += 1
@@ -194,7 +197,7 @@ def measure_growth(growth: Growth, rows: int, repeats: int = REPEATED) -> dict[s
     measured: dict[str, list[DayCost]] = {}
     for _ in range(repeats):
         path = growth.write_day(rows)
-        by_hand = growth.measure(lambda path=path: growth.compute_by_spark(path, growth.written, "append"))
+        by_hand = growth.measure(partial(growth.compute_by_spark, path, growth.written, "append"))
         measured.setdefault("by hand", []).append(by_hand)
         measured.setdefault("provenn", []).append(growth.measure(lambda: growth.archive.refresh("stars")))
     spark = growth.measure(lambda: growth.compute_by_spark(growth.files, growth.place / "all", "overwrite"))
@@ -230,8 +233,8 @@ def main(arguments: Sequence[str] = ()) -> int:
             growth.close()
             print(f"day {day} is measured", flush=True)
     _show(costs, planning, asked.rows)
-    first, *others = (costs[day]["provenn"].seconds for day in sorted(costs))
-    slowest = max((seconds / first for seconds in others), default=1.0)
+    earliest, *others = (costs[day]["provenn"].seconds for day in sorted(costs))
+    slowest = max((seconds / earliest for seconds in others), default=1.0)
     slow = [day for day, (seconds, _) in planning.items() if seconds > MOST_PLANNING]
     print(f"a day costs at most {slowest:.2f} times what it cost at first; at most {MOST_GROWTH} is promised")
     print(f"planning takes at most {1000 * max(seconds for seconds, _ in planning.values()):.0f} ms")
