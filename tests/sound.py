@@ -11,7 +11,7 @@ from sqlalchemy import insert
 import provenn
 from provenn.archive import Archive
 from provenn.catalogs import Catalog
-from provenn.data import fragments, pins, run_records
+from provenn.data import followed_exports, fragments, pins, run_records
 from provenn.data.parquet_contents import read_parquet_contents
 from provenn.database.tables import definers, leases, members, projects, tokens
 from provenn.database.transactions import Database
@@ -87,6 +87,11 @@ def fill(archive: Archive, folder: Path) -> None:
         audit_log.record_action(writing, "declare", "fact #1")
         quotas.change_quota(writing, "Ada", "stored", 10**12)
         quotas.add_download(writing, "Ada", date(2026, 1, 1), 5)
+        request = followed_exports.ExportRequest("near", ("vmag",))
+        export = followed_exports.FollowedExport(
+            "/nowhere/near.fits", request, {}, near.digest, "", 3, "Ada", writing.when
+        )
+        followed_exports.record_export(writing, export)
         execute, when = writing.connection.execute, writing.when
         execute(insert(projects), {"name": "survey", "owner": "Ada", "created_at": when})
         execute(insert(members), {"project": "survey", "who": "Grace"})

@@ -79,6 +79,7 @@ USES = {
     "example": ["--json"],
     "table": ["--json"],
     "init": [],
+    "exports": [],
     "ingest": ["again", "stars.csv", "-k", "hip", "-p", "star"],
     "ls": [],
     "show": ["bright"],
@@ -142,6 +143,7 @@ DATA = {
     "serve",
     "append",
     "refresh",
+    "redefine",
 }  # these compute, and may load whatever they need
 DATA |= {"samp send", "samp listen", "samp hub", "demo"}
 SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow", "astropy"}

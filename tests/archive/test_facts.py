@@ -15,7 +15,6 @@ from provenn.errors import (
     UnknownFactError,
 )
 from provenn.logic import Knowledge, World, statement
-from provenn.logic.terms import quote_label
 from tests.archive.samples import dump, write_parquet
 
 
@@ -90,9 +89,10 @@ def test_facts_bind_to_catalogs_not_to_names(survey, stars):
     survey.declare("nonempty(bright)")
     survey.name(stars.select("vmag < 1"), "bright", move=True)
     assert not survey.prove("nonempty(bright)")
-    digest = survey.log("bright")[1].catalog
-    assert [str(fact.statement) for fact in survey.facts()] == [f"nonempty({quote_label(digest[:12])})"]
-    assert survey.facts(digest) == survey.facts()
+    (fact,) = survey.facts()
+    assert (str(fact.statement), fact.outdated) == ('nonempty("bright@1")', "bright@1; bright is now version 2")
+    assert str(fact.again) == "nonempty(bright)"
+    assert survey.facts("bright@1") == survey.facts()
     assert survey.facts("bright") == []
 
 

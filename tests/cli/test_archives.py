@@ -26,6 +26,8 @@ USES = {
     "diff": "bright stars",
     "append": "stars '{file}'",
     "refresh": "--plan",
+    "exports": "",
+    "redefine": "bright --where 'vmag < 7' --plan",
     "select": "stars 'dec > 0'",
     "restrict": "stars bright",
     "exclude": "stars bright",

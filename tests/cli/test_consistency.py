@@ -111,6 +111,7 @@ WRONG = {  # where the wrong name goes; commands without one are named below
     "diff": "WRONG stars",
     "append": "WRONG nowhere.csv",
     "refresh": "WRONG",
+    "redefine": "WRONG stars",
     "select": "WRONG 'vmag < 6'",
     "restrict": "stars WRONG",
     "exclude": "stars WRONG",

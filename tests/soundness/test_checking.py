@@ -94,6 +94,10 @@ REMARKS = {
     "tokens.revoked_at": RIGHTS,
     **{f"quotas.{name}": RIGHTS for name in ("who", "kind", "amount", "set_at", "set_by")},
     **{f"downloads.{name}": RIGHTS for name in ("who", "day", "bytes")},
+    **{
+        f"exports.{name}": "a file outside the archive, which is written only with a permit of its owner"
+        for name in ("id", "path", "name", "request", "options", "content", "stamp", "rows", "by", "at", "begun_at")
+    },
     "leases.holder": "another process, which may be anywhere; its lease expires",
     "leases.catalog": "what is computed just now; a lease expires",
     "leases.by": WHEN,

@@ -109,7 +109,7 @@ def test_a_replaced_file_takes_along_its_own_sources_only(survey):
     assert survey.calls() == 20, "those of the new files: no value of the file that is gone serves"
     assert survey.archive.relate(old, new).summary in ("overlapping", "unknown")
     assert survey.values("fits@1")[moved] == 2 * (1 + 19 / 20), "the old version answers from what is stored"
-    assert str(survey.archive.diff("stars@1", "stars@2")).splitlines()[-1] == "+ 2 files, - 1 file"
+    assert str(survey.archive.diff("stars@1", "stars@2")).splitlines()[-1] == "+ 1 file, 1 file replaced"
 
 
 def test_a_file_among_appended_ones_is_replaced(survey):
@@ -120,7 +120,7 @@ def test_a_file_among_appended_ones_is_replaced(survey):
     survey.archive.refresh("stars")
     survey.write(2, 30)
     (done,) = survey.archive.refresh("stars")
-    assert done.files == "+ 1 file, - 1 file"
+    assert done.files == "1 file replaced"
     assert survey.values("stars", "x") == {key: z / 2 for key, z in survey.scratch().items()}
     assert survey.archive.relate("stars@1", "stars").summary == "subset"
 
@@ -150,7 +150,7 @@ def test_bad_files_change_nothing(survey):
     with pytest.raises(KeyValuesError, match=r": 0 \(0\.parquet and copy\.parquet\), 1 \("):
         survey.archive.refresh("stars")
     (survey.days / "copy.parquet").unlink()
-    with pytest.raises(BaseFilesError, match="x was a double, and is a string"):
+    with pytest.raises(BaseFilesError, match=r"x was a double in 0\.parquet, and is a string in the table from memory"):
         survey.archive.append("stars", pa.table({"id": [77], "x": ["three"]}))
     with pytest.raises(DefinitionError, match="files can only be appended to a base catalog"):
         survey.archive.append("low", pa.table({"id": [77], "x": [3.5]}))
@@ -158,6 +158,44 @@ def test_bad_files_change_nothing(survey):
         survey.archive.append("nothing", pa.table({"id": [77], "x": [3.5]}))
     assert survey.archive["stars"].digest == first.digest
     assert len(survey.archive.log("stars")) == 1
+
+
+def test_a_changed_or_missing_column_is_named_with_both_files(survey):
+    survey.write(0, color=[1.5] * 20)
+    first = survey.ingest()
+    survey.write(1)
+    missing = r"the column color, a double in 0\.parquet, is missing in 1\.parquet"
+    for attempt in (survey.ingest, survey.archive.refresh, lambda: survey.archive.refresh(plan=True)):
+        with pytest.raises(BaseFilesError, match=missing):
+            attempt()
+    survey.write(1, color=["red"] * 20)
+    survey.write(2, color=["red"] * 20)
+    changed = r"the column color was a double in 0\.parquet, and is a string in 1\.parquet and 1 more"
+    with pytest.raises(BaseFilesError, match=changed):
+        survey.archive.refresh()
+    assert survey.archive["stars"] == first
+    survey.write(1, color=[None] * 19 + [2.5])
+    (survey.days / "2.parquet").unlink()
+    survey.archive.refresh()
+    assert survey.values("stars", "color")[100_019] == 2.5
+    survey.write(0)
+    (survey.days / "1.parquet").unlink()
+    survey.write(3)
+    assert len(survey.archive.refresh()) == 1, "all files with the column are gone"
+
+
+def test_two_names_of_one_folder_grow_each_for_itself(survey):
+    survey.write(0)
+    first = survey.ingest()
+    survey.archive.name(first, "dr1")
+    first.select("x < 1", name="low")
+    survey.write(1, color=[1.5] * 20)
+    survey.archive.refresh("stars")
+    below = survey.archive["stars"].select("color > 1", name="red")
+    (done,) = survey.archive.refresh("dr1")
+    assert done.rebuilt == ()
+    assert survey.archive["red"] == below
+    assert survey.archive["dr1"] == survey.archive["stars"]
 
 
 def test_a_new_column_is_null_before(survey):
@@ -176,7 +214,7 @@ def test_the_plan_of_a_refresh_changes_nothing(survey):
     first = survey.ingest()
     survey.write(1)
     (planned,) = survey.archive.refresh(plan=True)
-    assert str(planned) == "stars: + 1 file, 20 new sources"
+    assert str(planned) == "stars: + 1 file, + 20 sources"
     assert survey.archive["stars"].digest == first.digest
     survey.archive.refresh("stars")
     assert str(survey.archive.refresh("stars", plan=True)[0]) == "stars: unchanged"

@@ -8,6 +8,7 @@ from operator import index
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from provenn.archive.export_records import ExportPlace, follow_export, identify_content
 from provenn.errors import TargetError
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from astropy.table import Table
     from pyspark.sql import DataFrame  # for people who read the signature; nothing here imports it
 
+    from provenn.archive.context import Context
     from provenn.archive.workshop import Workshop
+    from provenn.catalogs import Catalog as Definition
+    from provenn.data.followed_exports import ExportRequest
     from provenn.database.transactions import Database, Reading
     from provenn.spark.writing import WrittenFiles
     from provenn.targets.keeping import Keep
@@ -59,6 +63,18 @@ class Data(ABC):
     @abstractmethod
     def _keep(self) -> Keep:
         """The results to keep."""
+
+    @abstractmethod
+    def _get_context(self) -> Context:
+        """Return the context of the archive."""
+
+    @abstractmethod
+    def _get_sources(self) -> Definition:
+        """Return the catalog of the sources."""
+
+    @abstractmethod
+    def _describe_export(self, follow: bool | str) -> ExportRequest:
+        """Return the request that an export follows."""
 
     def to_spark(self, *, check: bool = False) -> DataFrame:
         """Return the data as a Spark DataFrame, not yet computed, so that no result is kept.
@@ -148,6 +164,7 @@ class Data(ABC):
         single: bool | None = None,
         overwrite: bool = False,
         check: bool = False,
+        follow: bool | str = False,
     ) -> WrittenFiles:
         """Compute the data into files: Parquet, CSV, FITS, VOTable or ECSV. The files appear only when complete.
 
@@ -167,9 +184,27 @@ class Data(ABC):
             Whether to replace existing files.
         check
             As for `to_arrow`.
+        follow
+            Whether `Archive.refresh` writes the files anew when the catalog with this name has changed; or the name to
+            follow, if the catalog has several. `Archive.exports` lists such files.
+
+        Raises
+        ------
+        CatalogNameError
+            If the export is to follow a catalog without a name, or the catalog does not have the name now.
+        StoreError
+            If the files exist and `overwrite` is false; or if they are not on this machine, and are to be followed.
         """
-        options: dict[str, Any] = {"format": format, "partition_by": partition_by, "single": single}
-        return self._workshop().write_files(self.plan, self._keep, path, check=check, overwrite=overwrite, **options)
+        options: dict[str, Any] = {"format": format, "partition_by": list(partition_by), "single": single}
+        place, request = None, None
+        if follow:
+            place = ExportPlace.of(self._get_context(), path)
+            request = self._describe_export(follow)
+        content = identify_content(self.plan(), self._get_sources()) if follow else ""
+        written = self._workshop().write_files(self.plan, self._keep, path, check=check, overwrite=overwrite, **options)
+        if place is not None and request is not None:
+            follow_export(self._get_context(), place, request, options=options, content=content, written=written)
+        return written
 
 
 def _make_frame(table: pa.Table) -> pd.DataFrame:

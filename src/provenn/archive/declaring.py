@@ -8,6 +8,7 @@ from dataclasses import fields
 from provenn.archive import questions
 from provenn.archive.context import Context
 from provenn.archive.implications import Declared, Implied, find_implications
+from provenn.archive.listed_facts import ListedFact, list_facts_by_name
 from provenn.archive.notices import make_implication_notices, make_repetition_notices
 from provenn.archive.references import CatalogReference, find_digest
 from provenn.database.transactions import Reading, Writing
@@ -47,8 +48,9 @@ def retract_fact(writing: Writing, number: int, reason: str) -> Fact:
     return name_facts(writing, [declarations.retract_fact(writing, number, reason)])[0]
 
 
-def list_facts(reading: Reading, which: CatalogReference | None, *, retracted: bool) -> Sequence[Fact]:
+def list_facts(reading: Reading, which: CatalogReference | None, *, retracted: bool) -> Sequence[ListedFact]:
     """Return the facts about a catalog, or all facts, with names in their statements."""
     if which is None:
-        return name_facts(reading, stored_facts.find_all_facts(reading, retracted=retracted))
-    return name_facts(reading, stored_facts.find_facts_about(reading, find_digest(reading, which), retracted=retracted))
+        return list_facts_by_name(reading, stored_facts.find_all_facts(reading, retracted=retracted))
+    digest = find_digest(reading, which)
+    return list_facts_by_name(reading, stored_facts.find_facts_about(reading, digest, retracted=retracted))

@@ -16,6 +16,7 @@ from os import PathLike
 from typing import Any
 
 from provenn.archive import rebuilding
+from provenn.archive.column_changes import check_new_columns
 from provenn.archive.concatenations import find_unproved_concatenations
 from provenn.archive.context import Context
 from provenn.archive.continuing import check_continuation, continue_attributes
@@ -31,10 +32,11 @@ from provenn.catalogs import (
     list_joined_bases,
     list_version_bases,
 )
+from provenn.catalogs.base import make_file_label
 from provenn.catalogs.key_ranges import have_other_keys
 from provenn.database.transactions import Reading, Writing
 from provenn.definitions import base_locations, catalog_names, catalog_store
-from provenn.errors import ArchiveBusyError, BaseFilesError, DefinitionError
+from provenn.errors import ArchiveBusyError, DefinitionError
 from provenn.files.file_set import EXTERNAL, GIVEN, TABLE
 from provenn.files.hats import read_hats
 from provenn.files.listing import make_absolute
@@ -44,8 +46,9 @@ from provenn.files.snapshots import TableSnapshot
 from provenn.files.table_logs import find_snapshot, list_snapshot_files
 from provenn.knowledge import verified_keys
 from provenn.knowledge.observations import observe_fact
-from provenn.logic import disjoint
-from provenn.logic.terms import Op, chain, term
+from provenn.logic import Statement, disjoint
+from provenn.logic.terms import Op, chain, nothing, term
+from provenn.words.changed_sources import ChangedFiles
 
 __all__ = [
     "NewVersion",
@@ -54,6 +57,8 @@ __all__ = [
     "compare_keys",
     "find_current_version",
     "find_new_version",
+    "list_changed_files",
+    "list_expected_facts",
     "move_names",
     "write_definitions",
 ]
@@ -97,15 +102,17 @@ class NewVersion:
     def define(self) -> Catalog:
         """Return the catalog of the new version.
 
-        Its columns are those of the newest files. Files without one of these columns give NULL for it.
+        Its columns are those of the newest files. Older files without one of these columns give NULL for it.
 
         Raises
         ------
         BaseFilesError
-            If a column changed its type.
+            If a column changed its type, or is missing in the new files.
         """
         if self.is_same:  # a base catalog that is the same may have a new location
             return self.kept[0] if len(self.kept) == 1 and self.kept[0] == self.earlier else self.earlier
+        if self.added is not None:
+            check_new_columns(self.earlier, self.kept, self.added)
         bases = list(self.members)
         members = _join_bases(bases if self.added is None else [*bases, self.added])
         catalogs = [_add_absent_columns(member, members[-1]) for member in members]
@@ -141,11 +148,6 @@ def _add_absent_columns(member: Base, newest: Base) -> Catalog:
         matches = member.schema.matching(attribute.name)
         if not matches and attribute.name not in newest.key:
             absent[attribute.name] = f"CAST(NULL AS {attribute.type})"
-        elif len(matches) == 1 and matches[0].type != attribute.type:
-            raise BaseFilesError(
-                f"the column {attribute.name} was a {matches[0].type}, and is a {attribute.type} in the new files",
-                hint="write the new files with the former type, or ingest them under a new name",
-            )
     return DeriveAttributes.of(member, SqlCalculator.of(absent)) if absent else member
 
 
@@ -414,6 +416,33 @@ def move_names(
     rebuilding.replace_base(writing, name, version.earlier.digest, catalog, rebuild=rebuild)
 
 
+def list_expected_facts(version: NewVersion, catalog: Catalog) -> list[Statement]:
+    """Return what will be observed when a version is written, unless its keys turn out to be wrong."""
+    if isinstance(catalog, Base):
+        return []
+    apart = [] if version.added is None else [_state_apart(version.members, version.added)]
+    return [*apart, *_state_separated_files(version)]
+
+
+def _state_apart(members: Sequence[Base], added: Base) -> Statement:
+    """Return the statement that new files share no source with the others."""
+    return disjoint(chain(Op.OR, tuple(term(base.digest) for base in members)), added.digest)
+
+
+def list_changed_files(version: NewVersion) -> ChangedFiles:
+    """Return the sources of the files that came with a version, and of those that went, as sets."""
+    kept = {base.part_of or base.digest: base for base in version.kept}
+    gone = []
+    for base in list_version_bases(version.earlier) or ():
+        whole = base.part_of or base.digest
+        if whole in kept:
+            gone += [term(make_file_label(whole, text)) for text in kept[whole].gone if text not in base.gone]
+        else:
+            gone.append(term(base.digest))
+    came = nothing if version.added is None else term(version.added.digest)
+    return ChangedFiles(came, chain(Op.OR, tuple(gone)) if gone else nothing)
+
+
 def write_definitions(writing: Writing, version: NewVersion, catalogs: Sequence[Catalog], rows: int | None) -> None:
     """Write the base catalogs and the observed fact of a new version, then its catalog and others on it.
 
@@ -449,8 +478,7 @@ def write_definitions(writing: Writing, version: NewVersion, catalogs: Sequence[
         reason = "different files: a source is a row of a file"
         if rows is not None:
             reason = f"{rows:,} new keys compared with all others: none occurs twice"
-        others = chain(Op.OR, tuple(term(base.digest) for base in version.members))
-        observe_fact(writing, disjoint(others, version.added.digest), reason)
+        observe_fact(writing, _state_apart(version.members, version.added), reason)
     if not isinstance(catalog, Base):
         _record_separated_files(writing, version)
     catalog_store.add_catalogs(writing, *catalog.dependencies)
@@ -467,11 +495,18 @@ def _record_separated_files(writing: Writing, version: NewVersion) -> None:
 
     Sound: their keys were compared when they were joined, and a part has fewer sources.
     """
+    for statement in _state_separated_files(version):
+        observe_fact(writing, statement, "files of one version: their keys were compared when they came")
+
+
+def _state_separated_files(version: NewVersion) -> list[Statement]:
+    """Return the statements that files which were joined before share no source."""
+    statements = []
     for joined in list_joined_bases(version.earlier) or ():
         digests = {digest for digest, _ in joined.joins}
         separated = [base.digest for base in version.members if (base.part_of or base.digest) in digests]
-        if len(separated) > 1:
-            observe_fact(writing, disjoint(*separated), "files of one version: their keys were compared when they came")
+        statements += [disjoint(*separated)] if len(separated) > 1 else []
+    return statements
 
 
 def _record_joined_keys(writing: Writing, version: NewVersion, catalog: Base, rows: int | None) -> None:

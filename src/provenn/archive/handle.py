@@ -14,6 +14,7 @@ from provenn.archive.concatenations import Order, concatenate_catalogs
 from provenn.archive.context import Context, HasContext
 from provenn.archive.data import Data
 from provenn.archive.description import Description, describe_catalog, make_description_card
+from provenn.archive.export_records import choose_followed_name
 from provenn.archive.name_changes import name_catalog
 from provenn.archive.neighbourhood import find_neighbourhood
 from provenn.archive.new_catalogs import define_catalog
@@ -30,6 +31,7 @@ from provenn.catalogs import Catalog as Definition
 from provenn.catalogs.calculators import SqlText
 from provenn.catalogs.calculators.allowed import allow_handed_over
 from provenn.catalogs.population import ONE_POPULATION, make_plural
+from provenn.data.followed_exports import ExportRequest
 from provenn.digests import CatalogDigest
 from provenn.display.catalog_card import Card
 from provenn.errors import CalculatorError, PopulationError, ProvennError
@@ -311,6 +313,15 @@ class Catalog(Data):
     @property
     def _keep(self) -> Keep:
         return "worthwhile"
+
+    def _get_context(self) -> Context:
+        return self._context
+
+    def _get_sources(self) -> Definition:
+        return self.definition
+
+    def _describe_export(self, follow: bool | str) -> ExportRequest:
+        return ExportRequest(self._context.read(choose_followed_name, self.definition, follow))
 
     # -- showing -------------------------------------------------------------------------------------------------
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
-from provenn.archive.questions import is_proved
-from provenn.catalogs import Catalog, cone, list_joined_bases
+from provenn.catalogs import Catalog, list_joined_bases
 from provenn.database.transactions import Reading, Writing
 from provenn.definitions import catalog_names, catalog_store
 from provenn.definitions.descendants import find_descendants
 from provenn.digests import CatalogDigest
 from provenn.errors import CatalogNameError, DefinitionError, ProvennError
 from provenn.hints import Hint
+from provenn.logic import Statement
 
 __all__ = ["rebuild_definitions", "replace_base"]
 
@@ -68,10 +68,28 @@ def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Cata
             catalog_names.move_name(writing, catalog_name, catalog.digest)
 
 
-def rebuild_definitions(reading: Reading, earlier: CatalogDigest, base: Catalog) -> dict[CatalogDigest, Catalog]:
-    """Return the named descendants of a version of a base catalog as defined on a new version, by their old digests.
+def rebuild_definitions(
+    reading: Reading,
+    earlier: CatalogDigest,
+    base: Catalog,
+    *,
+    fixed: Collection[CatalogDigest] = (),
+    what: str = "the new files",
+) -> dict[CatalogDigest, Catalog]:
+    """Return the named descendants of a catalog as defined on a new version of it, by their old digests.
 
     Unnamed catalogs that a named one is made from are included. Each catalog comes after its dependencies.
+
+    Parameters
+    ----------
+    reading
+        The transaction.
+    earlier, base
+        The earlier version, and the new one.
+    fixed
+        The digests of catalogs that stay as they are.
+    what
+        The new version in messages.
 
     Raises
     ------
@@ -82,19 +100,35 @@ def rebuild_definitions(reading: Reading, earlier: CatalogDigest, base: Catalog)
     names_by_digest = _find_own_names(reading, dependents)
     old = catalog_store.get_catalogs(reading, [earlier, *names_by_digest])
     # A version of the files is not made from another one, though it shares base catalogs with it.
-    needed = {
-        member.digest: member
-        for catalog in old.values()
-        if list_joined_bases(catalog) is None
-        for member in cone(catalog)
-    }
+    needed = _list_made_catalogs([old[digest] for digest in names_by_digest])
     rebuilt: dict[CatalogDigest, Catalog] = {}
     for digest in dependents:
         # An unnamed dependent matters only if a named catalog is made from it.
-        if digest in needed and list_joined_bases(needed[digest]) is None:
+        if digest in needed and digest not in fixed and list_joined_bases(needed[digest]) is None:
             parts = {earlier: base, **rebuilt}
-            rebuilt[digest] = _rebuild_definition(reading, needed[digest], parts, names_by_digest.get(digest, ()))
+            names = names_by_digest.get(digest, ())
+            redefined = _rebuild_definition(reading, needed[digest], parts, names, what)
+            if redefined.digest != digest:  # else it is made from another version, which shares base catalogs
+                rebuilt[digest] = redefined
     return rebuilt
+
+
+def _list_made_catalogs(catalogs: Iterable[Catalog]) -> dict[CatalogDigest, Catalog]:
+    """Return catalogs and their lineage down to versions of files, which are not made from what they consist of."""
+    by_digest: dict[CatalogDigest, Catalog] = {}
+    waiting = list(catalogs)
+    while waiting:
+        catalog = waiting.pop()
+        if catalog.digest not in by_digest and list_joined_bases(catalog) is None:
+            by_digest[catalog.digest] = catalog
+            waiting += catalog.dependencies
+    return by_digest
+
+
+_ALONE = Hint(
+    "to move only this name, pass rebuild=False, or use archive.name(…, move=True)",
+    command="to move only this name, add --no-rebuild, or use `provenn name --move`",
+)
 
 
 def _find_own_names(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, tuple[str, ...]]:
@@ -110,18 +144,22 @@ def _find_own_names(reading: Reading, digests: Collection[CatalogDigest]) -> dic
     return {digest: catalog_names for digest, catalog_names in kept.items() if catalog_names}
 
 
+def _is_proved(reading: Reading, catalogs: Sequence[Catalog], statement: Statement) -> bool:
+    """Return whether a statement about catalogs is proved; the archive may not hold them yet."""
+    from provenn.targets.known import collect_knowledge  # noqa: PLC0415 - few definitions rest on a proof
+
+    return collect_knowledge(reading, *catalogs).knowledge.entails(statement)
+
+
 def _rebuild_definition(
-    reading: Reading, old: Catalog, rebuilt: Mapping[CatalogDigest, Catalog], catalog_names: Sequence[str]
+    reading: Reading, old: Catalog, rebuilt: Mapping[CatalogDigest, Catalog], catalog_names: Sequence[str], what: str
 ) -> Catalog:
     """Return a catalog with its original wording, on new versions of its dependencies."""
     parts = [rebuilt.get(dependency.digest, dependency) for dependency in old.dependencies]
     try:
-        return old.redefine(parts, partial(is_proved, reading))
+        return old.redefine(parts, partial(_is_proved, reading, parts))
     except ProvennError as error:
         raise DefinitionError(
-            f"{next(iter(catalog_names), old.digest[:12])} cannot be made from the new files: {error.message}",
-            hint=Hint(
-                "rebuild=False moves only the name of the base catalog",
-                command="--no-rebuild moves only the name of the base catalog",
-            ),
+            f"{next(iter(catalog_names), old.digest[:12])} cannot be made from {what}: {error.message}",
+            hint=_ALONE,
         ) from error

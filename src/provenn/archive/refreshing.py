@@ -7,22 +7,29 @@ versions. A process that is killed leaves the old names, and fragments that the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from provenn.archive import rebuilding
+from provenn.archive.changed_catalogs import ChangedCatalog, plan_changes, suppose_fact
 from provenn.archive.context import Context
-from provenn.archive.growing import NewVersion, compare_keys, find_current_version, move_names, write_definitions
+from provenn.archive.growing import (
+    NewVersion,
+    compare_keys,
+    find_current_version,
+    list_changed_files,
+    list_expected_facts,
+    move_names,
+    write_definitions,
+)
 from provenn.archive.merging import merge_fragments
+from provenn.archive.stored_results import compute_results, find_stored_results, list_own_identities
 from provenn.archive.versions import describe_files
-from provenn.catalogs import Catalog, cone, list_joined_bases
+from provenn.catalogs import Catalog, list_joined_bases
 from provenn.criteria import AttributeIdentity
-from provenn.data import fragments
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_names, catalog_store
 from provenn.digests import CatalogDigest
 from provenn.errors import DefinitionError
-from provenn.targets.plan import Plan
-from provenn.targets.planning import plan_catalog
 
 __all__ = ["RefreshedName", "refresh_names"]
 
@@ -43,6 +50,9 @@ class RefreshedName:
         The names of the catalogs that are defined again on the new version, sorted.
     computed
         Those of them whose stored results are brought up to date, sorted.
+    catalogs
+        In a plan, what the new version means for each of them: which sources come and go, and how many rows are
+        calculated; otherwise empty.
     """
 
     name: str
@@ -50,16 +60,23 @@ class RefreshedName:
     new_sources: int | None = 0
     rebuilt: tuple[str, ...] = ()
     computed: tuple[str, ...] = ()
+    catalogs: tuple[ChangedCatalog, ...] = ()
+
+    @property
+    def catalog_changes(self) -> bool:
+        """Whether the name moves to a new version."""
+        return self.files.partition(":")[0] != "unchanged"
 
     def __str__(self) -> str:
         if not self.rebuilt and not self.new_sources:
             return f"{self.name}: {self.files}"
-        sources = (
-            "an unknown number of new sources" if self.new_sources is None else f"{self.new_sources:,} new sources"
-        )
+        sources = "an unknown number of sources" if self.new_sources is None else f"{self.new_sources:,} sources"
+        first = f"{self.name}: {self.files}, + {sources}"
+        if self.catalogs:
+            return "\n".join([first, *(f"  {catalog}" for catalog in self.catalogs)])
         redefined = f"; redefined: {', '.join(self.rebuilt)}" if self.rebuilt else ""
         stored = f"; calculated for new sources only: {', '.join(self.computed)}" if self.computed else ""
-        return f"{self.name}: {self.files}, {sources}{redefined}{stored}"
+        return f"{first}{redefined}{stored}"
 
 
 def refresh_names(context: Context, names: Sequence[str], *, plan: bool = False) -> list[RefreshedName]:
@@ -95,15 +112,16 @@ def _refresh_name(context: Context, name: str, *, plan: bool) -> RefreshedName:
     catalog = version.define()
     rebuilt = context.read(rebuilding.rebuild_definitions, earlier.digest, catalog)
     summary = context.read(_summarize, name, version, catalog, rebuilt)
-    if not plan:
-        rows = compare_keys(context, version)
-        context.write(write_definitions, version, [catalog, *rebuilt.values()], rows)
-        stored = context.read(_find_stored, list(rebuilt))
-        _compute_new_sources(context, version, catalog, [rebuilt[digest] for digest in stored])
-        context.write(move_names, name, version, catalog)
-        if stored:
-            own = set().union(*(_list_own_identities(rebuilt[digest]) for digest in stored))
-            merge_fragments(context, catalog, sorted(own))
+    if plan:
+        return replace(summary, catalogs=context.read(_plan_catalogs, version, catalog, rebuilt))
+    rows = compare_keys(context, version)
+    context.write(write_definitions, version, [catalog, *rebuilt.values()], rows)
+    stored = context.read(find_stored_results, list(rebuilt))
+    _compute_new_sources(context, version, catalog, [rebuilt[digest] for digest in stored])
+    context.write(move_names, name, version, catalog)
+    if stored:
+        own = set().union(*(list_own_identities(rebuilt[digest]) for digest in stored))
+        merge_fragments(context, catalog, sorted(own))
     return summary
 
 
@@ -115,7 +133,7 @@ def _summarize(
     reading: Reading, name: str, version: NewVersion, catalog: Catalog, rebuilt: dict[CatalogDigest, Catalog]
 ) -> RefreshedName:
     names = catalog_names.find_names_by_digest(reading, list(rebuilt))
-    stored = _find_stored(reading, list(rebuilt))
+    stored = find_stored_results(reading, list(rebuilt))
     return RefreshedName(
         name,
         "; ".join(filter(None, (describe_files(version.earlier, catalog), version.log.describe()))),
@@ -125,32 +143,19 @@ def _summarize(
     )
 
 
-def _find_stored(reading: Reading, digests: Sequence[CatalogDigest]) -> list[CatalogDigest]:
-    """Return the catalogs of which fragments hold results of calculators, in order."""
-    catalogs = catalog_store.get_catalogs(reading, digests) if digests else {}
-    own = {digest: _list_own_identities(catalogs[digest]) for digest in digests}
-    held = {
-        identity
-        for fragment in fragments.find_by_attributes(reading, set().union(*own.values()))
-        for identity in fragment.identities
-    }
-    return [digest for digest in digests if own[digest] & held]
-
-
-def _list_own_identities(catalog: Catalog) -> set[AttributeIdentity]:
-    """Return the identities of the attributes of a catalog that are not in its files, and of their pieces."""
-    return _list_identities([catalog]) - _list_identities(_list_lineage_bases(catalog))
-
-
-def _list_identities(catalogs: Sequence[Catalog]) -> set[AttributeIdentity]:
-    """Return the identities of the attributes of catalogs, and of their pieces."""
-    attributes = [attribute for catalog in catalogs for attribute in catalog.schema.attributes]
-    return {identity for attribute in attributes for identity in (attribute.identity, *attribute.piece_identities)}
-
-
-def _list_lineage_bases(catalog: Catalog) -> list[Catalog]:
-    """Return the versions of files in the lineage of a catalog."""
-    return [member for member in cone(catalog) if list_joined_bases(member) is not None]
+def _plan_catalogs(
+    reading: Reading, version: NewVersion, catalog: Catalog, rebuilt: dict[CatalogDigest, Catalog]
+) -> tuple[ChangedCatalog, ...]:
+    """Return what a version means for the catalogs made from it, planned as they will be computed."""
+    expected = list_expected_facts(version, catalog)
+    return plan_changes(
+        reading,
+        rebuilt,
+        catalog_names.find_names_by_digest(reading, list(rebuilt)),
+        files=list_changed_files(version),
+        supposed=[suppose_fact(statement, "the keys will be compared") for statement in expected],
+        limit=lambda rebuilt_catalog: _limit_to_new_files(rebuilt_catalog, catalog, version),
+    )
 
 
 def _compute_new_sources(context: Context, change: NewVersion, version: Catalog, catalogs: Sequence[Catalog]) -> None:
@@ -160,11 +165,11 @@ def _compute_new_sources(context: Context, change: NewVersion, version: Catalog,
     """
     computed: set[AttributeIdentity] = set()
     for catalog in catalogs:
-        own = _list_own_identities(catalog)
+        own = list_own_identities(catalog)
         if own <= computed:
             continue
         limited = _limit_to_new_files(catalog, version, change)
-        _compute(context, limited or catalog)
+        compute_results(context, limited or catalog)
         if limited is not None and change.added is not None and limited.extent == change.added.extent:
             computed |= own
 
@@ -189,13 +194,3 @@ def _limit_to_new_files(rebuilt: Catalog, version: Catalog, change: NewVersion) 
     if limited is None or limited.schema.by_identity.keys() != rebuilt.schema.by_identity.keys():
         return None
     return limited
-
-
-def _compute(context: Context, catalog: Catalog) -> None:
-    """Compute what calculators give for a catalog, as far as it is not stored, and store it."""
-    from provenn.targets.storing import keep_parts  # noqa: PLC0415 - most commands compute nothing
-
-    def replan() -> Plan:
-        return context.read(plan_catalog, catalog, catalog.digest[:12])
-
-    keep_parts(context.workshop.pipeline(), replan(), replan, "worthwhile")

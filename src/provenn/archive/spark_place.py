@@ -106,6 +106,11 @@ class SparkPlace:
         return type(self)(database, self._folder, self._spark, progress, beside=beside, roots=roots, notify=notify)
 
     @property
+    def roots(self) -> Roots | None:
+        """The folders below which files may lie; None for any place."""
+        return self._roots
+
+    @property
     def folder_if_known(self) -> DataFolder | None:
         """The folder of the archive's data, or None if no folder was ever set."""
         return self._folder

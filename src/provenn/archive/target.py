@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, get_args
 
 from provenn.archive.cards import make_target_card, render_card
-from provenn.archive.context import HasContext
+from provenn.archive.context import Context, HasContext
 from provenn.archive.data import Data
+from provenn.archive.export_records import choose_followed_name
 from provenn.archive.handle import Catalog
 from provenn.archive.new_catalogs import define_catalog
 from provenn.archive.references import find_definitions
+from provenn.catalogs import Catalog as Definition
+from provenn.data.followed_exports import ExportRequest
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_store
 from provenn.errors import TargetError, did_you_mean
@@ -134,6 +137,17 @@ class Target(Data):
     @property
     def _keep(self) -> Keep:
         return self.keep
+
+    def _get_context(self) -> Context:
+        return self._archive.context
+
+    def _get_sources(self) -> Definition:
+        return self.request.sources
+
+    def _describe_export(self, follow: bool | str) -> ExportRequest:
+        request = self.request
+        name = self._archive.context.read(choose_followed_name, request.sources, follow)
+        return ExportRequest(name, request.attributes, request.where, request.missing)
 
     def __repr__(self) -> str:
         where = f" where {self.request.where}" if self.request.where else ""

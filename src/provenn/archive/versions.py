@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -94,18 +94,26 @@ def describe_files(old: Definition, new: Definition) -> str:
     before, after = _list_fingerprints(old), _list_fingerprints(new)
     if before is None or after is None:
         return ""
-    came, went = len(after - before), len(before - after)
-    phrases = [f"+ {_count(came)}"] * bool(came) + [f"- {_count(went)}"] * bool(went)
-    return ", ".join(phrases) or "unchanged"
+    came, went = after.keys() - before.keys(), before.keys() - after.keys()
+    replaced = _list_names(after, came) & _list_names(before, went)
+    numbers = {"+ {}": len(came) - len(replaced), "- {}": len(went) - len(replaced), "{} replaced": len(replaced)}
+    return ", ".join(words.format(_count(number)) for words, number in numbers.items() if number > 0) or "unchanged"
 
 
 def _count(number: int) -> str:
     return f"{number:,} file{'s' * (number != 1)}"
 
 
-def _list_fingerprints(catalog: Definition) -> frozenset[str] | None:
+def _list_fingerprints(catalog: Definition) -> dict[str, str] | None:
+    """Return the files of a version by their fingerprints, with their places."""
     bases = list_joined_bases(catalog)
-    return None if bases is None else frozenset(text for base in bases for _, text in base.files.fingerprints)
+    if bases is None:
+        return None
+    return {text: f"{base.files.location}/{name}" for base in bases for name, text in base.files.fingerprints}
+
+
+def _list_names(files: Mapping[str, str], fingerprints: Collection[str]) -> frozenset[str]:
+    return frozenset(files[text] for text in fingerprints)
 
 
 def _list_column_changes(old: Definition, new: Definition) -> Sequence[str]:

@@ -15,7 +15,7 @@ def allow(
         typer.Argument(
             metavar="[NAME]…",
             help="Modules or packages, by their import path; captured source by its hash, sha256:…; format:NAME, "
-            "option:NAME, expansion:NUMBER.",
+            "option:NAME, expansion:NUMBER, export:HASH.",
             show_default=False,
         ),
     ] = None,
@@ -27,8 +27,9 @@ def allow(
 
     An archive may refer to any code. Your own code is allowed when you register it. Allow code of others here: the
     functions that a module defines, or a function from a notebook by the hash of its source. Formats and options of
-    Spark that are not on provenn's list are allowed by name, and so is the ratio to which files may unpack. The list
-    belongs to you and applies to all archives.
+    Spark that are not on provenn's list are allowed by name, and so is the ratio to which files may unpack. A file that
+    an archive writes anew is allowed when you export it with --follow. The list belongs to you and applies to all
+    archives.
 
     Try:
 
@@ -40,11 +41,11 @@ def allow(
     from provenn.gate import permits  # noqa: PLC0415 - other commands start without it
 
     for name in names or ():
-        permit = name.lower() if name.lower().startswith(("format:", "option:", "expansion:")) else name
+        permit = name.lower() if name.lower().startswith(("format:", "option:", "expansion:", "export:")) else name
         if not permits.is_permit(permit):
             raise typer.BadParameter(
                 f"{name!r} is neither the import path of a module, nor sha256: and a hash, nor format:NAME, "
-                "option:NAME or expansion:NUMBER"
+                "option:NAME, expansion:NUMBER or export:HASH"
             )
         (permits.forbid if forbid else permits.allow)(permit)
     allowed = sorted(permits.read_permits())

@@ -54,12 +54,17 @@ def export(
         ),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Let `provenn refresh` write the files anew when the catalog has changed.")
+    ] = False,
     check: CheckFacts = False,
     spark: SparkUrl = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
     """Compute a catalog and write it to files, which appear only when they are complete.
+
+    With --follow, `provenn exports` lists the files, and `provenn refresh` brings them up to date.
 
     Try:
 
@@ -69,7 +74,13 @@ def export(
     notices: list[Notice] = []
     with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
         file = archive[catalog].write(
-            path, format=format_, partition_by=partition_by or (), single=single, overwrite=overwrite, check=check
+            path,
+            format=format_,
+            partition_by=partition_by or (),
+            single=single,
+            overwrite=overwrite,
+            check=check,
+            follow=follow and catalog,
         )
         if as_json:
             write_json({**written_file_data(file), **notices_data(notices)})

@@ -1,12 +1,18 @@
 """``provenn facts``: the declared and observed facts."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, fact_data, open_archive_at
 from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import AsJson, write_json, write_table, write_text
+
+if TYPE_CHECKING:
+    from provenn.archive.listed_facts import ListedFact
 
 __all__ = ["show_facts"]
 
@@ -28,7 +34,8 @@ def show_facts(
 ) -> None:
     """List the declared and observed facts.
 
-    `provenn show` lists the facts that follow from the definition of a catalog.
+    `provenn show` lists the facts that follow from the definition of a catalog. A declared fact stays with the version
+    that it was declared on; below the list, the command says which facts to declare again for the current version.
 
     Try:
 
@@ -38,14 +45,25 @@ def show_facts(
     with open_archive_at(archive_path, as_json) as archive:
         facts = archive.facts(catalog, retracted=everything)
         if as_json:
-            write_json([fact_data(fact) for fact in facts])
+            write_json(
+                [
+                    {
+                        **fact_data(fact),
+                        "outdated": fact.outdated,
+                        "again": None if fact.again is None else str(fact.again),
+                    }
+                    for fact in facts
+                ]
+            )
             return
         if not facts:
             write_text("no facts")
             return
-        rows = []
+        rows, notes = [], []
         for fact in facts:
             retraction = f"retracted by {fact.retracted_by}: {fact.retracted_reason}".rstrip(": ")
+            if fact.outdated:
+                notes.append(_describe_outdated(fact))
             rows.append(
                 (
                     f"#{fact.id}",
@@ -57,3 +75,12 @@ def show_facts(
                 )
             )
         write_table(("fact", "statement", "origin", "since", "by", "reason"), rows)
+        for note in notes:
+            write_text(note)
+
+
+def _describe_outdated(fact: ListedFact) -> str:
+    """Return what became of a fact that was declared on an earlier version of a name."""
+    if fact.again is None:
+        return f"#{fact.id} was declared on {fact.outdated}: it holds there as well, by proof"
+    return f"#{fact.id} was declared on {fact.outdated}: say it again with provenn declare {quote(str(fact.again))}"

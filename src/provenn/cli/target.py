@@ -86,6 +86,10 @@ def answer_target(
         ),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
+    follow: Annotated[
+        bool,
+        typer.Option("--follow", help="With --output: let `provenn refresh` write the file anew when it has changed."),
+    ] = False,
     name: NewName = None,
     check: CheckFacts = False,
     head: Annotated[
@@ -107,6 +111,8 @@ def answer_target(
     - `provenn target bright vmag photo_z --where "plx > 10" -o out.parquet`
     - `provenn target bright vmag "tycho.vmag AS tycho_vmag" --missing null`
     """
+    if follow and output is None:
+        raise typer.BadParameter("--follow needs a file: add --output FILE")
     notices: list[Notice] = []
     with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
         options: Any = {"where": where, "missing": missing, "keep": keep}
@@ -116,7 +122,9 @@ def answer_target(
         answer = _TargetAnswer(
             target.plan() if plan else None,
             None if name is None else target.catalog(name),
-            None if output is None else target.write(output, overwrite=overwrite, check=check),
+            None
+            if output is None
+            else target.write(output, overwrite=overwrite, check=check, follow=follow and sources),
             target.head(10 if head is None else head, check=check)
             if head is not None or not (plan or svg or name or output)
             else None,

@@ -12,6 +12,7 @@ from provenn.criteria.criterion import (
     render,
     usual_unit,
 )
+from provenn.criteria.differences import describe_difference
 from provenn.criteria.plain import plain_text
 from provenn.criteria.references import join_dotted, split_alias, split_commas, split_qualifier, unquote
 from provenn.criteria.regions import region_facts, without_cells
@@ -38,6 +39,7 @@ __all__ = [
     "build_theory",
     "check_stated_unit",
     "derive_term_facts",
+    "describe_difference",
     "identities_in",
     "join_dotted",
     "matching_names",

@@ -41,6 +41,7 @@ __all__ = [
     "definers",
     "dependencies",
     "downloads",
+    "exports",
     "fact_bases",
     "fact_catalogs",
     "facts",
@@ -485,6 +486,23 @@ downloads = Table(
     Column("who", Text, primary_key=True),
     Column("day", Text, primary_key=True),
     Column("bytes", BigInteger, nullable=False),
+)
+
+exports = Table(
+    "exports",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("path", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("request", Text, nullable=False),
+    Column("options", Text, nullable=False),
+    Column("content", _Digest, nullable=False),
+    Column("stamp", Text, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("begun_at", Moment),
+    sqlite_autoincrement=True,
 )
 
 leases = Table(

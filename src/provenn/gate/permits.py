@@ -10,6 +10,7 @@ file.
 ``format:NAME``    a format of Spark beyond provenn's own list
 ``option:NAME``    an option of Spark beyond provenn's own list, with any value
 ``expansion:N``    files may unpack to N times their size
+``export:HASH``    an archive may write certain files anew, which it follows: the hash of both places
 =================  =================================================================================
 """
 
@@ -29,7 +30,7 @@ EVERYTHING = "*"
 
 _VARIABLES = ("PROVENN_ALLOW", "PROVENN_CALCULATORS")
 _CAPTURED_SOURCE = re.compile(r"sha256:[0-9a-f]{64}")
-_NAMED_PERMIT = re.compile(r"(format|option):[a-z0-9_][a-z0-9_.-]*|expansion:[1-9][0-9]{0,8}")
+_NAMED_PERMIT = re.compile(r"(format|option):[a-z0-9_][a-z0-9_.-]*|expansion:[1-9][0-9]{0,8}|export:[0-9a-f]{64}")
 
 
 def is_permit(text: str) -> bool:

@@ -15,9 +15,9 @@ from provenn.logic import Knowledge
 __all__ = ["build_definition", "collect_data_knowledge", "collect_knowledge", "find_touching_facts"]
 
 
-def collect_knowledge(reading: Reading, *catalogs: Catalog) -> TracedKnowledge:
-    """Return the knowledge about some catalogs: definitions, and all facts about their ancestors."""
-    return _build_knowledge(reading, catalogs, find_touching_facts(reading, *catalogs))
+def collect_knowledge(reading: Reading, *catalogs: Catalog, supposed: Sequence[Fact] = ()) -> TracedKnowledge:
+    """Return the knowledge about some catalogs: definitions, all facts about their ancestors, and supposed facts."""
+    return _build_knowledge(reading, catalogs, (*find_touching_facts(reading, *catalogs), *supposed))
 
 
 def collect_data_knowledge(reading: Reading, *catalogs: Catalog) -> Knowledge:

@@ -25,6 +25,7 @@ from provenn.criteria import (
 from provenn.database.transactions import Reading
 from provenn.errors import NotCoveredError, TargetError
 from provenn.hints import Hint
+from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Knowledge, subset
 from provenn.targets.literal import build_step
 from provenn.targets.naming import NameResolver
@@ -67,8 +68,19 @@ class Request:
     sources_name: str = ""
 
 
-def plan_catalog(reading: Reading, catalog: Catalog, what: str) -> Plan:
+def plan_catalog(reading: Reading, catalog: Catalog, what: str, supposed: Sequence[Fact] = ()) -> Plan:
     """Plan how to compute a catalog: all attributes of all sources.
+
+    Parameters
+    ----------
+    reading
+        The transaction.
+    catalog
+        The catalog, stored or not.
+    what
+        Its name in messages.
+    supposed
+        Facts that the archive does not hold yet. A plan with such facts is shown, and never run.
 
     Raises
     ------
@@ -80,7 +92,7 @@ def plan_catalog(reading: Reading, catalog: Catalog, what: str) -> Plan:
     )
     with _translate_recursion_error(what):
         problem = PlanningProblem(what, catalog, build_step(catalog), catalog.schema.attributes, provided)
-        return _build_plan(problem, build_scene(reading, problem))
+        return _build_plan(problem, build_scene(reading, problem, supposed))
 
 
 def plan_request(reading: Reading, request: Request) -> Plan:

@@ -12,7 +12,7 @@ from provenn.database.transactions import Reading
 from provenn.definitions import catalog_store
 from provenn.definitions.joined_attributes import find_joined_attributes, find_stored_namesakes
 from provenn.knowledge import counts, verified_keys
-from provenn.knowledge.stored_facts import get_fact
+from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.targets.known import collect_knowledge
 from provenn.targets.providers import ProvidedAttribute
 from provenn.targets.row_samples import collect_samples
@@ -40,14 +40,24 @@ class PlanningProblem:
         return frozenset(column.identity for column in self.columns if not is_key(column.identity))
 
 
-def build_scene(reading: Reading, problem: PlanningProblem) -> Scene:
-    """Return the knowledge about a planning problem and about possibly useful fragments."""
+def build_scene(reading: Reading, problem: PlanningProblem, supposed: Sequence[Fact] = ()) -> Scene:
+    """Return the knowledge about a planning problem and about possibly useful fragments.
+
+    Parameters
+    ----------
+    reading
+        The transaction.
+    problem
+        The planning problem.
+    supposed
+        Facts that the archive does not hold yet: those that a run will observe before it computes anything.
+    """
     requested = [*([] if problem.catalog is None else [problem.catalog]), *problem.others]
     lineage = cone(*requested)
     useful = _find_useful_attributes(reading, problem.before, problem.needed, lineage)
     stored = _find_fragments(reading, useful, _find_namesakes(reading, problem.before, lineage))
     catalogs = (*lineage, *(scan.catalog for scan in stored))
-    known = collect_knowledge(reading, *catalogs)
+    known = collect_knowledge(reading, *catalogs, supposed=supposed)
     known_facts = {known_fact.id for known_fact in known.facts}
     further_facts = {number for scan in stored for number in scan.fragment.facts} - known_facts
     known = replace(known, facts=(*known.facts, *(get_fact(reading, number) for number in sorted(further_facts))))

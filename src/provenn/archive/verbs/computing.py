@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from provenn.archive.handle import Catalog
@@ -13,6 +15,7 @@ from provenn.archive.run_history import Ran, list_runs
 from provenn.archive.stored_fragments import Stored, list_stored_fragments
 from provenn.archive.target import Target
 from provenn.archive.verbs.part import ArchivePart
+from provenn.data.followed_exports import FollowedExport, list_exports, remove_export
 from provenn.data.garbage_collection import CollectedGarbage, collect_garbage
 from provenn.people.audit_chain import AuditHead
 
@@ -66,6 +69,20 @@ class Computing(ArchivePart):
         """Return the stored fragments of a catalog's sources, or all fragments; `dropped` adds unusable fragments."""
         extent = None if which is None else self.catalog(which).definition.extent.digest
         return self.context.read(list_stored_fragments, extent, dropped=dropped)
+
+    def exports(self) -> Sequence[FollowedExport]:
+        """Return your followed exports, sorted by path; without the limits of a viewer, those of all people."""
+        return self.context.read(list_exports)
+
+    def stop_following(self, path: str | PathLike[str]) -> None:
+        """Stop following an export: `refresh` no longer writes the files. They stay.
+
+        Raises
+        ------
+        StoreError
+            If you follow no such export.
+        """
+        self.context.write(remove_export, str(Path(path).absolute()))
 
     def runs(self, which: Catalog | str | None = None, *, most: int = 100) -> Sequence[Ran]:
         """Return the runs of a catalog, or all runs, the latest first, with their costs, reuse and savings."""

@@ -13,12 +13,16 @@ from provenn.archive.handle import Catalog
 from provenn.archive.new_catalogs import SupportsArrow
 from provenn.archive.verbs.part import ArchivePart
 from provenn.catalogs import Catalog as Definition
+from provenn.errors import DefinitionError
 from provenn.files.fingerprints import Trust
+from provenn.hints import Hint
 
 if TYPE_CHECKING:
     import pandas as pd
     from astropy.table import Table
 
+    from provenn.archive.export_refreshing import RefreshedExport
+    from provenn.archive.redefining import RedefinedName
     from provenn.archive.refreshing import RefreshedName
 
 __all__ = ["Defining"]
@@ -151,12 +155,16 @@ class Defining(ArchivePart):
         )
         return Catalog(self, definition)
 
-    def refresh(self, *names: str, plan: bool = False) -> list[RefreshedName]:
+    def refresh(self, *names: str, plan: bool = False) -> list[RefreshedName | RefreshedExport]:
         """Look at the files of base catalogs again, and bring up to date what is made from them.
 
         Files that came or went make a new version. The named catalogs that are made from it are defined again, and what
         calculators gave for them is calculated for the new sources only, and stored. The names move last, in one
         transaction: a refresh that is interrupted changes no name, and the next one continues.
+
+        Then your followed exports (see `Catalog.write`) are written anew, if what they hold has changed, by whatever
+        means. A file that others changed since is left alone. With `names`, only exports of catalogs that this refresh
+        defines again are looked at.
 
         Parameters
         ----------
@@ -165,9 +173,66 @@ class Defining(ArchivePart):
         plan
             Whether only to say what would be done.
         """
-        from provenn.archive.refreshing import refresh_names  # noqa: PLC0415 - only a refresh plans
+        from provenn.archive.export_refreshing import refresh_exports  # noqa: PLC0415 - only a refresh plans
+        from provenn.archive.refreshing import refresh_names  # noqa: PLC0415
 
-        return refresh_names(self.context, names, plan=plan)
+        refreshed = refresh_names(self.context, names, plan=plan)
+        changing = {name for entry in refreshed for name in (entry.name, *entry.rebuilt) if entry.catalog_changes}
+        exports = refresh_exports(self, names=changing if names else None, changing=changing if plan else None)
+        return [*refreshed, *exports]
+
+    def redefine(
+        self, name: str, which: Catalog | str | None = None, *, where: str | None = None, plan: bool = False
+    ) -> RedefinedName:
+        """Move a name to another definition, and define again on it every named catalog made from the earlier one.
+
+        What calculators gave for the earlier definition serves the new one: they are called for the other sources only,
+        and only where results are stored. The names move last, in one transaction: a call that is interrupted changes
+        no name. The earlier definition stays, as version ``name@1``. `Archive.name` with ``move=True`` moves one name
+        alone.
+
+        Parameters
+        ----------
+        name
+            The name.
+        which
+            The new definition.
+        where
+            Instead of a definition: another criterion for the selection that has the name.
+        plan
+            Whether only to say what would be done: which sources come and go, by proof, and what is calculated.
+
+        Raises
+        ------
+        DefinitionError
+            If neither a definition nor a criterion is given, or both are; if the name is on no selection and a
+            criterion is given; or if a catalog cannot be made from the new definition.
+        CriterionError
+            If the criterion does not fit the catalog.
+        UnknownCatalogError
+            If there is no such name.
+        NotYoursError
+            If the name belongs to another person.
+        PopulationError
+            If the new definition holds other objects.
+        ArchiveBusyError
+            If the name was moved meanwhile.
+        """
+        from provenn.archive.redefining import edit_criterion, redefine_name  # noqa: PLC0415 - see `refresh`
+
+        if (which is None) == (where is None):
+            raise DefinitionError(
+                "expected either a catalog or a criterion",
+                hint=Hint(
+                    f'archive.redefine("{name}", catalog) or archive.redefine("{name}", where="…")',
+                    command=f"provenn redefine {name} CATALOG or provenn redefine {name} --where SQL",
+                ),
+            )
+        if which is not None:
+            definition = self.catalog(which).definition
+        else:
+            definition = self.context.read(edit_criterion, name, where or "")
+        return redefine_name(self.context, name, definition, plan=plan)
 
     def define(self, definition: Definition, name: str | None = None) -> Catalog:
         """Add a definition, and put a new name on it; a definition that exists already is the same catalog.

@@ -10,6 +10,7 @@ from provenn.archive.comparison import Comparison
 from provenn.archive.concatenations import list_unproved_concatenations
 from provenn.archive.handle import Catalog
 from provenn.archive.implications import Declared
+from provenn.archive.listed_facts import ListedFact
 from provenn.archive.proof import Proof
 from provenn.archive.relation import Relation, Summary
 from provenn.archive.verbs.part import ArchivePart
@@ -149,8 +150,12 @@ class Knowing(ArchivePart):
 
         return self.context.write(declaring.retract_fact, number, reason)
 
-    def facts(self, which: Catalog | str | None = None, *, retracted: bool = False) -> Sequence[Fact]:
-        """Return the facts about a catalog, or all facts, declared or observed, with names in their statements."""
+    def facts(self, which: Catalog | str | None = None, *, retracted: bool = False) -> Sequence[ListedFact]:
+        """Return the facts about a catalog, or all facts, declared or observed, with names in their statements.
+
+        A declared fact stays with the version that it was declared on. If the name is on a newer version, `outdated`
+        says so, and `again` is the statement to declare for that version, unless it is proved.
+        """
         from provenn.archive import declaring  # noqa: PLC0415 - see above
 
         return self.context.read(declaring.list_facts, which, retracted=retracted)

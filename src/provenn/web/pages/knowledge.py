@@ -1,6 +1,6 @@
 """The page of facts beyond definitions: declared by people or observed in data, with contradicted facts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
@@ -115,7 +115,7 @@ def list_facts(
     unproved: Annotated[bool, Query(description="Search all catalogs for unproved concatenations")] = False,
 ) -> KnowledgePage:
     """List facts: about a catalog, declared or observed, held true or not any more."""
-    all_facts: list[Fact] = []
+    all_facts: Sequence[Fact] = ()
     problem = None
     try:
         all_facts = list(archive.facts(catalog if catalog.strip() else None, retracted=True))[::-1]
@@ -148,7 +148,7 @@ def _find_state(fact: Fact) -> Literal["held", "retracted", "suspended"]:
     return "suspended" if fact.suspended else "retracted"
 
 
-def _count_facts(facts: list[Fact]) -> FactCounts:
+def _count_facts(facts: Sequence[Fact]) -> FactCounts:
     kinds = [fact.origin if fact.holds else _find_state(fact) for fact in facts]
     return FactCounts(*(kinds.count(kind) for kind in ("declared", "observed", "retracted", "suspended")))
 
