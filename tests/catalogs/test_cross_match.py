@@ -217,7 +217,7 @@ def test_what_is_calculated_of_a_version_is_one_attribute_of_its_pairs():
     """The pieces of the attribute are attributes of stars, not of pairs: a selection of pairs must not read them."""
     rng = Random(1)
     versions = Versions({name: {key: random_row(rng, key)} for key, name in enumerate("ab")}, "/nowhere/nights")
-    versions.change({**versions.folder, "c": {2: random_row(rng, 2)}})
+    versions.change({**versions.folder, "b": {1: random_row(rng, 1)}})
     calculated = derived(versions.versions[-1].catalog, twice="2 * vmag")
     assert calculated.schema["twice"].all_pieces
     pairs = CrossMatch.of(calculated, calculated, 5, on=("vmag", "plx"))

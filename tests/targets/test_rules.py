@@ -18,6 +18,7 @@ from provenn.catalogs import (
     RestrictSources,
     SampleSources,
     SelectSources,
+    verbs,
 )
 from provenn.logic import disjoint, empty, equal, subset
 from provenn.targets.literal import build_step
@@ -25,6 +26,7 @@ from provenn.targets.rewriting import rewrite_plan
 from provenn.targets.rules import RULES
 from provenn.targets.rules.disjoint_members import disjoint_members
 from provenn.targets.rules.empty_branches import empty_branches
+from provenn.targets.rules.irrelevant_members import irrelevant_members
 from provenn.targets.rules.limit_calculators import limit_calculators
 from provenn.targets.rules.redundant_members import redundant_members
 from provenn.targets.rules.same_rows import same_rows
@@ -289,6 +291,24 @@ def test_a_union_in_a_union_is_put_beside_the_others():
     found = tried(disjoint_members, outer, scene_of(BRIGHT, FAINT, third))
     assert shape(found.step) == "concat(select(scan), select(scan), select(scan))"
     assert all(len(given) == 3 for _, given in found.step.columns)
+
+
+# --- irrelevant members ---
+
+
+def test_members_without_selected_sources_are_not_read():
+    union = verbs.concat(verbs.keep(STARS, ["hip"]), verbs.keep(TYCHO, ["hip"]))
+    selection = SelectSources.of(union, "hip < 100")
+    apart, without = disjoint(STARS.digest, TYCHO.digest), disjoint(selection.digest, TYCHO.digest)
+    step = build_step(selection)
+    assert tried(irrelevant_members, step, scene_of(selection)) is None, "nobody knows"
+    assert tried(irrelevant_members, step, scene_of(selection, facts=[without])) is None, "the members may overlap"
+    rewrite = tried(irrelevant_members, step, scene_of(selection, facts=[apart, without]))
+    assert shape(rewrite.step) == "select(concat(scan))"
+    assert rewrite.because == "1 of the 2 members of the union have no such sources"
+    assert len(rewrite.statements) == 1
+    empty = [without, disjoint(selection.digest, STARS.digest)]
+    assert shape(tried(irrelevant_members, step, scene_of(selection, facts=empty)).step) == "nothing"
 
 
 # --- limit calculators ---
