@@ -22,7 +22,7 @@ def survey(engine, tmp_path) -> Iterator[Survey]:
 
 def test_a_declared_fact_stays_with_its_version_and_is_shown(survey):
     archive = survey.archive
-    archive.ingest("others", pa.table({"id": [-1], "w": [1.0]}), key="id", population="star")
+    archive.ingest("others", pa.table({"id": [-1, 10**9], "w": [1.0, 2.0]}), key="id", population="star")
     archive.declare("disjoint(stars, others)", reason="another sky")
     archive.declare("nonempty(stars)")
     assert [fact.outdated for fact in archive.facts()] == ["", ""]
