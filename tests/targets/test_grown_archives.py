@@ -238,3 +238,26 @@ def test_small_fragments_are_merged_and_nothing_is_calculated_again(survey, monk
     assert survey.values("fits") == survey.scratch()
     assert survey.values("fits@2") == {key: z for key, z in survey.scratch().items() if key < 200_000}
     assert survey.calls() == 0, "the old version reads what was merged"
+
+
+def test_an_attribute_of_another_catalog_comes_from_the_version_that_is_asked(survey):
+    """Several versions have one attribute: what came later is not missing."""
+    archive = survey.archive
+    archive.ingest("stars", pa.table({"id": range(6), "x": [0.5] * 6}), key="id", population="star")
+    archive.ingest("other", pa.table({"id": [0, 1], "y": [10.0, 11.0]}), key="id", population="star")
+    archive.name(archive["other"], "branch")
+    archive.append("other", pa.table({"id": [2], "y": [12.0]}))
+    archive.append("branch", pa.table({"id": [3, 4], "y": [13.0, 14.0]}))
+
+    def read(sources: str, attribute: str) -> dict[int, float | None]:
+        table = archive.target(sources, [attribute], missing="null").to_arrow()
+        return dict(zip(table["id"].to_pylist(), table["y"].to_pylist(), strict=True))
+
+    assert read("stars", "other.y") == {0: 10.0, 1: 11.0, 2: 12.0, 3: None, 4: None, 5: None}
+    archive["stars"].exclude("other@1", name="later")
+    assert read("later", "other.y") == {2: 12.0, 3: None, 4: None, 5: None}
+    assert archive["other"].schema["y"].identity == archive["branch"].schema["y"].identity
+    archive["other"].concat("branch", name="both")
+    assert read("both", "y") == {0: 10.0, 1: 11.0, 2: 12.0, 3: 13.0, 4: 14.0}
+    archive["stars"].restrict("both", name="shared")
+    assert read("shared", "both.y") == {0: 10.0, 1: 11.0, 2: 12.0, 3: 13.0, 4: 14.0}

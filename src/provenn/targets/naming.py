@@ -115,6 +115,7 @@ class NameResolver:
             catalog = self.definitions.find_catalog(word)
             if catalog is not None and catalog.population == self.sources.population:
                 for attribute in catalog.schema.matching(name):
+                    self.providers.note_asked(catalog)
                     yield name, Candidate(attribute.identity, word, attribute.name, f"asked of {word}")
             registration = self.registry.current_registrations.get(word)
             has_output = registration is not None and matching_names(name, registration.calculator.names)

@@ -87,6 +87,7 @@ class Providers:
     _largest: dict[AttributeIdentity, Catalog] = field(default_factory=dict)
     _definers: dict[AttributeIdentity, list[Catalog]] = field(default_factory=dict)
     _noted: set[CatalogDigest] = field(default_factory=set)
+    _asked: list[Catalog] = field(default_factory=list)
     _own: frozenset[AttributeIdentity] | None = None
     _determined: dict[AttributeIdentity, bool] = field(default_factory=dict)
 
@@ -99,6 +100,10 @@ class Providers:
                 self._noted.add(catalog.digest)
                 for _, identity in attributes.list_new_attributes(catalog):
                     self._definers.setdefault(identity, []).append(catalog)
+
+    def note_asked(self, catalog: Catalog) -> None:
+        """Note a catalog that the request names as the one to take an attribute from."""
+        self._asked.append(catalog)
 
     def find_definers(self, identity: AttributeIdentity) -> list[Catalog]:
         """Return the visible catalogs that define an attribute, sorted by digest."""
@@ -124,10 +129,7 @@ class Providers:
         They do if the rows have the attribute, if the rows come through a catalog with the attribute, or if the
         attribute is derived only from such attributes. The answer follows from definitions alone, which never change.
         """
-        if self._own is None:
-            lineage = walk_row_lineage(self.sources)
-            self._own = frozenset(identity for catalog in lineage for identity in catalog.schema.by_identity)
-        if is_key(identity) or identity in self._own:
+        if is_key(identity) or self._is_in_rows(identity):
             return True
         if identity not in self._determined:
             derivation = self.find_derivation(identity)
@@ -135,6 +137,13 @@ class Providers:
                 map(self.determines, derivation.find_inputs(identity).values())
             )
         return self._determined[identity]
+
+    def _is_in_rows(self, identity: AttributeIdentity) -> bool:
+        """Return whether the rows have an attribute, or come through a catalog that has it."""
+        if self._own is None:
+            lineage = walk_row_lineage(self.sources)
+            self._own = frozenset(identity for catalog in lineage for identity in catalog.schema.by_identity)
+        return identity in self._own
 
     # -- providers -----------------------------------------------------------------------------------------------
 
@@ -194,9 +203,8 @@ class Providers:
     def _find_most_general(self, identity: AttributeIdentity) -> Catalog:
         """Return the definition of an attribute for the largest set of sources; create the catalog if needed."""
         definers = self.find_definers(identity)
-        bases = [catalog for catalog in definers if isinstance(catalog, Base)]
-        if bases:
-            return self._find_largest_version(identity) or max(bases, key=lambda base: len(base.files.fingerprints))
+        if any(isinstance(catalog, Base) for catalog in definers):
+            return self._find_largest_version(identity)
         derivation = self.find_derivation(identity)
         if derivation is None:
             # A catalog that only renames the attribute has it from a dependency.
@@ -220,17 +228,32 @@ class Providers:
                 return self._find_or_note(created, identity)
         return derivation
 
-    def _find_largest_version(self, identity: AttributeIdentity) -> Catalog | None:
-        """Return the version of files with the most of them that the sources are made from and that has an attribute.
+    def _find_largest_version(self, identity: AttributeIdentity) -> Catalog:
+        """Return the version of files with the most of them that has an attribute; a union, if several have others.
 
-        Files that were appended have the attributes of earlier ones. None if the sources have it from elsewhere.
+        Files that were appended have the attributes of earlier ones, so that several versions have the attribute. An
+        attribute of the rows is taken from the versions that the sources are made from, any other attribute from the
+        catalogs that the request names, or else from all base catalogs that have it.
         """
-        versions = {
-            catalog: sum(len(base.files.fingerprints) for base in bases)
-            for catalog in cone(self.sources)
-            if identity in catalog.schema.by_identity and (bases := list_joined_bases(catalog)) is not None
-        }
-        return max(versions, key=lambda catalog: versions[catalog], default=None)
+        made_from = cone(*([self.sources] if self._is_in_rows(identity) else self._asked))
+        files_by_version = _list_files_by_version(made_from, identity)
+        if not files_by_version:
+            defined = attributes.find_definitions_by_identity(self.reading, identity)
+            stored = catalog_store.get_catalogs(self.reading, [definition.catalog for definition in defined])
+            files_by_version = _list_files_by_version(stored.values(), identity)
+        largest: dict[frozenset[str], Catalog] = {}
+        for catalog, files in sorted(files_by_version.items(), key=lambda item: (-len(item[1]), item[0].digest)):
+            if not any(files <= others for others in largest):
+                largest[files] = catalog
+        if len(largest) == 1:
+            return next(iter(largest.values()))
+        kept = [verbs.keep(catalog, [catalog.schema.by_identity[identity].name]) for catalog in largest.values()]
+        name = kept[0].schema.by_identity[identity].name
+        parts = (
+            part if name in part.schema.names else verbs.rename(part, {part.schema.by_identity[identity].name: name})
+            for part in kept
+        )
+        return self._find_or_note(verbs.concat(*parts), identity)
 
     def _find_or_note(self, created: Catalog, identity: AttributeIdentity) -> Catalog:
         """Return a stored catalog with the attribute for the same sources, or else note the created catalog."""
@@ -240,6 +263,15 @@ class Providers:
         self.note_definitions(created)
         self._created.setdefault(created.digest, created)
         return created
+
+
+def _list_files_by_version(catalogs: Iterable[Catalog], identity: AttributeIdentity) -> dict[Catalog, frozenset[str]]:
+    """Return the fingerprints of the files of each catalog that is a version of files and has an attribute."""
+    return {
+        catalog: frozenset(text for base in bases for _, text in base.files.fingerprints)
+        for catalog in catalogs
+        if identity in catalog.schema.by_identity and (bases := list_joined_bases(catalog)) is not None
+    }
 
 
 def rests_on_calculators(
