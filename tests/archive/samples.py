@@ -26,9 +26,12 @@ STARS: dict[str, list[Any]] = {
 }
 
 
-def write_parquet(path: Path, columns: dict[str, list[Any]] | None = None, **more: list[Any]) -> Path:
+def write_parquet(
+    path: Path, columns: dict[str, list[Any]] | None = None, *, has_statistics: bool = True, **more: list[Any]
+) -> Path:
     """Write columns, or the stars with some columns more, to a Parquet file."""
-    parquet.write_table(pa.table((STARS if columns is None else columns) | more), path)
+    table = pa.table((STARS if columns is None else columns) | more)
+    parquet.write_table(table, path, write_statistics=has_statistics)
     return path
 
 

@@ -163,8 +163,8 @@ def test_search_finds_by_name_and_by_wording_the_newest_first(archive, stars):
 # --- what is not read ---
 
 
-def test_no_row_is_read_but_the_first_keys_and_pyspark_is_not_imported(archive, tmp_path, monkeypatch):
-    """Whatever could read data fails, but for what looks at the first keys; the rest knows enough without."""
+def test_no_row_is_read_but_keys_and_a_sample_and_pyspark_is_not_imported(archive, tmp_path, monkeypatch):
+    """Whatever could read data fails, but for what looks at the first keys and a few rows; the rest knows enough."""
     file = write_parquet(tmp_path / "stars.parquet")
     (tmp_path / "more").mkdir()
     write_parquet(tmp_path / "more" / "stars.parquet", more=[1] * 6)
@@ -183,7 +183,7 @@ def test_no_row_is_read_but_the_first_keys_and_pyspark_is_not_imported(archive, 
             monkeypatch.setattr(reader, method, forbidden)
 
     class Metadata(parquet.ParquetFile):
-        read = read_row_group = read_row_groups = scan_contents = forbidden
+        read = read_row_groups = scan_contents = forbidden
 
         def iter_batches(self, batch_size, columns):
             assert columns == ["hip"], "the key"

@@ -209,7 +209,7 @@ def test_an_unknown_catalog_is_told(survey, which):
 
 def test_a_catalog_of_another_archive_is_not_one_of_this(survey, tmp_path):
     with provenn.open(tmp_path / "another") as another:
-        foreign = ingest(another, write_parquet(tmp_path / "f.parquet", {"hip": [7]}))
+        foreign = ingest(another, write_parquet(tmp_path / "f.parquet", {"hip": [0, 7]}))
         with pytest.raises(errors.UnknownCatalogError, match="holds no catalog"):
             survey.relate(foreign, "stars")
         assert survey["stars"].restrict(foreign).dependencies[1] == foreign, "but may become one"

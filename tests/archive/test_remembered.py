@@ -28,7 +28,7 @@ def survey(engine, tmp_path) -> Iterator[provenn.Archive]:
         stars = archive.ingest("stars", tmp_path / "stars", key="hip", population="star")
         assert stars.count() == 6
         assert stars.select("vmag < 6", name="bright").count() == 2
-        assert stars.select("hip > 1000 AND hip % 7 = 0", name="none").count() == 0
+        assert stars.select("hip % 7 = 0", name="none").count() == 0
         yield archive
 
 

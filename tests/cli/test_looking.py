@@ -257,7 +257,9 @@ def test_bounds_are_told_with_their_proof(survey: Session):
     ]
     assert "the sources of stars where vmag < 6" in survey("bounds bright --why")
     found = survey.json("bounds bright")
-    assert (found["low"], found["high"], found["complete"]) == (0, 6, True)
-    assert found["counts"] == [{"set": "stars", "low": 0, "high": 6, "because": "the rows of its files"}]
+    assert (found["low"], found["high"], found["complete"]) == (0, 5, True)
+    assert found["counts"] == [
+        {"set": 'stars & "vmag IS NOT NULL"', "low": 0, "high": 5, "because": "the NULLs of vmag in its files"}
+    ]
     assert "did you mean bright" in survey.fails("bounds 'brigth - both'")
     assert "a set is expected" in survey.fails("bounds 'bright <= both'")

@@ -28,6 +28,7 @@ WHEN = "when something happened, or by whom: nothing follows from it"
 LABEL = "a label for people, which they may change"
 HISTORY = "what happened before: nothing is computed from it"
 COST = "how useful a fragment is, which only decides what is deleted first"
+SAMPLE = "a few rows, on which estimates alone rest"
 RIGHTS = "who may do what is what the row says; there is nothing to compare it with"
 
 REMARKS = {
@@ -57,6 +58,7 @@ REMARKS = {
     "preferences.at": WHEN,
     "preferences.by": WHEN,
     "fragment_attributes.position": "only the order counts, which the digest of the fragment tells",
+    **{f"samples.{column}": SAMPLE for column in ("fragment", "identity", "content")},
     "fragments.seconds": COST,
     "fragments.stored_at": WHEN,
     "fragments.stored_by": WHEN,
