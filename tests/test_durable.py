@@ -219,6 +219,7 @@ EXPECTED = {
     "spark/placing.py: move": "the same, of what is exported",
     "data/given_tables.py: open_output_stream": "to a temporary place, then `publish_file`",
     "data/given_tables.py: ParquetWriter": "to a temporary place, then `publish_file`",
+    "files/snapshots.py: write_table": "into memory",
     "data/given_tables.py: write_table": "to a temporary place, then `publish_file`",
     "definitions/moc_files.py: open_output_stream": "to a temporary place, then `publish_file`",
     "transfer/backup_manifests.py: open_output_stream": "to a store that is not local; on a disk `write_durably`",

@@ -117,7 +117,7 @@ def test_files_with_other_columns_have_attributes_of_their_own(days, columns):
         assert days.archive["stars"].definition.kind == "ConcatSources"
         assert list_version_bases(days.archive["stars"].definition)[-1].continues is None
     else:
-        with pytest.raises(provenn.errors.BaseFilesError, match="x was a double in .*, and is a bigint in "):
+        with pytest.raises(provenn.errors.BaseFilesError, match=r"x was a double in .*, and is a bigint in "):
             days.archive.refresh("stars")
         path.unlink()
 

@@ -25,7 +25,7 @@ NAMES = (*BASES, *MADE)
 
 
 def define(archive: provenn.Archive) -> None:
-    """Three base catalogs whose keys lie among each other's, so that footers prove nothing, and named ones made from them."""
+    """Three base catalogs with keys among each other's, so that footers prove nothing, and what is made from them."""
     a, b, c = (
         archive.ingest(one, pa.table({"id": range(n, 24 + n, 3), "x": [1.0] * 8}), key="id", population="star")
         for n, one in enumerate(BASES)

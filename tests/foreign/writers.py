@@ -125,7 +125,7 @@ def read_astropy(path: Path) -> Rows:
 
 
 def write_duckdb(drawn: Drawn, path: Path) -> None:
-    arguments = arrow_table(drawn)  # noqa: F841 - DuckDB finds it by name
+    given = arrow_table(drawn)  # noqa: F841 - DuckDB finds it by name
     duckdb.connect().execute(f"COPY (SELECT * FROM given) TO '{path}' (FORMAT parquet)")  # noqa: S608 - a path of ours
 
 

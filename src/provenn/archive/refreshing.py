@@ -70,7 +70,8 @@ class RefreshedName:
     def __str__(self) -> str:
         if not self.rebuilt and not self.new_sources:
             return f"{self.name}: {self.files}"
-        sources = "an unknown number of sources" if self.new_sources is None else f"{self.new_sources:,} sources"
+        noun = "source" if self.new_sources == 1 else "sources"
+        sources = f"{'an unknown number of' if self.new_sources is None else format(self.new_sources, ',')} {noun}"
         first = f"{self.name}: {self.files}, + {sources}"
         if self.catalogs:
             return "\n".join([first, *(f"  {catalog}" for catalog in self.catalogs)])

@@ -7,6 +7,7 @@ transactions take turns.
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import sqlite3
@@ -19,7 +20,7 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event
 from sqlalchemy.engine import URL, ExceptionContext, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, OperationalError
 
 from provenn.database.fences import make_changed_error
 from provenn.errors import ArchiveError
@@ -135,10 +136,22 @@ def make_sqlite_engine(path: Path, *, create: bool, read_only: bool, patience: f
         options = connection.get_execution_options()
         writes = options.get(_WRITES, False)
         connection.exec_driver_sql(f"PRAGMA query_only = {not writes:d}")
-        if writes:
-            _begin_in_turn(connection, options.get(_PATIENCE, patience), patience)
-        else:
+        if not writes:
             connection.exec_driver_sql("BEGIN")
+            return
+        wait = options.get(_PATIENCE, patience)
+        try:
+            _begin_in_turn(connection, wait, patience)
+        except OperationalError:
+            if not connection.invalidated:
+                raise
+        if connection.invalidated:
+            # The files were opened while they could not be written, on a full disk for example. All connections of a
+            # process share what SQLite knows of them: once these are closed, also those that errors still refer to, a
+            # new one may write.
+            engine.dispose()
+            gc.collect()
+            _begin_in_turn(connection, wait, patience)
 
     @event.listens_for(engine, "handle_error")
     def close_failed_connection(context: ExceptionContext) -> None:
