@@ -21,7 +21,7 @@ from provenn.data import pins
 from provenn.database.tables import facts as fact_rows
 from provenn.database.tables import fragment_attributes, fragment_facts, fragments
 from provenn.database.transactions import Database, Reading, Writing
-from provenn.definitions.row_samples import delete_fragment_sample, record_sample
+from provenn.definitions.stored_samples import delete_fragment_sample, record_sample
 from provenn.digests import CatalogDigest, canonical_json, content_digest
 from provenn.errors import CorruptArchiveError
 from provenn.files.data_folder import StoredFile

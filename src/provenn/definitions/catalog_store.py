@@ -23,7 +23,7 @@ from provenn.definitions import attributes, catalog_names, definers, moc_files, 
 from provenn.definitions.ancestors import read_cone
 from provenn.definitions.base_locations import record_first_location
 from provenn.definitions.populations import find_population
-from provenn.definitions.row_samples import record_base_sample
+from provenn.definitions.stored_samples import record_base_sample
 from provenn.digests import CatalogDigest, canonical_json
 from provenn.errors import CorruptArchiveError, PopulationError, ProvennError, UnknownCatalogError
 from provenn.people.visibility import (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from provenn.catalogs import Base, Catalog, Extent, cone
 from provenn.criteria import AttributeIdentity
 from provenn.database.transactions import Reading
-from provenn.definitions.row_samples import read_samples
+from provenn.definitions.stored_samples import read_samples
 from provenn.files.row_samples import SampledKeys
 from provenn.knowledge.attribute_origins import AttributeOrigins
 from provenn.targets.steps import FragmentScan

@@ -30,7 +30,7 @@ _QUICK = 200
 
 
 @dataclass(frozen=True, slots=True)
-class ListedFact:
+class FactLine:
     """A fact.
 
     Attributes
@@ -96,7 +96,7 @@ class KnowledgePage:
     state: State
     suggested: tuple[str, ...]
     numbers: FactCounts
-    facts: tuple[ListedFact, ...]
+    facts: tuple[FactLine, ...]
     total: int
     page: int
     pages: int
@@ -132,7 +132,7 @@ def list_facts(
         state,
         suggest_names(archive),
         _count_facts(all_facts),
-        tuple(_make_listed_fact(fact, digests) for fact in shown),
+        tuple(_make_fact_line(fact, digests) for fact in shown),
         len(matching),
         page,
         max(1, -(-len(matching) // _PER_PAGE)),
@@ -153,8 +153,8 @@ def _count_facts(facts: Sequence[Fact]) -> FactCounts:
     return FactCounts(*(kinds.count(kind) for kind in ("declared", "observed", "retracted", "suspended")))
 
 
-def _make_listed_fact(fact: Fact, digests: Mapping[str, str]) -> ListedFact:
-    return ListedFact(
+def _make_fact_line(fact: Fact, digests: Mapping[str, str]) -> FactLine:
+    return FactLine(
         fact.id,
         split_statement(fact.statement, digests),
         fact.origin,
