@@ -11,7 +11,7 @@ import provenn
 from provenn.archive import Archive
 from provenn.data import fragments
 from provenn.database.tables import catalogs, samples
-from provenn.definitions import row_samples
+from provenn.definitions import stored_samples
 from provenn.spark.pipeline import Pipeline
 
 ROWS = 10_000
@@ -67,10 +67,10 @@ def test_a_sample_belongs_to_its_catalog_and_to_its_fragment(archive):
     stars = archive["stars"]
     identities = {attribute.identity for attribute in stars.definition.schema.attributes}
     with archive.context.database.reading() as reading:
-        assert row_samples.read_samples(reading, [], [], identities) == {}
-        assert row_samples.read_samples(reading, [], [(stars.digest, 5)], identities) == {}
-        assert row_samples.read_samples(reading, [stars.digest], [], []) == {}
-        ((owner, columns),) = row_samples.read_samples(reading, [stars.digest], [], identities).items()
+        assert stored_samples.read_samples(reading, [], [], identities) == {}
+        assert stored_samples.read_samples(reading, [], [(stars.digest, 5)], identities) == {}
+        assert stored_samples.read_samples(reading, [stars.digest], [], []) == {}
+        ((owner, columns),) = stored_samples.read_samples(reading, [stars.digest], [], identities).items()
     assert owner == (stars.digest, 0)
     assert set(columns) == identities
 
