@@ -1,12 +1,10 @@
-"""Imports write in batches, whose rows wait in tables of their own until all are published; exports are followed."""
+"""Imports write in batches: their rows wait in tables of their own until all of them are published."""
 
 from alembic import op
-from sqlalchemy import BigInteger, Boolean, Column, Connection, DateTime, Integer, String, Text
+from sqlalchemy import BigInteger, Boolean, Column, DateTime, Integer, String, Text
 from sqlalchemy.schema import SchemaItem
 
-from provenn.formats.migrations.losing import describe_loss
-
-__all__ = ["down_revision", "downgrade", "losses", "revision", "upgrade"]
+__all__ = ["down_revision", "downgrade", "revision", "upgrade"]
 
 revision = "0011"
 down_revision = "0010"
@@ -24,21 +22,6 @@ def upgrade() -> None:
         Column("by", Text, nullable=False),
         Column("begun_at", _MOMENT, nullable=False),
         Column("expires_at", _MOMENT, nullable=False),
-        sqlite_autoincrement=True,
-    )
-    op.create_table(
-        "exports",
-        Column("id", Integer, primary_key=True),
-        Column("path", Text, nullable=False, unique=True),
-        Column("name", Text, nullable=False),
-        Column("request", Text, nullable=False),
-        Column("options", Text, nullable=False),
-        Column("content", _DIGEST, nullable=False),
-        Column("stamp", Text, nullable=False),
-        Column("rows", BigInteger, nullable=False),
-        Column("by", Text, nullable=False),
-        Column("at", _MOMENT, nullable=False),
-        Column("begun_at", _MOMENT),
         sqlite_autoincrement=True,
     )
     _create(
@@ -98,13 +81,7 @@ def _create(name: str, *columns: SchemaItem) -> None:
 
 
 def downgrade() -> None:
-    """Drop what was made: it holds nothing but imports that are not complete, and which exports are followed."""
-    op.drop_table("exports")
+    """Drop what was made: it holds nothing but imports that are not complete."""
     for name in ("definers", "bases", "wordings", "attributes", "dependencies", "catalogs", "schemas"):
         op.drop_table(f"staged_{name}")
     op.drop_table("imports")
-
-
-def losses(connection: Connection) -> list[str]:
-    """Return what a downgrade forgets, in words."""
-    return describe_loss(connection, "exports", "followed export")
