@@ -141,17 +141,16 @@ def make_sqlite_engine(path: Path, *, create: bool, read_only: bool, patience: f
             return
         wait = options.get(_PATIENCE, patience)
         try:
-            _begin_in_turn(connection, wait, patience)
+            _begin_to_write(connection, wait, patience)
         except OperationalError:
             if not connection.invalidated:
                 raise
-        if connection.invalidated:
             # The files were opened while they could not be written, on a full disk for example. All connections of a
             # process share what SQLite knows of them: once these are closed, also those that errors still refer to, a
             # new one may write.
             engine.dispose()
             gc.collect()
-            _begin_in_turn(connection, wait, patience)
+            _begin_to_write(connection, wait, patience)
 
     @event.listens_for(engine, "handle_error")
     def close_failed_connection(context: ExceptionContext) -> None:
@@ -171,6 +170,16 @@ def _identify_file(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
+
+
+def _begin_to_write(connection: Connection, patience: float, usual: float) -> None:
+    """Begin to write in turn, and fail at once if the file is open for reading alone.
+
+    On such a file, BEGIN IMMEDIATE begins to read without complaint, and the first change would fail. Freeing unused
+    pages is a change that SQLite checks like any other; databases without automatic vacuum have none to free.
+    """
+    _begin_in_turn(connection, patience, usual)
+    connection.exec_driver_sql("PRAGMA incremental_vacuum(1)")
 
 
 def _begin_in_turn(connection: Connection, patience: float, usual: float) -> None:
