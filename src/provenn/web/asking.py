@@ -74,4 +74,4 @@ def add_form(
     def as_page(view_result: Annotated[Any, Depends(view)], request: Request) -> Response:  # noqa: ANN401 - see above
         json_address = f"/api{path}?{request.url.query}" if request.url.query else f"/api{path}"
         status = 200 if view_result.problem is None else view_result.problem.status
-        return render(template, {"found": view_result, "json": json_address, **draw_pictures(view_result)}, status)
+        return render(template, {"content": view_result, "json": json_address, **draw_pictures(view_result)}, status)

@@ -57,7 +57,7 @@ def add_page(router: APIRouter, path: str, view: Callable[..., Any], template: s
 
     @router.get(path, response_class=HTMLResponse, include_in_schema=False, name=f"{name}_page")
     def as_page(view_result: Annotated[object, Depends(view)], request: Request) -> HTMLResponse:
-        return render(template, {"found": view_result, "json": _make_json_address(request)})
+        return render(template, {"content": view_result, "json": _make_json_address(request)})
 
 
 def render(template: str, values: dict[str, Any], status: int = 200) -> HTMLResponse:
