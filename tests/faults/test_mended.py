@@ -4,6 +4,7 @@ import errno
 import os
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -65,7 +66,42 @@ def test_a_file_that_could_just_once_not_be_opened_for_writing_is_opened_again(t
     assert places
     for place in places:
         message, _ = Supervisor(tmp_path, Fault(place, "ENOSPC")).run(lambda say: name_bright(tmp_path, say))
-        assert message.decode().splitlines()[-1] == "done", message
+        assert message.decode().splitlines() == ["done", "done"], message
+
+
+def read_on_a_full_disk(folder: Path, name: str, say) -> None:
+    """Fail to give a name on a full disk, read, and give the name once there is room, all beside a reading transaction.
+
+    That transaction keeps its connection, so that each time another one is needed.
+    """
+    with suppress(ArchiveError), opened(folder) as archive, archive.context.database.reading():
+        try:
+            archive.name("bright", name)
+        except ArchiveError:
+            with suppress(ArchiveError):
+                archive["bright"]
+                say(b"read")
+            lift_fault(folder)
+            try:
+                archive.name("bright", name)
+                say(b"named")
+            except ArchiveError as error:
+                say(str(error).encode())
+
+
+@supervised
+def test_reading_on_a_full_disk_does_not_keep_the_process_from_writing_later(tmp_path):
+    """SQLite opened the file for reading alone, and began to write without complaint until the first change."""
+    survey(tmp_path)
+    undisturbed = Supervisor(tmp_path)
+    undisturbed.run(lambda say: read_on_a_full_disk(tmp_path, "undisturbed", say))
+    messages = []
+    for place, call in enumerate(undisturbed.calls, 1):
+        if call.path == "provenn.sqlite-wal" and "full" in call.kinds:
+            supervisor = Supervisor(tmp_path, Fault(place, "full"))
+            messages.append(supervisor.run(lambda say, name=f"n{place}": read_on_a_full_disk(tmp_path, name, say))[0])
+    assert b"read\nnamed\n" in messages
+    assert {*messages} <= {b"", b"named\n", b"read\nnamed\n"}
 
 
 def leave_unfinished(place: Path) -> Path:

@@ -145,12 +145,14 @@ def make_sqlite_engine(path: Path, *, create: bool, read_only: bool, patience: f
         except OperationalError:
             if not connection.invalidated:
                 raise
-            # The files were opened while they could not be written, on a full disk for example. All connections of a
-            # process share what SQLite knows of them: once these are closed, also those that errors still refer to, a
-            # new one may write.
-            engine.dispose()
-            gc.collect()
-            _begin_to_write(connection, wait, patience)
+        else:
+            return
+        # The files were opened while they could not be written, on a full disk for example. All connections of a
+        # process share what SQLite knows of them: once these are closed, also those that errors still refer to, a new
+        # one may write. The error caught above is one of these, and gone only after its clause.
+        engine.dispose()
+        gc.collect()
+        _begin_to_write(connection, wait, patience)
 
     @event.listens_for(engine, "handle_error")
     def close_failed_connection(context: ExceptionContext) -> None:

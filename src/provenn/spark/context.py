@@ -146,7 +146,7 @@ def start_context(
     confinement = confinement or Confinement()
     _check_machine(confinement, on_this_machine=is_local and not submitted)
     messages = JavaMessages()
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # py4j also raises the errors that it logs
+    _silence_py4j()
     interrupt = signal.getsignal(signal.SIGINT)
     try:
         if not submitted:
@@ -182,6 +182,19 @@ def start_context(
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupt)
     return context
+
+
+def _silence_py4j() -> None:
+    """Have py4j log no errors: it also raises them.
+
+    If Java dies, py4j reports this to the root logger of the process, from whichever thread notices it first, such as
+    its own thread that frees objects; without handlers, the root logger then gets one for good.
+    """
+    from py4j import java_gateway  # noqa: PLC0415 - Spark is slow to import
+
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    gateway: Any = java_gateway  # no public setting names its logger
+    gateway.logging = gateway.logger
 
 
 def _confine_workers(context: SparkContext, confinement: Confinement) -> None:

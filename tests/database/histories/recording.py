@@ -18,7 +18,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -48,6 +47,7 @@ from provenn.logic import Statement, empty, nonempty
 from tests.catalogs.samples import base
 from tests.database.histories.checker import UNKNOWN, Operation
 from tests.database.histories.proxy import serve
+from tests.waiting import LIMIT
 
 __all__ = ["recorded"]
 
@@ -216,29 +216,48 @@ def record(place: str, folder: str, workers: int, rounds: int, seed: int) -> dic
     with open_database(place) as database, database.writing() as writing:
         catalog_store.add_catalogs(writing, *CATALOGS)
     address, disturber = _disturbed(place, seed)
-    started, running = 0, dict[int, str]()
+    started, running = 0, dict[int, Path]()
     until = workers + workers  # as many are killed and have a successor
     while started < until or running:
         while started < until and len(running) < workers:
-            name = f"process {started}"
-            running[
-                _fork(name, address, folder, logs / f"{started}.jsonl", rounds=rounds, seed=chance.randrange(1 << 30))
-            ] = name
+            log = logs / f"{started}.jsonl"
+            process = _fork(f"process {started}", address, folder, log, rounds=rounds, seed=chance.randrange(1 << 30))
+            running[process] = log
             started += 1
         time.sleep(chance.random() * 0.2)
         for pid in list(running):
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
-                assert status == 0, f"{running[pid]} ended with an error that is none of provenn's"
-                del running[pid]
+                _require_success(running.pop(pid), status)
         if started < until and running:
             pid = chance.choice(sorted(running))
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            del running[pid]
+            _kill_in_operation(pid, running.pop(pid))
     os.kill(disturber, signal.SIGKILL)
     os.waitpid(disturber, 0)
     return _history(logs)
+
+
+def _kill_in_operation(pid: int, log: Path) -> None:
+    """Kill a process as soon as it is inside an operation, however slowly it begins; it may also end before."""
+    until = time.monotonic() + LIMIT
+    while time.monotonic() < until:
+        os.kill(pid, signal.SIGSTOP)
+        _, status = os.waitpid(pid, os.WUNTRACED)
+        if not os.WIFSTOPPED(status):
+            _require_success(log, status)
+            return
+        calls_and_answers = log.read_bytes().count(b"\n") if log.exists() else 0
+        if calls_and_answers % 2:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return
+        os.kill(pid, signal.SIGCONT)
+        time.sleep(0.01)
+    raise AssertionError(f"the process that writes {log.name} hangs")
+
+
+def _require_success(log: Path, status: int) -> None:
+    assert status == 0, f"the process that writes {log.name} ended with an error that is none of provenn's"
 
 
 def _fork(name: str, address: str, folder: str, log: Path, *, rounds: int, seed: int) -> int:
@@ -246,7 +265,7 @@ def _fork(name: str, address: str, folder: str, log: Path, *, rounds: int, seed:
     if pid == 0:
         code = 1
         try:
-            with suppress(ArchiveError), open_database(address, who=name, patience=60) as database:
+            with _open_at_last(address, name) as database:
                 Worker(name, database, DataFolder.of(folder), log, Random(seed)).work(rounds)
             code = 0
         except BaseException:
@@ -255,6 +274,17 @@ def _fork(name: str, address: str, folder: str, log: Path, *, rounds: int, seed:
         finally:
             os._exit(code)
     return pid
+
+
+def _open_at_last(address: str, name: str) -> Database:
+    """Open an archive, again and again if the line is cut meanwhile."""
+    until = time.monotonic() + LIMIT
+    while True:
+        try:
+            return open_database(address, who=name, patience=LIMIT)
+        except ArchiveError:
+            if time.monotonic() > until:
+                raise
 
 
 def _disturbed(place: str, seed: int) -> tuple[str, int]:
