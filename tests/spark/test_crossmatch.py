@@ -91,7 +91,7 @@ def clustered(random: np.random.Generator, number: int, radius: float) -> Sky:
 
 RADII = [0.001, 1.0, 300.0, 3600.0 * 2, 3600.0 * 60, 3600.0 * 170]
 CHOSEN = (0.001, 300.0, 3600.0 * 60, 3600.0 * 170)
-"""Radii of which cells have their least height, a height of their own, and their greatest; and more than a right angle."""
+"""Radii with cells of the least height, of a height of their own, of the greatest; and one beyond a right angle."""
 
 
 @pytest.mark.parametrize(
