@@ -8,7 +8,8 @@ left:
 - `archive.check()` finds no damage, `gc` deletes what was left behind, and then nothing is;
 - the rest of the work can be done, with the same result.
 
-It writes JSON: how many processes were killed, in how many lines of code, and in which steps. `tried` runs it.
+It writes JSON: how many processes were killed, in how many lines of code, and in which steps. `tried` runs it. Work
+with Spark is done by processes that are started anew; what is not killed of that, its caller does with its own Spark.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from provenn.spark import fragment_files as storing
 from provenn.spark.engine import Engine
 from provenn.spark.fragment_files import store_fragment
 from tests import nights
+from tests.shared_statements import share_statements
 from tests.sound import play_store, write_stars
 from tests.waiting import LIMIT
 
@@ -70,7 +72,7 @@ WATCHED = tuple(
 )
 
 SPARK = "local[1]"
-"""The Spark of all works that need one."""
+"""The Spark of a process that is killed."""
 
 Step = Callable[[Archive, Path], object]
 State = dict[str, Any]
@@ -286,7 +288,15 @@ def as_prepared(expected: State, seen: State, later: State) -> State:
 # --- who does it ---
 
 
-def work_on(work: Work, folder: Path, start: int, say: Callable[[object], None], limit: int | None) -> None:
+def work_on(
+    work: Work,
+    folder: Path,
+    start: int,
+    say: Callable[[object], None],
+    limit: int | None,
+    *,
+    spark: str | None = SPARK,
+) -> None:
     """Do the steps from one on; say after each that it is done, and at the end how many lines of code that were."""
     lines = 0
 
@@ -300,7 +310,7 @@ def work_on(work: Work, folder: Path, start: int, say: Callable[[object], None],
 
     archive = None
     if work.spark:  # it takes long to start, and what is watched comes after
-        archive = opened(folder, spark=SPARK)
+        archive = opened(folder, spark=spark)
         archive["stars"].head(1)
     sys.settrace(trace)
     with archive or opened(folder) as archive:
@@ -407,9 +417,9 @@ def run(name: str, folder: Path, limit: int | None, delay: float | None) -> tupl
 
 
 def run_here(name: str, folder: Path, start: int) -> list[Any]:
-    """Do the steps of a work with Spark from one on in this process, whose Spark serves all works; return its words."""
+    """Do the steps of a work from one on in this process, with the Spark that it has; return its words."""
     words: list[Any] = []
-    work_on(WORKS[name], folder, start, words.append, None)
+    work_on(WORKS[name], folder, start, words.append, None, spark=None)
     return words
 
 
@@ -466,12 +476,12 @@ def look(name: str, folder: Path, states: Sequence[State], done: int, *, again: 
 
 
 def tried(name: str, points: int, seed: int = 0) -> Tried:
-    """Run `crash` in a process of its own."""
-    return tried_together([name], points, seed)[name]
+    """Run `crash`, in a process of its own if it forks: if Spark does the work, it does not."""
+    return crash(name, points, seed) if WORKS[name].spark else tried_together([name], points, seed)[name]
 
 
 def tried_together(names: Sequence[str], points: int, seed: int = 0) -> dict[str, Tried]:
-    """Run `crash` for several pieces of work, in a process of their own, since to import provenn takes long."""
+    """Run `crash` for several works without Spark, in a process of their own, since to import provenn takes long."""
     command = [sys.executable, "-m", "tests.crashes", ",".join(names), str(points), str(seed)]
     limit = (LIMIT + LIMIT * points) * len(names)
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
@@ -486,25 +496,26 @@ def child(name: str, folder: str, limit: str) -> None:
 
 
 def main(names: str, points: str, seed: str) -> None:
-    """Write what was tried: each piece of work in a fork of this process; then those with Spark, which share one."""
-    works = names.split(",")
-    for name in (name for name in works if not WORKS[name].spark):
-        pid = os.fork()
-        if pid == 0:
-            _write_attempt(name, points, seed)
-            return
-        if os.waitpid(pid, 0)[1]:
-            sys.exit(f"of {name}")
-    with_spark = [name for name in works if WORKS[name].spark]
-    if with_spark:
-        with Engine(SPARK, brief=True) as engine:
-            assert engine.session
-            for name in with_spark:
-                _write_attempt(name, points, seed)
+    """Write what was tried: each piece of work in a fork of this process, with the statements that it has compiled."""
+    with share_statements():
+        warm_up()
+        for name in names.split(","):
+            pid = os.fork()
+            if pid == 0:
+                print(json.dumps(crash(name, int(points), int(seed)).__dict__), flush=True)  # noqa: T201
+                return
+            if os.waitpid(pid, 0)[1]:
+                sys.exit(f"of {name}")
 
 
-def _write_attempt(name: str, points: str, seed: str) -> None:
-    print(json.dumps(crash(name, int(points), int(seed)).__dict__), flush=True)  # noqa: T201
+def warm_up() -> None:
+    """Do once what is done after each death, so that forks neither import modules nor compile statements for it."""
+    with tempfile.TemporaryDirectory(f"-{make_process_mark()}", "provenn-tests-crashes-", MEMORY) as temporary:
+        stored(Path(temporary))
+        with opened(Path(temporary)) as archive:
+            archive.collect_garbage()
+            assert archive.check(deep=True).sound
+            assert state(archive, Path(temporary))["catalogs"]
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ its statements anew took a third of the time of a test that opens an archive twi
 """
 
 from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from sqlalchemy.engine import Engine
 
 from provenn.database import engines
 
-__all__ = ["CompiledStatements", "shared_statements"]
+__all__ = ["CompiledStatements", "share_statements", "shared_statements"]
 
 MOST = 5_000
 """How many statements are kept; when there are more, all are forgotten."""
@@ -38,7 +39,14 @@ class CompiledStatements(dict[tuple[Hashable, ...], Any]):
 
 @pytest.fixture(scope="session", autouse=True)
 def shared_statements() -> Iterator[dict[str, CompiledStatements]]:
-    """Let the engines that provenn makes in this process share compiled statements, by kind of database."""
+    """The compiled statements that all databases of a pytest process share, by kind of database."""
+    with share_statements() as statements:
+        yield statements
+
+
+@contextmanager
+def share_statements() -> Iterator[dict[str, CompiledStatements]]:
+    """Let the engines that provenn makes in the body share compiled statements, by kind of database."""
     create_engine, statements = engines.create_engine, dict[str, CompiledStatements]()
 
     def create_with_shared_statements(address: str | sqlalchemy.URL, **options: Any) -> Engine:

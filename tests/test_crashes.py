@@ -22,8 +22,8 @@ def test_a_process_killed_at_some_points_loses_nothing_and_leaves_nothing(crashe
 
 @pytest.fixture(scope="module")
 def crashes_with_spark() -> dict[str, Tried]:
-    """A point of each piece of work with Spark; what is not killed shares a Spark."""
-    return tried_together(SLOW, 1, seed=5)
+    """A point of each piece of work with Spark; what is not killed is done with the Spark of this process."""
+    return {name: tried(name, 1, seed=5) for name in SLOW}
 
 
 @pytest.mark.parametrize("name", SLOW)

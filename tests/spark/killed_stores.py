@@ -29,6 +29,7 @@ from provenn.formats.opening import open_database
 from provenn.spark import fragment_files as module
 from provenn.spark.engine import Engine
 from provenn.spark.fragment_files import store_fragment
+from tests.shared_statements import share_statements
 
 AUDITED = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.listdir", "sqlite3.connect"}
 
@@ -129,4 +130,5 @@ def _slowly(batches):
 
 if __name__ == "__main__":
     what, *places = sys.argv[1:]
-    {"steps": kill_at_every_step, "write": write_slowly}[what](*places)
+    with share_statements():  # with the processes that are forked, too
+        {"steps": kill_at_every_step, "write": write_slowly}[what](*places)

@@ -94,9 +94,9 @@ def test_a_union_of_random_regions_holds_what_they_hold(engine, tmp_path):
     none = sql(" AND ".join(f"NOT {text(one)}" for one in some))
     rows = sorted(frame.selectExpr("n", f"{united} AS united", f"{none} AS none").collect())
     held = np.zeros(len(points), bool)
-    for one in some:
-        inside = sorted(frame.selectExpr("n", f"{sql(text(one))} AS inside").collect())
-        held |= [row.inside for row in inside]
+    for start in range(0, len(some), 8):  # in parts that Java compiles well
+        alone = [f"{sql(text(region))} AS c{place}" for place, region in enumerate(some[start : start + 8])]
+        held |= [any(row[1:]) for row in sorted(frame.selectExpr("n", *alone).collect())]
     assert [row.united for row in rows] == held.tolist()
     assert [row.none for row in rows] == (~held).tolist()
 

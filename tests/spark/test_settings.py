@@ -61,11 +61,16 @@ KNOWN = {  # settings that change what Spark reads, writes or answers, with valu
     "spark.sql.storeAssignmentPolicy": "LEGACY",
     "spark.sql.icu.caseMappings.enabled": "false",
 }
-NOTICED = (  # those that change what the battery below gives, where nothing holds them
-    *("spark.sql.ansi.enabled", "spark.sql.session.timeZone", "spark.sql.caseSensitive"),
-    *("spark.sql.parser.escapedStringLiterals", "spark.sql.variable.substitute"),
-    *("spark.sql.parquet.datetimeRebaseModeInRead", "spark.sql.columnNameOfCorruptRecord"),
-)
+STARS, SEEN, DERIVED_STARS = range(3)  # places among the catalogs of the battery
+NOTICED = {  # those that change what the battery below gives, where nothing holds them; and a catalog that shows it
+    "spark.sql.ansi.enabled": DERIVED_STARS,
+    "spark.sql.session.timeZone": DERIVED_STARS,
+    "spark.sql.caseSensitive": STARS,
+    "spark.sql.parser.escapedStringLiterals": DERIVED_STARS,
+    "spark.sql.variable.substitute": DERIVED_STARS,
+    "spark.sql.parquet.datetimeRebaseModeInRead": STARS,
+    "spark.sql.columnNameOfCorruptRecord": SEEN,
+}
 DERIVED = {
     "quotient": "n / (n - 1)",
     "cast": "CAST(s AS int)",
@@ -200,13 +205,14 @@ def not_held(monkeypatch) -> None:
 @pytest.mark.usefixtures("not_held")
 @pytest.mark.parametrize("name", NOTICED)
 def test_the_battery_notices_a_setting_that_is_not_held(engine, catalogs, folder, expected, name):
-    """Otherwise the other tests would prove nothing."""
+    """Otherwise the other tests would prove nothing. One catalog of the battery that changes is enough."""
+    place = NOTICED[name]
     with other_settings(engine, {name: KNOWN[name]}):
         try:
-            found = answers(engine, catalogs, folder)
+            changed = answers(engine, [catalogs[place]], folder)
         except PySparkException:
             return  # it fails, as in ANSI mode
-    assert found != expected
+    assert [answer[1:] for answer in changed] != [answer[1:] for answer in expected if answer[0] == place]
 
 
 def test_all_settings_that_decide_meaning_at_once_change_nothing(engine, catalogs, folder, expected):
