@@ -1,4 +1,4 @@
-"""The ways of a user through the pages: by mouse, by keyboard, and astray."""
+"""The ways of a user through the pages: by mouse, by keyboard, astray, and without any script."""
 
 import re
 from urllib.parse import quote
@@ -7,6 +7,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.web.survey import ODD
+
+AT_HOME = ("\"quoted\" & 'single'", "telescope \N{TELESCOPE}", "Robert'); DROP TABLE catalogs;--", "{{ 7 * 7 }}")
+"""Odd names with which a server alone could go wrong: what it answers of them is tested in `tests/web`."""
 
 
 def view_box(page):
@@ -33,7 +36,9 @@ def test_a_search_that_finds_nothing_leads_back_to_all(visitor):
     expect(page.get_by_role("status")).to_have_text(re.compile(r"^\d\d catalogs$"))
 
 
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.campaign if name in AT_HOME else []) for name in ODD]
+)
 def test_a_catalog_of_an_odd_name_is_opened_compared_and_asked_for(visitor, name):
     page = visitor.open("/catalogs?sort=name")
     page.get_by_role("link", name=name, exact=True).click()
@@ -271,3 +276,43 @@ def test_programs_are_told_what_they_can_ask_for(visitor):
     page.goto(visitor.address + "/catalogs/bright")
     page.get_by_role("link", name="This page as JSON").click()
     assert '"SelectSources"' in page.content()
+
+
+class TestWithoutScripts:
+    """All that pages are for works without any script."""
+
+    @pytest.fixture
+    def visitor(self, visit):
+        return visit(java_script_enabled=False)
+
+    def test_search_open_and_walk(self, visitor):
+        page = visitor.open("/")
+        page.get_by_label("Name or definition").fill("both")
+        page.get_by_role("button", name="Search").click()
+        page.get_by_role("link", name="both", exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("both")
+        expect(page.get_by_role("button", name="Zoom in")).to_be_hidden()
+        expect(page.get_by_text("Drag to move")).to_be_hidden()
+        page.locator("#graph").get_by_role("link", name=re.compile("^tenth")).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("tenth SampleSources")
+
+    def test_compare_and_ask(self, visitor):
+        page = visitor.open("/compare")
+        page.get_by_label("First catalog").fill("bright")
+        page.get_by_label("Second catalog").fill("stars")
+        page.get_by_role("button", name="Compare").click()
+        expect(page.get_by_role("heading", name="bright lies inside stars")).to_be_visible()
+        page.get_by_label("A statement about catalogs").fill("nonempty(bright)")
+        page.get_by_role("button", name="Prove").click()
+        expect(page.locator("#answer")).to_contain_text("proved")
+        expect(page.get_by_role("heading", name="bright lies inside stars")).to_be_visible()
+
+    def test_plan(self, visitor):
+        page = visitor.open("/target")
+        page.get_by_label("Sources of").fill("bright")
+        page.get_by_role("button", name="Choose attributes").click()
+        page.get_by_label("vmag", exact=True).check()
+        page.get_by_role("button", name="Plan").click()
+        expect(page.get_by_role("region", name="The plan, before and after")).to_contain_text("reuse")
+        page.locator("summary", has_text="As text").click()
+        expect(page.locator("details pre")).to_be_visible()

@@ -76,9 +76,11 @@ class Visitor:
         self._refused -= 1
 
     def look(self, name: str) -> None:
-        """Look at the page in light and dark, wide and on a phone: keep pictures, and find that it shuts nobody out."""
-        folder = Path(os.environ.get("PROVENN_SCREENSHOTS") or ROOT / ".screenshots")
-        folder.mkdir(parents=True, exist_ok=True)
+        """Look at the page in light and dark, wide and on a phone, and find that it shuts nobody out.
+
+        Pictures are kept in the folder that the environment names, if it names one: to make them takes longest.
+        """
+        folder = os.environ.get("PROVENN_SCREENSHOTS")
         self.page.evaluate(AXE_SCRIPT)
         for size, viewport in (("phone", PHONE), ("desktop", DESKTOP)):
             self.page.set_viewport_size(viewport)  # type: ignore[arg-type]
@@ -86,7 +88,8 @@ class Visitor:
             assert wide <= room, f"{name} on a {size} is {wide} wide, there is room for {room}"
             for scheme, rules in (("dark", _COLOURS), ("light", _ALL)):
                 self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-                self.page.screenshot(path=folder / f"{name}-{size}-{scheme}.png", full_page=True)
+                if folder:
+                    self.page.screenshot(path=Path(folder, f"{name}-{size}-{scheme}.png"), full_page=True)
                 result = self.page.evaluate(_RUN_AXE, rules)
                 assert not result, f"{name} on a {size}, {scheme}:\n" + "\n".join(result)
 

@@ -1,6 +1,6 @@
 """Kill a process at every few statements of a migration, down and up, and look at what it leaves.
 
-A program of its own, since it forks: ``python -m tests.formats.migrations_killed PLACE``.
+A program of its own, since it forks: ``python -m tests.formats.migrations_killed PLACE EVERY``.
 """
 
 import os
@@ -13,9 +13,6 @@ from provenn.database.connecting import open_unchecked_database
 from provenn.database.tables import VERSION
 from provenn.formats.migrations import migrate_format
 from tests.data.processes import forked
-
-EVERY = 7
-"""A process is killed before each so many statements."""
 
 
 def die(place: str, to: str, statement: int) -> None:
@@ -41,8 +38,8 @@ def tables(place: str) -> tuple[str, int]:
         return output.before, sum(1 + len(looking.get_columns(name)) for name in looking.get_table_names())
 
 
-def main(place: str) -> None:
-    """Go down, then up, each killed again and again until it gets through."""
+def main(place: str, every: int) -> None:
+    """Go down, then up, each killed again and again until it gets through, before each so many statements."""
     seen = dict([tables(place)])
     for to, before in (("0001", VERSION), (VERSION, "0001")):
         survived, statement, kills = False, 0, 0
@@ -53,10 +50,10 @@ def main(place: str) -> None:
             version, size = tables(place)
             assert version == (to if survived else before)
             assert seen.setdefault(version, size) == size, "something in between"
-            statement += EVERY
+            statement += every
             kills += not survived
-        assert kills > 5, "there were not many statements to die before"
+        assert kills > 3, "there were not many statements to die before"
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))
