@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from itertools import combinations
 
 from provenn.catalogs import Extent
 from provenn.criteria import Atom
@@ -181,8 +180,7 @@ def _are_apart(scene: Scene, step: Concat) -> bool:
     """Return whether no two members share a source, by the step itself or by a proof without declared facts."""
     if step.is_disjoint or len(step.members) > _MOST_MEMBERS:
         return step.is_disjoint
-    pairs = combinations((member.extent for member in step.members), 2)
-    return all(scene.is_certain(scene.state_disjoint(extent, other)) for extent, other in pairs)
+    return all(map(scene.is_certain, scene.state_apart(member.extent for member in step.members)))
 
 
 def _bound_difference(whole: Bounds, taken: Bounds) -> int:

@@ -87,6 +87,7 @@ class Scene:
     held_identities: dict[int, frozenset[AttributeIdentity]] = field(default_factory=dict, repr=False)
     used_statements: list[Statement] = field(default_factory=list, repr=False)
     _catalog_labels: dict[str, str] = field(default_factory=dict, repr=False)
+    _terms: dict[str, Term] = field(default_factory=dict, repr=False)
     _proved: dict[str, bool] = field(default_factory=dict, repr=False)
     _undeclared: list[TracedKnowledge] = field(default_factory=list, repr=False)
     _defined: list[Knowledge] = field(default_factory=list, repr=False)
@@ -119,8 +120,8 @@ class Scene:
 
     def build_term(self, extent: Extent) -> Term:
         """Return the term for an extent; the extent of a catalog becomes the catalog's label."""
-        terms: dict[str, Term] = {}
-        stack = [extent]
+        terms = self._terms
+        stack = [] if extent.digest in terms else [extent]
         while stack:
             deadline.check()
             current = stack[-1]
@@ -153,6 +154,14 @@ class Scene:
     def state_disjoint(self, extent: Extent, other: Extent) -> Statement:
         """Return the statement that two extents share no source."""
         return disjoint(self.build_term(extent), self.build_term(other))
+
+    def state_apart(self, extents: Iterable[Extent]) -> tuple[Statement, ...]:
+        """Return the statement that no two of some extents share a source; none for a single extent.
+
+        One statement about many sets is proved by as many questions as there are sets, and not as there are pairs.
+        """
+        terms = [self.build_term(extent) for extent in extents]
+        return (disjoint(*terms),) if len(terms) > 1 else ()
 
     def state_equal(self, extent: Extent, other: Extent) -> Statement:
         """Return the statement that two extents are equal."""

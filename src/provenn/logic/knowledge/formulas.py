@@ -74,14 +74,14 @@ def build_formula(statement: Statement, find_literal: Callable[[Term], int], *, 
 
 
 def _iterate_overlaps(sets: Sequence[Term]) -> Iterator[Term]:
-    """Yield regions that are all empty if no two sets share an object; their number is linear in the number of sets."""
-    stack = [sets]
-    while stack:
-        group = stack.pop()
-        if len(group) > 1:
-            half = len(group) // 2
-            yield chain(Op.OR, tuple(group[:half])) & chain(Op.OR, tuple(group[half:]))
-            stack += (group[half:], group[:half])
+    """Yield regions that are all empty if no two sets share an object; their number is linear in the number of sets.
+
+    The union of some sets is made from the unions of its halves, so that a graph of all regions is linear as well.
+    """
+    level = list(sets)
+    while len(level) > 1:
+        yield from (left & right for left, right in zip(level[::2], level[1::2], strict=False))
+        level = [chain(Op.OR, tuple(level[place : place + 2])) for place in range(0, len(level), 2)]
 
 
 def _build_claim(literal: int, holds: bool) -> Formula:

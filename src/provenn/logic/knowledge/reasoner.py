@@ -23,9 +23,12 @@ from provenn.logic.knowledge.theory import TheoryCheck
 __all__ = ["Reasoner"]
 
 _LEARN_AT: Final = 64
+_LEARN_FIRST_AT: Final = 4  # an early question is like those that follow, and its object answers them
 _LEARN_CHECKED_AT: Final = 4  # an object that a theory accepts is rare among simulated ones
 _MADE_UP: Final = 16  # the most literals for which an object is invented before the solver is asked
 _MOST_WITNESSES: Final = 2  # the most simulated objects that a theory is asked about before the solver is asked
+_SPACIOUS: Final = 3  # how many times the size of its first question a solver may get
+_MOST_QUESTIONS: Final = 200  # the most questions that a large solver answers
 _MOST_REFUTATIONS: Final = 500  # the most refutations for one object; then the object is accepted, which proves less
 
 
@@ -37,7 +40,8 @@ class Reasoner:
     graph
         The sets.
     largest_solver
-        The most nodes of a solver before a new solver replaces it, so that questions about few sets stay fast.
+        The most nodes of a solver before a new solver replaces it, so that questions about few sets stay fast. If a
+        question needs more nodes, its solver is kept for a while: the next questions are probably as large.
     """
 
     def __init__(self, graph: SetGraph, largest_solver: int = 1_000) -> None:
@@ -52,7 +56,10 @@ class Reasoner:
         self._off_ground: list[int] = []  # constraints that an object in no set violates
         self._impossible: set[tuple[int, ...]] = set()
         self._found_objects: list[set[int]] = []
+        self._learn_at = _LEARN_FIRST_AT
         self._solver = _new_solver()
+        self._most_nodes = largest_solver  # of the current solver
+        self._questions = 0  # that the current solver answered
         self._encoded: set[int] = set()
         self._imposed: set[int] = set()
         self.check: TheoryCheck | None = None
@@ -76,7 +83,7 @@ class Reasoner:
         """Return parts such that every object violating the constraint is in at least one of them.
 
         For an intersection, the parts of a single operand suffice: the operand created later, because it holds fewer
-        objects.
+        objects; but not a union, which has many parts, if the other operand is none.
         """
         left, right = self.graph.left, self.graph.right
         parts: set[int] = set()
@@ -93,7 +100,8 @@ class Reasoner:
                 if literal & 1:
                     stack += (left_literal ^ 1, right_literal ^ 1)
                 else:
-                    stack.append(left_literal if self.on_ground(right_literal) else right_literal)
+                    may_be_left = not left_literal & 1 and right_literal & 1 and not self.on_ground(left_literal)
+                    stack.append(left_literal if may_be_left or self.on_ground(right_literal) else right_literal)
         return parts
 
     def on_ground(self, literal: int) -> bool:
@@ -238,9 +246,7 @@ class Reasoner:
         if EMPTY in wanted:
             self.core = [EMPTY]
             return None
-        if len(self._encoded) > self._largest_solver:
-            self._solver.close()
-            self._solver, self._encoded, self._imposed = _new_solver(), set(), set()
+        self._renew_solver()
         solver = self._solver
         self._encode(wanted)
         refutations_left = _MOST_REFUTATIONS
@@ -261,6 +267,21 @@ class Reasoner:
                 self._remember(parts)
                 return parts
             self._impose(violated)
+
+    def _renew_solver(self) -> None:
+        """Replace the solver if it is too large for the next question.
+
+        A solver that was too large for its first question already would be replaced before every question, and
+        questions about many sets would take as long as building a solver for all of them.
+        """
+        if self._questions == 1:
+            self._most_nodes = max(self._largest_solver, _SPACIOUS * len(self._encoded))
+        is_old = self._questions >= _MOST_QUESTIONS and len(self._encoded) > self._largest_solver
+        if is_old or len(self._encoded) > self._most_nodes:
+            self._solver.close()
+            self._solver, self._encoded, self._imposed = _new_solver(), set(), set()
+            self._most_nodes, self._questions = self._largest_solver, 0
+        self._questions += 1
 
     def find_violated(self, parts: set[int]) -> list[int]:
         """Return the constraints that an object, a set of part nodes, violates."""
@@ -294,10 +315,11 @@ class Reasoner:
 
     def _remember(self, parts: set[int]) -> None:
         self._found_objects.append(parts)
-        least = _LEARN_AT if self.check is None else _LEARN_CHECKED_AT
+        least = self._learn_at if self.check is None else _LEARN_CHECKED_AT
         if len(self._found_objects) >= max(least, len(self.graph) >> 10):
             self.simulation.learn(self._found_objects)
             self._found_objects.clear()
+            self._learn_at = min(2 * self._learn_at, _LEARN_AT)
             self._valid_for = -1
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import combinations
 
 from provenn.catalogs import Extent
 from provenn.catalogs.extent import union
@@ -35,10 +34,10 @@ def disjoint_members(step: PlanStep, needed: frozenset[AttributeIdentity], scene
         return None
     if step.is_disjoint:
         return _flatten_unions(step)
-    pairs = [scene.state_disjoint(member.extent, other.extent) for member, other in combinations(step.members, 2)]
-    if all(map(scene.is_proved, pairs)):
+    statements = scene.state_apart(member.extent for member in step.members)
+    if all(map(scene.is_proved, statements)):
         apart = Concat(step.members, step.columns, True, step.sources)
-        return Rewrite(apart, "no two members share a source", tuple(pairs))
+        return Rewrite(apart, "no two members share a source", statements)
     members = [step.members[0]]
     for position, (member, read) in enumerate(zip(step.members, step.reads(needed), strict=True)):
         if position > 0:

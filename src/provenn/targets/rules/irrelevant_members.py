@@ -46,8 +46,7 @@ def irrelevant_members(step: PlanStep, needed: frozenset[AttributeIdentity], sce
     if not kept:
         return Rewrite(Nothing(step.attributes), "no member of the union has such sources")
     rest = union(inner.members[position].extent for position in kept)
-    apart = [scene.state_disjoint(inner.members[position].extent, rest) for position in dropped]
-    if not all(map(scene.is_proved, apart)):
+    if not scene.is_proved(scene.state_disjoint(union(inner.members[position].extent for position in dropped), rest)):
         return None
     columns = tuple(
         (attribute, tuple(identities[position] for position in kept)) for attribute, identities in inner.columns

@@ -46,8 +46,11 @@ def redundant_members(step: PlanStep, needed: frozenset[AttributeIdentity], scen
 def _shrink_union(step: Concat, needed: frozenset[AttributeIdentity], scene: Scene) -> Rewrite | None:
     """Drop a member if further members give all sources of the member with the same values.
 
-    Earlier members always qualify; later members only if all members give the same values.
+    Earlier members always qualify; later members only if all members give the same values. If no two members share a
+    source, one question decides: only a member without sources is redundant, and `empty_branches` drops that.
     """
+    if all(map(scene.is_proved, scene.state_apart(member.extent for member in step.members))):
+        return None
     columns = [identities for attribute, identities in step.columns if attribute.identity in needed]
     for position in reversed(range(len(step.members))):
         is_uniform = all(len(set(identities)) == 1 for identities in columns)
