@@ -81,7 +81,7 @@ class Line:
         self.down = self.down_after_cut
         self._open -= {client, server}
         if how == "before":
-            server.close()
+            _reset(server)
             _reset(client)
             return
         # From here on nothing comes back to the client.
@@ -116,10 +116,11 @@ class Line:
                 item.close()
 
 
-def _reset(client: socket.socket) -> None:
+def _reset(end: socket.socket) -> None:
+    """Close a connection at once: to close a socket alone would wait for a thread that reads from it."""
     with suppress(OSError):
-        client.shutdown(socket.SHUT_RDWR)
-    client.close()
+        end.shutdown(socket.SHUT_RDWR)
+    end.close()
 
 
 @contextmanager

@@ -38,9 +38,9 @@ def test_limits_come_from_options_and_the_environment(survey: Session):
     with subprocess.Popen([*command, "--seconds", "30"], stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             address = json.loads(process.stdout.readline())["address"]
-            with httpx.Client() as first:
+            with httpx.Client(timeout=LIMIT) as first:
                 assert first.get(f"{address}api/catalogs").status_code == 200
-                with httpx.Client() as second:
+                with httpx.Client(timeout=LIMIT) as second:
                     refused = second.get(f"{address}api/catalogs")
                 assert refused.status_code == 503
                 assert "1 connections are open from this address" in refused.text

@@ -1,7 +1,6 @@
 """What the registry of fragments must do, on every database."""
 
 import threading
-import time
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 
@@ -20,6 +19,7 @@ from provenn.formats.opening import open_database
 from provenn.knowledge.declarations import declare_fact, retract_fact
 from provenn.logic import disjoint, nonempty
 from tests.catalogs.samples import base, derived
+from tests.waiting import wait_until
 
 STARS, OTHERS = base(), base("others")
 BRIGHT = SelectSources.of(STARS, "vmag < 6")
@@ -203,9 +203,6 @@ class FragmentsContract:
         with ExitStack() as stack:
             stack.enter_context(pins.hold_places(filled, "_temporary/x", lifetime=timedelta(seconds=0.4)))
             before = datetime.now(UTC)
-            for _ in range(100):
-                time.sleep(0.05)
-                if self.places(filled, before + timedelta(seconds=0.8)):
-                    break
-            assert self.places(filled, before + timedelta(seconds=0.8)) == {"_temporary/x"}
+            later = before + timedelta(seconds=0.8)
+            wait_until(lambda: self.places(filled, later) == {"_temporary/x"}, "it is renewed")
         assert not [item for item in threading.enumerate() if item.name.startswith("renewing")]

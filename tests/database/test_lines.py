@@ -76,16 +76,13 @@ def test_a_line_cut_before_commit_arrives_is_a_failure_and_nothing_was_done(data
 
 
 @pytest.mark.parametrize("how", ["before", "after"])
-def test_what_cannot_be_found_out_is_told_to_be_unknown_and_can_be_looked_up_later(
-    database, line, place, how, monkeypatch
-):
-    monkeypatch.setattr(engines, "_IDLE", 1)  # after which the server ends the transaction of a client that is gone
+def test_what_cannot_be_found_out_is_told_to_be_unknown_and_can_be_looked_up_later(database, line, place, how):
     impatient = replace(database, patience=0.3)
     line.cut, line.down_after_cut = how, True
     with pytest.raises(OutcomeUnknownError, match="it is unknown whether the change was made") as caught:
         write(impatient, f"unknown {how}")
     assert f'archive.operation("{caught.value.operation}")' in caught.value.hint
-    with open_database(place) as again, again.writing() as writing:
+    with open_database(place, patience=LIMIT) as again, again.writing() as writing:
         operation = operations.find_operation(writing.connection, caught.value.operation)
     assert (operation is not None) == (how == "after") == (f"unknown {how}" in names(place))
     if operation is not None:
@@ -128,6 +125,10 @@ STOPPED = """
 import sys, time
 from provenn.formats.opening import open_database
 with open_database(sys.argv[1]) as database, database.writing() as writing:
+    limit = "idle_in_transaction_session_timeout"
+    (usual,) = writing.connection.exec_driver_sql(f"SELECT setting::int FROM pg_settings WHERE name = '{limit}'").one()
+    assert usual > 0
+    writing.connection.exec_driver_sql(f"SET LOCAL {limit} = 1000")  # sooner than usual
     print("inside", flush=True)
     time.sleep(1200)
 """
@@ -135,8 +136,7 @@ with open_database(sys.argv[1]) as database, database.writing() as writing:
 
 def test_a_client_that_stops_inside_a_transaction_does_not_block_others_for_ever(place):
     """A stopped process cannot say anything: the server ends its transaction, and the next one goes on."""
-    code = f"from provenn.database import engines\nengines._IDLE = 2\n{STOPPED}"
-    stopped = subprocess.Popen([sys.executable, "-c", code, place], stdout=subprocess.PIPE, text=True)
+    stopped = subprocess.Popen([sys.executable, "-c", STOPPED, place], stdout=subprocess.PIPE, text=True)
     try:
         assert stopped.stdout.readline() == "inside\n"
         os.kill(stopped.pid, signal.SIGSTOP)

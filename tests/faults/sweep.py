@@ -277,9 +277,16 @@ def _difference(seen: State, expected: State) -> dict[str, tuple[Any, Any]]:
 
 
 def main(names: str, points: str) -> None:
-    """Write what sweeps came to. No Spark is started: what would be computed anew is left to who asks for it."""
+    """Write what sweeps came to. No Spark is started: what would be computed anew is left to who asks for it.
+
+    No file counts as unchanged for long: files that were just made are read and remembered at each check, other files
+    are not, so that an operation would make fewer calls the longer a sweep lasts.
+    """
     missing = JavaNotFoundError("no Spark is started here")
-    with mock.patch("provenn.spark.context.find_java", side_effect=missing):
+    with (
+        mock.patch("provenn.spark.context.find_java", side_effect=missing),
+        mock.patch("provenn.files.hashing._GRANULARITY", 10**20),
+    ):
         for name in names.split(","):
             swept = _run_in_child(lambda name=name: asdict(sweep(name, int(points))))
             print(json.dumps(swept), flush=True)  # noqa: T201

@@ -11,6 +11,7 @@ from provenn.errors import CalculationError, ProvennError, StoreError
 from provenn.spark.progress import watch_run
 from provenn.spark.settings import SETTINGS
 from provenn.spark.spark_errors import encode_error, translate_errors
+from tests.spark.spark_events import wait_for_events
 
 
 def test_its_session_has_the_settings_that_meaning_depends_on(engine):
@@ -106,6 +107,7 @@ def test_progress_is_seen_and_never_goes_back(engine):
     with watch_run(engine, "counting", seen.append):
         frame = engine.session.range(0, 8, 1, 8).mapInArrow(_slowly, "id bigint")
         assert frame.groupBy(sql.col("id") % 2).count().count() == 2
+        wait_for_events(engine)
     assert seen[-1].remaining == 0.0
     assert all(one.remaining != 0.0 for one in seen[:-1])
     assert seen[-1].tasks_done == seen[-1].tasks > 0

@@ -454,7 +454,7 @@ def test_a_process_killed_at_any_step_leaves_nothing_or_all(database, folder, st
 def test_a_process_killed_while_spark_writes_leaves_nothing_that_is_seen(database, folder, stars, keep, tmp_path):
     command = [sys.executable, "-m", "tests.spark.killed_stores", "write"]
     places = (tmp_path / "archive.sqlite", folder.location, stars.files.location)
-    process = subprocess.Popen([*command, *map(str, places)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([*command, *map(str, places)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + LIMIT
         while not list(Path(folder.location).glob("_temporary/*/**/*.parquet")):
@@ -463,7 +463,7 @@ def test_a_process_killed_while_spark_writes_leaves_nothing_that_is_seen(databas
             time.sleep(0.02)
     finally:
         process.kill()
-        process.wait()
+        process.communicate(timeout=LIMIT)  # until its Java has ended too, which goes on writing for a moment
     assert visible(database) == ()
     (leftover,) = lying(folder)
     made = keep(stars)

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from provenn.spark.progress import Progress, _advance_progress, _StageStatus, watch_run
 from provenn.spark.spark_errors import translate_errors
+from tests.spark.spark_events import wait_for_events
 from tests.waiting import FOR_EVER, LIMIT, wait_until
+
+LATER = "Spark tells of the end of a job, a little later"
 
 stages = st.lists(
     st.builds(
@@ -52,6 +55,7 @@ def test_rows_that_are_read_are_counted(engine, tmp_path):
     seen = []
     with watch_run(engine, "counting", seen.append):
         engine.session.read.parquet(str(tmp_path / "stars")).selectExpr("sum(id)").collect()
+        wait_for_events(engine)
     assert seen[-1].rows == 10_000
     assert (seen[-1].what, seen[-1].stage) == ("counting", seen[-1].stages)
 
@@ -130,14 +134,14 @@ def test_an_interrupt_cancels_the_jobs_of_this_run_alone_and_spark_goes_on(engin
     try:
         with pytest.raises(KeyboardInterrupt), translate_errors("summing"), watch_run(engine, "summing", None):
             frame.collect()
-        assert len(tracker.getActiveJobsIds()) <= 1
+        wait_until(lambda: len(tracker.getActiveJobsIds()) <= 1, LATER)
     finally:
         (tmp_path / "go").touch()
         others.join()
         interrupting.join()
     assert counted == [4], "it was not ours to cancel"
     assert session.range(10).count() == 10
-    wait_until(lambda: tracker.getActiveJobsIds() == [], "Spark tells of the end of a job, a little later")
+    wait_until(lambda: tracker.getActiveJobsIds() == [], LATER)
     assert "Traceback" not in capfd.readouterr().err
 
 
@@ -167,7 +171,7 @@ def test_a_listener_that_raises_an_interrupt_cancels_the_run_on_whichever_thread
     worker.join(LIMIT)
     assert ended == [KeyboardInterrupt], "also if it is raised when the body is done"
     assert told_of[-1].elapsed > 0.6 or kind == "nothing"
-    assert session.sparkContext.statusTracker().getActiveJobsIds() == []
+    wait_until(lambda: session.sparkContext.statusTracker().getActiveJobsIds() == [], LATER)
     assert session.range(10).count() == 10
 
 
@@ -176,7 +180,7 @@ def test_an_interrupt_outside_of_spark_is_raised_at_once(engine):
 
     def think():
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-        time.sleep(60)
+        time.sleep(FOR_EVER)
 
     with pytest.raises(KeyboardInterrupt), watch_run(engine, "thinking", None):
         think()

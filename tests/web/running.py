@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
+import httpx
 import uvicorn
 
 import provenn
@@ -15,7 +16,7 @@ from provenn.web.proxies import Proxies
 from provenn.web.serving import serve
 from tests.waiting import LIMIT, wait_until
 
-__all__ = ["running", "running_app"]
+__all__ = ["is_answered", "running", "running_app"]
 
 
 @contextmanager
@@ -73,3 +74,11 @@ def running_app(app: Any, limits: ConnectionLimits | None = None) -> Iterator[tu
         server.should_exit = True
         thread.join(LIMIT)
         assert not thread.is_alive()
+
+
+def is_answered(address: str, **options: Any) -> bool:
+    """Whether a request is answered with success; a server may drop one that a slow machine sends too late."""
+    try:
+        return httpx.get(address, timeout=LIMIT, **options).status_code == 200
+    except httpx.TransportError:
+        return False

@@ -136,7 +136,7 @@ def test_who_is_refused_is_told_which_limit_it_is():
         assert "1 connections are open from this address" in refusal
         first.close()
         wait_until(lambda: len(connections) == 0, "it is gone")
-        assert httpx.get(address).status_code == 200
+        assert httpx.get(address, timeout=LIMIT).status_code == 200
 
 
 def test_a_request_of_which_a_byte_comes_now_and_then_is_not_waited_for():
@@ -171,6 +171,9 @@ def test_a_client_that_takes_nothing_of_its_answer_is_dropped(monkeypatch):
 
 
 def test_a_client_that_keeps_its_connection_uses_it_again_and_again():
-    with running_app(small, ConnectionLimits(seconds=LIMIT)) as (address, connections), httpx.Client() as client:
+    with (
+        running_app(small, ConnectionLimits(seconds=LIMIT)) as (address, connections),
+        httpx.Client(timeout=LIMIT) as client,
+    ):
         assert {client.get(address).status_code for _ in range(50)} == {200}
         assert len(connections) == 1

@@ -6,8 +6,9 @@ import shutil
 import socket
 import ssl
 import subprocess
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -23,7 +24,7 @@ from provenn.web.connections import ConnectionLimits
 from provenn.web.encryption import Certificate
 from provenn.web.serving import ServerLimits
 from tests.waiting import LIMIT, wait_until
-from tests.web.running import running
+from tests.web.running import is_answered, running
 
 NOW = datetime.now(UTC)
 DAY = timedelta(days=1)
@@ -129,10 +130,11 @@ def test_a_renewed_certificate_is_used_and_a_bad_one_is_not(tmp_path, caplog):
 # --- a server ---
 
 
-@pytest.fixture
-def encrypted(archive, tmp_path):
-    certificate, key, *_ = write_pair(tmp_path / "tls")
-    limits = ServerLimits(connections=ConnectionLimits(seconds=2.0))
+@contextmanager
+def encrypting(archive, folder, **limits):
+    """Serve with a certificate; give the address, what trusts it, a token and the folder."""
+    certificate, key, *_ = write_pair(folder / "tls")
+    limits = ServerLimits(connections=ConnectionLimits(**limits))
     _, secret = issue_token(archive, "ben", "reader")
     options = {"tokens": True, "certificate": Certificate(certificate, key, seconds=0), "limits": limits}
     with running(archive, **options) as address:
@@ -140,14 +142,20 @@ def encrypted(archive, tmp_path):
             address.replace("127.0.0.1", "localhost"),
             ssl.create_default_context(cafile=certificate),
             secret,
-            tmp_path,
+            folder,
         )
+
+
+@pytest.fixture
+def encrypted(archive, tmp_path):
+    with encrypting(archive, tmp_path, seconds=LIMIT) as serving:
+        yield serving
 
 
 def test_a_server_with_a_certificate_speaks_https_alone(encrypted):
     address, trusting, secret, _ = encrypted
     assert address.startswith("https://")
-    with httpx.Client(verify=trusting) as client:
+    with httpx.Client(verify=trusting, timeout=LIMIT) as client:
         login = client.post(f"{address}login", data={"token": secret})
         assert login.status_code == 303
         assert "Secure" in login.headers["set-cookie"]
@@ -157,9 +165,9 @@ def test_a_server_with_a_certificate_speaks_https_alone(encrypted):
         large = client.get(f"{address}api/catalogs?unnamed=true", headers={"X-Long": "x" * 20_000})
         assert large.status_code == 200
     with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{address}catalogs")  # an authority that nobody knows
+        httpx.get(f"{address}catalogs", timeout=LIMIT)  # an authority that nobody knows
     with pytest.raises(httpx.HTTPError):
-        httpx.get(address.replace("https", "http"))
+        httpx.get(address.replace("https", "http"), timeout=LIMIT)
 
 
 def test_old_versions_of_tls_are_refused(encrypted):
@@ -172,16 +180,16 @@ def test_old_versions_of_tls_are_refused(encrypted):
     del trusting
 
 
-def test_a_connection_that_never_shakes_hands_is_closed_and_others_are_answered(encrypted):
-    address, trusting, secret, _ = encrypted
-    place = ("127.0.0.1", httpx.URL(address).port)
-    silent = [socket.create_connection(place, timeout=LIMIT) for _ in range(20)]
-    given = {"Authorization": f"Bearer {secret}"}
-    assert httpx.get(f"{address}api/catalogs", verify=trusting, headers=given).status_code == 200
-    for one in silent:
-        with suppress(ConnectionResetError):
-            assert one.recv(100) == b""
-        one.close()
+def test_a_connection_that_never_shakes_hands_is_closed_and_others_are_answered(archive, tmp_path):
+    with encrypting(archive, tmp_path, seconds=2.0) as (address, trusting, secret, _):
+        place = ("127.0.0.1", httpx.URL(address).port)
+        silent = [socket.create_connection(place, timeout=LIMIT) for _ in range(20)]
+        options = {"verify": trusting, "headers": {"Authorization": f"Bearer {secret}"}}
+        wait_until(lambda: is_answered(f"{address}api/catalogs", **options), "who shakes hands in time is answered")
+        for one in silent:
+            with suppress(ConnectionResetError):
+                assert one.recv(100) == b""
+            one.close()
 
 
 def test_a_renewed_certificate_is_served_without_a_restart(encrypted):
@@ -192,12 +200,7 @@ def test_a_renewed_certificate_is_served_without_a_restart(encrypted):
     shutil.copy(renewed, folder / "tls" / "cert.pem")
     knowing = ssl.create_default_context(cafile=renewed)
 
-    def works():
-        try:
-            return httpx.get(f"{address}api/catalogs", verify=knowing, headers=given).status_code == 200
-        except httpx.ConnectError:
-            return False
-
+    works = partial(is_answered, f"{address}api/catalogs", verify=knowing, headers=given)
     wait_until(works, "the renewed certificate is served")
     with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{address}api/catalogs", verify=trusting, headers=given)
+        httpx.get(f"{address}api/catalogs", verify=trusting, headers=given, timeout=LIMIT)

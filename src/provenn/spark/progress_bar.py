@@ -130,6 +130,7 @@ class TerminalBar:
             total=progress.tasks or None,  # without a total the bar pulses
             completed=progress.tasks_done,
             description=describe_progress(progress),
+            refresh=True,
         )
 
     def _remove(self, what: str) -> None:
