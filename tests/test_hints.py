@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,13 @@ def texts(node: ast.AST) -> Iterator[str]:
             yield child.value
 
 
-def hints() -> Iterator[tuple[str, str, str]]:
-    """Yield place, interface and text of each hint in the source: "python", "command", "page", or "all"."""
+@cache
+def hints() -> tuple[tuple[str, str, str], ...]:
+    """Return place, interface and text of each hint in the source: "python", "command", "page", or "all"."""
+    return tuple(find_hints())
+
+
+def find_hints() -> Iterator[tuple[str, str, str]]:
     for path in sorted(SOURCE.rglob("*.py")):
         place = path.relative_to(SOURCE).as_posix()
         tree = ast.parse(path.read_text())

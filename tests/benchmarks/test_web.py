@@ -6,11 +6,14 @@ from benchmarks.archives import make_archive
 from benchmarks.web import BARE, crowd, main, pages, serving, times
 from provenn.archive import DATABASE
 
+SIZE = 60
+"""How many catalogs there are."""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
-    make_archive(folder / DATABASE, 200, facts=4)
+    make_archive(folder / DATABASE, SIZE, facts=4)
     return folder
 
 
@@ -21,12 +24,12 @@ def server(folder):
 
 
 def test_every_kind_of_page_is_measured_and_every_client_is_answered(server):
-    kinds = pages(200)
+    kinds = pages(SIZE)
     took = times(server, kinds, 2)
-    many = crowd(server, kinds, 5, 2)
+    many = crowd(server, kinds, 3, 2)
     assert took.keys() == kinds.keys()
     assert all(len(item.seconds) == 2 and min(item.seconds) > 0 for item in took.values())
-    assert (many.clients, len(many.took), many.errors) == (5, 10, [])
+    assert (many.clients, len(many.took), many.errors) == (3, 6, [])
 
 
 def test_what_is_no_page_is_an_error(server):
@@ -38,7 +41,7 @@ def test_what_is_no_page_is_an_error(server):
 
 
 def test_a_table_is_printed(folder, capsys):
-    main(["--size", "200", "--archive", str(folder), "--requests", "2", "--clients", "2", "--asked", "2"])
+    main(["--size", str(SIZE), "--archive", str(folder), "--requests", "1", "--clients", "2", "--asked", "1"])
     output = capsys.readouterr().out
     assert "| two compared " in output
     assert "| 2 clients " in output

@@ -350,7 +350,7 @@ FOREIGN = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.shuffle.partitions": "3",
-    "spark.sql.files.maxPartitionBytes": "100000",
+    "spark.sql.files.maxPartitionBytes": "400000",
 }
 """Settings of a session that somebody else has started: the first are pinned to others, the last stay."""
 

@@ -6,19 +6,26 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-CORE = ("tests/spark/test_core.py", "tests/spark/test_plain_plan.py")
+CORE = "tests/spark/test_core.py"
+PLAIN = "tests/spark/test_plain_plan.py"
 """Tests that hold wherever Spark runs: they use the fixture `engine`, and files that workers see too."""
 
+CHOSEN = (
+    f"{PLAIN}::test_a_restriction_keeps_what_the_other_holds_and_an_exclusion_the_rest",
+    f"{PLAIN}::test_a_combination_has_the_attributes_of_all_members_for_the_sources_of_all",
+    f"{PLAIN}::test_the_first_member_that_holds_a_source_gives_it",
+    f"{PLAIN}::test_samples_nest_have_about_their_size_and_commute_with_selections",
+)
+"""Catalogs whose rows travel between workers, or are chosen by a hash; those of the others stay where they are read."""
+
 ASKS_JAVA = "session_of_other_settings"
-RANDOM = "random_lineages"
 
 
-def run_core(url: str, *more: str, random: bool = False, **environment: str) -> None:
-    """Run the core, and more tests, with the fixture `engine` on another Spark; random lineages too, if wanted."""
-    chosen = f"not {ASKS_JAVA}" if random else f"not {ASKS_JAVA} and not {RANDOM}"
-    options = ("-q", "-x", "-p", "no:cacheprovider", "-m", "not campaign", "-k", chosen)
+def run_core(url: str, *more: str, whole: bool = False, **environment: str) -> None:
+    """Run the core, and more tests, with the fixture `engine` on another Spark: all catalogs, or those `CHOSEN`."""
+    options = ("-q", "-x", "-p", "no:cacheprovider", "-m", "not campaign", "-k", f"not {ASKS_JAVA}")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, *CORE, *more],
+        [sys.executable, "-m", "pytest", *options, CORE, *((PLAIN,) if whole else CHOSEN), *more],
         cwd=ROOT,
         env=os.environ | {"PROVENN_TEST_SPARK": url} | environment,
         capture_output=True,

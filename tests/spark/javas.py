@@ -10,6 +10,9 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import pyspark
+
+from provenn.spark.class_archive import choose_archive_stem, find_complete_archive
 from provenn.spark.java import Java, prepare_wheel_java
 
 OLDER = "17.0.9.2"
@@ -36,8 +39,10 @@ def newer_java() -> Java:
 
 
 def on_java(java: Java) -> dict[str, str]:
-    """Return the environment in which a process uses a Java, and no class archive of another one."""
-    return os.environ | {"JAVA_HOME": str(java.home), "PROVENN_CLASS_ARCHIVE": "off", "SPARK_DRIVER_MEMORY": "2g"}
+    """Return the environment in which a process uses a Java, and its class archive if there is one: none is made."""
+    stem = choose_archive_stem(java, Path(pyspark.__file__).parent)
+    archive = "" if stem is not None and find_complete_archive(stem) else "off"
+    return os.environ | {"JAVA_HOME": str(java.home), "PROVENN_CLASS_ARCHIVE": archive, "SPARK_DRIVER_MEMORY": "2g"}
 
 
 if __name__ == "__main__":

@@ -12,6 +12,6 @@ def test_the_core_runs_on_a_cluster_also_when_a_worker_is_killed(tmp_path):
 
 
 @pytest.mark.campaign
-def test_random_lineages_run_on_a_cluster(tmp_path):
+def test_all_catalogs_are_computed_on_a_cluster(tmp_path):
     with cluster(tmp_path) as running:
-        run_core(running.url, random=True)
+        run_core(running.url, whole=True)

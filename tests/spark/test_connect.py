@@ -12,6 +12,6 @@ def test_the_core_runs_through_spark_connect(tmp_path):
 
 
 @pytest.mark.campaign
-def test_random_lineages_run_through_spark_connect(tmp_path):
+def test_all_catalogs_are_computed_through_spark_connect(tmp_path):
     with connect_server(tmp_path) as url:
-        run_core(url, random=True)
+        run_core(url, whole=True)

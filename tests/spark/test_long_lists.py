@@ -40,7 +40,7 @@ def test_a_search_among_ranges_finds_what_each_of_them_says(engine, tmp_path, mo
     for place, tree in enumerate(trees):
         truth = [tree.truth(row) for row in table]
         assert [row[place + 1] for row in found] == truth, tree
-    chosen = [place for place, text in enumerate(texts) if "aggregate(" in text][:5]
+    chosen = [place for place, text in enumerate(texts) if "aggregate(" in text][:2]
     for place in chosen:
         kept = {row.n for row in frame.where(texts[place]).select("n").collect()}
         assert kept == {n for n, row in enumerate(table) if trees[place].truth(row)}, trees[place]

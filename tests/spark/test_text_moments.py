@@ -64,6 +64,9 @@ UNFIXED = [
 ]
 """Texts that the clock or the machine completes, or nothing."""
 
+SHOWN = ("T12:30:00+01:00", "now", "2026-01-31 12:30:00 PST", "junk")
+"""One of each kind, whose error is looked at; that all of them are told from others is seen in permissive mode."""
+
 
 @pytest.fixture
 def folder(tmp_path) -> DataFolder:
@@ -120,7 +123,9 @@ def test_the_time_zone_that_is_given_holds_for_texts_without_one(engine, folder,
     assert len(set(values)) > 5
 
 
-@pytest.mark.parametrize("text", UNFIXED)
+@pytest.mark.parametrize(
+    "text", [text if text in SHOWN else pytest.param(text, marks=pytest.mark.campaign) for text in UNFIXED]
+)
 @pytest.mark.parametrize("suffix", ["csv", "json"])
 def test_a_text_that_the_clock_completes_is_an_error(engine, folder, tmp_path, suffix, text):
     path = write(tmp_path / f"a.{suffix}", ["2026-01-31 12:30:00"])

@@ -134,7 +134,7 @@ def test_rows_are_evaluated_as_spark_evaluates_them(engine):
     assert min(certain.values()) > 10
 
 
-@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.campaign)])
 def test_rows_that_tell_criteria_apart_do_so_on_spark(engine, number):
     random = np.random.default_rng(number)
     texts = [CRITERIA[place] for place in random.permutation(len(CRITERIA))[:24]]

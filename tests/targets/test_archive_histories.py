@@ -98,7 +98,7 @@ def _new(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(3, id="quick"), pytest.param(200, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(2, id="quick"), pytest.param(200, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_answers_are_right_and_no_source_is_calculated_twice(archive, tmp_path_factory, examples):
     folder = tmp_path_factory.mktemp("logs")

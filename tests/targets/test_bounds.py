@@ -114,7 +114,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(25, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(8, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_every_bound_holds(folder, examples):
     """What DuckDB counts lies between the bounds, with any counts and fragments known before."""

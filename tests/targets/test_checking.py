@@ -42,7 +42,7 @@ def test_what_is_seen_instead_is_true_and_contradicts_what_was_said(sets, said):
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(8, id="quick"), pytest.param(200, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(4, id="quick"), pytest.param(200, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_sources_are_counted_in_the_regions_where_they_are(engine, examples):
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))

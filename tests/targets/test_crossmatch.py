@@ -159,7 +159,7 @@ def _rounded(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(5, id="quick"), pytest.param(1500, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(2, id="quick"), pytest.param(1500, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_the_rewritten_plan_gives_what_the_definition_says(engine, folder, examples):
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
@@ -171,7 +171,7 @@ def test_the_rewritten_plan_gives_what_the_definition_says(engine, folder, examp
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(30, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(8, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_nothing_is_proved_that_the_data_refute(folder, examples):
     """From definitions alone, and with facts that are true."""

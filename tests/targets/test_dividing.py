@@ -50,7 +50,7 @@ def _sources(oracle: Oracle, catalog: Catalog) -> frozenset[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(120, id="quick"), pytest.param(20_000, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(60, id="quick"), pytest.param(20_000, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_a_count_that_follows_from_others_is_true(examples):
     """Random sets of a few sources, of which some are counted; brute force says how many the others have."""
@@ -88,7 +88,7 @@ def _declare_something(database: Database, data: st.DataObject, catalogs: list[C
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(8, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(4, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_derived_counts_and_learned_equalities_are_true_whatever_was_counted_and_declared(folder, examples):
     """Random lineages with matches; some catalogs are counted, in any order; DuckDB says what is true."""

@@ -208,7 +208,7 @@ def check(
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(12, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(5, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_the_rewritten_plan_gives_what_the_definition_says(engine, folder, examples):
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
@@ -231,7 +231,7 @@ def divisions(draw: st.DrawFn, folder: Path) -> tuple[World, list[Catalog], list
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(5, id="quick"), pytest.param(1000, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(2, id="quick"), pytest.param(1000, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_true_false_and_null_divide_a_catalog_and_the_plain_plan_gives_the_same(engine, folder, examples):
     """No row is lost, and none is in two parts; definitions that are run as they are say the same."""

@@ -8,7 +8,7 @@ from tests.targets.grown_surveys import Survey, make_comparable
 
 
 @pytest.mark.parametrize(
-    "cases", [pytest.param(2, id="quick"), pytest.param(300, id="campaign", marks=pytest.mark.campaign)]
+    "cases", [pytest.param(1, id="quick"), pytest.param(300, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_refreshed_catalogs_are_those_from_scratch(engine, tmp_path_factory, cases):
     """Random verbs, changes of files and criteria, and requests that store what they compute."""

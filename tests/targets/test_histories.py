@@ -137,7 +137,7 @@ def random_history(rng: Random) -> tuple[Sky, list[tuple[Catalog, Rows, str]]]:
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(120, id="quick"), pytest.param(20000, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(40, id="quick"), pytest.param(20000, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_answers_are_right_and_nothing_that_is_stored_is_computed_again(examples):
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))

@@ -82,6 +82,12 @@ def survey(request, tmp_path_factory) -> Survey:
     return Survey(folder, new_schema(request.getfixturevalue("server")))
 
 
+on_sqlite = pytest.mark.parametrize(
+    "survey", ["sqlite", pytest.param("postgresql", marks=pytest.mark.campaign)], indirect=True
+)
+"""For what follows from leases, however a database holds them: `tests/contracts/leases.py` tests them on both kinds."""
+
+
 def right(first: int, last: int) -> list[list[float]]:
     return [[n, float(n)] for n in range(first, last)]
 
@@ -114,6 +120,7 @@ def test_what_several_ask_for_at_once_is_computed_once(survey, askers, tmp_path)
     assert survey.held() == 0
 
 
+@on_sqlite
 def test_what_overlaps_is_computed_once_and_the_rest_by_who_wants_it(survey, askers):
     name = survey.calculator(calls.patient, seconds=0.5)
     answers = survey.ask(askers, name, ["mag < 2", "mag < 4", "mag > 0.95 AND mag < 3.95", "mag < 3"])
@@ -122,6 +129,7 @@ def test_what_overlaps_is_computed_once_and_the_rest_by_who_wants_it(survey, ask
     assert calls.called(survey.log) == once(0, 40)
 
 
+@on_sqlite
 def test_what_is_stored_by_name_is_computed_once_too(survey, askers):
     name = survey.calculator(calls.patient, seconds=0.5)
     answers = survey.ask(askers, name, ["mag < 2"], keep="store")
@@ -129,6 +137,7 @@ def test_what_is_stored_by_name_is_computed_once_too(survey, askers):
     assert calls.called(survey.log) == once(0, 20)
 
 
+@on_sqlite
 def test_what_is_proved_apart_is_computed_side_by_side(survey, askers):
     """Each of the calculators waits until all have begun."""
     name = survey.calculator(calls.meeting, others=len(askers))
@@ -139,6 +148,7 @@ def test_what_is_proved_apart_is_computed_side_by_side(survey, askers):
     assert calls.called(survey.log) == once(0, 10 * len(askers))
 
 
+@on_sqlite
 def test_who_fails_lets_the_others_go_on(survey, askers):
     name = survey.calculator(calls.failing_once)
     answers = survey.ask(askers, name, ["mag < 2"])
@@ -150,6 +160,7 @@ def test_who_fails_lets_the_others_go_on(survey, askers):
     assert survey.held() == 0
 
 
+@on_sqlite
 @pytest.mark.parametrize("known", [True, pytest.param(False, marks=pytest.mark.campaign)])
 def test_one_takes_over_from_a_process_that_was_killed(survey, askers, tmp_path, known):
     """At once if it is known to have died; otherwise, as for one on another machine, when its lease expires."""

@@ -436,7 +436,7 @@ def _double(catalog: Catalog) -> str | None:
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(60, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(40, id="quick"), pytest.param(3000, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_rewriting_ends_where_no_rule_applies_and_nothing_stored_is_calculated(examples):
     """Whatever is asked: every rewrite is proved, no source is given twice or calculated though it is stored."""
