@@ -20,6 +20,7 @@ from hypothesis import settings
 from provenn.processes import make_process_mark
 from provenn.spark import engine
 from tests.leftovers import MEMORY, remove_leftovers
+from tests.made_commands import made_commands  # noqa: F401 - a fixture of all tests
 from tests.shared_statements import shared_statements  # noqa: F401 - a fixture of all tests
 from tests.template_archives import (  # noqa: F401 - fixtures of many rooms
     postgres,

@@ -20,7 +20,7 @@ from provenn.errors import (
 )
 from provenn.spark.progress import Progress
 from tests.archive.samples import STARS, write_parquet
-from tests.postgres import new_schema, postgres_server
+from tests.postgres import new_schema
 from tests.spark.conftest import engine
 
 __all__ = ["engine"]
@@ -227,22 +227,21 @@ def test_a_store_that_is_told_by_a_relative_path_is_found_from_anywhere(tmp_path
         assert archive.context.workshop.folder.location == str(tmp_path / "disk")
 
 
-def test_a_database_on_a_server_must_be_told_where_data_are_kept(spark, tmp_path):
+def test_a_database_on_a_server_must_be_told_where_data_are_kept(spark, postgres, tmp_path):
     path = write_parquet(tmp_path / "stars.parquet")
-    with postgres_server() as server:
-        address = new_schema(server)
-        with provenn.open(database=address, spark=spark, progress=False) as archive:
-            stars = archive.ingest("stars", path, key="hip", population="star")
-            assert archive.relate(stars, stars.select("vmag < 6")).summary == "superset", "no data are needed for it"
-            with pytest.raises(ArchiveError, match="has no place for data") as caught:
-                stars.to_arrow()
-            assert "store=" in caught.value.hint
-        with provenn.open(database=address, store=tmp_path / "disk", spark=spark, progress=False) as archive:
-            assert archive["stars"].select("vmag < 6", name="bright").store().fragment.rows == 2
-        with provenn.open(database=address, spark=spark, progress=False) as archive:
-            assert archive["bright"].count() == 2
-            assert archive["bright"].plan().after.word == "reuse"
-            assert archive["bright"].to_arrow().num_rows == 2
+    address = new_schema(postgres)
+    with provenn.open(database=address, spark=spark, progress=False) as archive:
+        stars = archive.ingest("stars", path, key="hip", population="star")
+        assert archive.relate(stars, stars.select("vmag < 6")).summary == "superset", "no data are needed for it"
+        with pytest.raises(ArchiveError, match="has no place for data") as caught:
+            stars.to_arrow()
+        assert "store=" in caught.value.hint
+    with provenn.open(database=address, store=tmp_path / "disk", spark=spark, progress=False) as archive:
+        assert archive["stars"].select("vmag < 6", name="bright").store().fragment.rows == 2
+    with provenn.open(database=address, spark=spark, progress=False) as archive:
+        assert archive["bright"].count() == 2
+        assert archive["bright"].plan().after.word == "reuse"
+        assert archive["bright"].to_arrow().num_rows == 2
 
 
 # --- where data are computed, and who watches ---

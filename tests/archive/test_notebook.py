@@ -15,9 +15,10 @@ from tests.display.test_catalog import Outline
 from tests.web.survey import ODD, make_survey
 
 
-@pytest.fixture
-def survey(tmp_path: Path):
-    with make_survey(tmp_path / "survey") as archive:
+@pytest.fixture(scope="module")
+def survey(tmp_path_factory: pytest.TempPathFactory):
+    """An archive in which nothing is changed: what is shown only reads."""
+    with make_survey(tmp_path_factory.mktemp("notebook") / "survey") as archive:
         yield archive
 
 

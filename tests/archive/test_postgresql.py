@@ -6,18 +6,12 @@ import provenn
 from provenn.errors import ContradictionError
 from tests.archive.samples import write_parquet
 from tests.cli.archive_session import Session
-from tests.postgres import new_schema, postgres_server
+from tests.postgres import new_schema
 
 
-@pytest.fixture(scope="module")
-def server():
-    with postgres_server() as address:
-        yield address
-
-
-def test_an_archive_in_postgresql(server, tmp_path):
+def test_an_archive_in_postgresql(postgres, tmp_path):
     """Everything that the facade does with a database, once."""
-    address = new_schema(server)
+    address = new_schema(postgres)
     with provenn.open(database=address, who="ada") as archive:
         stars = archive.ingest("stars", write_parquet(tmp_path / "s.parquet"), key="hip", population="star")
         bright = stars.select("vmag < 6", name="bright")

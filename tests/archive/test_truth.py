@@ -262,8 +262,8 @@ def run(shared, examples: int, sizes: st.SearchStrategy[int]) -> Counter[str]:
 
 def test_what_is_proved_holds_on_the_data(shared):
     """Thousands of proofs, of every kind."""
-    proved = run(shared, 40, st.just(12))
-    assert proved.total() > 2000, proved
+    proved = run(shared, 20, st.just(12))
+    assert proved.total() > 1000, proved
     assert set(proved) == {"==", "<=", ">=", "disjoint", "overlapping", "<", "empty", "nonempty", "of three"}
 
 

@@ -98,20 +98,17 @@ def test_every_command_is_tried():
 
 
 @pytest.mark.parametrize("command", sorted(set(IN_ARCHIVES) - ELSEWHERE))
-def test_every_command_answers_people_and_programs(survey: Session, made, command):
+def test_every_command_answers_people_and_programs(whole: Session, made, command):
     """And --archive is the same as the variable of the environment."""
-    survey("declare 'nonempty(near)'")
-    survey("calculator dist --sql 'dist=1000 / plx'")
-    survey("crossmatch stars near --radius 2 --left plx dec --right plx dec --name pairs")
-    file = made["survey"].parent / "stars.parquet"
-    first, again = (f"{command} {USES[command]}".format(file=file, folder=survey.folder, again=at) for at in ("", "_2"))
-    found = survey.json(first)
+    file = made["whole"].parent / "stars.parquet"
+    first, again = (f"{command} {USES[command]}".format(file=file, folder=whole.folder, again=at) for at in ("", "_2"))
+    found = whole.json(first)
     assert found is not None
     assert "error" not in found
     if command == "retract":
-        survey("declare 'nonempty(near)'")
+        whole("declare 'nonempty(near)'")
         again = "retract 2"
-    result = CliRunner().invoke(cli.app, [*Session.words(again), "--archive", str(survey.folder)])
+    result = CliRunner().invoke(cli.app, [*Session.words(again), "--archive", str(whole.folder)])
     assert result.exit_code == 0, result.output
     assert result.output
 

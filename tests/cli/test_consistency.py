@@ -11,6 +11,7 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from typer.testing import CliRunner
@@ -165,12 +166,18 @@ def test_every_command_that_takes_a_name_is_tried_with_a_wrong_one():
     assert named <= set(WRONG), "a command is missing above"
 
 
+@pytest.fixture(scope="module")
+def asked(made, tmp_path_factory) -> Session:
+    """The paper's example, of which nothing is changed by what is refused."""
+    return Session(copytree(made["survey"], tmp_path_factory.mktemp("asked") / "survey"))
+
+
 @pytest.mark.parametrize("command", sorted(WRONG))
-def test_a_wrong_name_is_told_on_stderr_alone_and_stdout_stays_clean(survey: Session, command):
-    told = survey.fails(f"{command} {WRONG[command]}")
+def test_a_wrong_name_is_told_on_stderr_alone_and_stdout_stays_clean(asked: Session, command):
+    told = asked.fails(f"{command} {WRONG[command]}")
     assert told.startswith("provenn: ")
     assert "Traceback" not in told
-    answer = survey.run(f"{command} {WRONG[command]} --json")
+    answer = asked.run(f"{command} {WRONG[command]} --json")
     assert answer.exit_code == 2
     assert set(json.loads(answer.stdout)["error"]) >= {"kind", "message", "hint"}
     assert answer.stderr.startswith("provenn: ")

@@ -24,7 +24,7 @@ from provenn.spark import java
 from tests.archive.samples import write_parquet
 from tests.cli.archive_session import Session
 from tests.cli.test_app import run
-from tests.postgres import new_schema, postgres_server
+from tests.postgres import new_schema
 
 
 def told(session: Session, options: str = "") -> dict[str, dict[str, str]]:
@@ -344,17 +344,17 @@ def test_of_many_base_catalogs_only_some_are_looked_at(empty: Session, tmp_path,
     assert told(empty)["base files"]["message"].startswith("1 files examined, of 1 of 3 base catalogs")
 
 
-def test_an_archive_in_postgresql(tmp_path):
-    with postgres_server() as server:
-        address = new_schema(server)
-        open_archive(database=address).close()
-        found = looked(address)
-        assert "PostgreSQL 1" in found["database"].message
-        assert found["store"] == CheckResult(
-            "warning", "the archive has no place for data", "name a place: provenn init --store PLACE"
-        )
-        open_archive(database=address, store=tmp_path).close()
-        assert looked(address)["store"].state == "ok"
-    gone = looked(address.replace("postgres@", "postgres:secret@"))["database"]
+def test_an_archive_in_postgresql(postgres, tmp_path):
+    address = new_schema(postgres)
+    open_archive(database=address).close()
+    found = looked(address)
+    assert "PostgreSQL 1" in found["database"].message
+    assert found["store"] == CheckResult(
+        "warning", "the archive has no place for data", "name a place: provenn init --store PLACE"
+    )
+    open_archive(database=address, store=tmp_path).close()
+    assert looked(address)["store"].state == "ok"
+    nowhere = re.sub(r"host=[^&]+", f"host={tmp_path}", address)
+    gone = looked(nowhere.replace("postgres@", "postgres:secret@"))["database"]
     assert gone.state == "wrong"
     assert "secret" not in gone.message

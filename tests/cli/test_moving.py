@@ -3,18 +3,10 @@
 import sqlite3
 from contextlib import closing
 
-import pytest
-
 from tests.cli.archive_session import Session
-from tests.postgres import new_schema, postgres_server
+from tests.postgres import new_schema
 
 PASSWORD = "s3cret"  # noqa: S105 - that is what must not be shown
-
-
-@pytest.fixture(scope="module")
-def server():
-    with postgres_server() as address:
-        yield address
 
 
 def with_password(address):
@@ -22,14 +14,14 @@ def with_password(address):
     return address.replace("postgres@", f"postgres:{PASSWORD}@") + f"&sslpassword={PASSWORD}"
 
 
-def test_from_a_folder_to_postgresql_and_back_by_file(survey: Session, server, tmp_path):
+def test_from_a_folder_to_postgresql_and_back_by_file(survey: Session, postgres, tmp_path):
     survey("declare 'nonempty(both)' --reason seen")
     file, again = tmp_path / "a.provenn", tmp_path / "b.provenn"
     assert survey(f"archive export {file}") == (
         f"wrote {file}: 4 definitions, 4 names, 1 fact, 0 calculators, 0 preferences\n"
     )
     assert "already exists" in survey.fails(f"archive export {file}")
-    there = Session(new_schema(server))
+    there = Session(new_schema(postgres))
     there(f"init --store '{tmp_path / 'data'}'")
     assert there(f"archive import {file}") == f"{file}: 4 definitions, 4 names, 1 fact imported\n"
     assert there(f"archive import {file}") == f"{file}: nothing new\n"
@@ -58,8 +50,8 @@ def test_a_contradiction_is_told_in_names(survey: Session, tmp_path):
     assert len(other.json("facts")) == 1
 
 
-def test_backup_and_migrate(survey: Session, server, tmp_path):
-    there, back = new_schema(server), tmp_path / "back"
+def test_backup_and_migrate(survey: Session, postgres, tmp_path):
+    there, back = new_schema(postgres), tmp_path / "back"
     assert survey(f"backup '{there}'").startswith("copied 4 catalogs, ")
     assert "is not empty" in survey.fails(f"backup '{there}'")
     assert Session(there).json(f"backup {back}")["catalogs"] == 4
@@ -92,16 +84,16 @@ def test_a_backup_tells_what_it_verified_and_what_is_damaged(survey: Session, tm
     assert len(copied["damaged"]) == 1
 
 
-def test_an_archive_is_in_a_folder_or_in_a_database(empty: Session, server):
-    address = new_schema(server)
+def test_an_archive_is_in_a_folder_or_in_a_database(empty: Session, postgres):
+    address = new_schema(postgres)
     assert empty.json(f"init --database '{address}'")["catalogs"] == 0
     assert "not in both" in empty.fails(f"init here --database '{address}'")
     assert "not in mysql" in empty.fails("init --database mysql://ada:s3cret@host/x")
     assert "has no place for data" in Session(address).fails("gc")
 
 
-def test_a_password_is_never_shown(server, tmp_path):
-    address = with_password(new_schema(server))
+def test_a_password_is_never_shown(postgres, tmp_path):
+    address = with_password(new_schema(postgres))
     session = Session(address)
     session(f"init --store {tmp_path / 'data'}")
     shown = [

@@ -6,19 +6,13 @@ import pytest
 
 from tests.archive.samples import write_parquet
 from tests.cli.archive_session import Session
-from tests.postgres import new_schema, postgres_server
-
-
-@pytest.fixture(scope="module")
-def server():
-    with postgres_server() as address:
-        yield address
+from tests.postgres import new_schema
 
 
 @pytest.fixture(params=["SQLite", "PostgreSQL"])
-def place(request, tmp_path, server):
+def place(request, tmp_path, postgres):
     """Where a new archive is to be: a folder, or the address of a database."""
-    return tmp_path / "survey" if request.param == "SQLite" else new_schema(server)
+    return tmp_path / "survey" if request.param == "SQLite" else new_schema(postgres)
 
 
 @pytest.fixture

@@ -36,6 +36,7 @@ from provenn.processes import make_process_mark
 from tests.crashes import MEMORY, Work, as_prepared, opened, renew, see
 from tests.faults.supervisor import Call, Fault, Supervisor, lift_fault
 from tests.faults.works import WORKS, State, leftovers, observe
+from tests.shared_statements import share_statements
 
 __all__ = ["Swept", "swept", "swept_together"]
 
@@ -106,7 +107,7 @@ def sweep(name: str, number: int) -> Swept:
             share = list(WORKS).index(name) / len(WORKS)
             chosen = [points[int((at + share) * len(points) / number)] for at in range(number)]
         kinds, wrong, refused = Counter[str](), list[str](), 0
-        for order, (kind, at, call_name) in enumerate(chosen):
+        for order, (kind, at, call_name) in enumerate(chosen, list(WORKS).index(name)):
             renew(template, folder)
             supervisor = Supervisor(folder, Fault(at, kind))
             try:
@@ -293,4 +294,5 @@ def main(names: str, points: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    with share_statements():
+        main(*sys.argv[1:])

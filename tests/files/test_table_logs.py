@@ -23,6 +23,7 @@ from provenn.files.file_set import Files
 from provenn.files.snapshots import find_shared_files
 from provenn.files.table_logs import find_snapshot, read_rewrites
 from tests.files.lakehouse_tables import DeltaHistory, IcebergHistory, make_rows
+from tests.repetitions import repeat_a_few
 
 
 def read_rows(files: Files) -> Counter:
@@ -52,7 +53,7 @@ def at(folder: Path, version: int | None = None) -> Files:
 # --- the same rows as the libraries' own readers ---
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", repeat_a_few(range(16), 4))
 def test_each_version_of_a_delta_table_has_the_rows_that_delta_says(tmp_path, seed):
     history = DeltaHistory(tmp_path / "stars", seed, partitioned=seed % 2 == 1)
     done = [history.step() for _ in range(7)]
@@ -72,7 +73,7 @@ def test_each_version_of_a_delta_table_has_the_rows_that_delta_says(tmp_path, se
     assert at(history.folder) == at(history.folder, history.version)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", repeat_a_few(range(6), 2))
 def test_each_snapshot_of_an_iceberg_table_has_the_rows_that_iceberg_says(tmp_path, seed):
     history = IcebergHistory(tmp_path / "lake", seed, partitioned=seed % 2 == 1)
     done = [history.step() for _ in range(6)]
@@ -467,7 +468,7 @@ def test_an_imported_definition_reads_the_files_of_its_version(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:Encountered invalid snapshot summary")
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", repeat_a_few(range(40), 10))
 @pytest.mark.parametrize("kind", ["Delta", "Iceberg"])
 def test_a_damaged_log_is_an_error_that_names_it_or_changes_nothing(tmp_path, kind, seed):
     folder = make_table(kind, tmp_path)
@@ -529,7 +530,7 @@ def test_missing_and_truncated_data_files_are_named(tmp_path, kind):
 # --- rewritten files ---
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", repeat_a_few(range(12), 4))
 def test_former_files_have_the_rows_of_the_files_they_were_rewritten_to(tmp_path, seed):
     history = DeltaHistory(tmp_path / "stars", seed, partitioned=seed % 2 == 1)
     chance, shared = random.Random(seed), 0

@@ -52,11 +52,18 @@ def nest(form: str, depth: int) -> str:
     return text if form == "between" else f"{text} < 6"
 
 
+@pytest.fixture(scope="module")
+def address(made: Path) -> Iterator[str]:
+    """A server that all attack."""
+    with serving(made) as item:
+        yield item
+
+
 @pytest.mark.parametrize("form", ["nullif", "between", "case"])
-def test_short_criteria_that_expand_do_not_stop_a_server(made: Path, form: str):
+def test_short_criteria_that_expand_do_not_stop_a_server(address: str, form: str):
     """The hostile client hangs up after a moment; whoever asks afterwards is answered."""
     query = urlencode({"sources": "stars", "attributes": "vmag", "where": nest(form, 24)})
-    with serving(made) as address, ThreadPoolExecutor(HEAVY) as pool:
+    with ThreadPoolExecutor(HEAVY) as pool:
 
         def attack(_number: int) -> None:
             with suppress(httpx.TimeoutException):
@@ -66,19 +73,18 @@ def test_short_criteria_that_expand_do_not_stop_a_server(made: Path, form: str):
         assert httpx.get(f"{address}/target?sources=stars&attributes=vmag", timeout=LIMIT).status_code == 200
 
 
-def test_idle_connections_of_a_stranger_keep_nobody_out(made: Path):
-    with serving(made) as address:
-        url = httpx.URL(address)
-        idle = []
-        try:
-            for _ in range(1005):
-                with suppress(OSError):
-                    connection = socket.create_connection((url.host, url.port), LIMIT, source_address=("127.0.0.66", 0))
-                    idle.append(connection)
-            assert httpx.get(f"{address}/api/catalogs", timeout=LIMIT).status_code == 200
-        finally:
-            for connection in idle:
-                connection.close()
+def test_idle_connections_of_a_stranger_keep_nobody_out(address: str):
+    url = httpx.URL(address)
+    idle = []
+    try:
+        for _ in range(1005):
+            with suppress(OSError):
+                connection = socket.create_connection((url.host, url.port), LIMIT, source_address=("127.0.0.66", 0))
+                idle.append(connection)
+        assert httpx.get(f"{address}/api/catalogs", timeout=LIMIT).status_code == 200
+    finally:
+        for connection in idle:
+            connection.close()
 
 
 def test_the_limit_on_wrong_tokens_is_not_evaded_by_forged_addresses(archive, tmp_path: Path):
