@@ -11,7 +11,7 @@ from tests.targets.test_histories import KEEP, History
 
 
 @pytest.mark.parametrize(
-    "examples", [pytest.param(50, id="quick"), pytest.param(10000, id="campaign", marks=pytest.mark.campaign)]
+    "examples", [pytest.param(200, id="quick"), pytest.param(10000, id="campaign", marks=pytest.mark.campaign)]
 )
 def test_refreshed_results_are_those_from_scratch_and_no_source_is_calculated_twice(examples):
     """Random changes of files and criteria, the same catalogs on each version, and what was kept of some of them.
