@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from random import SystemRandom
 
 import pyspark
 
@@ -18,12 +19,14 @@ from tests.waiting import LIMIT
 
 HOME = Path(pyspark.__file__).parent
 ROOT = Path(__file__).parent.parent.parent
+_CHANCE = SystemRandom()
 
 
 def free_port() -> int:
-    """Return a port on loopback that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+    """Return a port on loopback that nobody listens on, and that no system gives to whoever asks for any port."""
+    while True:
+        with suppress(OSError), socket.create_server(("127.0.0.1", _CHANCE.randrange(20_000, 32_000))) as server:
+            return int(server.getsockname()[1])
 
 
 def started(script: str, *arguments: str | Path, log: Path) -> subprocess.Popen:
