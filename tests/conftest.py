@@ -39,7 +39,7 @@ LONG = (
     *("isolation/test_hostile_calculators.py", "spark/test_fragments.py", "spark/test_cluster.py"),
     *("faults/test_sweep.py", "archive/test_rot.py", "spark/test_connect.py", "transfer/test_importing.py"),
     *("test_tutorial.py", "database/test_damaged_values.py", "soundness/test_checking.py"),
-    *("archive/test_exported_files.py", "archive/test_zero_keys.py", "targets/test_equivalence.py"),
+    *("archive/test_exported_files.py", "archive/test_zero_keys.py", "targets/test_leasing.py"),
 )
 """The files with tests that take longest, a third of a minute of CPU or more each: they begin first, the longest before
 all, so that at the end nobody waits for one of them alone."""

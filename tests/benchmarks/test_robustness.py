@@ -24,6 +24,6 @@ def test_everything_is_tried_and_nothing_goes_wrong(capsys, more):
 
 
 def test_processes_are_killed():
-    line = next(killed(2, 0))
+    line = next(killed(1, 0))
     assert (line.kind, line.wrong) == ("killed: define", ())
     assert line.tried > 0

@@ -8,7 +8,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -116,8 +115,8 @@ def command(address: str, folder: Path, *, python: str = sys.executable, identit
     return json.loads(answer["rows"][0][1])
 
 
-@contextmanager
-def readable_python() -> Iterator[str]:
+@pytest.fixture(scope="module")
+def readable_python() -> str:
     """A Python that nobody can run, with the packages of this one; the test is skipped if there is none."""
     account = pwd.getpwnam(NOBODY)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -136,8 +135,7 @@ def readable_python() -> Iterator[str]:
             )
         except (OSError, subprocess.SubprocessError):
             continue
-        yield python
-        return
+        return python
     pytest.skip("nobody can read no Python")
 
 
@@ -166,16 +164,15 @@ def test_a_calculator_of_the_same_user_finds_no_password_but_in_files(place, fol
 
 
 @needs_root
-def test_a_calculator_of_another_user_finds_no_password_at_all(place, folder):
+def test_a_calculator_of_another_user_finds_no_password_at_all(place, folder, readable_python):
     _, bare = place
-    with readable_python() as python:
-        report = command(
-            f"{bare}&passfile={folder / 'pgpass'}",
-            folder,
-            python=python,
-            PGPASSWORD=PASSWORD,
-            PROVENN_CALCULATORS_AS=NOBODY,
-        )
+    report = command(
+        f"{bare}&passfile={folder / 'pgpass'}",
+        folder,
+        python=readable_python,
+        PGPASSWORD=PASSWORD,
+        PROVENN_CALCULATORS_AS=NOBODY,
+    )
     assert report["places"] == []
     assert report["user"] == pwd.getpwnam(NOBODY).pw_uid
     assert int(report["status"]["CapEff"], 16) == int(report["status"]["CapBnd"], 16) == 0
@@ -186,7 +183,7 @@ def test_a_calculator_of_another_user_finds_no_password_at_all(place, folder):
 
 
 @needs_root
-def test_a_calculator_finds_no_password_where_nobody_is_root(place, folder):
+def test_a_calculator_finds_no_password_where_nobody_is_root(place, folder, readable_python):
     full, _ = place
     account = pwd.getpwnam(NOBODY)
     home = folder / "home"
@@ -199,7 +196,6 @@ def test_a_calculator_finds_no_password_where_nobody_is_root(place, folder):
         "PROVENN_CLASS_ARCHIVE": "off",
         "JDK_JAVA_OPTIONS": f"{os.environ['JDK_JAVA_OPTIONS']} -Djava.io.tmpdir={home}",
     }
-    with readable_python() as python:
-        report = command(full, folder, python=python, identity=identity, PGPASSWORD=PASSWORD, **own)
+    report = command(full, folder, python=readable_python, identity=identity, PGPASSWORD=PASSWORD, **own)
     assert report["places"] == []
     assert report["user"] == account.pw_uid

@@ -125,7 +125,7 @@ def check_facts(engine, some, start):
     return claims
 
 
-@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.campaign)])
 def test_facts_hold_on_rows_of_spark(engine, number):
     assert check_facts(engine, drawn(cases(), 12, number), number)
 

@@ -189,7 +189,7 @@ def test_the_pairs_of_a_source_that_has_several_are_not_counted_as_sources(archi
     assert chosen.matched("left").count() == chosen.matched("left").to_arrow().num_rows
 
 
-@pytest.mark.parametrize("last", range(4))
+@pytest.mark.parametrize("last", [0, 3, *(pytest.param(last, marks=pytest.mark.campaign) for last in (1, 2))])
 def test_three_of_true_false_and_null_and_all_sources_give_the_fourth(archive, runs, last):
     """The criteria c, NOT c and c IS NULL divide a catalog: the last of the four counts needs no run."""
     cut = 5.05 + last
