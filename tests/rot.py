@@ -52,8 +52,11 @@ _CATALOG |= {"base": "stars"}
 _ROWS = 700
 
 
-def make_archive(folder: Path, spark: object) -> None:
-    """Make an archive that keeps something of every kind, in a folder that holds the base files as well."""
+def make_archive(folder: Path, spark: object) -> dict[str, list[str]]:
+    """Make an archive that keeps something of every kind, in a folder that holds the base files as well.
+
+    Return what is read of each kind.
+    """
     folder.mkdir()
     random = np.random.default_rng(1)
     number = np.arange(_ROWS)
@@ -74,8 +77,7 @@ def make_archive(folder: Path, spark: object) -> None:
         stars.select(moc(survey_rectangle(11)), name="survey")
         archive.store("distant")
         assert archive["distant"].plan().fragments
-        for kind in KINDS:
-            read(archive, kind)
+        return {kind: read(archive, kind) for kind in KINDS}
 
 
 def files_of(folder: Path, kind: str) -> list[Path]:
@@ -151,21 +153,24 @@ class Damaged:
         Where it is.
     whole
         A copy of it as it was.
+    truth
+        What is read of each kind of files without damage.
     spark
         The session that computes.
     """
 
     folder: Path
     whole: Path
+    truth: dict[str, list[str]]
     spark: object
 
     @classmethod
     def at(cls, folder: Path, spark: object) -> "Damaged":
         """Make the archive."""
-        make_archive(folder, spark)
+        truth = make_archive(folder, spark)
         whole = folder.with_name(f"{folder.name}-whole")
         shutil.copytree(folder, whole)
-        return cls(folder, whole, spark)
+        return cls(folder, whole, truth, spark)
 
     def restore(self) -> None:
         """Bring everything back."""
@@ -192,15 +197,13 @@ def try_flips(damaged: Damaged, kind: str, number: int, seed: int = 0, *, readin
         Whether to read the values as well; what a base file holds is compared by `check` and when it changes.
     """
     random, tally = Random(f"{kind} {seed}"), Tally()
-    with damaged.opened() as archive:
-        truth = read(archive, kind) if reading else []
     for _ in range(number):
         message = flip(random, random.choice(files_of(damaged.folder, kind)))
         with rotting(), damaged.opened() as archive:
             if not any(problem.state == "damage" for problem in archive.check(deep=True).problems):
                 tally.wrong.append(f"not found by check --deep: {kind}, {message}")
             given_tables._SEALS.clear()
-            tally.outcomes[_outcome(archive, kind, truth, message, tally) if reading else "found"] += 1
+            tally.outcomes[_outcome(archive, kind, damaged.truth[kind], message, tally) if reading else "found"] += 1
         damaged.restore()
     return tally
 

@@ -13,6 +13,7 @@ from pyarrow import parquet
 import provenn
 from provenn.catalogs import definition_digest
 from provenn.files.export_notes import FileNotes, LineageNote
+from tests.repetitions import repeat_a_few
 from tests.spark.conftest import engine
 
 __all__ = ["engine"]
@@ -78,7 +79,7 @@ def test_a_file_says_which_catalog_it_is_and_what_it_is_made_from(archive, tmp_p
     assert "ada" not in json.dumps(origin)
 
 
-@pytest.mark.parametrize("name", FORMATS[:3])
+@pytest.mark.parametrize("name", repeat_a_few(FORMATS[:3], 1))
 def test_a_target_says_it_too(archive, tmp_path, name):
     stars = archive.ingest("stars", fits_base(tmp_path / "in.fits"), key="hip", population="star")
     target = archive.target(stars, ["vmag"], where="vmag < 6")

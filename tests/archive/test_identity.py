@@ -10,6 +10,7 @@ import pytest
 import provenn
 from provenn.errors import FilesChangedError, KeyValuesError
 from tests.archive.corrections import bright, corrected, first_release, footer, rewrite_in_place, write
+from tests.repetitions import repeat_a_few
 from tests.spark.conftest import engine
 
 __all__ = ["engine"]
@@ -33,7 +34,7 @@ def releases(tmp_path: Path) -> tuple[Path, Path]:
     return dr1, dr2
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", repeat_a_few(range(25), 5))
 def test_every_correction_is_another_catalog_though_size_and_footer_are_the_same(archive, tmp_path, seed):
     first = first_release(seed)
     dr1 = archive.ingest("dr1", write(tmp_path / "dr1.parquet", first), key="hip", population="star")

@@ -240,27 +240,46 @@ def working(engine, tmp_path):
         yield archive
 
 
+def find_near(ra: float, dec: float, radius: float) -> np.ndarray:
+    """Tell which sources are within a distance of a position, as astropy finds it; all in degrees."""
+    away = angular_separation(*np.radians([COLUMNS["ra"], COLUMNS["dec"]]), *np.radians([ra, dec]))
+    return np.degrees(away) <= radius
+
+
 def test_sources_in_and_outside_a_large_moc_are_those_that_mocpy_finds(working):
     inside = survey_rectangle(11).contains_lonlat(COLUMNS["ra"] * u.deg, COLUMNS["dec"] * u.deg)
     survey = working["sky"].select(moc(survey_rectangle(11)), name="survey")
     forget_all()
     assert sorted(survey.to_pandas()["hip"]) == np.flatnonzero(inside).tolist()
     assert sorted(working["sky"].exclude(survey).to_pandas()["hip"]) == np.flatnonzero(~inside).tolist()
+
+
+@pytest.mark.campaign
+def test_sources_in_one_large_moc_and_outside_another_are_those_that_mocpy_finds(working):
+    """What Spark finds in either is tested in `tests/spark`."""
+    inside = survey_rectangle(11).contains_lonlat(COLUMNS["ra"] * u.deg, COLUMNS["dec"] * u.deg)
+    survey = working["sky"].select(moc(survey_rectangle(11)), name="survey")
     clean = survey.exclude(working["sky"].select(moc(bright_star_mask())))
     masked = bright_star_mask().contains_lonlat(COLUMNS["ra"] * u.deg, COLUMNS["dec"] * u.deg)
     assert sorted(clean.to_pandas()["hip"]) == np.flatnonzero(inside & ~masked).tolist()
 
 
-def test_sources_in_and_outside_many_cones_are_those_that_astropy_finds(working):
-    centres = np.random.default_rng(3).uniform([0, -3], [360, 3], (60, 2))
-    away = [angular_separation(*np.radians([COLUMNS["ra"], COLUMNS["dec"]]), *np.radians(centre)) for centre in centres]
-    inside = (np.degrees(away) <= 2).any(axis=0)
-    text = " OR ".join(f"in_cone(ra, dec, {ra}, {dec}, 2)" for ra, dec in centres)
-    fields = working["sky"].select(text, name="fields")
-    assert sorted(fields.to_pandas()["hip"]) == np.flatnonzero(inside).tolist()
-    rest = working["sky"].exclude(fields)
+CENTRES = np.random.default_rng(3).uniform([0, -3], [360, 3], (60, 2))
+CONES = " OR ".join(f"in_cone(ra, dec, {ra}, {dec}, 2)" for ra, dec in CENTRES)
+
+
+def test_sources_outside_many_cones_are_those_that_astropy_finds(working):
+    inside = np.any([find_near(ra, dec, 2) for ra, dec in CENTRES], axis=0)
+    rest = working["sky"].exclude(working["sky"].select(CONES, name="fields"))
     assert sorted(rest.to_pandas()["hip"]) == np.flatnonzero(~inside).tolist()
-    some = working["sky"].select("ra < 90 OR in_cone(ra, dec, 100, 0, 2) OR " + text).select("dec > 0")
-    near = np.degrees(angular_separation(*np.radians([COLUMNS["ra"], COLUMNS["dec"]]), np.radians(100), 0)) <= 2
+
+
+@pytest.mark.campaign
+def test_sources_in_many_cones_and_elsewhere_are_those_that_astropy_finds(working):
+    """What Spark finds in many cones is tested in `tests/spark`."""
+    inside = np.any([find_near(ra, dec, 2) for ra, dec in CENTRES], axis=0)
+    assert sorted(working["sky"].select(CONES).to_pandas()["hip"]) == np.flatnonzero(inside).tolist()
+    some = working["sky"].select("ra < 90 OR in_cone(ra, dec, 100, 0, 2) OR " + CONES).select("dec > 0")
     ra, dec = np.array(COLUMNS["ra"]), np.array(COLUMNS["dec"])
-    assert sorted(some.to_pandas()["hip"]) == np.flatnonzero((inside | near | (ra < 90)) & (dec > 0)).tolist()
+    expected = (inside | find_near(100, 0, 2) | (ra < 90)) & (dec > 0)
+    assert sorted(some.to_pandas()["hip"]) == np.flatnonzero(expected).tolist()

@@ -67,8 +67,10 @@ with Engine("local[1]", brief=True) as engine, provenn.open(sys.argv[1], spark=e
 """
 
 
+@pytest.mark.campaign
 @pytest.mark.usefixtures("stars")
 def test_what_a_killed_process_left_beside_an_export_is_garbage(archive, tmp_path):
+    """With a Spark of its own; without one, it is tested in `tests/data/test_leftovers.py`."""
     place = tmp_path / "exports"
     place.mkdir()
     command = [sys.executable, "-c", WRITER, tmp_path / "survey", place / "out.parquet"]

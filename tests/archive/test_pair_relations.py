@@ -42,14 +42,16 @@ def sides(archive: provenn.Archive, tmp_path: Path) -> tuple[provenn.Catalog, pr
     return stars, galaxies
 
 
+@pytest.mark.parametrize("limit", [0, pytest.param(9, marks=pytest.mark.campaign)])
 @pytest.mark.parametrize("matches", ["all", "best"])
-def test_a_selection_by_separation_is_a_match_of_that_radius(archive, sides, matches):
+def test_a_selection_by_separation_is_a_match_of_that_radius(archive, sides, matches, limit):
+    """At the separation of a pair, and just below it or, which shows no more, just above it."""
     stars, galaxies = sides
     pairs = stars.crossmatch(galaxies, 2, matches=matches)
     separations = sorted(pairs.to_pandas()["separation"])
     assert len(separations) > 10
     middle = separations[len(separations) // 2]
-    for radius in (middle, math.nextafter(middle, 0), math.nextafter(middle, 9)):
+    for radius in (middle, math.nextafter(middle, limit)):
         selected = pairs.select(f"separation <= {radius!r}D")
         narrow = stars.crossmatch(galaxies, radius, matches=matches)
         assert archive.relate(selected, narrow).summary == "equal"

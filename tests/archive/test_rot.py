@@ -70,8 +70,8 @@ def test_pages_are_compared_by_the_reader_itself(engine, damaged):
 
 
 def test_a_damaged_fragment_is_dropped_and_its_values_are_computed(damaged, caplog):
+    truth = damaged.truth["fragment"]
     with damaged.opened() as archive:
-        truth = read(archive, "fragment")
         (before,) = archive.fragments("distant")
     for path in files_of(damaged.folder, "fragment"):
         spoil(path, 100)
@@ -127,8 +127,7 @@ def test_repair_computes_anew_what_can_be_and_tells_what_depends_on_the_rest(dam
 
 
 def test_a_damaged_table_comes_back_when_the_same_table_is_ingested_again(damaged):
-    with damaged.opened() as archive:
-        truth = read(archive, "table")
+    truth = damaged.truth["table"]
     (path,) = files_of(damaged.folder, "table")
     whole, table = path.read_bytes(), pq.read_table(path)
     spoil(path, 150)
@@ -141,8 +140,7 @@ def test_a_damaged_table_comes_back_when_the_same_table_is_ingested_again(damage
 
 
 def test_a_damaged_seal_decides_nothing_and_is_written_again(damaged):
-    with damaged.opened() as archive:
-        truth = read(archive, "table")
+    truth = damaged.truth["table"]
     (seal,) = files_of(damaged.folder, "seal")
     whole = seal.read_bytes()
     for harm in (lambda: spoil(seal, 3), seal.unlink):
@@ -153,8 +151,7 @@ def test_a_damaged_seal_decides_nothing_and_is_written_again(damaged):
 
 
 def test_who_can_only_read_computes_without_what_is_damaged(damaged, monkeypatch):
-    with damaged.opened() as archive:
-        truth = read(archive, "fragment")
+    truth = damaged.truth["fragment"]
     for path in files_of(damaged.folder, "fragment"):
         spoil(path, 100)
     monkeypatch.setattr("provenn.database.connecting.is_sqlite_read_only", lambda _path: True)
@@ -165,8 +162,7 @@ def test_who_can_only_read_computes_without_what_is_damaged(damaged, monkeypatch
 
 
 def test_conversions_of_older_versions_are_not_read_and_told(damaged):
-    with damaged.opened() as archive:
-        truth = read(archive, "conversion")
+    truth = damaged.truth["conversion"]
     (path,) = files_of(damaged.folder, "conversion")
     old = path.with_name(f"{'0' * 64}.parquet")
     shutil.copy(path, old)

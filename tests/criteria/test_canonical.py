@@ -74,7 +74,7 @@ def test_text_for_people_keeps_their_names_and_numbers(text, shown):
     assert criterion(shown) == criterion(text)
 
 
-@random_cases(100, 3_000)
+@random_cases(50, 3_000)
 def test_canonical_text_is_read_back_as_the_same_criterion(data):
     columns = [(name, data.draw(st.sampled_from(TYPES))) for name in "xy"]
     tree = data.draw(criteria(*columns, between_columns=True))
@@ -85,7 +85,7 @@ def test_canonical_text_is_read_back_as_the_same_criterion(data):
     assert (again.true, again.false, again.atoms) == (first.true, first.false, first.atoms)
 
 
-@random_cases(50, 3_000)
+@random_cases(25, 3_000)
 def test_every_label_is_a_criterion_whose_true_set_it_names(data):
     columns = [(name, data.draw(st.sampled_from(TYPES))) for name in "xy"]
     tree = data.draw(criteria(*columns, between_columns=True))
@@ -137,7 +137,7 @@ def test_facts_go_from_the_top_down_and_each_begins_with_a_new_label():
     ]
 
 
-@random_cases(50, 2_000)
+@random_cases(25, 2_000)
 def test_no_fact_begins_with_a_label_that_an_earlier_one_mentions(data):
     columns = [(name, data.draw(st.sampled_from(TYPES))) for name in "xy"]
     schema = {name: Attribute(name, parse_type(kind)) for name, kind in columns}

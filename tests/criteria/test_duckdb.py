@@ -39,7 +39,7 @@ def selected(text: str) -> set[int]:
     return {i for (i,) in DATABASE.execute(f"SELECT i FROM t WHERE {condition}").fetchall()}  # noqa: S608
 
 
-@random_cases(60, 3_000)
+@random_cases(30, 3_000)
 def test_duckdb_selects_exactly_the_rows_of_the_true_set(data):
     kinds = data.draw(st.lists(st.sampled_from(list(TYPES)), min_size=1, max_size=2))
     columns = dict(zip("xy", kinds, strict=False))

@@ -61,10 +61,11 @@ def taken(text: str) -> None:
     Selection.from_json(Selection(read.canonical, read.true, read.atoms).to_json())
 
 
+@pytest.mark.parametrize("length", [150, pytest.param(300, marks=pytest.mark.campaign)])
 @pytest.mark.parametrize("form", FORMS)
-def test_twice_as_many_values_take_twice_the_work(form):
+def test_twice_as_many_values_take_twice_the_work(form, length):
     taken(FORMS[form](10))
-    once, twice = (calls(lambda number=number: taken(FORMS[form](number))) for number in (300, 600))
+    once, twice = (calls(lambda number=number: taken(FORMS[form](number))) for number in (length, 2 * length))
     assert twice < 2.3 * once
 
 

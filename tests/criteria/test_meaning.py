@@ -27,14 +27,14 @@ def check_membership(tree, columns: dict[str, str], *, nullable: bool) -> None:
     assert {*criterion.true.labels, *criterion.false.labels} <= labels
 
 
-@random_cases(200)
+@random_cases(100)
 def test_sets_hold_exactly_the_rows_for_which_the_criterion_is_true_and_false(data):
     kind = data.draw(st.sampled_from(TYPES))
     nullable = data.draw(st.booleans())
     check_membership(data.draw(criteria(("x", kind))), {"x": kind}, nullable=nullable)
 
 
-@random_cases(80)
+@random_cases(40)
 def test_sets_over_several_attributes_and_comparisons_between_them(data):
     kinds = data.draw(st.lists(st.sampled_from([*TYPES, "double", "int"]), min_size=2, max_size=3))
     kinds[1] = kinds[0]
@@ -52,7 +52,7 @@ def check_implication(columns: dict[str, str], trees, *, nullable: bool) -> None
     assert knowledge(first, other).entails(subset(first.true, other.true)) == expected, (first, other)
 
 
-@random_cases(150)
+@random_cases(75)
 def test_one_criterion_is_proved_inside_another_exactly_if_it_is(data):
     """Sound and complete for one attribute: every cell between the constants is looked at."""
     kind = data.draw(st.sampled_from(TYPES))
@@ -60,7 +60,7 @@ def test_one_criterion_is_proved_inside_another_exactly_if_it_is(data):
     check_implication({"x": kind}, trees, nullable=data.draw(st.booleans()))
 
 
-@random_cases(50)
+@random_cases(25)
 def test_implication_is_exact_for_two_attributes(data):
     columns = {"x": data.draw(st.sampled_from(["int", "double", "string"])), "y": "boolean"}
     trees = [data.draw(criteria(*columns.items(), max_leaves=3)) for _ in range(2)]

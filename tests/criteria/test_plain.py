@@ -40,7 +40,7 @@ def test_numbers_lose_suffixes_that_say_nothing_new(text, shown):
     assert criterion(shown) == criterion(text)
 
 
-@random_cases(150, 5_000)
+@random_cases(75, 5_000)
 def test_a_criterion_is_read_back_from_its_text_for_people(data):
     """Also every label, which is the canonical text of a part of it; names are odd."""
     columns = [(name, data.draw(st.sampled_from(TYPES))) for name in ("x", "5D")]
@@ -83,7 +83,7 @@ def expressions(draw, columns, depth=3):
     return draw(st.sampled_from(forms))
 
 
-@random_cases(150, 5_000)
+@random_cases(75, 5_000)
 def test_an_expression_is_read_back_from_its_text_for_people(data):
     columns = [(name, data.draw(st.sampled_from(NUMBERS))) for name in "xy"]
     named = {name: Attribute(f"base.{name}", parse_type(kind)) for name, kind in columns}

@@ -23,6 +23,7 @@ from provenn.logic import Knowledge, disjoint, subset, union
 from provenn.spark.engine import Engine
 from tests.catalogs.samples import base
 from tests.criteria.wild import COLUMNS, Family, draw_family, draw_rows
+from tests.repetitions import repeat_a_few
 
 ROWS = 4_000
 _THRESHOLD = re.compile(r"[:.](\w+)` (?:<|<=|=|<>|>=|>) (-?[\d.]+(?:E-?\d+)?)D")
@@ -142,7 +143,7 @@ def check_family(sky: Sky, seed: int, size: int = 24) -> tuple[int, int]:
     return len(selections) * (len(selections) - 1) // 2, proved
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", repeat_a_few(range(12), 4))
 def test_what_is_proved_of_criteria_holds_on_rows(sky: Sky, seed: int) -> None:
     check_family(sky, seed)
 
@@ -155,7 +156,7 @@ def test_what_is_proved_of_many_criteria_holds_on_rows(sky: Sky, block: int) -> 
         check_family(sky, seed)
 
 
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", repeat_a_few(range(100, 104), 2))
 def test_a_criterion_its_not_and_its_null_divide_a_catalog(sky: Sky, seed: int) -> None:
     """The three are proved to be disjoint and together everything, and Spark counts them so."""
     draw = random.Random(seed)

@@ -167,7 +167,7 @@ ATTACKS: dict[str, Callable[[Path], object]] = {
     **dict(BOMBS.values()),
     "base catalog read by Spark": read_by_spark,
     "code of a calculator": loaded,
-    "criterion or expression": lambda _: syntax.parse("(" * 10**6),
+    "criterion or expression": lambda _: syntax.parse("(" * 10**5),
     "definition of a calculator": lambda _: calculator_from(code_attacks.definition("os:path.join")),
     "definition of a catalog": lambda _: restore("Base", {"format": "jdbc"}, {}, []),
     "log of a table": logged,

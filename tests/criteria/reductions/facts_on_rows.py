@@ -19,8 +19,8 @@ from provenn.criteria import (
 from provenn.criteria.domains import decode_number, get_domain
 from provenn.criteria.types import parse_type
 
-BATCH = 50
-"""The number of labels in one query."""
+BATCH = 95
+"""The number of labels in one query: of more than 100 columns Spark would no longer compile whole stages."""
 
 
 def find_facts(texts: Iterable[str], columns: dict[str, str], derived: Mapping[str, str] = MappingProxyType({})):

@@ -11,7 +11,7 @@ from tests.criteria.theory.rows import COLUMNS, conditions, rows
 SCHEMA = {name: Attribute(name, parse_type(kind)) for name, kind in COLUMNS.items()}
 
 
-@random_cases(400, 200_000)
+@random_cases(200, 200_000)
 def test_what_a_row_fulfils_is_not_refuted(data):
     row = data.draw(rows, "row")
     some = data.draw(st.lists(conditions(row), min_size=1, max_size=6), "conditions")

@@ -77,7 +77,7 @@ conditions = st.one_of(
 )
 
 
-@random_cases(60, 5_000)
+@random_cases(30, 5_000)
 def test_z3_satisfies_nothing_that_is_refuted(data):
     chosen = data.draw(st.lists(st.tuples(conditions, st.booleans()), min_size=2, max_size=5))
     literals = []
