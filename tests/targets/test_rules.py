@@ -20,7 +20,7 @@ from provenn.catalogs import (
     SelectSources,
     verbs,
 )
-from provenn.logic import disjoint, empty, equal, subset
+from provenn.logic import Knowledge, disjoint, empty, equal, subset
 from provenn.targets.literal import build_step
 from provenn.targets.rewriting import rewrite_plan
 from provenn.targets.rules import RULES
@@ -271,6 +271,22 @@ def test_members_that_share_no_source_are_not_compared():
     assert found.step.is_disjoint
     assert len(found.statements) == 1
     assert tried(disjoint_members, found.step, scene_of(union, facts=facts)) is None, "once is enough"
+
+
+@pytest.mark.parametrize("members", [2, 3, 40])
+def test_one_statement_says_that_no_two_of_many_members_share_a_source(members, monkeypatch):
+    """And no member of them is asked whether all the others have its sources."""
+    parts = [SelectSources.of(STARS, f"vmag >= {number} AND vmag < {number + 1}") for number in range(members)]
+    union = ConcatSources.of(*parts)
+    scene, step, proofs = scene_of(union), build_step(union), []
+    entails = Knowledge.entails
+    monkeypatch.setattr(Knowledge, "entails", lambda *arguments: proofs.append(arguments[1]) or entails(*arguments))
+    assert redundant_members(step, needed(union), scene) is None
+    found = disjoint_members(step, needed(union), scene)
+    assert found.step.is_disjoint
+    assert len(proofs) == len(found.statements) == 1
+    overlapping = ConcatSources.of(*parts, SelectSources.of(STARS, "vmag > 0.5"))
+    assert not disjoint_members(build_step(overlapping), needed(overlapping), scene_of(overlapping)).statements
 
 
 def test_each_member_gives_what_no_earlier_one_gives_where_a_row_tells():

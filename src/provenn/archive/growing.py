@@ -10,7 +10,7 @@ for what is new; for a concatenation it is recorded as an observed fact.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -36,6 +36,7 @@ from provenn.catalogs.base import make_file_label
 from provenn.catalogs.key_ranges import have_other_keys
 from provenn.database.transactions import Reading, Writing
 from provenn.definitions import base_locations, catalog_names, catalog_store
+from provenn.digests import CatalogDigest
 from provenn.errors import ArchiveBusyError, DefinitionError
 from provenn.files.file_set import EXTERNAL, GIVEN, TABLE
 from provenn.files.hats import read_hats
@@ -402,9 +403,28 @@ def _write_version(
 
 
 def move_names(
-    writing: Writing, name: str, version: NewVersion, catalog: Catalog, *, rebuild: bool | None = True
+    writing: Writing,
+    name: str,
+    version: NewVersion,
+    catalog: Catalog,
+    *,
+    rebuild: bool | None = True,
+    redefined: Mapping[CatalogDigest, Catalog] | None = None,
 ) -> None:
     """Move the name of a base catalog to its new version, and the names of its descendants.
+
+    Parameters
+    ----------
+    writing
+        The transaction.
+    name
+        The name.
+    version, catalog
+        The new version, and its catalog.
+    rebuild
+        Whether descendants move as well; None is an error if there are any.
+    redefined
+        The descendants as redefined before, by their old digests.
 
     Raises
     ------
@@ -413,7 +433,7 @@ def move_names(
     """
     if catalog_names.find_named_digest(writing, name) != version.earlier.digest:
         raise ArchiveBusyError(f"{name} was changed meanwhile", hint="try again")
-    rebuilding.replace_base(writing, name, version.earlier.digest, catalog, rebuild=rebuild)
+    rebuilding.replace_base(writing, name, version.earlier.digest, catalog, rebuild=rebuild, redefined=redefined)
 
 
 def list_expected_facts(version: NewVersion, catalog: Catalog) -> list[Statement]:

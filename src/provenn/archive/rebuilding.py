@@ -17,7 +17,15 @@ from provenn.logic import Statement
 __all__ = ["rebuild_definitions", "replace_base"]
 
 
-def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Catalog, *, rebuild: bool | None) -> None:
+def replace_base(
+    writing: Writing,
+    name: str,
+    earlier: CatalogDigest,
+    base: Catalog,
+    *,
+    rebuild: bool | None,
+    redefined: Mapping[CatalogDigest, Catalog] | None = None,
+) -> None:
     """Move the name of a base catalog to a new version of the catalog.
 
     Parameters
@@ -32,6 +40,8 @@ def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Cata
         The new version.
     rebuild
         Whether to define every named descendant of the earlier version again, and move its names.
+    redefined
+        Descendants that were redefined before, by their old digests; see `rebuild_definitions`.
 
     Raises
     ------
@@ -59,11 +69,10 @@ def replace_base(writing: Writing, name: str, earlier: CatalogDigest, base: Cata
                 "--no-rebuild moves only this name",
             ),
         )
-    catalog_store.add_catalogs(writing, base)
-    rebuilt = rebuild_definitions(writing, earlier, base) if rebuild else {}
+    rebuilt = rebuild_definitions(writing, earlier, base, redefined=redefined) if rebuild else {}
+    catalog_store.add_catalogs(writing, base, *rebuilt.values())
     catalog_names.move_name(writing, name, base.digest)
     for digest, catalog in rebuilt.items():
-        catalog_store.add_catalogs(writing, catalog)
         for catalog_name in names_by_digest.get(digest, ()):
             catalog_names.move_name(writing, catalog_name, catalog.digest)
 
@@ -75,6 +84,7 @@ def rebuild_definitions(
     *,
     fixed: Collection[CatalogDigest] = (),
     what: str = "the new files",
+    redefined: Mapping[CatalogDigest, Catalog] | None = None,
 ) -> dict[CatalogDigest, Catalog]:
     """Return the named descendants of a catalog as defined on a new version of it, by their old digests.
 
@@ -90,6 +100,9 @@ def rebuild_definitions(
         The digests of catalogs that stay as they are.
     what
         The new version in messages.
+    redefined
+        What an earlier call returned for these versions. A definition never changes, so that one with the same
+        dependencies is taken from there.
 
     Raises
     ------
@@ -107,9 +120,11 @@ def rebuild_definitions(
         if digest in needed and digest not in fixed and list_joined_bases(needed[digest]) is None:
             parts = {earlier: base, **rebuilt}
             names = names_by_digest.get(digest, ())
-            redefined = _rebuild_definition(reading, needed[digest], parts, names, what)
-            if redefined.digest != digest:  # else it is made from another version, which shares base catalogs
-                rebuilt[digest] = redefined
+            known = None if redefined is None else redefined.get(digest)
+            if known is None or not _is_made_from(known, needed[digest], parts):
+                known = _rebuild_definition(reading, needed[digest], parts, names, what)
+            if known.digest != digest:  # else it is made from another version, which shares base catalogs
+                rebuilt[digest] = known
     return rebuilt
 
 
@@ -149,6 +164,17 @@ def _is_proved(reading: Reading, catalogs: Sequence[Catalog], statement: Stateme
     from provenn.targets.known import collect_knowledge  # noqa: PLC0415 - few definitions rest on a proof
 
     return collect_knowledge(reading, *catalogs).knowledge.entails(statement)
+
+
+def _is_made_from(redefined: Catalog, old: Catalog, parts: Mapping[CatalogDigest, Catalog]) -> bool:
+    """Return whether a catalog was redefined with exactly the dependencies that it would be redefined with now.
+
+    A definition that rests on a proof is proved again: a fact may have been retracted.
+    """
+    if type(old).redefine is not Catalog.redefine:
+        return False
+    wanted = [parts.get(dependency.digest, dependency).digest for dependency in old.dependencies]
+    return [dependency.digest for dependency in redefined.dependencies] == wanted
 
 
 def _rebuild_definition(

@@ -119,7 +119,7 @@ def _refresh_name(context: Context, name: str, *, plan: bool) -> RefreshedName:
     context.write(write_definitions, version, [catalog, *rebuilt.values()], rows)
     stored = context.read(find_stored_results, list(rebuilt))
     _compute_new_sources(context, version, catalog, [rebuilt[digest] for digest in stored])
-    context.write(move_names, name, version, catalog)
+    context.write(move_names, name, version, catalog, redefined=rebuilt)
     if stored:
         own = set().union(*(list_own_identities(rebuilt[digest]) for digest in stored))
         merge_fragments(context, catalog, sorted(own))

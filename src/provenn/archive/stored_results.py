@@ -52,4 +52,4 @@ def compute_results(context: Context, catalog: Catalog) -> None:
     def replan() -> Plan:
         return context.read(plan_catalog, catalog, catalog.digest[:12])
 
-    keep_parts(context.workshop.pipeline(), replan(), replan, "worthwhile")
+    keep_parts(context.workshop.pipeline(), replan(), replan, "worthwhile", is_final_needed=False)

@@ -16,13 +16,13 @@ from provenn.catalogs.base import Base
 from provenn.catalogs.catalog import Catalog
 from provenn.catalogs.population import Population
 from provenn.catalogs.restoring import cone as lineage_cone
-from provenn.catalogs.restoring import restore
 from provenn.database.tables import catalogs, dependencies, populations, schemas
 from provenn.database.transactions import Reading, Writing
 from provenn.definitions import attributes, catalog_names, definers, moc_files, wordings
 from provenn.definitions.ancestors import read_cone
 from provenn.definitions.base_locations import record_first_location
 from provenn.definitions.populations import find_population
+from provenn.definitions.restored_catalogs import restore_catalog
 from provenn.definitions.stored_samples import record_base_sample
 from provenn.digests import CatalogDigest, canonical_json
 from provenn.errors import CorruptArchiveError, PopulationError, ProvennError, UnknownCatalogError
@@ -256,7 +256,7 @@ def get_catalogs(reading: Reading, digests: Collection[CatalogDigest]) -> dict[C
         kind, digest = definition.kind, definition.digest
         dependencies_of = [restored[dependency] for dependency in definition.dependencies]
         try:
-            catalog = restore(kind, definition.parameters, definition.notes, dependencies_of)
+            catalog = restore_catalog(definition, dependencies_of)
         except ProvennError as error:
             raise CorruptArchiveError(f"the {kind} {digest} cannot be restored: {error.message}") from error
         stored = (digest, definition.extent, definition.population)

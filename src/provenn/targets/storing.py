@@ -24,7 +24,7 @@ from provenn.targets.learning import learn_count
 from provenn.targets.leasing import Turn
 from provenn.targets.plan import Plan
 from provenn.targets.preparing import build_frame, ensure_sound_plan
-from provenn.targets.steps import is_key
+from provenn.targets.steps import Calculate, is_key, walk_steps
 
 if TYPE_CHECKING:
     from provenn.spark.pipeline import Pipeline
@@ -50,7 +50,9 @@ class KeptParts(Generic[P]):
     final: P
 
 
-def keep_parts(pipeline: Pipeline, plan: P, replan: Callable[[], P], keep: Keep) -> KeptParts[P]:
+def keep_parts(
+    pipeline: Pipeline, plan: P, replan: Callable[[], P], keep: Keep, *, is_final_needed: bool = True
+) -> KeptParts[P]:
     """Store the parts of a plan that are worth keeping.
 
     The run waits for parts that another run computes now, so the executed plan may differ from `plan`.
@@ -65,6 +67,9 @@ def keep_parts(pipeline: Pipeline, plan: P, replan: Callable[[], P], keep: Keep)
         Returns the plan of the request for the present state of the archive.
     keep
         The results to keep.
+    is_final_needed
+        Whether the caller uses the plan of the result. Otherwise the last stored part ends the run: nothing is planned
+        again after everything that the plan calculates was stored, and the returned plan reads no stored part.
     """
     plan = ensure_sound_plan(pipeline, plan)
     if pipeline.database.read_only:
@@ -79,12 +84,22 @@ def keep_parts(pipeline: Pipeline, plan: P, replan: Callable[[], P], keep: Keep)
         if fragment is not None:
             executed = executed if stored else plan
             stored.add(missing[0].step.signature)  # the same part is never stored twice, so the loop ends
+            if not is_final_needed and _holds_all_calculations(plan, missing[0]):
+                break
         plan = ensure_sound_plan(pipeline, replan())
     executed = executed if stored else plan
     if executed.fragments:
         numbers = [fragment.id for fragment in executed.fragments]
         pipeline.database.note(lambda writing: fragments.record_use(writing, numbers))
     return KeptParts(executed, plan)
+
+
+def _holds_all_calculations(plan: Plan, part: KeptPart) -> bool:
+    """Return whether a plan calculates nothing outside a part, and the part keeps all that is calculated in it."""
+    inside = {step.signature: step for step in walk_steps(part.step) if isinstance(step, Calculate)}
+    outputs = {output.identity for step in inside.values() for output in step.outputs}
+    is_all = all(step.signature in inside for step in walk_steps(plan.after) if isinstance(step, Calculate))
+    return is_all and outputs <= part.identities
 
 
 def store_fragments(

@@ -5,10 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.lineages import Operation, generate
-from provenn.logic import Knowledge, disjoint, subset
+from provenn.logic import Knowledge, disjoint, equal, subset
+from provenn.logic.knowledge import reasoner as reasoner_module
 from provenn.logic.knowledge.graph import EMPTY, EVERYTHING, PART, SetGraph
 from provenn.logic.knowledge.reasoner import Reasoner
-from provenn.logic.terms import term
+from provenn.logic.knowledge.sat import Solver
+from provenn.logic.terms import Op, chain, term
 from tests.logic.knowledge.test_graph import ALL, Spelt, graphs
 
 
@@ -151,3 +153,45 @@ def test_a_chain_of_constraints_is_followed_in_few_rounds(monkeypatch):
     assert known.entails("s0 <= s1000")
     assert not known.entails("s1000 <= s0")
     assert len(calls) <= 30
+
+
+def test_a_solver_that_one_question_needs_as_a_whole_is_kept_for_the_next(monkeypatch):
+    """Otherwise each question about a union of hundreds of sets would begin with a solver for all of them."""
+    solvers = []
+    make = reasoner_module._new_solver
+    monkeypatch.setattr(reasoner_module, "_new_solver", lambda: solvers.append(make()) or solvers[-1])
+    files = [f"file {number}" for number in range(600)]
+    days = [subset(f"file {number}", f"below {number}") for number in range(0, 600, 20)]
+    version = equal("version", chain(Op.OR, tuple(map(term, files))))
+    knowledge = Knowledge([version, disjoint(*files), *days])
+    for number in range(0, 600, 20):
+        assert not knowledge.entails(subset("version", f"file {number}"))
+        assert knowledge.entails(subset(f"file {number}", "version"))
+        assert not knowledge.entails(disjoint("version", f"below {number}"))
+        assert knowledge.entails(disjoint(f"file {number}", f"file {number + 1}"))
+    assert len(solvers) <= 4
+
+
+def test_ranges_in_any_order_are_apart_by_as_many_questions_as_there_are_sets(monkeypatch):
+    """Each set lies between two cuts, as the keys of files do, and the cuts lie in one another."""
+    questions = []
+    solve = Solver.solve
+    monkeypatch.setattr(Solver, "solve", lambda *arguments: questions.append(arguments) or solve(*arguments))
+
+    def count_questions(size: int) -> int:
+        numbers = sorted(range(size), key=lambda number: number * 7919 % 1009)
+        cuts = [f"below {number}" for number in range(size + 1)]
+        knowledge = Knowledge(
+            [
+                *(disjoint(f"set {number}", cuts[number]) for number in numbers),
+                *(subset(f"set {number}", cuts[number + 1]) for number in numbers),
+                *(subset(cuts[number], cuts[number + 1]) for number in range(size)),
+            ]
+        )
+        questions.clear()
+        assert knowledge.entails(disjoint(*(f"set {number}" for number in numbers)))
+        assert not knowledge.entails(disjoint(*(f"set {number}" for number in numbers), cuts[size]))
+        return len(questions)
+
+    for size in (8, 32, 128):
+        assert count_questions(size) < 8 * size

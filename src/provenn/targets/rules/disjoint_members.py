@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 
 from provenn.catalogs import Extent
 from provenn.catalogs.extent import union
@@ -64,15 +64,32 @@ def _subtract_by_rows(
     )
 
 
-def _subtract_by_keys(scene: Scene, member: PlanStep, earlier: Iterable[PlanStep]) -> PlanStep:
+def _subtract_by_keys(scene: Scene, member: PlanStep, earlier: Sequence[PlanStep]) -> PlanStep:
     """Return the member without the sources of earlier members, by key.
 
     Calculators of the member are then called for the remaining sources only.
     """
-    for other in earlier:
+    for other in _find_overlapping(scene, member.extent, earlier):
         if not scene.is_proved(scene.state_disjoint(member.extent, other.extent)):
             member = Exclude(member, prune_step(other, frozenset()))
     return member
+
+
+def _find_overlapping(scene: Scene, extent: Extent, earlier: Sequence[PlanStep]) -> Iterator[PlanStep]:
+    """Yield the steps that may share sources with a set, in order.
+
+    A set that shares no source with a union shares none with its members, so that one question decides about many.
+    """
+    groups = [earlier]
+    while groups:
+        group = groups.pop()
+        if scene.is_proved(scene.state_disjoint(extent, union(step.extent for step in group))):
+            continue
+        if len(group) == 1:
+            yield group[0]
+        else:
+            half = len(group) // 2
+            groups += [group[half:], group[:half]]
 
 
 def _calculates(step: Concat) -> bool:
