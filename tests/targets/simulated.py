@@ -31,6 +31,7 @@ from provenn.catalogs.restoring import facts_of
 from provenn.criteria import Atom, parse_criterion
 from provenn.errors import ProvennError
 from provenn.logic import Statement
+from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.execution import find_key
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.steps import (
@@ -50,7 +51,7 @@ from provenn.targets.steps import (
 )
 from tests.catalogs.samples import Rows, Table, Value, base, hash_of, holds, values_by_identity
 from tests.targets import calls
-from tests.targets.simulated_matches import find_match_sets, match_rows, matched_rows
+from tests.targets.simulated_matches import continue_rows, find_match_sets, match_rows, matched_rows
 
 __all__ = [
     "ALONE",
@@ -159,6 +160,8 @@ class Sky:
                 return self._calculated(step, inputs[0], needed)
             case Match():
                 return match_rows(step, inputs, needed)
+            case ContinuedMatch():
+                return continue_rows(step, inputs, needed)
             case Matched():
                 return matched_rows(step, inputs)
             case Restrict():

@@ -5,11 +5,21 @@ from math import asin, cos, degrees, radians, sin, sqrt
 from random import Random
 
 from provenn.catalogs import Catalog, CrossMatch, MatchedSources
+from provenn.catalogs.catalog import Pairing
 from provenn.errors import DefinitionError
-from provenn.targets.match_steps import Match, Matched
+from provenn.targets.continued_match import ContinuedMatch
+from provenn.targets.match_steps import Match, Matched, list_side_columns
 from tests.catalogs.samples import Table, Value
 
-__all__ = ["find_match_sets", "match_rows", "match_tables", "matched_rows", "matched_table"]
+__all__ = [
+    "continue_rows",
+    "find_match_sets",
+    "join_tables",
+    "match_rows",
+    "match_tables",
+    "matched_rows",
+    "matched_table",
+]
 
 Position = tuple[Value, ...]
 Key = int | tuple[int, ...]
@@ -44,10 +54,14 @@ def match_tables(rng: Random, one: Table, other: Table) -> Table:
     if "&" in other.catalog.population.name:
         raise DefinitionError("pairs are not matched again here")
     radius, matches = rng.choice([1800, 5400]), rng.choice(["best", "best", "all"])
-    made = CrossMatch.of(one.catalog, other.catalog, radius, matches=matches, on=ON)
+    return join_tables(CrossMatch.of(one.catalog, other.catalog, radius, matches=matches, on=ON), one, other)
+
+
+def join_tables(made: CrossMatch, one: Table, other: Table) -> Table:
+    """The rows of a cross-match of two tables."""
     sides = [{key: tuple(row[name] for name in ON) for key, row in table.rows.items()} for table in (one, other)]
     rows = {}
-    for pair, separation in _pair(*sides, radius, matches).items():
+    for pair, separation in _pair(*sides, made.radius, made.matches).items():
         row = {}
         for side, table, key in zip(("left", "right"), (one, other), pair, strict=True):
             row |= {lifted.name: table.rows[key][own.name] for lifted, own in made.attributes_of(side)}
@@ -68,19 +82,51 @@ def matched_table(rng: Random, pairs: Table, tables: Iterable[Table]) -> Table:
 
 def match_rows(step: Match, inputs: Sequence[ByIdentity], needed: frozenset[str]) -> ByIdentity:
     """The rows of a step that matches."""
-    coordinates = [identity for identity, _ in step.catalog.coordinates]
+    return _match(step.catalog, inputs, needed)
+
+
+def _match(match: Pairing, inputs: Sequence[ByIdentity], needed: frozenset[str]) -> ByIdentity:
+    coordinates = [identity for identity, _ in match.coordinates]
     sides = [
         {key: tuple(row[identity] for identity in own) for key, row in rows.items()}
         for rows, own in zip(inputs, (coordinates[:2], coordinates[2:]), strict=True)
     ]
-    columns = step.columns(needed)
+    columns = list_side_columns(match, needed)
     found = {}
-    for pair, separation in _pair(*sides, step.catalog.radius, step.catalog.matches).items():
-        row: dict[str, Value] = {step.catalog.separation.identity: separation}
+    for pair, separation in _pair(*sides, match.radius, match.matches).items():
+        row: dict[str, Value] = {match.separation.identity: separation}
         for rows, names, key in zip(inputs, columns, pair, strict=True):
             row |= {lifted: rows[key][own] for lifted, own in names.items()}
         found[pair] = row
     return found
+
+
+def continue_rows(step: ContinuedMatch, inputs: Sequence[ByIdentity], needed: frozenset[str]) -> ByIdentity:
+    """The rows of a step that continues a match, by its law in the words of sets: no new pair is left out."""
+    stored, *frames = inputs
+    rows = dict(zip(step.sides, frames, strict=True))
+    match = step.catalog
+    left, right = rows.get("kept_left"), rows.get("kept_right")
+    names = {name: step.columns.get(name, name) for name in step.attributes}
+    found = {
+        pair: {name: row[old] for name, old in names.items() if old in row}
+        for pair, row in stored.items()
+        if (left is None or pair[0] in left) and (right is None or pair[1] in right)
+    }
+    rounds = [("left", "new_right")] * ("new_right" in rows) + [("new_left", "right")] * ("new_left" in rows)
+    sides = [(rows[left], rows[right]) for left, right in rounds]
+    if step.may_lose_partner:
+        lost = {pair[0] for pair in stored if pair[1] not in rows["kept_right"]}
+        sides.append(({key: row for key, row in rows["left"].items() if key in lost}, rows["right"]))
+    for left, right in sides:
+        found |= _match(match, (left, right), needed)
+    if match.matches == "all":
+        return found
+    best: dict[int, tuple[float, int]] = {}
+    for (one, other), row in found.items():
+        place = (row[match.separation.identity], other)
+        best[one] = min(best.get(one, place), place)
+    return {(one, other): found[one, other] for one, (_, other) in best.items()}
 
 
 def matched_rows(step: Matched, inputs: Sequence[ByIdentity]) -> ByIdentity:

@@ -29,6 +29,7 @@ from provenn.targets.plan import Plan
 from provenn.targets.planning import plan_catalog
 from provenn.targets.steps import Calculate, walk_steps
 from provenn.words.changed_sources import ChangedFiles, ChangedSources, compare_sources
+from provenn.words.match_words import explain_matches
 from provenn.words.vocabulary import SHORT, SUPPOSED
 
 __all__ = ["ChangedCatalog", "compare_catalogs_sources", "plan_changes", "suppose_fact"]
@@ -168,6 +169,7 @@ class _Ledger:
             done.append(step.extent)
             rows += bound_answer_rows(plan.scene, [step])
             reasons.add(_explain(step))
+        reasons.update(explain_matches(plan))
         return rows, "; ".join(sorted(reasons)) or "all results are stored"
 
 

@@ -22,7 +22,7 @@ from provenn.archive.growing import (
     write_definitions,
 )
 from provenn.archive.merging import merge_fragments
-from provenn.archive.stored_results import compute_results, find_stored_results, list_own_identities
+from provenn.archive.stored_results import compute_results, find_stored_pairs, find_stored_results, list_own_identities
 from provenn.archive.versions import describe_files
 from provenn.catalogs import Catalog, list_joined_bases
 from provenn.criteria import AttributeIdentity
@@ -119,6 +119,10 @@ def _refresh_name(context: Context, name: str, *, plan: bool) -> RefreshedName:
     context.write(write_definitions, version, [catalog, *rebuilt.values()], rows)
     stored = context.read(find_stored_results, list(rebuilt))
     _compute_new_sources(context, version, catalog, [rebuilt[digest] for digest in stored])
+    pairs = context.read(find_stored_pairs, stored)
+    for digest in stored:
+        if digest in pairs:
+            compute_results(context, rebuilt[digest], "always")
     context.write(move_names, name, version, catalog, redefined=rebuilt)
     if stored:
         own = set().union(*(list_own_identities(rebuilt[digest]) for digest in stored))

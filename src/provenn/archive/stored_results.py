@@ -11,10 +11,11 @@ from provenn.data import fragments
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_store
 from provenn.digests import CatalogDigest
+from provenn.targets.keeping import Keep
 from provenn.targets.plan import Plan
 from provenn.targets.planning import plan_catalog
 
-__all__ = ["compute_results", "find_stored_results", "list_own_identities"]
+__all__ = ["compute_results", "find_stored_pairs", "find_stored_results", "list_own_identities"]
 
 
 def find_stored_results(reading: Reading, digests: Sequence[CatalogDigest]) -> list[CatalogDigest]:
@@ -27,6 +28,29 @@ def find_stored_results(reading: Reading, digests: Sequence[CatalogDigest]) -> l
         for identity in fragment.identities
     }
     return [digest for digest in digests if own[digest] & held]
+
+
+def find_stored_pairs(reading: Reading, digests: Sequence[CatalogDigest]) -> frozenset[CatalogDigest]:
+    """Return the catalogs that are all pairs of a match and were stored themselves."""
+    catalogs = catalog_store.get_catalogs(reading, digests) if digests else {}
+    pairs = {digest: catalog for digest, catalog in catalogs.items() if _holds_all_pairs(catalog)}
+    return frozenset(
+        digest
+        for digest, catalog in pairs.items()
+        if any(fragment.catalog == digest for fragment in fragments.find_by_extent(reading, catalog.extent.digest))
+    )
+
+
+def _holds_all_pairs(catalog: Catalog) -> bool:
+    """Return whether a catalog has all pairs of a match, with attributes of the match alone."""
+    current = catalog
+    while (match := current.find_pairing()) is None and len(current.row_parents) == 1:
+        (current,) = current.row_parents
+    return (
+        match is not None
+        and catalog.schema.by_identity.keys() <= match.schema.by_identity.keys()
+        and (catalog.extent == match.extent)
+    )
 
 
 def list_own_identities(catalog: Catalog) -> set[AttributeIdentity]:
@@ -45,11 +69,12 @@ def _list_lineage_bases(catalog: Catalog) -> list[Catalog]:
     return [member for member in cone(catalog) if list_joined_bases(member) is not None]
 
 
-def compute_results(context: Context, catalog: Catalog) -> None:
-    """Compute what calculators give for a catalog, as far as it is not stored, and store it."""
+def compute_results(context: Context, catalog: Catalog, keep: Keep = "worthwhile") -> None:
+    """Compute what calculators give for a catalog, as far as it is not stored, and store it; or all, by `keep`."""
     from provenn.targets.storing import keep_parts  # noqa: PLC0415 - most commands compute nothing
 
     def replan() -> Plan:
         return context.read(plan_catalog, catalog, catalog.digest[:12])
 
-    keep_parts(context.workshop.pipeline(), replan(), replan, "worthwhile", is_final_needed=False)
+    is_more_kept = keep != "worthwhile"  # than what is calculated
+    keep_parts(context.workshop.pipeline(), replan(), replan, keep, is_final_needed=is_more_kept)

@@ -25,7 +25,7 @@ from provenn.criteria import AttributeIdentity
 from provenn.sky.positions import DEGREES
 from provenn.spark.columns import column, quote_name
 
-__all__ = ["MatchSide", "match_pairs"]
+__all__ = ["MatchSide", "join_pairs", "match_pairs"]
 
 _SMALLEST, _LARGEST = 5 / 3600, 10.0
 """The height of zones in degrees: at least, so that cell numbers stay small; at most, so that there are enough."""
@@ -93,7 +93,39 @@ def match_pairs(
     joined = left_cells.join(right_cells, sql.expr(f"{same_cell} AND {near}"), "inner")
     names = [*left.columns, *right.columns]
     pairs = joined.selectExpr(*map(quote_name, names), f"{_ANGLE} AS {quote_name(separation)}")
-    return _keep_nearest(pairs, left, right, separation) if best else pairs
+    return _keep_nearest(pairs, _list_pair_key(left), _list_pair_key(right), separation) if best else pairs
+
+
+def join_pairs(
+    parts: Sequence[DataFrame], left_key: Sequence[str], right_key: Sequence[str], separation: str, *, best: bool
+) -> DataFrame:
+    """Return the pairs of several frames with the same columns, each once.
+
+    Parameters
+    ----------
+    parts
+        The pairs. A pair in several frames has the same values in all.
+    left_key, right_key
+        The columns that identify the sources of a pair.
+    separation
+        The column with the separation.
+    best
+        Whether to return, for every left source, only the nearest right source; of equally near ones, the smallest key.
+    """
+    names = parts[0].columns
+    pairs = parts[0]
+    for part in parts[1:]:
+        pairs = pairs.unionAll(part.select(*map(column, names)))
+    if len(parts) == 1:
+        return pairs
+    if best:
+        return _keep_nearest(pairs, left_key, right_key, separation)
+    return pairs.dropDuplicates([*left_key, *right_key])
+
+
+def _list_pair_key(side: MatchSide) -> list[str]:
+    """Return the columns of pairs that identify the source of a side."""
+    return [next(new for new, old in side.columns.items() if old == name) for name in side.key]
 
 
 def _locate_rows(side: MatchSide, suffix: str) -> DataFrame:
@@ -142,16 +174,12 @@ def _compute_limit(radius: float) -> float:
     return (math.sin(math.radians(radius / 3600) / 2) + 1e-14) ** 2 * (1 + 1e-6)
 
 
-def _keep_nearest(pairs: DataFrame, left: MatchSide, right: MatchSide, separation: str) -> DataFrame:
+def _keep_nearest(pairs: DataFrame, left_key: Sequence[str], right_key: Sequence[str], separation: str) -> DataFrame:
     """Return, for every key of the left side, the pair with the smallest separation, then the smallest right key."""
-
-    def list_key(side: MatchSide) -> list[str]:
-        return [next(new for new, old in side.columns.items() if old == name) for name in side.key]
-
     names = pairs.columns
     whole = sql.struct(*(column(name).alias(f"c{n}") for n, name in enumerate(names)))
-    order = sql.struct(*(column(name).alias(f"c{n}") for n, name in enumerate([separation, *list_key(right)])))
-    nearest = pairs.groupBy(*map(column, list_key(left))).agg(sql.min_by(whole, order).alias(_NEAREST))
+    order = sql.struct(*(column(name).alias(f"c{n}") for n, name in enumerate([separation, *right_key])))
+    nearest = pairs.groupBy(*map(column, left_key)).agg(sql.min_by(whole, order).alias(_NEAREST))
     return nearest.select(*(sql.col(f"{quote_name(_NEAREST)}.c{n}").alias(name) for n, name in enumerate(names)))
 
 

@@ -62,11 +62,18 @@ def exclude_rows(frame: DataFrame, other: DataFrame, key: Sequence[str]) -> Data
     return frame.join(select_columns(other, zip(key, key, strict=True)), list(key), "left_anti")
 
 
-def keep_matched_rows(frame: DataFrame, pairs: DataFrame, key: Sequence[str], pair_key: Sequence[str]) -> DataFrame:
-    """Return the rows whose key occurs in pairs, where `pair_key` names the part of the pair's key."""
+def keep_matched_rows(
+    frame: DataFrame, pairs: DataFrame, key: Sequence[str], pair_key: Sequence[str], *, is_in: bool = True
+) -> DataFrame:
+    """Return the rows whose key occurs in pairs, where `pair_key` names the part of the pair's key.
+
+    With `is_in` False, return the other rows.
+    """
     names = [f"{KEY_PREFIX}{position}" for position in range(len(key))]
     conditions = [column(own) == column(name) for own, name in zip(key, names, strict=True)]
-    return frame.join(select_columns(pairs, zip(pair_key, names, strict=True)), conditions, "left_semi")
+    return frame.join(
+        select_columns(pairs, zip(pair_key, names, strict=True)), conditions, "left_semi" if is_in else "left_anti"
+    )
 
 
 def combine_frames(frames: Sequence[DataFrame], key: Sequence[str]) -> DataFrame:

@@ -15,6 +15,7 @@ from provenn.display.row_counts import Rows
 from provenn.errors import ContradictionError
 from provenn.logic.counting import bound_count, count
 from provenn.logic.terms import Op
+from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.costs import estimate_rows, is_grounded
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene, split_intersection
@@ -168,6 +169,13 @@ def _bound_operation(scene: Scene, step: PlanStep) -> Bounds:
         case Match():
             left, right = (high for _, high in bounds)
             return 0, None if left is None or right is None else left * right
+        case ContinuedMatch(left=PlanStep() as left, catalog=catalog) if catalog.matches == "best":
+            return 0, _find_bounds(scene, left)[1]
+        case ContinuedMatch(new_left=new_left, catalog=catalog) if catalog.matches == "best":
+            stored, new = bounds[0][1], 0 if new_left is None else _find_bounds(scene, new_left)[1]
+            return 0, None if stored is None or new is None else stored + new
+        case ContinuedMatch():
+            return 0, None
         case Concat():
             lows, highs = zip(*bounds, strict=True)
             together = None if None in highs else sum(highs)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from provenn.criteria import AttributeIdentity
 from provenn.targets.column_shares import KEPT_SHARE
+from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene
 from provenn.targets.selectivity import estimate_common_share, estimate_kept_share
@@ -65,6 +66,9 @@ def _compute_estimate(scene: Scene, step: PlanStep) -> float:
             return estimate_rows(scene, step.input) * KEPT_SHARE
         case Match():
             return estimate_rows(scene, step.left) * KEPT_SHARE
+        case ContinuedMatch(new_left=new_left):
+            new_pairs = 0.0 if new_left is None else estimate_rows(scene, new_left) * KEPT_SHARE
+            return estimate_rows(scene, step.stored) + new_pairs
         case Combine():
             return min(estimate_rows(scene, member) for member in step.members)
         case Concat():
@@ -111,6 +115,10 @@ def _compute_cost(scene: Scene, step: PlanStep, needed: frozenset[AttributeIdent
             return input_cost + estimate_rows(scene, step) * CALCULATED_COST
         case Combine() | Restrict() | Exclude() | Match() | Matched():
             return input_cost + sum(estimate_rows(scene, input_step) for input_step in step.inputs) * JOINED_COST
+        case ContinuedMatch(stored=stored, new_left=new_left, new_right=new_right):
+            # Few new rows are sent to where the rows of the other side are.
+            matched = [stored, *(new for new in (new_left, new_right) if new is not None)]
+            return input_cost + sum(estimate_rows(scene, matched_step) for matched_step in matched) * JOINED_COST
         case Concat(is_disjoint=False):
             return input_cost + sum(estimate_rows(scene, input_step) for input_step in step.inputs) * JOINED_COST
         case _:

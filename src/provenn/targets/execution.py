@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from provenn.criteria import AttributeIdentity, render
 from provenn.targets.conditions import write_condition_sql
-from provenn.targets.costs import estimate_rows
+from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene
 from provenn.targets.steps import (
@@ -64,7 +64,8 @@ def execute_plan(
     stopwatch
         Measures how long calculators run; None to skip the measurement.
     """
-    from provenn.spark import crossmatch, python_calculators, row_operations  # noqa: PLC0415 - planning runs without Spark
+    from provenn.spark import python_calculators, row_operations  # noqa: PLC0415 - planning runs without Spark
+    from provenn.targets import match_execution  # noqa: PLC0415 - the same
 
     frames: dict[tuple[int, frozenset[AttributeIdentity]], DataFrame] = {}
 
@@ -110,7 +111,9 @@ def execute_plan(
             case Exclude():
                 return row_operations.exclude_rows(inputs[0], inputs[1], key)
             case Match():
-                return match_rows(step, inputs, needed)
+                return match_execution.compute_match(scene, step, inputs, needed)
+            case ContinuedMatch():
+                return match_execution.compute_continued_match(scene, step, inputs, needed)
             case Matched():
                 return row_operations.keep_matched_rows(inputs[0], inputs[1], key, step.key)
             case Combine():
@@ -120,22 +123,6 @@ def execute_plan(
             case Fill(missing=missing):
                 return row_operations.add_null_attributes(inputs[0], missing)
         raise NotImplementedError(step.word)
-
-    def match_rows(step: Match, inputs: Sequence[DataFrame], needed: frozenset[AttributeIdentity]) -> DataFrame:
-        match = step.catalog
-        columns = step.columns(needed)
-        ra, dec, other_ra, other_dec = match.coordinates
-        left = crossmatch.MatchSide(inputs[0], find_key(step.left.attributes), ra, dec, columns[0])
-        right = crossmatch.MatchSide(inputs[1], find_key(step.right.attributes), other_ra, other_dec, columns[1])
-        left_is_smaller = estimate_rows(scene, step.left) < estimate_rows(scene, step.right)
-        return crossmatch.match_pairs(
-            left,
-            right,
-            match.radius,
-            match.separation.identity,
-            best=match.matches == "best",
-            spread_left=left_is_smaller,
-        )
 
     def concatenate_rows(
         step: Concat, inputs: Sequence[DataFrame], key: Sequence[str], needed: frozenset[AttributeIdentity]

@@ -15,6 +15,7 @@ from provenn.catalogs.extent import everything, intersection, leaf, nothing, uni
 from provenn.catalogs.match_sets import describe_match
 from provenn.criteria import AttributeIdentity
 from provenn.digests import is_catalog_label
+from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene, find_joined_labels, split_intersection
 from provenn.targets.sizes import is_inflated
@@ -53,7 +54,7 @@ def find_places(step: PlanStep) -> list[PlanStep]:
     for candidate in walk_steps(step, within=_find_same_population_inputs):
         if (
             not candidate.inputs
-            or isinstance(candidate, Match)
+            or isinstance(candidate, Match | ContinuedMatch)
             or (isinstance(candidate, Calculate) and candidate.is_catalog_wide)
         ):
             places.setdefault(candidate.signature, candidate)
@@ -62,7 +63,9 @@ def find_places(step: PlanStep) -> list[PlanStep]:
 
 def _find_same_population_inputs(step: PlanStep) -> tuple[PlanStep, ...]:
     """Return the inputs of a step that have the same population as the step."""
-    return () if isinstance(step, Match) else step.inputs[:1] if isinstance(step, Matched) else step.inputs
+    if isinstance(step, Match | ContinuedMatch):
+        return ()
+    return step.inputs[:1] if isinstance(step, Matched) else step.inputs
 
 
 def find_reused_fragments(step: PlanStep) -> set[int]:

@@ -10,7 +10,37 @@ from provenn.catalogs.catalog import Pairing
 from provenn.criteria import AttributeIdentity
 from provenn.targets.steps import Attributes, PlanStep, is_key
 
-__all__ = ["Match", "Matched"]
+__all__ = ["Match", "Matched", "SideColumns", "list_side_columns", "list_side_reads"]
+
+SideColumns = dict[AttributeIdentity, AttributeIdentity]
+"""The identity of an attribute on a side by its identity in the pairs."""
+
+
+def list_side_columns(catalog: Pairing, needed: frozenset[AttributeIdentity]) -> tuple[SideColumns, SideColumns]:
+    """Return, for each side of a match, the columns that pairs take from it: needed attributes and keys."""
+    left, right = (
+        {
+            attribute.identity: own.identity
+            for attribute, own in side
+            if is_key(attribute.identity) or attribute.identity in needed
+        }
+        for side in (catalog.attributes_of("left"), catalog.attributes_of("right"))
+    )
+    return left, right
+
+
+def list_side_reads(
+    catalog: Pairing, needed: frozenset[AttributeIdentity]
+) -> tuple[frozenset[AttributeIdentity], frozenset[AttributeIdentity]]:
+    """Return, for each side of a match, the attributes that pairs need of it, with its position, without keys."""
+    positions = (catalog.coordinates[:2], catalog.coordinates[2:])
+    left, right = (
+        frozenset(own for own in columns.values() if not is_key(own)).union(
+            identity for identity, _ in position if not is_key(identity)
+        )
+        for columns, position in zip(list_side_columns(catalog, needed), positions, strict=True)
+    )
+    return left, right
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,30 +75,13 @@ class Match(PlanStep):
         """Return the same match of other inputs."""
         return Match(self.catalog, *inputs)
 
-    def columns(
-        self, needed: frozenset[AttributeIdentity]
-    ) -> tuple[dict[AttributeIdentity, AttributeIdentity], dict[AttributeIdentity, AttributeIdentity]]:
+    def columns(self, needed: frozenset[AttributeIdentity]) -> tuple[SideColumns, SideColumns]:
         """Return, for each side, the identity there by the identity in the pairs, for needed attributes and keys."""
-        sides = (self.catalog.attributes_of("left"), self.catalog.attributes_of("right"))
-        left, right = (
-            {
-                attribute.identity: own.identity
-                for attribute, own in side
-                if is_key(attribute.identity) or attribute.identity in needed
-            }
-            for side in sides
-        )
-        return left, right
+        return list_side_columns(self.catalog, needed)
 
     def reads(self, needed: frozenset[AttributeIdentity]) -> tuple[frozenset[AttributeIdentity], ...]:
         """Return the attributes that the pairs need of each side, with the position of that side."""
-        positions = (self.catalog.coordinates[:2], self.catalog.coordinates[2:])
-        return tuple(
-            frozenset(own for own in columns.values() if not is_key(own)).union(
-                identity for identity, _ in position if not is_key(identity)
-            )
-            for columns, position in zip(self.columns(needed), positions, strict=True)
-        )
+        return list_side_reads(self.catalog, needed)
 
     def _details(self) -> tuple[object, ...]:
         return (self.catalog.digest,)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from provenn.catalogs import Attribute, Base, Catalog, cone
+from provenn.catalogs.extent import leaf
 from provenn.criteria import AttributeIdentity
 from provenn.data import fragments
 from provenn.database.transactions import Reading
@@ -13,6 +14,7 @@ from provenn.definitions import catalog_store
 from provenn.definitions.joined_attributes import find_joined_attributes, find_stored_namesakes
 from provenn.knowledge import counts, verified_keys
 from provenn.knowledge.stored_facts import Fact, get_fact
+from provenn.targets.earlier_matches import choose_earlier_pairs, list_matches
 from provenn.targets.known import collect_knowledge
 from provenn.targets.providers import ProvidedAttribute
 from provenn.targets.row_samples import collect_samples
@@ -20,6 +22,9 @@ from provenn.targets.scene import Scene
 from provenn.targets.steps import Calculate, FragmentScan, PlanStep, is_key, walk_steps
 
 __all__ = ["PlanningProblem", "build_scene"]
+
+_MOST_EARLIER = 16
+"""The most fragments with pairs of earlier matches that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,8 @@ def build_scene(reading: Reading, problem: PlanningProblem, supposed: Sequence[F
     requested = [*([] if problem.catalog is None else [problem.catalog]), *problem.others]
     lineage = cone(*requested)
     useful = _find_useful_attributes(reading, problem.before, problem.needed, lineage)
-    stored = _find_fragments(reading, useful, _find_namesakes(reading, problem.before, lineage))
+    namesakes = _find_namesakes(reading, problem.before, lineage)
+    stored = _add_earlier_pairs(reading, problem.before, _find_fragments(reading, useful, namesakes))
     catalogs = (*lineage, *(scan.catalog for scan in stored))
     known = collect_knowledge(reading, *catalogs, supposed=supposed)
     known_facts = {known_fact.id for known_fact in known.facts}
@@ -67,7 +73,7 @@ def build_scene(reading: Reading, problem: PlanningProblem, supposed: Sequence[F
         known,
         catalogs,
         tuple(stored),
-        _collect_row_counts(reading, catalogs, undeclared),
+        _collect_row_counts(reading, catalogs, undeclared) | _count_appended_files(reading, problem.before, lineage),
         _explain_unread_fragments(reading, useful),
         collect_samples(reading, catalogs, stored),
     )
@@ -126,11 +132,44 @@ def _find_fragments(
     ]
 
 
+def _add_earlier_pairs(reading: Reading, before: PlanStep, stored: list[FragmentScan]) -> list[FragmentScan]:
+    """Return fragments, and those with pairs of earlier versions of the matches in a plan.
+
+    Only the newest are looked at: a match that is refreshed every day has many.
+    """
+    matches = list_matches(before)
+    separations = {(match.population.name, match.separation.name) for match in matches}
+    identities = frozenset().union(
+        *(find_stored_namesakes(reading, population, [name]) for population, name in separations)
+    )
+    known = {scan.fragment.id for scan in stored}
+    candidates = [
+        fragment for fragment in fragments.find_by_attributes(reading, identities) if fragment.id not in known
+    ][-_MOST_EARLIER:]
+    catalogs = catalog_store.get_catalogs(reading, sorted({fragment.catalog for fragment in candidates}))
+    scans = [FragmentScan(fragment, catalogs[fragment.catalog]) for fragment in candidates]
+    return sorted((*stored, *choose_earlier_pairs(scans, matches)), key=lambda scan: scan.fragment.id)
+
+
 def _find_base_attributes(lineage: Sequence[Catalog]) -> frozenset[AttributeIdentity]:
     """Return the identities of the base catalogs' columns: stored copies help only if they are requested."""
     return frozenset(
         attribute.identity for base in lineage if isinstance(base, Base) for attribute in base.schema.attributes
     )
+
+
+def _count_appended_files(reading: Reading, before: PlanStep, lineage: Sequence[Catalog]) -> dict[str, int]:
+    """Return the number of sources of files that were appended, by extent digest, if a match may read only these."""
+    if not list_matches(before):
+        return {}
+    joined = [base for base in lineage if isinstance(base, Base) and base.joins]
+    counted = dict(verified_keys.find_verified_counts(reading, [digest for base in joined for digest, _ in base.joins]))
+    for base in joined:
+        unknown = [digest for digest, _ in base.joins if digest not in counted]
+        if len(unknown) == 1 and base.files.row_count is not None:  # new files of a plan that is only shown
+            others = sum(counted[digest] for digest, _ in base.joins if digest in counted)
+            counted[unknown[0]] = base.files.row_count - others
+    return {leaf(digest).digest: rows for digest, rows in counted.items()}
 
 
 def _collect_row_counts(reading: Reading, catalogs: Sequence[Catalog], scans: Sequence[FragmentScan]) -> dict[str, int]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from provenn.criteria import AttributeIdentity
-from provenn.targets.match_steps import Match
+from provenn.targets.continued_match import ContinuedMatch
+from provenn.targets.match_steps import Match, list_side_columns
 from provenn.targets.plan import Plan
 from provenn.targets.steps import Calculate, Combine, Concat, Derive, Fill, FragmentScan, Nothing, PlanStep, Scan
 
@@ -29,6 +30,16 @@ def find_giving_steps(step: PlanStep, identity: AttributeIdentity) -> Iterator[P
                 yield from find_giving_steps(member, member_identity)
         case Match(catalog=catalog) if identity == catalog.separation.identity:
             yield step
+        case ContinuedMatch(catalog=catalog, columns=stored_columns):
+            yield from find_giving_steps(step.stored, stored_columns[identity])
+            if identity == catalog.separation.identity:
+                yield step
+                return
+            sides = list_side_columns(catalog, frozenset({identity}))
+            for name, side_step in step.sides.items():
+                own = sides[name.endswith("right")]
+                if identity in own and not name.startswith("kept"):
+                    yield from find_giving_steps(side_step, own[identity])
         case Match():
             columns = step.columns(frozenset({identity}))
             side = next(position for position, side_columns in enumerate(columns) if identity in side_columns)
@@ -53,7 +64,7 @@ def find_computed_attributes(plan: Plan) -> dict[AttributeIdentity, str]:
 
     A partly stored attribute is both reused and computed; an attribute read from files is neither.
     """
-    return _find_attributes_given_by(plan, Derive | Calculate | Match)
+    return _find_attributes_given_by(plan, Derive | Calculate | Match | ContinuedMatch)
 
 
 def _find_attributes_given_by(plan: Plan, kind: type | object) -> dict[AttributeIdentity, str]:

@@ -12,6 +12,7 @@ from provenn.display.plan import PlanNode, PlanPicture
 from provenn.display.row_counts import Rows
 from provenn.knowledge.stored_facts import Fact
 from provenn.targets.bounds import bound_step_rows
+from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.costs import estimate_cost
 from provenn.targets.gathering import find_reused_fragments
 from provenn.targets.keeping import Keep, find_parts_to_keep
@@ -19,6 +20,7 @@ from provenn.targets.literal import build_steps
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.plan import Plan
 from provenn.targets.rewriting import AppliedRule
+from provenn.targets.rules.continue_match import explain_whole_match
 from provenn.targets.steps import (
     Calculate,
     Combine,
@@ -183,7 +185,7 @@ class _PictureBuilder:
             return PlanNode(label, what, part=part, step=step.signature, again=True)
         seen.add(id(step))
         changed = self._explain_introduction(step)
-        because = changed if changed and changed != reason_above else self._explain_usual_step(step)
+        because = changed if changed and changed != reason_above else self._explain_usual_step(step, needed)
         reads = zip(step.inputs, step.reads(needed), strict=True)
         inputs = (
             tuple(
@@ -201,6 +203,8 @@ class _PictureBuilder:
             return "skip", 0.0
         if isinstance(step, FragmentScan):
             return "reuse", 1.0
+        if isinstance(step, ContinuedMatch):
+            return "partial reuse", 0.0
         if not isinstance(step, Concat):
             return "compute", 0.0
         stored = [self._rows(member) for member in step.members if _is_from_store(member)]
@@ -221,13 +225,15 @@ class _PictureBuilder:
                 return rule.because
         return ""
 
-    def _explain_usual_step(self, step: PlanStep) -> str:
+    def _explain_usual_step(self, step: PlanStep, needed: frozenset[AttributeIdentity]) -> str:
         """Return the reason for a step that no rule introduced."""
         match step:
             case Scan():
                 return "read from the files"
             case FragmentScan():
                 return "computed before"
+            case Calculate(outputs=outputs) if step.is_catalog_wide:
+                return "not stored for exactly these sources: its value for one of them depends on all"
             case Calculate(outputs=outputs):
                 fragments = self.plan.scene.find_stored(output.identity for output in outputs)
                 return "not stored for these sources" if fragments else "not stored"
@@ -240,7 +246,9 @@ class _PictureBuilder:
             case Restrict() | Exclude() | Matched():
                 return "the other catalog decides which sources remain"
             case Match():
-                return "these pairs are not stored"
+                return explain_whole_match(step, needed, self.plan.scene) or "these pairs are not stored"
+            case ContinuedMatch():
+                return "the stored pairs of an earlier version serve"
             case Concat():
                 return "its sources come from several steps"
             case Fill():
@@ -307,6 +315,8 @@ def _find_operations(step: PlanStep) -> frozenset[_Operation]:
             return frozenset({(step.word, other.extent.digest)})
         case Match(catalog=catalog):
             return frozenset({("match", catalog.digest)})
+        case ContinuedMatch(catalog=catalog):
+            return frozenset({("continue match", catalog.digest)})
         case Matched(condition=condition):
             return frozenset({("matched", condition.digest)})
     return frozenset({(step.word,)})

@@ -12,6 +12,7 @@ from provenn.criteria import AttributeIdentity, abridged, plain_text
 from provenn.digests import is_digest
 from provenn.display.name_lists import join_names
 from provenn.knowledge.consequences import FactOrigin
+from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.match_steps import Match, Matched
 from provenn.targets.scene import Scene, split_intersection
 from provenn.targets.steps import (
@@ -96,6 +97,8 @@ def describe_step(step: PlanStep, needed: frozenset[AttributeIdentity], scene: S
         case Match(catalog=catalog):
             pairs = "all pairs" if catalog.matches == "all" else "for each source, the nearest of the second input"
             return f"match on the sky within {catalog.radius:g} arcsec: {pairs}"
+        case ContinuedMatch(catalog=catalog):
+            return f"match on the sky within {catalog.radius:g} arcsec what is new: {_list_new_sides(step)}"
         case Matched():
             return f"keep the sources that occur in pairs, by {_list_key_names(step)}"
         case Combine():
@@ -123,6 +126,16 @@ def _name_sources(catalog: Catalog, words: Words) -> str:
         if " " not in word and not candidate.digest.startswith(word)
     )
     return next(names, words_used[1])
+
+
+def _list_new_sides(step: ContinuedMatch) -> str:
+    """Return which sources a continued match matches, in words."""
+    again = [
+        "new sources of the left side" if step.new_left is not None else "",
+        "the sources near new ones of the right side" if step.new_right is not None else "",
+        "the sources without their stored partner" if step.may_lose_partner else "",
+    ]
+    return ", and ".join(filter(None, again)) or "nothing"
 
 
 def _list_key_names(step: PlanStep) -> str:

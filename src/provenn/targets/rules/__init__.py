@@ -1,5 +1,6 @@
 """The rules for rewriting plans, each in a separate module, in order of application."""
 
+from provenn.targets.rules.continue_match import continue_match
 from provenn.targets.rules.disjoint_members import disjoint_members
 from provenn.targets.rules.empty_branches import empty_branches
 from provenn.targets.rules.irrelevant_members import irrelevant_members
@@ -20,6 +21,7 @@ RULES: tuple[Rule, ...] = (
     redundant_members,
     same_rows,
     reuse_whole,
+    continue_match,
     irrelevant_members,
     disjoint_members,
     limit_calculators,
