@@ -19,6 +19,7 @@ from provenn.targets.costs import estimate_rows
 from provenn.targets.match_steps import Match
 from provenn.targets.steps import walk_steps
 from tests.catalogs.samples import Table
+from tests.targets import calls
 from tests.targets.grown_skies import Folder, Versions
 from tests.targets.simulated import Sky
 from tests.targets.simulated_matches import join_tables
@@ -249,3 +250,23 @@ def test_a_plan_says_why_pairs_are_matched_as_a_whole(archive, tmp_path):
     assert isinstance(nights.find_match(), Match)
     assert "matched as a whole" in text.replace("│ ", "")
     assert nights.answer() == nights.expect()
+
+
+def test_a_plan_says_why_a_calculator_runs_on_all_sources(tmp_path):
+    """A calculator of scope "catalog" has other values for other sources, so that it is called for all of them."""
+    parquet.write_table(pa.table({"id": [1, 2], "x": [1.0, 2.0]}), tmp_path / "stars.parquet")
+    with provenn.open(tmp_path / "survey", progress=False) as survey:
+        stars = survey.ingest("stars", tmp_path / "stars.parquet", key="id", population="star")
+        parameters = {"output": "rank", "log": str(tmp_path)}
+        rank = survey.calculator(
+            "rank",
+            calls.ranked,
+            inputs=["id", "x"],
+            outputs={"rank": "double"},
+            scope="catalog",
+            parameters=parameters,
+        )
+        lines = str(stars.derive(rank).plan()).splitlines()
+    start = next(line.index("As computed") for line in lines if "As computed" in line)
+    words = " ".join(line[start:].replace("│", " ") for line in lines).split()
+    assert "its value for one of them depends on all" in " ".join(words)
