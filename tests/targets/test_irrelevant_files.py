@@ -21,6 +21,7 @@ from provenn.errors import CriterionError, FilesChangedError
 from provenn.knowledge import file_relevance
 from provenn.targets.rules.irrelevant_files import irrelevant_files
 from provenn.targets.steps import PlanStep, Scan, walk_steps
+from tests.catalogs.samples import derived
 from tests.criteria.oracle import constants, criteria
 from tests.knowledge.test_file_facts import STORED, draw_values, southern
 from tests.targets.samples import tried
@@ -122,9 +123,9 @@ def test_a_selection_of_days_reads_the_files_of_these_days(days):
     assert len(choose(days, "id >= 600")) == 65
     assert len(choose(days, "flux > 3")) == 365, "an upper bound says nothing of NaN"
     assert len(choose(days, "flux > 10 AND mjd < 60002")) == 2, "of which one has a NaN"
-    assert len(choose(verbs.derive(days, e="id + 1"), "e = 100")) == 1
+    assert len(choose(derived(days, e="id + 1"), "e = 100")) == 1
     inner = verbs.select(days, "mjd < 60100")
-    assert len(choose(verbs.derive(inner, e="id + 1"), "e > 190")) == 5
+    assert len(choose(derived(inner, e="id + 1"), "e > 190")) == 5
 
 
 def test_few_questions_find_the_files(days, monkeypatch):

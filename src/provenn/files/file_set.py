@@ -23,7 +23,7 @@ from provenn.files.fingerprints import Basis, Caveat, Trust, find_basis, make_fi
 from provenn.files.formats import read_file_contents, settle_format
 from provenn.files.hashing import HashMemory, ReadingProgress
 from provenn.files.hats import Hats, read_hats
-from provenn.files.listing import File, choose_files, list_files, list_named_files, make_absolute
+from provenn.files.listing import File, choose_files, choose_known_files, list_files, list_named_files, make_absolute
 from provenn.files.partition_columns import bound_partition_columns, find_partition_columns
 from provenn.files.row_samples import sample_files
 from provenn.files.snapshot_columns import read_snapshot_contents
@@ -130,7 +130,15 @@ class Files:
         if self.table:
             names = dict(self.fingerprints)
             return choose_files(list_named_files(self.location, names, self.partitions), names)
-        return choose_files(list_files(self.location), self.chosen_names)
+        if self.is_choice:
+            return choose_files(list_files(self.location), self.chosen_names)
+        files = list_files(self.location)
+        return choose_known_files(files, self._known_names) if self._known_names else files
+
+    @property
+    def _known_names(self) -> frozenset[str]:
+        """The names of the files, among which files that came later do not count; empty if no name is sure."""
+        return frozenset() if self.is_old else frozenset(dict(self.fingerprints))
 
     @property
     def chosen_names(self) -> frozenset[str] | None:
@@ -336,7 +344,7 @@ class Files:
         FilesMissingError
             If files are missing.
         FilesChangedError
-            If files have changed, or there are additional files.
+            If files have changed. Files that came later do not matter: they belong to no version yet.
         BaseFilesError
             If the dataset is external.
         """
@@ -374,6 +382,7 @@ class Files:
             memory,
             progress,
             names=dict(self.fingerprints) if self.table else self.chosen_names,
+            known=self._known_names,
             partitions=self.partitions if self.table else None,
         )
 
