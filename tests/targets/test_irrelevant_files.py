@@ -23,6 +23,7 @@ from provenn.targets.rules.irrelevant_files import irrelevant_files
 from provenn.targets.steps import PlanStep, Scan, walk_steps
 from tests.catalogs.samples import derived
 from tests.criteria.oracle import constants, criteria
+from tests.files.lakehouse_tables import DeltaHistory, IcebergHistory
 from tests.knowledge.test_file_facts import STORED, draw_values, southern
 from tests.targets.samples import tried
 from tests.targets.scenes import planned, scene_of
@@ -190,6 +191,30 @@ def test_a_part_knows_what_its_files_state(days):
     listed = replace(scene_of(days).listed_files, identities=scene.listed_files.identities)
     plan, _ = planned(selection, replace(scene, listed_files=listed))
     assert read_names(plan) == [{"100.parquet", "101.parquet", "102.parquet"}]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_versions_of_lakehouse_tables_know_what_their_files_state(tmp_path, seed):
+    """Every row of every version is in a file that is read for it; appended, deleted, merged, compacted."""
+    histories = [
+        DeltaHistory(tmp_path / "delta", seed, partitioned=seed % 2 == 1),
+        IcebergHistory(tmp_path / "iceberg", seed, partitioned=seed % 2 == 1),
+    ]
+    left_out = 0
+    for history in histories:
+        for _ in range(4):
+            history.step()
+        files = Files.at(history.folder)
+        base = Base.of(files, key="id", population="star")
+        for row in history.read().to_pylist():
+            criterion = " AND ".join(
+                f"{name} IS NULL" if value is None else f"{name} = {value}" for name, value in sorted(row.items())
+            )
+            read = choose(base, criterion)
+            left_out += len(files.fingerprints) - len(read)
+            keys = [parquet.read_table(Path(files.location) / name, partitioning=None)["id"] for name in read]
+            assert any(row["id"] in array.to_pylist() for array in keys), criterion
+    assert left_out > 0
 
 
 # --- with an archive and Spark ---

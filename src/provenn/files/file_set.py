@@ -241,10 +241,9 @@ class Files:
         pixels = hats.encode_pixels([file.name for file in listing], contents.bounds) if hats else ""
         bounds = {**contents.bounds, **bound_partition_columns(listing, partitions)}
         stated = (*([(PIXELS, pixels)] if pixels else ()), *encode_bounds(bounds))
-        # Options may change values, and so may the log of a table.
-        has_options = bool(options) or null is not None
-        can_be_stated = file_format in _BOUNDED and not has_options and snapshot is None
-        can_be_stated = can_be_stated and _are_unchanged(listing, place, prints_by_name)
+        has_options = bool(options) or null is not None or (snapshot is not None and schema is not None)
+        can_be_stated = file_format in _BOUNDED and not has_options  # options may change values
+        can_be_stated = can_be_stated and _are_unchanged(listing, place, prints_by_name, snapshot)
         digest = _hash_fingerprints(prints_by_name)
         return cls(
             file_format,
@@ -555,11 +554,16 @@ def _bound_files(
     return encode_file_bounds(digest, bounds, dict.fromkeys(names), pixels if all(pixels) else ())
 
 
-def _are_unchanged(listing: Sequence[File], location: str, prints: Mapping[str, str]) -> bool:
+def _are_unchanged(
+    listing: Sequence[File], location: str, prints: Mapping[str, str], snapshot: TableSnapshot | None
+) -> bool:
     """Return whether files are known by their content, and have not changed since they were listed."""
     seen = {(file.name, file.size, file.modified) for file in listing}
     is_known = find_basis(prints.values()) in ("content", "store")
-    return is_known and seen <= {(file.name, file.size, file.modified) for file in list_files(location)}
+    if not is_known:
+        return False
+    current = list_named_files(location, prints, snapshot.partitions) if snapshot else list_files(location)
+    return seen <= {(file.name, file.size, file.modified) for file in current}
 
 
 def _compute_digest(format: str, prints: Sequence[tuple[str, str]]) -> str:  # noqa: A002 - Spark's word
