@@ -6,7 +6,7 @@ from pathlib import Path
 from fastapi.routing import APIRoute
 
 from architecture.rooms import PACKAGE, ROOT
-from provenn.targets.rules import RULES
+from provenn.targets.rules import READING_RULES, RULES
 from provenn.web import app
 from tests.browser.test_every_page import PAGES
 
@@ -44,7 +44,7 @@ def test_every_rule_is_in_the_reference_in_its_order():
     text = (ROOT / "docs" / "reference" / "targets.md").read_text(encoding="utf-8")
     section = text.partition("## Rules")[2].partition("\n## ")[0]
     listed = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
-    assert listed == [rule.__name__ for rule in RULES]
+    assert listed == [rule.__name__ for rule in (*RULES, *READING_RULES)]
 
 
 def test_every_page_is_visited_in_a_browser():

@@ -483,3 +483,21 @@ def test_lines_of_comments_can_be_left_out(tmp_path: Path):
         Files.at(tmp_path / "a.csv")
     assert 'options={"comment": "#"}' in raised.value.hint
     assert shape(Files.at(tmp_path / "a.csv", options={"comment": "#"})) == {"hip": "bigint", "vmag": "double"}
+
+
+def test_files_that_come_later_belong_to_no_version_yet(tmp_path: Path):
+    """A version is a set of files: it is read as it was, while each of its files is unchanged."""
+    for name in ("year=2025/a.parquet", "year=2026/b.parquet"):
+        (tmp_path / name).parent.mkdir()
+        write(tmp_path / name, {"hip": [ord(name[-9])]})
+    files = Files.at(tmp_path)
+    write(tmp_path / "year=2026" / "c.parquet", {"hip": [0]})
+    assert files.check() == dict(files.fingerprints)
+    assert [file.name for file in files.list_own_files()] == ["year=2025/a.parquet", "year=2026/b.parquet"]
+    assert Files.at(tmp_path).digest != files.digest, "a new version has the file"
+    write(tmp_path / "year=2026" / "b.parquet", {"hip": [5]})
+    with pytest.raises(FilesChangedError, match=r"b\.parquet"):
+        files.check()
+    (tmp_path / "year=2026" / "b.parquet").unlink()
+    with pytest.raises((FilesMissingError, FilesChangedError)):
+        files.check()

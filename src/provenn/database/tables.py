@@ -45,6 +45,7 @@ __all__ = [
     "fact_bases",
     "fact_catalogs",
     "facts",
+    "file_bounds",
     "file_hashes",
     "fragment_attributes",
     "fragment_facts",
@@ -335,6 +336,15 @@ samples = Table(
     # The number of the fragment whose rows these are; 0 for the files of a base catalog.
     Column("fragment", Integer, primary_key=True, autoincrement=False),
     Column("identity", Text, primary_key=True),
+    Column("content", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+file_bounds = Table(
+    "file_bounds",
+    metadata,
+    Column("catalog", ForeignKey("catalogs.digest"), primary_key=True),
+    Column("column", Text, primary_key=True),
     Column("content", Text, nullable=False),
     sqlite_with_rowid=False,
 )

@@ -23,6 +23,7 @@ from provenn.definitions.ancestors import read_cone
 from provenn.definitions.base_locations import record_first_location
 from provenn.definitions.populations import find_population
 from provenn.definitions.restored_catalogs import restore_catalog
+from provenn.definitions.stored_file_bounds import record_file_bounds
 from provenn.definitions.stored_samples import record_base_sample
 from provenn.digests import CatalogDigest, canonical_json
 from provenn.errors import CorruptArchiveError, PopulationError, ProvennError, UnknownCatalogError
@@ -151,6 +152,7 @@ def _insert_catalogs(writing: Writing, missing: Mapping[CatalogDigest, Catalog])
         if isinstance(catalog, Base):
             record_first_location(writing, catalog)
             record_base_sample(writing, catalog)
+            record_file_bounds(writing, catalog)
 
 
 def _find_missing(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
 from provenn.files.fingerprints import Basis, make_fingerprints, make_old_fingerprint
 from provenn.files.hashing import HashMemory, ReadingProgress
-from provenn.files.listing import File, choose_files, list_files, list_named_files
+from provenn.files.listing import File, choose_files, choose_known_files, list_files, list_named_files
 
 __all__ = [
     "compute_content_fingerprints",
@@ -29,6 +29,7 @@ def compute_current_fingerprints(
     progress: ReadingProgress | None = None,
     *,
     names: Collection[str] | None = None,
+    known: Collection[str] = (),
     partitions: Collection[str] | None = None,
 ) -> dict[str, str]:
     """Return the current fingerprints of files by name.
@@ -43,6 +44,9 @@ def compute_current_fingerprints(
         As for `provenn.files.hashing.hash_files`.
     names
         The names of the files, if the location may hold other files as well.
+    known
+        The names of the files when they were ingested. If all are there, files with other names came later, and are
+        left out.
     partitions
         For the files of a table with a log: the columns with values from the names of folders. Otherwise None.
 
@@ -53,6 +57,7 @@ def compute_current_fingerprints(
     """
     if partitions is None:
         listing = choose_files(_list_expected_files(location), names)
+        listing = choose_known_files(listing, known) if known else listing
     else:
         listing = list_named_files(location, names or (), partitions)
     match basis:

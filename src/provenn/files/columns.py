@@ -58,6 +58,8 @@ class FileContents:
         What the file states about the values of columns, by name.
     bounds
         The bounds of the values of columns that the file states, by name.
+    file_bounds
+        Of several files together: the bounds that each file states, in the order of the files.
     """
 
     columns: tuple[FileColumn, ...]
@@ -66,6 +68,7 @@ class FileContents:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     statistics: Mapping[str, ColumnStatistics] = field(default_factory=dict)
     bounds: Mapping[str, ColumnBounds] = field(default_factory=dict)
+    file_bounds: tuple[Mapping[str, ColumnBounds], ...] = ()
 
 
 def check_columns(columns: Sequence[FileColumn], file: str) -> tuple[FileColumn, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Self
@@ -17,12 +17,13 @@ from provenn.files.changes import (
 )
 from provenn.files.column_bounds import BOUNDS, PIXELS, encode_bounds, open_bounds, seal_bounds
 from provenn.files.column_statistics import ColumnStatistics, decode_statistics, encode_statistics
-from provenn.files.columns import FileColumn, check_columns
+from provenn.files.columns import FileColumn, FileContents, check_columns
+from provenn.files.file_bounds import encode_file_bounds
 from provenn.files.fingerprints import Basis, Caveat, Trust, find_basis, make_fingerprints
 from provenn.files.formats import read_file_contents, settle_format
 from provenn.files.hashing import HashMemory, ReadingProgress
-from provenn.files.hats import read_hats
-from provenn.files.listing import File, choose_files, list_files, list_named_files, make_absolute
+from provenn.files.hats import Hats, read_hats
+from provenn.files.listing import File, choose_files, choose_known_files, list_files, list_named_files, make_absolute
 from provenn.files.partition_columns import bound_partition_columns, find_partition_columns
 from provenn.files.row_samples import sample_files
 from provenn.files.snapshot_columns import read_snapshot_contents
@@ -33,7 +34,7 @@ from provenn.files.type_names import restore_type
 from provenn.gate.entrances import entrance
 from provenn.gate.formats import check_reading
 
-__all__ = ["EXTERNAL", "GIVEN", "TABLE", "Files"]
+__all__ = ["EXTERNAL", "GIVEN", "TABLE", "Files", "compute_files_digest"]
 
 EXTERNAL = "external"
 """The format of a dataset outside the archive, known from imported lineage alone. Its data cannot be read."""
@@ -89,6 +90,9 @@ class Files:
     bounds
         The bounds of the values of columns that the files and their folders state, by name, in stored form; only for
         files that are known by their content. No part of the identity.
+    file_bounds
+        The bounds of the values of columns in each file, by name, in stored form; only after the files were read for a
+        new base catalog. No part of the identity, and kept apart from the definition.
     is_choice
         Whether the location may hold other files as well: then these are the files with names in `fingerprints`.
     table
@@ -111,6 +115,7 @@ class Files:
     statistics: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     samples: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
     bounds: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    file_bounds: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
     is_choice: bool = field(default=False, compare=False)
     table: str = field(default="", compare=False)
 
@@ -125,7 +130,15 @@ class Files:
         if self.table:
             names = dict(self.fingerprints)
             return choose_files(list_named_files(self.location, names, self.partitions), names)
-        return choose_files(list_files(self.location), self.chosen_names)
+        if self.is_choice:
+            return choose_files(list_files(self.location), self.chosen_names)
+        files = list_files(self.location)
+        return choose_known_files(files, self._known_names) if self._known_names else files
+
+    @property
+    def _known_names(self) -> frozenset[str]:
+        """The names of the files, among which files that came later do not count; empty if no name is sure."""
+        return frozenset() if self.is_old else frozenset(dict(self.fingerprints))
 
     @property
     def chosen_names(self) -> frozenset[str] | None:
@@ -228,21 +241,24 @@ class Files:
         pixels = hats.encode_pixels([file.name for file in listing], contents.bounds) if hats else ""
         bounds = {**contents.bounds, **bound_partition_columns(listing, partitions)}
         stated = (*([(PIXELS, pixels)] if pixels else ()), *encode_bounds(bounds))
-        # Options may change values, and so may the log of a table.
-        can_be_stated = file_format in _BOUNDED and not read_options and snapshot is None
+        has_options = bool(options) or null is not None or (snapshot is not None and schema is not None)
+        can_be_stated = file_format in _BOUNDED and not has_options  # options may change values
+        can_be_stated = can_be_stated and _are_unchanged(listing, place, prints_by_name, snapshot)
+        digest = _hash_fingerprints(prints_by_name)
         return cls(
             file_format,
             tuple(sorted({**read_options, **contents.options}.items())),
             check_columns([*columns, *partitions], place),
             snapshot.partitions if snapshot else tuple(partition.name for partition in partitions),
-            _hash_fingerprints(prints_by_name),
+            digest,
             place,
             tuple(sorted(prints_by_name.items())),
             row_count,
             metadata=encode_metadata(contents.metadata),
             statistics=encode_statistics(contents.statistics),
             samples=sample_files(listing, file_format, contents),
-            bounds=stated if can_be_stated and _are_unchanged(listing, place, prints_by_name) else (),
+            bounds=stated if can_be_stated else (),
+            file_bounds=_bound_files(digest, listing, contents, partitions, hats) if can_be_stated else (),
             is_choice=names is not None or snapshot is not None,
             table=str(snapshot or ""),
         )
@@ -312,8 +328,8 @@ class Files:
         """
         check_reading(self.format, dict(self.options), self.location)
 
-    def check(self, memory: HashMemory | None = None, progress: ReadingProgress | None = None) -> None:
-        """Make sure that the files have not changed.
+    def check(self, memory: HashMemory | None = None, progress: ReadingProgress | None = None) -> dict[str, str]:
+        """Make sure that the files have not changed; return their fingerprints by name, as they are now.
 
         Only Spark can check a table of Spark's catalog, and only the archive's store a table ingested from memory.
 
@@ -327,13 +343,13 @@ class Files:
         FilesMissingError
             If files are missing.
         FilesChangedError
-            If files have changed, or there are additional files.
+            If files have changed. Files that came later do not matter: they belong to no version yet.
         BaseFilesError
             If the dataset is external.
         """
         self.check_allowed()
         if self.format in (TABLE, GIVEN):
-            return
+            return {}
         if self.format == EXTERNAL:
             raise BaseFilesError(
                 f"only the lineage of {self.location} is known here, not its data",
@@ -346,6 +362,7 @@ class Files:
             now = self.compute_fingerprints(None, progress)
         if _hash_fingerprints(now) != expected:
             raise explain_changed_files(self.location, before, now)
+        return now
 
     def compute_fingerprints(
         self, memory: HashMemory | None = None, progress: ReadingProgress | None = None
@@ -364,6 +381,7 @@ class Files:
             memory,
             progress,
             names=dict(self.fingerprints) if self.table else self.chosen_names,
+            known=self._known_names,
             partitions=self.partitions if self.table else None,
         )
 
@@ -414,6 +432,7 @@ class Files:
             statistics=self.statistics if is_whole else (),
             samples=self.samples if is_whole else (),
             bounds=self.bounds if is_whole else (),
+            file_bounds=self.file_bounds if is_whole else (),
             is_choice=is_choice or bool(self.table if table is None else table),
             table=self.table if table is None else table and (self.table or table),
         )
@@ -520,11 +539,31 @@ class Files:
         return replace(files, contents=contents, was_late=notes.get("was_late") == "true")
 
 
-def _are_unchanged(listing: Sequence[File], location: str, prints: Mapping[str, str]) -> bool:
+def _bound_files(
+    digest: str, listing: Sequence[File], contents: FileContents, partitions: Sequence[FileColumn], hats: Hats | None
+) -> tuple[tuple[str, str], ...]:
+    """Return the bounds of columns in each file in stored form; the listing has the order of the fingerprints."""
+    if not contents.file_bounds:
+        contents = replace(contents, file_bounds=({},) * len(listing))
+    bounds = [
+        {**own, **bound_partition_columns([file], partitions)}
+        for file, own in zip(listing, contents.file_bounds, strict=True)
+    ]
+    names = [column.name for column in (*partitions, *contents.columns)]
+    pixels = [hats.encode_pixels([file.name], contents.bounds) for file in listing] if hats else []
+    return encode_file_bounds(digest, bounds, dict.fromkeys(names), pixels if all(pixels) else ())
+
+
+def _are_unchanged(
+    listing: Sequence[File], location: str, prints: Mapping[str, str], snapshot: TableSnapshot | None
+) -> bool:
     """Return whether files are known by their content, and have not changed since they were listed."""
     seen = {(file.name, file.size, file.modified) for file in listing}
     is_known = find_basis(prints.values()) in ("content", "store")
-    return is_known and seen <= {(file.name, file.size, file.modified) for file in list_files(location)}
+    if not is_known:
+        return False
+    current = list_named_files(location, prints, snapshot.partitions) if snapshot else list_files(location)
+    return seen <= {(file.name, file.size, file.modified) for file in current}
 
 
 def _compute_digest(format: str, prints: Sequence[tuple[str, str]]) -> str:  # noqa: A002 - Spark's word
@@ -533,4 +572,9 @@ def _compute_digest(format: str, prints: Sequence[tuple[str, str]]) -> str:  # n
 
 
 def _hash_fingerprints(prints: Mapping[str, str]) -> str:
-    return content_digest("files", sorted(prints.values()))
+    return compute_files_digest(prints.values())
+
+
+def compute_files_digest(fingerprints: Iterable[str]) -> str:
+    """Return the digest of files with some fingerprints, in any order."""
+    return content_digest("files", sorted(fingerprints))

@@ -159,9 +159,9 @@ def read_file_contents(
     )
     metadata = find_common_metadata([clean_metadata(contents.metadata) for contents in contents_by_name.values()])
     statistics = join_statistics([contents.statistics for contents in contents_by_name.values()])
-    bounds = join_bounds([contents.bounds for contents in contents_by_name.values()])
+    file_bounds = tuple(contents.bounds for contents in contents_by_name.values())
     row_count = None if None in rows else sum(filter(None, rows))
-    return FileContents(columns, row_count, needed, metadata, statistics, bounds)
+    return FileContents(columns, row_count, needed, metadata, statistics, join_bounds(file_bounds), file_bounds)
 
 
 def _unify_columns(columns: Mapping[str, Sequence[FileColumn]], *, in_order: bool = False) -> tuple[FileColumn, ...]:

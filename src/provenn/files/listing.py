@@ -16,7 +16,7 @@ from provenn.errors import BaseFilesError, FilesMissingError, ProvennError, did_
 from provenn.files.lakehouses import refuse_lakehouses
 from provenn.gate.expansion import BoundedStream
 
-__all__ = ["NO_VALUE", "File", "choose_files", "list_files", "list_named_files", "make_absolute"]
+__all__ = ["NO_VALUE", "File", "choose_files", "choose_known_files", "list_files", "list_named_files", "make_absolute"]
 
 _UNLISTED_HINT = "check that the place exists, and that you may read it"
 _OBJECT_STORES = ("s3", "gcs", "abfs")
@@ -198,6 +198,15 @@ def choose_files(files: list[File], names: Collection[str] | None) -> list[File]
     if not chosen:
         raise FilesMissingError(f"{min(names, default='each file')} is missing")
     return chosen
+
+
+def choose_known_files(files: list[File], known: Collection[str]) -> list[File]:
+    """Return the files with known names, if all of these are there: others came later. Otherwise return all files.
+
+    If a name is missing, the file is gone or has another name: then the content of all files tells which.
+    """
+    own = [file for file in files if file.name in known]
+    return own if len(own) == len(known) else files
 
 
 def _make_file(info: Any, name: str, filesystem: Any, location: str, *, folders: bool = False) -> File:  # noqa: ANN401 - no types

@@ -7,9 +7,11 @@ names or types of the files and the log differ, and the table is refused by name
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from provenn.files.column_bounds import ColumnBounds, bound_folder_values, join_bounds
 from provenn.files.column_statistics import join_statistics
 from provenn.files.columns import FileColumn, FileContents
 from provenn.files.listing import File
@@ -20,6 +22,10 @@ from provenn.files.table_metadata import clean_metadata, find_common_metadata
 __all__ = ["read_snapshot_contents"]
 
 _REWRITE_HINT = "write its rows into new files with the present columns, by a compaction, and ingest it again"
+
+_WHOLE = ("int", "bigint")
+_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,8}")
+"""A whole number in the name of a folder that every reader takes for the same, and that fits all these types."""
 
 
 def read_snapshot_contents(snapshot: TableSnapshot, files: Sequence[File]) -> FileContents:
@@ -61,6 +67,7 @@ def read_snapshot_contents(snapshot: TableSnapshot, files: Sequence[File]) -> Fi
     for contents in contents_by_name.values():
         options |= contents.options
     statistics = join_statistics([contents.statistics for contents in contents_by_name.values()])
+    file_bounds = tuple(_bound_file(file, contents_by_name[file.name], columns, partitions) for file in files)
     return FileContents(
         (*columns, *partitions),
         None if None in rows else sum(filter(None, rows)),
@@ -68,7 +75,33 @@ def read_snapshot_contents(snapshot: TableSnapshot, files: Sequence[File]) -> Fi
         find_common_metadata([clean_metadata(contents.metadata) for contents in contents_by_name.values()]),
         # A file without a column has NULL for it, which the statistics of other files do not count.
         {name: column_statistics for name, column_statistics in statistics.items() if name in everywhere},
+        join_bounds(file_bounds),
+        file_bounds,
     )
+
+
+def _bound_file(
+    file: File, contents: FileContents, columns: Sequence[FileColumn], partitions: Sequence[FileColumn]
+) -> dict[str, ColumnBounds]:
+    """Return the bounds of all columns in a file, as the file is read.
+
+    Sound: a column that the file lacks is read as NULL; a partition column is read from the name of the folder.
+    """
+    own = {column.name for column in contents.columns}
+    folders = dict(file.partitions)
+    missing = ColumnBounds(has_values=False)
+    bounds = {
+        column.name: contents.bounds.get(column.name, ColumnBounds()) if column.name in own else missing
+        for column in columns
+    }
+    for column in partitions:
+        value = folders.get(column.name)
+        is_understood = column.type.name == "string" or (
+            column.type.name in _WHOLE and (value is None or _NUMBER.fullmatch(value))
+        )
+        is_stated = column.name in folders and bool(is_understood)
+        bounds[column.name] = bound_folder_values([value], column.type) if is_stated else ColumnBounds()
+    return bounds
 
 
 def _find_column(

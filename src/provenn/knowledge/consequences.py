@@ -14,12 +14,12 @@ from provenn.criteria import Atom, build_theory, derive_term_facts, order_facts,
 from provenn.criteria.term_facts import FindAttribute
 from provenn.definitions.ancestors import StoredDefinition
 from provenn.digests import CatalogDigest
-from provenn.knowledge.file_facts import FileFacts
+from provenn.knowledge.file_facts import FileFacts, StatedFacts
 from provenn.knowledge.pair_facts import find_pair_facts
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Knowledge, Statement, disjoint, outside
 
-__all__ = ["CitedFact", "FactOrigin", "TracedKnowledge", "build_knowledge"]
+__all__ = ["CitedFact", "FactOrigin", "TracedKnowledge", "build_knowledge", "relate_atoms"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
         if definition.is_base_set:
             bases.setdefault(definition.population, []).append(digest)
     find_attribute = DefinedAttributes(known_definitions).find
-    sourced, smaller_atoms = _relate_atoms(atoms, find_attribute, FileFacts(known_definitions, find_attribute))
+    sourced, smaller_atoms = relate_atoms(atoms, find_attribute, FileFacts(known_definitions, find_attribute))
     atoms += smaller_atoms
     sourced += from_definitions
     sourced += _relate_continued_files(known_definitions)
@@ -164,8 +164,8 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
     )
 
 
-def _relate_atoms(
-    atoms: Iterable[Atom], find_attribute: FindAttribute, files: FileFacts | None = None
+def relate_atoms(
+    atoms: Iterable[Atom], find_attribute: FindAttribute, files: StatedFacts | None = None
 ) -> tuple[list[CitedFact], tuple[Atom, ...]]:
     """Return the facts between the atoms of criteria, what files state, and the further atoms in these facts."""
     known = tuple(atoms)
@@ -216,7 +216,7 @@ def _relate_pairs(
         return []
     cited: list[CitedFact] = [(statement, FactOrigin("sky")) for statement in pairs.order]
     for side, lifted in pairs.lifted.items():
-        related, _ = _relate_atoms(lifted.values(), find_attribute)
+        related, _ = relate_atoms(lifted.values(), find_attribute)
         cited += [
             (statement.relabelled(partial(lift_label, side)), FactOrigin(origin.kind)) for statement, origin in related
         ]

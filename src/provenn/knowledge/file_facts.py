@@ -13,7 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from provenn.catalogs.population import Population
 from provenn.catalogs.schema import make_own_identity
@@ -28,7 +28,7 @@ from provenn.files.fingerprints import find_basis
 from provenn.files.type_names import restore_type
 from provenn.logic import Statement
 
-__all__ = ["FileFact", "FileFacts"]
+__all__ = ["FileFact", "FileFacts", "StatedFacts", "read_pixels"]
 
 _MOST_KEYS = 400
 """The most base catalogs of a population whose keys are compared by their bounds."""
@@ -46,6 +46,13 @@ class FileFact(NamedTuple):
     catalog: CatalogDigest
 
 
+class StatedFacts(Protocol):
+    """What files state about the attributes in conditions."""
+
+    def state(self, atoms: Collection[Atom], /) -> tuple[list[FileFact], list[Atom]]:
+        """Return the facts about the attributes of atoms, and the further atoms in these facts."""
+
+
 def _find_origin(base: StoredDefinition) -> CatalogDigest:
     """Return the digest of the base catalog that defines the attributes of one; see `Base.origin`."""
     return base.parameters.get("continues") or base.parameters.get("part_of") or base.digest
@@ -53,14 +60,33 @@ def _find_origin(base: StoredDefinition) -> CatalogDigest:
 
 def _state_pixels(base: StoredDefinition, bounds: Mapping[str, str], atoms: Iterable[Atom]) -> list[FileFact]:
     """Return the facts from the pixels of a base catalog in HATS; empty for any other."""
-    if PIXELS not in bounds:
-        return []
-    ra, dec, pixels = json.loads(bounds[PIXELS])
     kinds = {name: kind for name, kind, _ in base.parameters["columns"]}
-    if {kinds.get(ra), kinds.get(dec)} != {"double"} or {ra, dec} & {*base.parameters["key"]}:
-        return []  # of another type, the canonical text of the position is another
-    position = ", ".join(backquoted(make_own_identity(_find_origin(base), column)) for column in (ra, dec))
+    position, pixels = read_pixels(bounds.get(PIXELS, ""), kinds, base.parameters["key"], _find_origin(base))
+    if not pixels:
+        return []
     return [FileFact(fact, "pixels", base.digest) for fact in state_pixels(base.digest, position, pixels, atoms)]
+
+
+def read_pixels(text: str, kinds: Mapping[str, str], key: Collection[str], origin: CatalogDigest) -> tuple[str, str]:
+    """Return the canonical text of the position in HATS, and the pixels; empty texts if these say nothing.
+
+    Parameters
+    ----------
+    text
+        The columns of the position and the pixels in stored form; empty for files that are not in HATS.
+    kinds
+        The names of types by column.
+    key
+        The columns of the key.
+    origin
+        The digest of the base catalog that defines the attributes.
+    """
+    if not text:
+        return "", ""
+    ra, dec, pixels = json.loads(text)
+    if {kinds.get(ra), kinds.get(dec)} != {"double"} or {ra, dec} & {*key}:
+        return "", ""  # of another type, the canonical text of the position is another
+    return ", ".join(backquoted(make_own_identity(origin, column)) for column in (ra, dec)), str(pixels)
 
 
 class FileFacts:

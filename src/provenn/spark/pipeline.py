@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
@@ -99,12 +99,14 @@ class Pipeline:
         if facts and self.doubter is not None:
             self.doubter(facts)
 
-    def read(self, base: Base) -> DataFrame:
-        """Return the rows of a base catalog; the caller must verify its key before."""
+    def read(self, base: Base, chosen: Collection[str] | None = None) -> DataFrame:
+        """Return the rows of a base catalog, of all files or of those with the chosen fingerprints.
+
+        The caller must verify the key before. All files are checked, also those that are not chosen.
+        """
         check_roots((base,), self.roots)
-        return read_base(
-            self.engine, add_recorded_contents(self.database, base), self.folder, FileMemory(self.database)
-        )
+        recorded = add_recorded_contents(self.database, base)
+        return read_base(self.engine, recorded, self.folder, FileMemory(self.database), chosen)
 
     def verify(self, bases: Sequence[Base]) -> dict[CatalogDigest, int]:
         """Verify the keys of base catalogs that were not verified before; return the number of rows by digest.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial, reduce
 
@@ -20,7 +20,7 @@ from provenn.files.columns import FileColumn
 from provenn.files.data_folder import DataFolder
 from provenn.files.file_set import GIVEN, TABLE, Files
 from provenn.files.hashing import HashMemory
-from provenn.files.listing import File, list_files
+from provenn.files.listing import File, choose_files, list_files
 from provenn.files.parquet_columns import LAYOUT, StoredColumn, read_parquet_layout
 from provenn.files.row_keys import make_file_keys
 from provenn.files.suffixes import is_compressed
@@ -50,7 +50,13 @@ _DEFAULTS: Mapping[str, Mapping[str, str]] = {"csv": _CSV, "json": {"mode": "FAI
 
 
 @entrance("base catalog read by Spark", "formats", "expansion")
-def read_base(engine: Engine, base: Base, folder: DataFolder, memory: HashMemory | None = None) -> DataFrame:
+def read_base(
+    engine: Engine,
+    base: Base,
+    folder: DataFolder,
+    memory: HashMemory | None = None,
+    chosen: Collection[str] | None = None,
+) -> DataFrame:
     """Return the rows of a base catalog, with the column names, order and types of its schema, and units as metadata.
 
     Parameters
@@ -63,6 +69,8 @@ def read_base(engine: Engine, base: Base, folder: DataFolder, memory: HashMemory
         The folder of tables that were ingested from memory, and of conversions of files that Spark cannot read.
     memory
         A memory of digests of files; without it, all bytes are read to check that the files are unchanged.
+    chosen
+        The fingerprints of the files that Spark reads; None for all files. Files that are converted are all read.
 
     Raises
     ------
@@ -73,7 +81,7 @@ def read_base(engine: Engine, base: Base, folder: DataFolder, memory: HashMemory
     """
     base.files.check_allowed()
     files = base.files if base.files.format != GIVEN else locate_table(folder, base.files)
-    files.check(memory)
+    prints = files.check(memory)
     if base.files.format == GIVEN:
         note_table(base)
     keys = make_file_keys(files, files.compute_fingerprints(memory)) if files.row_key else {}
@@ -85,7 +93,8 @@ def read_base(engine: Engine, base: Base, folder: DataFolder, memory: HashMemory
         note_conversion(place)
         frame = engine.session.read.options(**OWN_FILES).schema(_build_struct(files.columns)).parquet(place)
     else:
-        frame = _read_files(engine, files, keys, OWN_FILES if base.files.format == GIVEN else {})
+        names = None if chosen is None else {name for name, text in prints.items() if text in chosen}
+        frame = _read_files(engine, files, keys, OWN_FILES if base.files.format == GIVEN else {}, names)
     attributes = base.schema.attributes
     pairs = [(attribute.identity, attribute.name) for attribute in attributes]
     return normalize_zeros(conform_to_attributes(frame, attributes), pairs)
@@ -128,14 +137,20 @@ def _write_numbered(engine: Engine, files: Files, keys: Mapping[str, str], place
     frame.write.parquet(format_spark_address(place))
 
 
-def _read_files(engine: Engine, files: Files, keys: Mapping[str, str], own_options: Mapping[str, str]) -> DataFrame:
-    """Read exactly the checked files by name; a glob might match new files by now.
+def _read_files(
+    engine: Engine,
+    files: Files,
+    keys: Mapping[str, str],
+    own_options: Mapping[str, str],
+    names: Collection[str] | None,
+) -> DataFrame:
+    """Read exactly the checked files by name, or some of them; a glob might match new files by now.
 
     `own_options` are options of provenn for files in the archive, apart from the options of the definition, which the
     gate checks.
     """
     groups: dict[Layout, list[File]] = defaultdict(list)
-    for file in files.list_own_files():
+    for file in choose_files(files.list_own_files(), names):
         groups[_find_layout(file, files)].append(file)
     frames = []
     for layout, group in groups.items():

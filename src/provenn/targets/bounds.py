@@ -154,7 +154,8 @@ def _bound_operation(scene: Scene, step: PlanStep) -> Bounds:
             return 0, 0
         case Scan(base=base):
             row_count = base.files.row_count
-            return (0, None) if row_count is None else (row_count, row_count)
+            least = row_count if step.chosen is None else 0
+            return (0, None) if row_count is None else (least or 0, row_count)
         case FragmentScan(fragment=fragment):
             return fragment.rows, fragment.rows
         case Select():

@@ -54,11 +54,13 @@ def _compute_estimate(scene: Scene, step: PlanStep) -> float:
         case Nothing():
             return 0.0
         case Scan(base=base):
-            return float(UNKNOWN_ROWS if base.files.row_count is None else base.files.row_count)
+            row_count = UNKNOWN_ROWS if base.files.row_count is None else base.files.row_count
+            return float(row_count * _find_read_share(step))
         case FragmentScan(fragment=fragment):
             return float(fragment.rows)
         case Select():
-            return estimate_rows(scene, step.input) * estimate_kept_share(scene, step.condition, step.input.extent)
+            kept_share = estimate_kept_share(scene, step.condition, step.input.extent)
+            return estimate_rows(scene, step.input) * min(kept_share / _find_read_share(step.input), 1.0)
         case Restrict() | Exclude():
             share = estimate_common_share(scene, step.extent, step.input.extent)
             return estimate_rows(scene, step.input) * (KEPT_SHARE if share is None else share)
@@ -75,6 +77,15 @@ def _compute_estimate(scene: Scene, step: PlanStep) -> float:
             return sum(estimate_rows(scene, member) for member in step.members)
         case _:
             return estimate_rows(scene, step.inputs[0])
+
+
+def _find_read_share(step: PlanStep) -> float:
+    """Return the share of its files that a scan below derived attributes reads; no row of the others is selected."""
+    while isinstance(step, Derive):
+        step = step.input
+    if not isinstance(step, Scan) or step.chosen is None:
+        return 1.0
+    return step.file_count / len(step.base.files.fingerprints)
 
 
 def is_grounded(scene: Scene, step: PlanStep) -> bool:

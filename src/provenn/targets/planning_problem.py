@@ -16,6 +16,7 @@ from provenn.knowledge import counts, verified_keys
 from provenn.knowledge.stored_facts import Fact, get_fact
 from provenn.targets.earlier_matches import choose_earlier_pairs, list_matches
 from provenn.targets.known import collect_knowledge
+from provenn.targets.listed_files import collect_listed_files
 from provenn.targets.providers import ProvidedAttribute
 from provenn.targets.row_samples import collect_samples
 from provenn.targets.scene import Scene
@@ -76,6 +77,7 @@ def build_scene(reading: Reading, problem: PlanningProblem, supposed: Sequence[F
         _collect_row_counts(reading, catalogs, undeclared) | _count_appended_files(reading, problem.before, lineage),
         _explain_unread_fragments(reading, useful),
         collect_samples(reading, catalogs, stored),
+        collect_listed_files(reading, requested),
     )
 
 

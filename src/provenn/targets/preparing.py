@@ -69,7 +69,8 @@ def build_frame(
     def read(scan: Scan | FragmentScan, identities: Sequence[AttributeIdentity]) -> DataFrame:
         if isinstance(scan, Scan):
             return select_columns(
-                pipeline.read(scan.base), [(scan.attributes[identity].name, identity) for identity in identities]
+                pipeline.read(scan.base, scan.chosen),
+                [(scan.attributes[identity].name, identity) for identity in identities],
             )
         columns = dict(scan.fragment.columns)
         frame = read_fragment(pipeline.engine, pipeline.folder, scan.fragment)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from provenn import deadline
 from provenn.criteria import AttributeIdentity
 from provenn.logic import Statement
-from provenn.targets.rules import RULES
+from provenn.targets.rules import READING_RULES, RULES, Rule
 from provenn.targets.scene import Scene
 from provenn.targets.steps import PlanStep
 
@@ -47,6 +48,19 @@ def rewrite_plan(
         The knowledge that planning uses.
     """
     applied: list[AppliedRule] = []
+    for rules in (RULES, READING_RULES):
+        plan = _rewrite_steps(plan, needed, scene, rules, applied)
+    return plan, tuple(applied)
+
+
+def _rewrite_steps(
+    plan: PlanStep,
+    needed: frozenset[AttributeIdentity],
+    scene: Scene,
+    rules: Sequence[Rule],
+    applied: list[AppliedRule],
+) -> PlanStep:
+    """Return a plan after some rules, and note the applied ones."""
     rewritten: dict[tuple[int, frozenset[AttributeIdentity]], PlanStep] = {}
 
     def visit(step: PlanStep, needed: frozenset[AttributeIdentity]) -> PlanStep:
@@ -54,7 +68,7 @@ def rewrite_plan(
         if step_key in rewritten:
             return rewritten[step_key]
         for _ in range(_MOST_REWRITES):
-            step = _apply_rules(step, needed, scene, applied)
+            step = _apply_rules(step, needed, scene, rules, applied)
             inputs = [visit(input_step, read) for input_step, read in zip(step.inputs, step.reads(needed), strict=True)]
             if all(new is old for new, old in zip(inputs, step.inputs, strict=True)):
                 break
@@ -62,15 +76,19 @@ def rewrite_plan(
         rewritten[step_key] = rewritten[step.signature, needed] = step
         return step
 
-    return visit(plan, needed), tuple(applied)
+    return visit(plan, needed)
 
 
 def _apply_rules(
-    step: PlanStep, needed: frozenset[AttributeIdentity], scene: Scene, applied: list[AppliedRule]
+    step: PlanStep,
+    needed: frozenset[AttributeIdentity],
+    scene: Scene,
+    rules: Sequence[Rule],
+    applied: list[AppliedRule],
 ) -> PlanStep:
     """Apply rules to a step, without its inputs, until no rule applies."""
     for _ in range(_MOST_REWRITES):
-        for rule in RULES:
+        for rule in rules:
             deadline.check()
             scene.used_statements.clear()
             rewrite = rule(step, needed, scene)

@@ -14,7 +14,7 @@ from provenn.files.row_samples import SampledKeys
 from provenn.knowledge.attribute_origins import AttributeOrigins
 from provenn.targets.steps import FragmentScan
 
-__all__ = ["RowSample", "SampledCondition", "collect_samples"]
+__all__ = ["RowSample", "SampledCondition", "collect_samples", "find_needed_attributes"]
 
 _QUOTED = re.compile(r"`((?:[^`]|``)*)`")
 
@@ -85,7 +85,7 @@ def collect_samples(
         The fragments that the viewer may use.
     """
     lineage = cone(*catalogs)
-    needed = _find_needed_attributes(lineage)
+    needed = find_needed_attributes(lineage)
     if not needed:
         return ()
     extents = {(base.digest, 0): base.extent for base in lineage if isinstance(base, Base)}
@@ -94,7 +94,7 @@ def collect_samples(
     return tuple(RowSample((extents | scans)[owner], columns) for owner, columns in sampled.items())
 
 
-def _find_needed_attributes(lineage: Iterable[Catalog]) -> frozenset[AttributeIdentity]:
+def find_needed_attributes(lineage: Iterable[Catalog]) -> frozenset[AttributeIdentity]:
     """Return the attributes that conditions of catalogs read, and those of which expressions make them."""
     catalogs = list(lineage)
     conditions = [condition for catalog in catalogs if (condition := catalog.find_condition()) is not None]

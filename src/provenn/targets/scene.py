@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from provenn import deadline
 from provenn.catalogs import Attribute, Base, Catalog, Extent, cone
+from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.catalogs.extent import everything, nothing
 from provenn.catalogs.selection import Condition
-from provenn.criteria import Atom, AttributeIdentity, Type, backquoted
+from provenn.criteria import Atom, AttributeIdentity, DefinedAttribute, Type, backquoted
 from provenn.digests import CatalogDigest
 from provenn.files.column_statistics import ColumnStatistics
 from provenn.knowledge.consequences import TracedKnowledge
@@ -17,6 +18,8 @@ from provenn.logic import Knowledge, Statement, disjoint, empty, equal, subset
 from provenn.logic.statements import Property, SetComparison
 from provenn.logic.terms import Op, Term, chain
 from provenn.logic.terms import nothing as no_set
+from provenn.targets.known import build_definition
+from provenn.targets.listed_files import ListedFiles
 from provenn.targets.row_samples import RowSample, SampledCondition
 from provenn.targets.steps import Calculate, Derive, FragmentScan, PlanStep, walk_steps
 
@@ -48,6 +51,8 @@ class Scene:
         The usable fragments, each with its catalog.
     rows
         The number of sources of each counted extent, by digest.
+    listed_files
+        What each file of base catalogs states about the attributes in conditions.
     samples
         Rows of base files and fragments, for estimates.
     unread_reasons
@@ -75,6 +80,7 @@ class Scene:
     rows: Mapping[str, int] = field(default_factory=dict)
     unread_reasons: tuple[str, ...] = ()
     samples: tuple[RowSample, ...] = ()
+    listed_files: ListedFiles = field(default_factory=ListedFiles, repr=False)
     estimates: dict[int, float] = field(default_factory=dict, repr=False)
     costs: dict[tuple[int, frozenset[AttributeIdentity]], float] = field(default_factory=dict, repr=False)
     bounds: dict[int, tuple[int, int | None]] = field(default_factory=dict, repr=False)
@@ -96,6 +102,7 @@ class Scene:
     _atoms: list[dict[str, Atom]] = field(default_factory=list, repr=False)
     _described_columns: list[dict[str, DescribedColumn]] = field(default_factory=list, repr=False)
     _lineage: dict[str, Catalog] = field(default_factory=dict, repr=False)
+    _defined_attributes: list[DefinedAttributes] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
         for catalog in reversed(self.catalogs):
@@ -251,6 +258,12 @@ class Scene:
     def find_definition(self, identity: AttributeIdentity) -> Derive | Calculate | None:
         """Return a step that derives an attribute row by row; None if no noted step does."""
         return self._definitions.get(identity)
+
+    def find_attribute(self, identity: AttributeIdentity) -> DefinedAttribute | None:
+        """Return what is known of an attribute that a catalog of the lineage defines; None if it is unknown."""
+        if not self._defined_attributes:
+            self._defined_attributes.append(DefinedAttributes(map(build_definition, self.lineage)))
+        return self._defined_attributes[0].find(identity)
 
     @property
     def selections(self) -> Iterable[tuple[Condition, Catalog]]:

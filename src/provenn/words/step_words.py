@@ -76,7 +76,9 @@ def describe_step(step: PlanStep, needed: frozenset[AttributeIdentity], scene: S
     """
     match step:
         case Scan(base=base):
-            return f"read {_list_read_names(step, needed)} of {words.word(base.digest)}"
+            files = f" from {step.file_count:,} of {len(base.files.fingerprints):,} files"
+            chosen = files if step.chosen is not None else ""
+            return f"read {_list_read_names(step, needed)} of {words.word(base.digest)}{chosen}"
         case FragmentScan(fragment=fragment, catalog=catalog):
             stored = f"stored {fragment.stored_at:%Y-%m-%d} by {fragment.stored_by}"
             names, sources = _list_read_names(step, needed), _name_sources(catalog, words)

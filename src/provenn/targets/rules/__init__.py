@@ -3,6 +3,7 @@
 from provenn.targets.rules.continue_match import continue_match
 from provenn.targets.rules.disjoint_members import disjoint_members
 from provenn.targets.rules.empty_branches import empty_branches
+from provenn.targets.rules.irrelevant_files import irrelevant_files
 from provenn.targets.rules.irrelevant_members import irrelevant_members
 from provenn.targets.rules.limit_calculators import limit_calculators
 from provenn.targets.rules.redundant_members import redundant_members
@@ -13,7 +14,7 @@ from provenn.targets.rules.same_rows import same_rows
 from provenn.targets.rules.select_early import select_early
 from provenn.targets.rules.unneeded_attributes import unneeded_attributes
 
-__all__ = ["RULES", "Rewrite", "Rule"]
+__all__ = ["READING_RULES", "RULES", "Rewrite", "Rule"]
 
 RULES: tuple[Rule, ...] = (
     empty_branches,
@@ -28,3 +29,6 @@ RULES: tuple[Rule, ...] = (
     select_early,
     reuse_part,
 )
+
+READING_RULES: tuple[Rule, ...] = (irrelevant_files,)
+"""The rules that choose what is read. They come last: other rules recognise the same rows by their base catalog."""

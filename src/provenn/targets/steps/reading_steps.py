@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from provenn.catalogs import Base, Catalog, Extent
-from provenn.catalogs.extent import nothing
+from provenn.catalogs.extent import leaf, nothing
 from provenn.data.fragments import Fragment
+from provenn.digests import content_digest
 from provenn.targets.steps.step import Attributes, PlanStep
 
 __all__ = ["FragmentScan", "Nothing", "Scan"]
@@ -15,10 +16,25 @@ __all__ = ["FragmentScan", "Nothing", "Scan"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scan(PlanStep):
-    """The rows of a base catalog, read from its files."""
+    """The rows of a base catalog, read from its files.
+
+    Parameters
+    ----------
+    base
+        The catalog.
+    chosen
+        The fingerprints of the files that are read; None for all files.
+    """
 
     word = "scan"
     base: Base
+    chosen: frozenset[str] | None = None
+
+    @property
+    def file_count(self) -> int:
+        """The number of files that are read."""
+        prints = [text for _, text in self.base.files.fingerprints]
+        return len(prints) if self.chosen is None else sum(text in self.chosen for text in prints)
 
     @property
     def inputs(self) -> tuple[PlanStep, ...]:
@@ -26,7 +42,11 @@ class Scan(PlanStep):
         return ()
 
     def _own_extent(self) -> Extent:
-        return self.base.extent
+        if self.chosen is None:
+            return self.base.extent
+        # The sources of the chosen files: a set of which no more is known than that it lies in the base.
+        files = content_digest("chosen files", sorted(self.chosen))
+        return self.base.extent & leaf(f"files({self.base.digest}, {files})")
 
     def _own_attributes(self) -> Attributes:
         return self.base.schema.by_identity
@@ -36,7 +56,7 @@ class Scan(PlanStep):
         return self
 
     def _details(self) -> tuple[object, ...]:
-        return (self.base.digest,)
+        return (self.base.digest, *sorted(self.chosen or ()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

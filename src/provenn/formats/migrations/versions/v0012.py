@@ -1,4 +1,4 @@
-"""A few rows of files and fragments are kept, from which selections are estimated; exports are followed."""
+"""Kept from now on: a few rows of files and fragments, for estimates; what each file states; followed exports."""
 
 from alembic import op
 from sqlalchemy import BigInteger, Column, Connection, DateTime, ForeignKey, Integer, String, Text
@@ -25,6 +25,13 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "file_bounds",
+        Column("catalog", _DIGEST, ForeignKey("catalogs.digest"), primary_key=True),
+        Column("column", Text, primary_key=True),
+        Column("content", Text, nullable=False),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "exports",
         Column("id", Integer, primary_key=True),
         Column("path", Text, nullable=False, unique=True),
@@ -42,8 +49,9 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop what was made: which exports are followed, and rows on which estimates alone rest."""
+    """Drop what was made: followed exports; rows on which estimates alone rest; what files state, to skip them."""
     op.drop_table("exports")
+    op.drop_table("file_bounds")
     op.drop_table("samples")
 
 
