@@ -38,7 +38,6 @@ def correct(folder: Path) -> None:
 
 
 CHANGES = {
-    "a file more": (lambda folder: write_parquet(folder / "b.parquet"), FilesChangedError),
     "a file less": (lambda folder: (folder / "a.parquet").unlink(), FilesMissingError),
     "a correction in place": (correct, FilesChangedError),
 }
@@ -56,6 +55,13 @@ def test_a_remembered_count_raises_as_reading_does(survey, tmp_path, change):
                 use()
         with pytest.raises(error):
             catalog.write(tmp_path / "out.parquet")
+
+
+def test_a_file_that_came_later_changes_nothing_of_a_version(survey, tmp_path):
+    write_parquet(tmp_path / "stars" / "b.parquet")
+    for name, rows in (("stars", 6), ("bright", 2), ("none", 0)):
+        assert survey[name].count() == survey[name].to_arrow().num_rows == rows
+        assert survey.target(name, ["vmag"]).to_arrow().num_rows == rows
 
 
 def test_a_proof_from_definitions_alone_does_not_depend_on_files(survey, tmp_path):

@@ -53,9 +53,10 @@ def check_relations(archive: provenn.Archive, keys: dict[str, set[int]]) -> None
     ("kind", "seed", "steps"),
     [
         (DeltaHistory, 1, "append merge compact append order delete append vacuum overwrite compact"),
+        (DeltaHistory, 11, "order vacuum order order vacuum"),
         (IcebergHistory, 2, "append compact append delete upsert overwrite"),
     ],
-    ids=["Delta", "Iceberg"],
+    ids=["Delta", "Delta, the same bytes under another name", "Iceberg"],
 )
 def test_a_history_of_all_operations(archive, tmp_path, kind, seed, steps):
     follow_history(archive, kind(tmp_path / "lake", seed, partitioned=True), steps.split())

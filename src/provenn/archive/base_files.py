@@ -19,6 +19,7 @@ from provenn.data.given_tables import locate_table
 from provenn.files.changes import compute_current_fingerprints
 from provenn.files.file_set import GIVEN, TABLE
 from provenn.files.fingerprints import Trust
+from provenn.files.listing import list_named_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,8 +61,7 @@ class BaseFilesPlace(SparkPlace):
                 like.basis,
                 FileMemory(self.database),
                 progress,
-                names=names,
-                partitions=partitions,
+                listing=None if names is None else list_named_files(location, names, partitions or ()),
             )
 
     def inspect_table(self, name: str, trust: Trust | None = None) -> Files:

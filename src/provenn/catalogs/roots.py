@@ -55,9 +55,9 @@ def _may_be_read(files: Files, roots: Roots) -> bool:
         return True
     if files.format == EXTERNAL or not can_be_read(files.format, dict(files.options)):
         return False
-    # Links inside a folder can lead anywhere, so every file is checked as well.
+    # Links inside a folder can lead anywhere, so every file is checked as well, also those that came later.
     return lies_within(files.location, roots) and all(
-        lies_within(file.address, roots) for file in files.list_own_files()
+        lies_within(file.address, roots) for file in files.list_present_files()
     )
 
 

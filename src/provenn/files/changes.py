@@ -8,12 +8,20 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError
 from provenn.files.fingerprints import Basis, make_fingerprints, make_old_fingerprint
 from provenn.files.hashing import HashMemory, ReadingProgress
-from provenn.files.listing import File, choose_files, choose_known_files, list_files, list_named_files
+from provenn.files.listing import (
+    File,
+    choose_files,
+    choose_known_files,
+    list_file_names,
+    list_files,
+    list_named_files,
+)
 
 __all__ = [
     "compute_content_fingerprints",
     "compute_current_fingerprints",
     "explain_changed_files",
+    "list_version_files",
     "make_old_fingerprints",
 ]
 
@@ -30,7 +38,7 @@ def compute_current_fingerprints(
     *,
     names: Collection[str] | None = None,
     known: Collection[str] = (),
-    partitions: Collection[str] | None = None,
+    listing: Sequence[File] | None = None,
 ) -> dict[str, str]:
     """Return the current fingerprints of files by name.
 
@@ -47,19 +55,17 @@ def compute_current_fingerprints(
     known
         The names of the files when they were ingested. If all are there, files with other names came later, and are
         left out.
-    partitions
-        For the files of a table with a log: the columns with values from the names of folders. Otherwise None.
+    listing
+        The files, if they are listed already.
 
     Raises
     ------
     FilesMissingError
         If all files are gone.
     """
-    if partitions is None:
-        listing = choose_files(_list_expected_files(location), names)
-        listing = choose_known_files(listing, known) if known else listing
-    else:
-        listing = list_named_files(location, names or (), partitions)
+    if listing is None:
+        chosen = choose_files(_list_expected_files(location), names)
+        listing = choose_known_files(chosen, known) if known else chosen
     match basis:
         case "metadata":
             return _fingerprint_each(listing, lambda file: make_fingerprints([file], format, "metadata")[file.name])
@@ -67,6 +73,44 @@ def compute_current_fingerprints(
             return _fingerprint_each(listing, lambda file: make_old_fingerprint(file, format))
         case _:
             return make_fingerprints(listing, format, "content" if basis == "content" else None, memory, progress)
+
+
+def list_version_files(
+    location: str,
+    fingerprints: Mapping[str, str],
+    partitions: Collection[str],
+    format: str,  # noqa: A002 - Spark's word
+    *,
+    memory: HashMemory | None = None,
+    progress: ReadingProgress | None = None,
+) -> list[File]:
+    """Return the files of a version of a table with a log, by name; files that do not exist are left out.
+
+    A table may write a file anew under another name, with the same bytes, and delete the former one: it has the same
+    rows, so it stands for the file that is missing. For this, all other files of the table are read.
+
+    Parameters
+    ----------
+    location
+        The folder of the table.
+    fingerprints
+        The fingerprints of the files of the version, by name.
+    partitions
+        The columns with values from the names of folders.
+    format, memory, progress
+        As for `provenn.files.fingerprints.make_fingerprints`.
+    """
+    files = list_named_files(location, fingerprints, partitions)
+    missing = Counter(fingerprints.values()) - Counter(fingerprints[file.name] for file in files)
+    if not missing:
+        return files
+    others = list_named_files(location, {*list_file_names(location)} - fingerprints.keys(), partitions)
+    prints = make_fingerprints(others, format, "content", memory, progress)
+    for file in others:
+        if missing[prints[file.name]] > 0:
+            missing[prints[file.name]] -= 1
+            files.append(file)
+    return sorted(files, key=lambda file: file.name)
 
 
 def compute_content_fingerprints(

@@ -13,7 +13,7 @@ from provenn.criteria import Type
 from provenn.digests import canonical_json, content_digest
 from provenn.files.column_bounds import PIXELS, ColumnBounds, decode_bounds, encode_bounds
 
-__all__ = ["decode_file_bounds", "decode_file_pixels", "encode_file_bounds"]
+__all__ = ["are_sealed", "decode_file_bounds", "decode_file_pixels", "encode_file_bounds"]
 
 _MOST_BOUNDS = 200_000
 """How many bounds of files are kept for a base catalog: those of the first columns."""
@@ -72,15 +72,21 @@ def decode_file_pixels(files: str, text: str, count: int) -> list[str]:
     return _open_texts(files, PIXELS, text, count)
 
 
-def _open_texts(files: str, column: str, text: str, count: int) -> list[str]:
-    """Return the texts of each file; empty texts if the stored form was changed, or is no such form."""
+def are_sealed(files: str, column: str, text: str) -> bool:
+    """Return whether the stored form of bounds is as it was written for some files and a column."""
     try:
         seal, *texts = json.loads(text)
     except (ValueError, TypeError, RecursionError):
+        return False
+    return bool(seal == _compute_seal(files, column, texts))
+
+
+def _open_texts(files: str, column: str, text: str, count: int) -> list[str]:
+    """Return the texts of each file; empty texts if the stored form was changed, or is no such form."""
+    if not are_sealed(files, column, text):
         return [""] * count
-    if len(texts) != count or seal != _compute_seal(files, column, texts):
-        return [""] * count
-    return [str(stored) for stored in texts]
+    _, *texts = json.loads(text)
+    return [str(stored) for stored in texts] if len(texts) == count else [""] * count
 
 
 def _compute_seal(files: str, column: str, texts: list[str]) -> str:

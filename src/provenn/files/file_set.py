@@ -13,6 +13,7 @@ from provenn.files.changes import (
     compute_content_fingerprints,
     compute_current_fingerprints,
     explain_changed_files,
+    list_version_files,
     make_old_fingerprints,
 )
 from provenn.files.column_bounds import BOUNDS, PIXELS, encode_bounds, open_bounds, seal_bounds
@@ -127,18 +128,33 @@ class Files:
         FilesMissingError
             If there are no files.
         """
-        if self.table:
-            names = dict(self.fingerprints)
-            return choose_files(list_named_files(self.location, names, self.partitions), names)
-        if self.is_choice:
-            return choose_files(list_files(self.location), self.chosen_names)
-        files = list_files(self.location)
+        files = self.list_present_files()
         return choose_known_files(files, self._known_names) if self._known_names else files
+
+    def list_present_files(self) -> list[File]:
+        """Return the files at the location, also those that came later; of a choice, those that were chosen.
+
+        Raises
+        ------
+        FilesMissingError
+            If there are no files.
+        """
+        if self.table:
+            files = self._list_version_files()
+            return choose_files(files, [file.name for file in files] or dict(self.fingerprints))
+        return choose_files(list_files(self.location), self.chosen_names)
+
+    def _list_version_files(
+        self, memory: HashMemory | None = None, progress: ReadingProgress | None = None
+    ) -> list[File]:
+        """Return the files of a version of a table, as far as they are there."""
+        prints = dict(self.fingerprints)
+        return list_version_files(self.location, prints, self.partitions, self.format, memory=memory, progress=progress)
 
     @property
     def _known_names(self) -> frozenset[str]:
         """The names of the files, among which files that came later do not count; empty if no name is sure."""
-        return frozenset() if self.is_old else frozenset(dict(self.fingerprints))
+        return frozenset() if self.is_old or self.is_choice or self.table else frozenset(dict(self.fingerprints))
 
     @property
     def chosen_names(self) -> frozenset[str] | None:
@@ -380,9 +396,9 @@ class Files:
             self.basis,
             memory,
             progress,
-            names=dict(self.fingerprints) if self.table else self.chosen_names,
+            names=self.chosen_names,
             known=self._known_names,
-            partitions=self.partitions if self.table else None,
+            listing=self._list_version_files(memory, progress) if self.table else None,
         )
 
     def with_contents(self, memory: HashMemory | None = None, progress: ReadingProgress | None = None) -> Self:

@@ -16,9 +16,19 @@ from provenn.errors import BaseFilesError, FilesMissingError, ProvennError, did_
 from provenn.files.lakehouses import refuse_lakehouses
 from provenn.gate.expansion import BoundedStream
 
-__all__ = ["NO_VALUE", "File", "choose_files", "choose_known_files", "list_files", "list_named_files", "make_absolute"]
+__all__ = [
+    "NO_VALUE",
+    "File",
+    "choose_files",
+    "choose_known_files",
+    "list_file_names",
+    "list_files",
+    "list_named_files",
+    "make_absolute",
+]
 
 _UNLISTED_HINT = "check that the place exists, and that you may read it"
+_HIDDEN = r"(^|/)[_.]"
 _OBJECT_STORES = ("s3", "gcs", "abfs")
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """The name of a folder of a partition column that stands for NULL."""
@@ -132,7 +142,7 @@ def list_files(location: str) -> list[File]:
         info
         for info in inside
         if info.type == fs.FileType.File
-        and not re.search(r"(^|/)[_.]", info.path[start:])
+        and not re.search(_HIDDEN, info.path[start:])
         and pattern.fullmatch(info.path[start:])
     ]
     refuse_lakehouses(filesystem, root, [info.path for info in chosen], (info.path for info in inside))
@@ -182,6 +192,27 @@ def list_named_files(folder: str, names: Collection[str], partitions: Collection
     return [
         replace(file, partitions=tuple(pair for pair in file.partitions if pair[0] in partitions)) for file in files
     ]
+
+
+def list_file_names(folder: str) -> list[str]:
+    """Return the names of all files below a folder, but for those that begin with ``_`` or ``.``.
+
+    Raises
+    ------
+    BaseFilesError
+        If the folder cannot be read.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - it takes a while to import, and only files need it
+    from pyarrow import fs  # noqa: PLC0415
+
+    try:
+        filesystem, path = fs.FileSystem.from_uri(folder)
+        infos = filesystem.get_file_info(fs.FileSelector(path, allow_not_found=True, recursive=True))
+    except (pa.ArrowException, OSError) as error:
+        raise BaseFilesError(f"{folder} cannot be listed: {error}", hint=_UNLISTED_HINT) from error
+    start = len(path.rstrip("/")) + 1
+    names = [info.path[start:] for info in infos if info.type == fs.FileType.File]
+    return sorted(name for name in names if not re.search(_HIDDEN, name))
 
 
 def choose_files(files: list[File], names: Collection[str] | None) -> list[File]:

@@ -32,6 +32,7 @@ from provenn.soundness.problems import ArchiveProblem, Progress, collect_problem
 from provenn.soundness.record_checks import (
     find_calculator_problems,
     find_count_problems,
+    find_file_bound_problems,
     find_held_problems,
     find_memory_problems,
     find_run_problems,
@@ -121,6 +122,7 @@ def _list_record_checks(
         ("facts", find_fact_problems(reading, sound)),
         ("proofs", find_proof_problems(reading, deep=deep)),
         ("counts", find_count_problems(reading, sound)),
+        ("base files", find_file_bound_problems(reading, sound)),
         ("calculators", find_calculator_problems(reading)),
         ("runs", find_run_problems(reading)),
         ("tokens", find_token_problems(reading)),

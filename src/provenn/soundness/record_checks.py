@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from sqlalchemy import Table, Text, delete, literal, null, select
 
+from provenn.catalogs import Base
 from provenn.catalogs.catalog import Catalog
 from provenn.data.file_memory import is_sound
 from provenn.data.pins import OUTSIDE
@@ -19,6 +20,7 @@ from provenn.database.staged_rows import find_abandoned
 from provenn.database.tables import (
     attributes,
     counts,
+    file_bounds,
     file_hashes,
     imports,
     leases,
@@ -33,6 +35,8 @@ from provenn.database.transactions import Reading, Writing
 from provenn.definitions import registered_calculators
 from provenn.definitions.base_locations import compute_verification_digest
 from provenn.digests import CatalogDigest, is_digest
+from provenn.files.file_bounds import are_sealed
+from provenn.files.file_set import compute_files_digest
 from provenn.knowledge.counts import compute_count_digest
 from provenn.processes import is_gone
 from provenn.soundness.problems import ArchiveProblem
@@ -40,6 +44,7 @@ from provenn.soundness.problems import ArchiveProblem
 __all__ = [
     "find_calculator_problems",
     "find_count_problems",
+    "find_file_bound_problems",
     "find_held_problems",
     "find_memory_problems",
     "find_run_problems",
@@ -76,6 +81,22 @@ def find_count_problems(reading: Reading, sound: Mapping[CatalogDigest, Catalog]
             if known_rows != rows:
                 problem = f"{rows:,} rows, and {known_catalog[:12]} {known_rows:,}, which has the same sources"
                 yield ArchiveProblem(where, problem, remedy="forget", mend=mend)
+
+
+def find_file_bound_problems(reading: Reading, sound: Mapping[CatalogDigest, Catalog]) -> Iterator[ArchiveProblem]:
+    """Check what files state of themselves: plans use no text that was changed."""
+    for catalog, column, content in reading.connection.execute(select(file_bounds)):
+        base = sound.get(catalog)
+        if isinstance(base, Base):
+            digest = compute_files_digest(dict(base.files.fingerprints).values())
+            if not are_sealed(digest, column, content):
+                condition = (file_bounds.c.catalog == catalog) & (file_bounds.c.column == column)
+                yield ArchiveProblem(
+                    f"what the files of {catalog[:12]} state about {column or 'their pixels'}",
+                    "it was changed after it was written; plans do without it",
+                    remedy="forget",
+                    mend=partial(_forget, file_bounds, condition),
+                )
 
 
 def find_memory_problems(reading: Reading) -> Iterator[ArchiveProblem]:
