@@ -24,6 +24,7 @@ BEHIND: Mapping[str, str] = MappingProxyType(
         "provenn.catalogs.calculators.sources": "code of a calculator",
         "provenn.files.column_bounds": _DATABASE,
         "provenn.files.column_statistics": _DATABASE,
+        "provenn.files.file_bounds": _DATABASE,
         "provenn.knowledge.file_facts": _DATABASE,
         "provenn.files.confined_reading": "log of a table",
         "provenn.files.delta_tables": "log of a table",

@@ -54,9 +54,10 @@ def check_relations(archive: provenn.Archive, keys: dict[str, set[int]]) -> None
     [
         (DeltaHistory, 1, "append merge compact append order delete append vacuum overwrite compact"),
         (DeltaHistory, 11, "order vacuum order order vacuum"),
+        (DeltaHistory, 25, "merge append delete compact"),
         (IcebergHistory, 2, "append compact append delete upsert overwrite"),
     ],
-    ids=["Delta", "Delta, the same bytes under another name", "Iceberg"],
+    ids=["Delta", "Delta, the same bytes under another name", "Delta, parts of parts", "Iceberg"],
 )
 def test_a_history_of_all_operations(archive, tmp_path, kind, seed, steps):
     follow_history(archive, kind(tmp_path / "lake", seed, partitioned=True), steps.split())

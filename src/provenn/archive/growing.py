@@ -511,17 +511,21 @@ def write_definitions(writing: Writing, version: NewVersion, catalogs: Sequence[
 
 
 def _record_separated_files(writing: Writing, version: NewVersion) -> None:
-    """Record that files which were joined before share no source, if they are members of their own now.
+    """Record that files of the earlier version share no source, if they are other members now.
 
-    Sound: their keys were compared when they were joined, and a part has fewer sources.
+    Sound: their keys were compared when they came, which is still proved, and a part has fewer sources.
     """
+    if find_unproved_concatenations(writing, [version.earlier]):
+        return
     for statement in _state_separated_files(version):
         observe_fact(writing, statement, "files of one version: their keys were compared when they came")
 
 
 def _state_separated_files(version: NewVersion) -> list[Statement]:
-    """Return the statements that files which were joined before share no source."""
-    statements = []
+    """Return the statements that files share no source which were joined, or members with more files, before."""
+    kept, earlier = {base.digest for base in version.kept}, list_version_bases(version.earlier) or ()
+    has_parts = len(kept) > 1 and not kept <= {base.digest for base in earlier}
+    statements = [disjoint(*sorted(kept))] if has_parts and not isinstance(version.earlier, Base) else []
     for joined in list_joined_bases(version.earlier) or ():
         digests = {digest for digest, _ in joined.joins}
         separated = [base.digest for base in version.members if (base.part_of or base.digest) in digests]
