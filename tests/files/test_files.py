@@ -133,6 +133,30 @@ def test_folders_named_after_values_give_columns(tmp_path: Path):
         files.check()
 
 
+def test_folders_with_different_values_give_different_fingerprints(tmp_path: Path):
+    """Spark reads another value from each of these names, so a file that moved from one to the other has changed."""
+    digests = set()
+    for name in ("%C3%BC", "ü", "%80", "%81", "%EF%BF%BD", "\ufffd"):
+        write(tmp_path / name / f"band={name}" / "a.parquet")
+        digests.add(Files.at(tmp_path / name).digest)
+    assert len(digests) == 6
+
+
+@pytest.mark.parametrize("folder", ["band=", "=g", "year=2026/band="])
+def test_folders_that_spark_cannot_read_are_refused(tmp_path: Path, folder: str):
+    write(tmp_path / folder / "a.parquet")
+    with pytest.raises(BaseFilesError, match="without the name or the value of a column"):
+        Files.at(tmp_path)
+
+
+def test_values_above_a_plain_folder_are_refused(tmp_path: Path):
+    """Spark would read NULL for the year."""
+    write(tmp_path / "year=2026" / "raw" / "band=g" / "a.parquet")
+    with pytest.raises(BaseFilesError, match="in the folder year=2026, whose value Spark does not read"):
+        Files.at(tmp_path)
+    assert Files.at(f"{tmp_path}/*/raw/*/*.parquet").partitions == ()
+
+
 def test_a_column_in_the_files_counts_more_than_the_name_of_a_folder(tmp_path: Path):
     write(tmp_path / "Norder=1" / "a.parquet", {"hip": [1], "Norder": [1]})
     assert Files.at(tmp_path).partitions == ()

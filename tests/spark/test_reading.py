@@ -18,6 +18,7 @@ from provenn.catalogs import Base, Files, Population
 from provenn.criteria import parse_type
 from provenn.errors import BaseFilesError, FilesMissingError, FormatError, RunError
 from provenn.files.data_folder import DataFolder
+from provenn.files.listing import list_files
 from provenn.spark.reading import read_base
 from provenn.spark.spark_errors import translate_errors
 
@@ -182,6 +183,29 @@ def test_folders_globs_and_partitions(engine, folder, tmp_path):
     for pattern in ("sky/**/*.parquet", "sk?", "[rs]ky/year=202[56]/**"):
         files = Files.at(tmp_path / pattern)
         assert read_base(engine, base_of(files), folder).count() == files.row_count
+
+
+def test_escapes_in_names_of_folders_mean_what_spark_takes_them_for(engine, folder, tmp_path):
+    """The values that provenn takes from names of folders are those that Spark gives: for strings and for integers."""
+    spellings = ["%C3%BC", "ü", "%e9", "%80", "a%2Fb", "%25", "%", "%zz", "%4", "%%41z", "a+b", "x%20y", "%0a1", "%31"]
+    spellings += ["a=b", " x ", "__HIVE_DEFAULT_PARTITION__", "%5F_HIVE_DEFAULT_PARTITION__", "%41%zz%42", "%-1"]
+    for number, spelling in enumerate(spellings):
+        written(tmp_path / "sky" / f"b%C3%A9=5/name={spelling}" / "a.parquet", {"hip": [number]})
+        written(tmp_path / "escaped" / f"n={number}" / f"code=%3{number % 10}" / "a.parquet", {"hip": [number]})
+    files = Files.at(tmp_path / "sky")
+    by_name = {file.name: dict(file.partitions) for file in list_files(files.location)}
+    frame = read_base(engine, base_of(files), folder)
+    assert types(frame) == {"hip": "bigint", "bÃ©": "bigint", "name": "string"}
+    values = {row["hip"]: row["name"] for row in frame.collect()}
+    assert values == {
+        number: by_name[f"b%C3%A9=5/name={spelling}/a.parquet"]["name"] for number, spelling in enumerate(spellings)
+    }
+    assert (values[0], values[2], values[4], values[7]) == ("Ã¼", "é", "a/b", "%zz")
+    frame = read_base(engine, base_of(Files.at(tmp_path / "escaped")), folder)
+    assert types(frame) == {"hip": "bigint", "n": "bigint", "code": "string"}, "Spark decodes no escapes of integers"
+    assert {(row["hip"], row["n"], row["code"]) for row in frame.collect()} == {
+        (number, number, str(number % 10)) for number in range(len(spellings))
+    }
 
 
 def test_a_file_that_appears_later_is_not_read_and_one_that_goes_is_noticed(engine, folder, tmp_path):

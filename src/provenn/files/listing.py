@@ -10,14 +10,13 @@ from glob import has_magic
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from provenn.errors import BaseFilesError, FilesMissingError, ProvennError, did_you_mean
+from provenn.files.folder_names import read_folder_values
 from provenn.files.lakehouses import refuse_lakehouses
 from provenn.gate.expansion import BoundedStream
 
 __all__ = [
-    "NO_VALUE",
     "File",
     "choose_files",
     "choose_known_files",
@@ -30,8 +29,6 @@ __all__ = [
 _UNLISTED_HINT = "check that the place exists, and that you may read it"
 _HIDDEN = r"(^|/)[_.]"
 _OBJECT_STORES = ("s3", "gcs", "abfs")
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-"""The name of a folder of a partition column that stands for NULL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ class File:
     modified
         The time of the last write, in nanoseconds.
     partitions
-        Columns and values from the names of the folders above the file, as in ``year=2026``.
+        Columns and values from the names of the folders above the file, as in ``year=2026``; None stands for NULL.
     address
         Its path or URI, without escapes.
     """
@@ -245,15 +242,7 @@ def _make_file(info: Any, name: str, filesystem: Any, location: str, *, folders:
     host = rest.partition("/")[0] if info.path.startswith("/") else ""
     address = f"{scheme}://{host}{info.path}" if is_uri else info.path
     return File(
-        name, info.size, info.mtime_ns, _parse_partitions(name) if folders else (), address, info.path, filesystem
-    )
-
-
-def _parse_partitions(name: str) -> tuple[tuple[str, str | None], ...]:
-    """Return columns and values from the folder names in a path."""
-    pairs = (folder.partition("=") for folder in name.split("/")[:-1])
-    return tuple(
-        (unquote(column), None if value == NO_VALUE else unquote(value)) for column, equals, value in pairs if equals
+        name, info.size, info.mtime_ns, read_folder_values(name) if folders else (), address, info.path, filesystem
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from datetime import UTC, datetime
 from os import PathLike
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from provenn.errors import BaseFilesError
 from provenn.files.lakehouses import ICEBERG_METADATA, detect_table
-from provenn.files.listing import NO_VALUE, File, list_named_files, make_absolute
+from provenn.files.listing import File, list_named_files, make_absolute
 from provenn.files.snapshots import FileRewrite, TableKind, TableSnapshot
 from provenn.gate.entrances import entrance
 from provenn.hints import Hint
@@ -143,32 +142,13 @@ def list_snapshot_files(snapshot: TableSnapshot, names: Collection[str] | None =
                 f"{entry.size:,}",
                 hint="the file is damaged: restore it from a backup",
             )
-        if _parse_folders(file.name, snapshot.partitions) != dict(entry.partitions):
+        if "" in dict(file.partitions).values() or dict(file.partitions) != dict(entry.partitions):
             raise BaseFilesError(
                 f"the partition values of {file.name} in the log of {snapshot.folder} are not those that Spark reads "
                 "from the names of its folders",
                 hint="partition the table by a column with plain values, such as numbers and dates",
             )
     return files
-
-
-def _parse_folders(name: str, partitions: Collection[str]) -> dict[str, str | None] | None:
-    """Return the values of partition columns as Spark reads them from the names of folders; None if it reads none.
-
-    Spark decodes each escape as one character, so that ``%C3%BC`` is two characters to Spark, and ``ü`` to others.
-
-    >>> _parse_folders("night=50%25/part.parquet", ["night"]), _parse_folders("night=%C3%BC/part.parquet", ["night"])
-    ({'night': '50%'}, {'night': 'Ã¼'})
-    """
-    values: dict[str, str | None] = {}
-    for folder in name.split("/")[:-1]:
-        column, _, text = folder.partition("=")
-        if column in partitions:
-            value = re.sub("%([0-9a-fA-F]{2})", lambda escape: chr(int(escape[1], 16)), text)
-            values[column] = None if value == NO_VALUE else value
-            if not value:
-                return None
-    return values
 
 
 def _read_moment(when: datetime | str) -> datetime:
