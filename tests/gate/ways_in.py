@@ -25,6 +25,7 @@ BEHIND: Mapping[str, str] = MappingProxyType(
         "provenn.files.column_bounds": _DATABASE,
         "provenn.files.column_statistics": _DATABASE,
         "provenn.files.file_bounds": _DATABASE,
+        "provenn.files.false_footers": "base files",
         "provenn.knowledge.file_facts": _DATABASE,
         "provenn.files.confined_reading": "log of a table",
         "provenn.files.delta_tables": "log of a table",

@@ -392,6 +392,33 @@ def test_base_files_that_changed_are_remarks(folder):
         ]
 
 
+def test_false_footers_of_base_files_are_damage(tmp_path):
+    """A footer that contradicts the rows makes proofs wrong: only reading the rows shows it."""
+    (tmp_path / "in").mkdir()
+    contents = {}
+    for name, magnitudes in (("rows", [1.0, 9.0]), ("stated", [1.0, 2.0]), ("true", [3.0, 4.0])):
+        place = tmp_path / f"in/{name}.parquet"
+        hips = [3, 4] if name == "true" else [1, 2]
+        pq.write_table(pa.table({"hip": hips, "vmag": magnitudes}), place, compression="none", use_dictionary=False)
+        contents[name] = place.read_bytes()
+    length = 8 + int.from_bytes(contents["stated"][-8:-4], "little")
+    (tmp_path / "in/rows.parquet").write_bytes(contents["rows"][:-length] + contents["stated"][-length:])
+    (tmp_path / "in/stated.parquet").unlink()
+    with provenn.open(tmp_path / "archive") as archive:
+        archive.ingest("stars", tmp_path / "in", key="hip", population="star")
+        archive.ingest("again", tmp_path / "in", key="hip", population="star")
+        assert archive.check().problems == ()
+        soundness = archive.check(deep=True)
+        (problem,) = soundness.problems
+        assert (problem.state, problem.remedy, soundness.sound) == ("damage", "rewrite", False)
+        assert problem.what == (
+            "again, stars: rows.parquet: its footer states that vmag lies from 1.0 to 2.0 in row group 1, but a row "
+            "has 9.0"
+        )
+        archive.check(deep=True, repair=True)
+        assert not archive.check(deep=True).sound, "nothing in the archive can mend it"
+
+
 @pytest.mark.filterwarnings("ignore::provenn.errors.ProvennWarning")  # a declaration empties catalogs
 def test_facts_that_contradict_each_other_are_found(folder):
     """Each row is what was written; but both cannot have been accepted."""

@@ -42,8 +42,9 @@ def check(
 
     Every digest is recomputed. Files of fragments, converted files and tables from memory are checked by size and
     footer and, with --deep, byte by byte. Base files are compared with their state at ingestion; with --deep all of
-    them are read. With --repair, indices are rebuilt, changed proofs dropped, leftovers deleted, and damaged fragments
-    recomputed. What only a backup can restore is never touched.
+    them are read, and the footers of Parquet files are compared with the rows. With --repair, indices are rebuilt,
+    changed proofs dropped, leftovers deleted, and damaged fragments recomputed. What only a backup can restore is never
+    touched.
 
     Exit status: 0 if the archive is sound; leftovers, and remarks on files outside, do not count. 1 if something is
     damaged and was not repaired.
@@ -96,7 +97,9 @@ def _write_soundness(soundness: Soundness) -> None:
     if soundness.sound:
         write_text(f"the archive is sound ({scope})")
         return
-    mendable = any(problem.state == "damage" and problem.remedy != "restore" for problem in soundness.problems)
+    mendable = any(
+        problem.state == "damage" and problem.remedy not in ("restore", "rewrite") for problem in soundness.problems
+    )
     hint = "; repair it: provenn check --repair" if mendable and not soundness.failed else ""
     write_text(f"the archive is damaged ({scope}): {damage} problem{'s' * (damage != 1)}{hint}")
 

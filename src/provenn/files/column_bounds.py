@@ -26,9 +26,11 @@ __all__ = [
     "BOUNDS",
     "PIXELS",
     "ColumnBounds",
+    "bound_chunk",
     "bound_folder_values",
     "decode_bounds",
     "encode_bounds",
+    "find_bounded_place",
     "join_bounds",
     "open_bounds",
     "read_parquet_bounds",
@@ -115,18 +117,34 @@ def read_parquet_bounds(opened: Any, name: str, kind: Type) -> ColumnBounds:  # 
     kind
         The type in which Spark reads the column.
     """
-    places = [place for place in range(len(opened.schema)) if opened.schema.column(place).path == name]
-    if len(places) != 1 or opened.schema.column(places[0]).max_repetition_level or get_domain(kind) is None:
+    place = find_bounded_place(opened.schema, name, kind)
+    if place is None:
         return ColumnBounds()
-    leaf = opened.schema.column(places[0])
+    leaf = opened.schema.column(place)
     groups = (opened.metadata.row_group(number) for number in range(opened.metadata.num_row_groups))
-    return reduce(
-        ColumnBounds.__add__, (_read_chunk(group.column(places[0]), leaf, kind) for group in groups), _NO_ROWS
-    )
+    return reduce(ColumnBounds.__add__, (bound_chunk(group.column(place), leaf, kind) for group in groups), _NO_ROWS)
 
 
-def _read_chunk(chunk: Any, leaf: Any, kind: Type) -> ColumnBounds:  # noqa: ANN401 - pyarrow has no types
-    """Return the bounds of a column in a row group."""
+def find_bounded_place(schema: Any, name: str, kind: Type) -> int | None:  # noqa: ANN401 - pyarrow has no types
+    """Return the place of a column among the leaves of a Parquet schema; None if the column cannot have bounds."""
+    places = [place for place in range(len(schema)) if schema.column(place).path == name]
+    if len(places) != 1 or schema.column(places[0]).max_repetition_level or get_domain(kind) is None:
+        return None
+    return places[0]
+
+
+def bound_chunk(chunk: Any, leaf: Any, kind: Type) -> ColumnBounds:  # noqa: ANN401 - pyarrow has no types
+    """Return the bounds of a column in a row group.
+
+    Parameters
+    ----------
+    chunk
+        The column in the footer's description of the row group.
+    leaf
+        The column in the Parquet schema.
+    kind
+        The type in which Spark reads the column.
+    """
     if not chunk.num_values:
         return _NO_ROWS
     stated, is_required = chunk.statistics, leaf.max_definition_level == 0

@@ -25,7 +25,9 @@ from provenn.definitions.moc_files import find_named_mocs as named_mocs
 from provenn.digests import CatalogDigest
 from provenn.errors import FilesChangedError, ProvennError, StoreError
 from provenn.files.data_folder import DataFolder
+from provenn.files.false_footers import find_false_statements
 from provenn.files.file_set import GIVEN
+from provenn.files.fingerprints import find_basis
 from provenn.soundness.problems import ArchiveProblem, Progress, no_progress
 from provenn.transfer.backup_manifests import find_file_damage, read_manifest
 
@@ -187,11 +189,13 @@ def find_base_file_problems(
     deep: bool = False,
     progress: Progress = no_progress,
 ) -> Iterator[ArchiveProblem]:
-    """Check the files of base catalogs, with `deep` every byte; files of old archives are read then.
+    """Check the files of base catalogs, with `deep` every byte and footers; files of old archives are read then.
 
     Missing files, and changed files of a catalog without a name, are only remarks, because external files are not part
-    of the archive. Tables ingested from memory are part of the archive.
+    of the archive. Tables ingested from memory are part of the archive. False footers are damage if the catalog has a
+    name, because proofs and Spark believe footers.
     """
+    compared: dict[str, list[str]] = {}
     bases = [base for base in sound.values() if isinstance(base, Base)]
     names_by_digest = catalog_names.find_names_by_digest(reading, [base.digest for base in bases])
     for number, base in enumerate(bases):
@@ -213,6 +217,41 @@ def find_base_file_problems(
             if base.files.format == GIVEN:
                 what += _describe_dependents(reading, base.digest)
             yield ArchiveProblem(where, what) if is_damage else ArchiveProblem(where, what, "remark", "none")
+            continue
+        if deep and base.files.format == "parquet":
+            for problem in _find_footer_problems(base, compared, progress):
+                if base_names:
+                    yield ArchiveProblem(where, f"{', '.join(base_names)}: {problem}", remedy="rewrite")
+                else:
+                    yield ArchiveProblem(where, problem, "remark", "rewrite")
+
+
+def _find_footer_problems(base: Base, compared: dict[str, list[str]], progress: Progress) -> Iterator[str]:
+    """Yield the false statements in the footers of files; files with known content are compared only once.
+
+    Parameters
+    ----------
+    base
+        The catalog.
+    compared
+        The false statements of files that were compared before, by fingerprint; files are added.
+    progress
+        Called with the progress.
+    """
+    fingerprints = dict(base.files.contents or base.files.fingerprints)
+    files = base.files.list_own_files()
+    for number, file in enumerate(files):
+        progress(f"footers of {base.files.location}", number, len(files))
+        fingerprint = fingerprints.get(file.name, "")
+        problems = compared.get(fingerprint)
+        if problems is None:
+            try:
+                problems = find_false_statements(file)
+            except ProvennError as error:
+                problems = [error.message]
+            if find_basis([fingerprint]) == "content":
+                compared[fingerprint] = problems
+        yield from (f"{file.name}: {problem}" for problem in problems)
 
 
 def find_backup_problems(reading: Reading, folder: DataFolder | None, *, deep: bool) -> Iterator[ArchiveProblem]:

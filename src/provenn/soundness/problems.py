@@ -19,7 +19,7 @@ __all__ = ["REMEDIES", "ArchiveProblem", "Progress", "Remedy", "State", "collect
 State = Literal["damage", "leftover", "remark"]
 """Damage may give wrong answers, or none. A leftover only takes space. A remark needs no repair."""
 
-Remedy = Literal["compute", "index", "forget", "delete", "restore", "none"]
+Remedy = Literal["compute", "index", "forget", "delete", "restore", "rewrite", "none"]
 
 REMEDIES: dict[Remedy, str] = {
     "compute": "its data are dropped, and recomputed from its lineage",
@@ -27,9 +27,10 @@ REMEDIES: dict[Remedy, str] = {
     "forget": "it is dropped, and recomputed when it is next needed",
     "delete": "it is deleted",
     "restore": "restore it from a backup",
+    "rewrite": "write the file again, with correct statistics or without any, and ingest it again",
     "none": "nothing in the archive needs repair",
 }
-"""The description of what ``--repair`` does."""
+"""The description of what ``--repair`` does, or of what only people can do."""
 
 Progress = Callable[[str, int, int], None]
 """A function that is called with the subject of the check, the number of checked items, and the number of all items."""
