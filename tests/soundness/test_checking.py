@@ -12,9 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 import sqlalchemy
 from sqlalchemy import delete, select, text, update
+from typer.testing import CliRunner
 
 import provenn
 from provenn.archive.opening import find_data_folder
+from provenn.cli import app
 from provenn.data import fragments
 from provenn.data.parquet_contents import find_parquet_damage
 from provenn.database.tables import STAGED, Moment, imports, metadata, operations
@@ -417,6 +419,10 @@ def test_false_footers_of_base_files_are_damage(tmp_path):
         )
         archive.check(deep=True, repair=True)
         assert not archive.check(deep=True).sound, "nothing in the archive can mend it"
+    outcome = CliRunner().invoke(app, ["check", "--deep", "--archive", str(tmp_path / "archive")])
+    assert outcome.exit_code == 1
+    assert "remedy: write the file again, with correct statistics or without any" in outcome.stdout
+    assert outcome.stdout.endswith("(1 catalogs, every byte): 1 problem\n"), "--repair does not help"
 
 
 @pytest.mark.filterwarnings("ignore::provenn.errors.ProvennWarning")  # a declaration empties catalogs

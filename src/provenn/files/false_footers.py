@@ -8,6 +8,7 @@ The values of rows are computed by pyarrow, not by the code that reads bounds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
@@ -113,7 +114,10 @@ class _GroupClaims:
         self._rows += len(values)
         self._nulls += values.null_count
         if not self._outside and (self._bounds.low is not None or self._bounds.end is not None):
-            self._outside = next(_find_outside(values, self._bounds, self.column.kind), "")
+            import pyarrow as pa  # noqa: PLC0415 - see below
+
+            with suppress(pa.ArrowNotImplementedError):  # a type that pyarrow cannot compare shows nothing
+                self._outside = next(_find_outside(values, self._bounds, self.column.kind), "")
 
     def describe_problem(self) -> str:
         """Return the contradiction between the statement and the rows that were taken; empty if there is none."""
