@@ -9,8 +9,12 @@ from provenn.catalogs import (
     KeepAttributes,
     RestrictSources,
     SelectSources,
+    verbs,
 )
+from provenn.logic import disjoint
 from provenn.targets.literal import build_step
+from provenn.targets.rules.continue_match import continue_match
+from provenn.targets.rules.examples import make_base
 from provenn.targets.rules.reuse_part import reuse_part
 from provenn.targets.rules.reuse_whole import reuse_whole
 from provenn.targets.steps import Calculate, FragmentScan, walk_steps
@@ -184,3 +188,19 @@ def test_an_intermediate_result_is_reused_on_the_way():
     asked = KeepAttributes.of(chained, ["e"])
     after = planned(asked, scene_of(asked, fragments=[stored(WITH_D, [D])]))[0]
     assert shape(after) == "calculate(reuse)"
+
+
+# --- stored pairs of a version that grew ---
+
+
+def test_stored_pairs_of_the_files_before_are_continued():
+    old, other = make_base("old", ["ra", "dec"]), make_base("other", ["ra", "dec"])
+    new = make_base("new", ["ra", "dec"]).continue_base(old.digest)
+    grown = verbs.concat(old, new)
+    pairs = stored(verbs.crossmatch(old, other, 2))
+    apart = [disjoint(old.digest, new.digest)]
+    match = verbs.crossmatch(grown, other, 2)
+    assert one_rule(continue_match, match, fragments=[pairs], facts=apart) == "continue match(reuse, scan, scan)"
+    assert one_rule(continue_match, match, facts=apart) is None, "nothing is stored"
+    assert one_rule(continue_match, verbs.crossmatch(grown, other, 3), fragments=[pairs], facts=apart) is None
+    assert one_rule(continue_match, grown, fragments=[pairs], facts=apart) is None, "no match"
