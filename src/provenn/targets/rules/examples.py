@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,16 +11,21 @@ from provenn.catalogs import Base, Catalog, Files, PythonCalculator, cone, verbs
 from provenn.criteria import AttributeIdentity, parse_type
 from provenn.data.fragments import Fragment
 from provenn.digests import content_digest
+from provenn.files.column_bounds import bound_folder_values
 from provenn.files.columns import FileColumn
+from provenn.files.file_bounds import encode_file_bounds
+from provenn.files.file_set import compute_files_digest
 from provenn.knowledge.consequences import build_knowledge
 from provenn.logic import Statement
 from provenn.targets.known import build_definition
+from provenn.targets.listed_files import ListedFiles
 from provenn.targets.literal import build_step
+from provenn.targets.row_samples import find_needed_attributes
 from provenn.targets.rules.rule import Rule
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Concat, FragmentScan, PlanStep, Scan, is_key, walk_steps
 
-__all__ = ["BRIGHT", "STARS", "TYCHO", "calculate", "double_values", "make_base", "show_rewrite", "store"]
+__all__ = ["BRIGHT", "NIGHTS", "STARS", "TYCHO", "calculate", "double_values", "make_base", "show_rewrite", "store"]
 
 _THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -32,8 +38,22 @@ def make_base(name: str, columns: Iterable[str]) -> Base:
     return Base.of(files, key="hip", population="star")
 
 
+def _make_nights() -> Base:
+    """Return a base catalog of three files, each of which states its night: 1, 2 or 3."""
+    kind = parse_type("bigint")
+    prints = tuple((f"night={night}/stars.parquet", f"blake3:{night}") for night in range(1, 4))
+    digest = compute_files_digest(text for _, text in prints)
+    stated = [{"night": bound_folder_values([str(night)], kind)} for night in range(1, 4)]
+    columns = tuple(FileColumn(name, kind, True, "") for name in ("hip", "night"))
+    files = Files("parquet", (), columns, (), digest, "/nowhere/nights", prints, None)
+    return Base.of(
+        replace(files, file_bounds=encode_file_bounds(digest, stated, ["night"])), key="hip", population="star"
+    )
+
+
 STARS = make_base("stars", ["vmag", "plx"])
 TYCHO = make_base("tycho", ["bt"])
+NIGHTS = _make_nights()
 BRIGHT = verbs.select(STARS, "vmag < 6")
 
 
@@ -85,7 +105,7 @@ def show_rewrite(
     lineage = cone(catalog, *(scan.catalog for scan in stored))
     known = build_knowledge(map(build_definition, lineage))
     known.knowledge.add(*statements)
-    scene = Scene(known, tuple(lineage), tuple(stored))
+    scene = Scene(known, tuple(lineage), tuple(stored), listed_files=_list_files(lineage))
     step = build_step(catalog)
     for ancestor in walk_steps(step):
         scene.note_definitions(ancestor)
@@ -97,10 +117,18 @@ def show_rewrite(
         print(f"-> {_write_step(rewrite.step)}")  # noqa: T201
 
 
+def _list_files(lineage: Sequence[Catalog]) -> ListedFiles:
+    """Return what the files of base catalogs state, as an archive would record it."""
+    bases = [catalog for catalog in lineage if isinstance(catalog, Base)]
+    texts = {(base.digest, name): text for base in bases for name, text in base.files.file_bounds}
+    return ListedFiles(find_needed_attributes(lineage), texts)
+
+
 def _write_step(step: PlanStep) -> str:
     """Return a step and its inputs in one line, such as ``select(stars)``."""
     if isinstance(step, Scan):
-        return step.base.files.location.rpartition("/")[2]
+        name, count = step.base.files.location.rpartition("/")[2], len(step.base.files.fingerprints)
+        return name if step.chosen is None else f"{len(step.chosen)} of {count} files of {name}"
     if isinstance(step, FragmentScan):
         return f"fragment #{step.fragment.id}"
     word = f"disjoint {step.word}" if isinstance(step, Concat) and step.is_disjoint else step.word

@@ -26,10 +26,10 @@ def irrelevant_files(step: PlanStep, needed: frozenset[AttributeIdentity], scene
     Examples
     --------
     >>> from provenn.catalogs import verbs
-    >>> from provenn.targets.rules.examples import STARS, show_rewrite
-    >>> show_rewrite(irrelevant_files, verbs.select(STARS, "vmag < 6"))
-    select(stars)
-    -> unchanged
+    >>> from provenn.targets.rules.examples import NIGHTS, show_rewrite
+    >>> show_rewrite(irrelevant_files, verbs.select(NIGHTS, "night = 2"))
+    select(nights)
+    -> select(1 of 3 files of nights)
     """
     path: list[PlanStep] = []
     inner = step
