@@ -397,6 +397,19 @@ class Pairing(Catalog):
     matches: Matches
     coordinates: tuple[Coordinate, ...]
 
+    def is_like(self, other: Pairing) -> bool:
+        """Return whether both pair the same populations within the same radius, and keep the same kind of pairs."""
+        return (self.left.population, self.right.population, self.radius, self.matches) == (
+            other.left.population,
+            other.right.population,
+            other.radius,
+            other.matches,
+        )
+
+    def get_side(self, side: Side) -> Catalog:
+        """Return the catalog on a side."""
+        return self.left if side == "left" else self.right
+
     @property
     @abstractmethod
     def separation(self) -> Attribute:

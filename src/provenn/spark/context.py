@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -227,7 +228,8 @@ def end_java(*, wait: float = 30.0) -> bool:
     from pyspark import SparkContext  # noqa: PLC0415 - Spark is slow to import
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
-    with suppress(Exception):  # Java may have died
+    with suppress(Exception), warnings.catch_warnings():  # Java may have died
+        warnings.simplefilter("ignore", RuntimeWarning)
         if SparkSession._instantiatedSession is not None:  # noqa: SLF001
             SparkSession._instantiatedSession.stop()  # noqa: SLF001 - clears that reference too
         elif SparkContext._active_spark_context is not None:  # noqa: SLF001

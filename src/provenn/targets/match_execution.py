@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from provenn.catalogs.catalog import Pairing
 from provenn.criteria import AttributeIdentity
 from provenn.spark.columns import select_columns
 from provenn.spark.crossmatch import MatchSide, join_pairs, match_pairs
@@ -30,13 +29,14 @@ def compute_match(
 ) -> DataFrame:
     """Return the pairs of a match."""
     left, right = inputs
-    return _match_rows(scene, step.catalog, (step.left, left), (step.right, right), needed)
+    return _match_rows(scene, step, (step.left, left), (step.right, right), needed)
 
 
 def _match_rows(
-    scene: Scene, match: Pairing, left: _Rows, right: _Rows, needed: frozenset[AttributeIdentity]
+    scene: Scene, step: Match | ContinuedMatch, left: _Rows, right: _Rows, needed: frozenset[AttributeIdentity]
 ) -> DataFrame:
     """Return the pairs of rows of both sides; the smaller side is copied to several cells."""
+    match = step.catalog
     columns = list_side_columns(match, needed)
     ra, dec, other_ra, other_dec = match.coordinates
     return match_pairs(
@@ -72,11 +72,11 @@ def compute_continued_match(
         if step.may_lose_partner:
             left, frame = rows["left"]
             alone = keep_matched_rows(frame, lost, find_key(left.attributes), left_key)
-            matched.append(_match_rows(scene, match, (left, alone), rows["right"], needed))
+            matched.append(_match_rows(scene, step, (left, alone), rows["right"], needed))
     if "new_right" in rows:
-        matched.append(_match_rows(scene, match, rows["left"], rows["new_right"], needed))
+        matched.append(_match_rows(scene, step, rows["left"], rows["new_right"], needed))
     if "new_left" in rows:
-        matched.append(_match_rows(scene, match, rows["new_left"], rows["right"], needed))
+        matched.append(_match_rows(scene, step, rows["new_left"], rows["right"], needed))
     return join_pairs([pairs, *matched], left_key, right_key, separation, best=match.matches == "best")
 
 

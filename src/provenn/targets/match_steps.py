@@ -8,12 +8,20 @@ from dataclasses import dataclass
 from provenn.catalogs import Extent
 from provenn.catalogs.catalog import Pairing
 from provenn.criteria import AttributeIdentity
-from provenn.targets.steps import Attributes, PlanStep, is_key
+from provenn.targets.steps import Attributes, FragmentScan, PlanStep, is_key
 
-__all__ = ["Match", "Matched", "SideColumns", "list_side_columns", "list_side_reads"]
+__all__ = ["Match", "Matched", "SideColumns", "StoredMatch", "list_side_columns", "list_side_reads"]
 
 SideColumns = dict[AttributeIdentity, AttributeIdentity]
 """The identity of an attribute on a side by its identity in the pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMatch:
+    """A fragment with all pairs of a match, and the match."""
+
+    scan: FragmentScan
+    catalog: Pairing
 
 
 def list_side_columns(catalog: Pairing, needed: frozenset[AttributeIdentity]) -> tuple[SideColumns, SideColumns]:

@@ -140,7 +140,7 @@ def _add_earlier_pairs(reading: Reading, before: PlanStep, stored: list[Fragment
     Only the newest are looked at: a match that is refreshed every day has many.
     """
     matches = list_matches(before)
-    separations = {(match.population.name, match.separation.name) for match in matches}
+    separations = {(match.catalog.population.name, match.catalog.separation.name) for match in matches}
     identities = frozenset().union(
         *(find_stored_namesakes(reading, population, [name]) for population, name in separations)
     )

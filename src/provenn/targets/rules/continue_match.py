@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from provenn.catalogs import Attribute, Base, Catalog, Extent, Schema, cone
-from provenn.catalogs.catalog import Pairing
 from provenn.catalogs.extent import leaf, union
 from provenn.catalogs.match_sets import Side
 from provenn.criteria import AttributeIdentity
@@ -15,9 +14,9 @@ from provenn.logic import Statement
 from provenn.targets.bounds import bound_step_rows
 from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.costs import estimate_rows
-from provenn.targets.earlier_matches import find_stored_match, is_like
+from provenn.targets.earlier_matches import find_stored_match
 from provenn.targets.gathering import find_places, gather_rows
-from provenn.targets.match_steps import Match
+from provenn.targets.match_steps import Match, StoredMatch
 from provenn.targets.pruning import prune_step
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene
@@ -25,7 +24,6 @@ from provenn.targets.steps import (
     Calculate,
     Concat,
     Exclude,
-    FragmentScan,
     PlanStep,
     Restrict,
     Scan,
@@ -92,23 +90,24 @@ def _try_fragments(step: Match, needed: frozenset[AttributeIdentity], scene: Sce
     pruned: list[Match] = []
     for scan in scene.fragments:
         earlier = find_stored_match(scan)
-        if earlier is None or earlier == step.catalog or not is_like(step.catalog, earlier):
+        if earlier is None or earlier.catalog == step.catalog or not step.catalog.is_like(earlier.catalog):
             continue
         if not pruned:
             reads = step.reads(needed)
             pruned.append(Match(step.catalog, prune_step(step.left, reads[0]), prune_step(step.right, reads[1])))
-        yield _continue_fragment(pruned[0], needed, scene, scan, earlier)
+        yield _continue_fragment(pruned[0], needed, scene, earlier)
 
 
 def _continue_fragment(
-    match: Match, needed: frozenset[AttributeIdentity], scene: Scene, scan: FragmentScan, earlier: Pairing
+    match: Match, needed: frozenset[AttributeIdentity], scene: Scene, earlier: StoredMatch
 ) -> _Continuation | str:
     """Return the continuation of a fragment, or why there is none."""
+    scan = earlier.scan
     whole = f"matched as a whole, although fragment #{scan.fragment.id} holds pairs of an earlier version:"
     if any(isinstance(ancestor, Calculate) for ancestor in walk_steps(match)):
         # A side that is read in two ways would call its calculators twice.
         return f"{whole} the attributes of its sources are calculated first"
-    columns = {match.catalog.separation.identity: earlier.separation.identity}
+    columns = {match.catalog.separation.identity: earlier.catalog.separation.identity}
     changes: list[_SideChange] = []
     for side in _SIDES:
         change = _SideComparison(scene, match, earlier, needed, side).compare()
@@ -171,7 +170,7 @@ class _SideComparison:
 
     scene: Scene
     match: Match
-    earlier: Pairing
+    earlier: StoredMatch
     needed: frozenset[AttributeIdentity]
     side: Side
 
@@ -182,7 +181,7 @@ class _SideComparison:
         the proofs decide whether the others are as they were.
         """
         scene, step = self.scene, self.match.inputs[self._position]
-        catalog, old = self._choose(self.match.catalog), self._choose(self.earlier)
+        catalog, old = (match.catalog.get_side(self.side) for match in (self.match, self.earlier))
         labels = sorted(set(filter(is_catalog_label, catalog.extent.labels)) - set(old.extent.labels))
         added = union(map(leaf, labels))
         rest, arrived = catalog.extent - added, catalog.extent & added
@@ -208,25 +207,21 @@ class _SideComparison:
     def _position(self) -> int:
         return _SIDES.index(self.side)
 
-    def _choose(self, match: Pairing) -> Catalog:
-        """Return the catalog of a match on this side."""
-        return match.right if self.side == "right" else match.left
-
     def _find_columns(self, rest: Extent) -> dict[AttributeIdentity, AttributeIdentity] | str:
         """Return the identities of the needed attributes in the earlier pairs, or the name of one that has none.
 
         Positions and needed attributes must have the same values for all sources that are not new.
         """
-        scene, first = self.scene, 2 * self._position
-        schema, old_schema = self._choose(self.match.catalog).schema, self._choose(self.earlier).schema
-        coordinates = zip(self.match.catalog.coordinates[first:][:2], self.earlier.coordinates[first:][:2], strict=True)
+        scene, first, match, earlier = self.scene, 2 * self._position, self.match.catalog, self.earlier.catalog
+        schema, old_schema = match.get_side(self.side).schema, earlier.get_side(self.side).schema
+        coordinates = zip(match.coordinates[first:][:2], earlier.coordinates[first:][:2], strict=True)
         for (identity, unit), (old_identity, old_unit) in coordinates:
             attribute, old_attribute = schema.by_identity[identity], old_schema.by_identity[old_identity]
             if unit != old_unit or not _have_same_values(scene, attribute, old_attribute, rest):
                 return attribute.name
-        lifted = {own.identity: pair.identity for pair, own in self.earlier.attributes_of(self.side)}
+        lifted = {own.identity: pair.identity for pair, own in earlier.attributes_of(self.side)}
         columns: dict[AttributeIdentity, AttributeIdentity] = {}
-        for pair, own in self.match.catalog.attributes_of(self.side):
+        for pair, own in match.attributes_of(self.side):
             if pair.identity not in self.needed or is_key(pair.identity):
                 continue
             namesakes = _find_namesakes(own, old_schema)
