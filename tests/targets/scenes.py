@@ -10,10 +10,10 @@ from provenn.files.row_samples import decode_sample
 from provenn.knowledge.consequences import TracedKnowledge, build_knowledge
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Statement
-from provenn.targets.listed_files import ListedFiles
 from provenn.targets.literal import build_step
 from provenn.targets.rewriting import AppliedRule, rewrite_plan
-from provenn.targets.row_samples import RowSample, find_needed_attributes
+from provenn.targets.row_samples import RowSample
+from provenn.targets.rules.examples import list_stated_files
 from provenn.targets.scene import Scene
 from provenn.targets.steps import FragmentScan, PlanStep
 
@@ -68,19 +68,8 @@ def scene_of(
         tuple(fragments),
         rows or {},
         samples=samples,
-        listed_files=list_files_of(everything),
+        listed_files=list_stated_files(everything),
     )
-
-
-def list_files_of(catalogs: Sequence[Catalog]) -> ListedFiles:
-    """What the files of base catalogs state, as an archive would record it."""
-    texts = {
-        (base.digest, name): text
-        for base in catalogs
-        if isinstance(base, Base)
-        for name, text in base.files.file_bounds
-    }
-    return ListedFiles(find_needed_attributes(catalogs), texts)
 
 
 def sample_of(base: Base) -> RowSample | None:

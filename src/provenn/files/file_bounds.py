@@ -74,19 +74,22 @@ def decode_file_pixels(files: str, text: str, count: int) -> list[str]:
 
 def are_sealed(files: str, column: str, text: str) -> bool:
     """Return whether the stored form of bounds is as it was written for some files and a column."""
-    try:
-        seal, *texts = json.loads(text)
-    except (ValueError, TypeError, RecursionError):
-        return False
-    return bool(seal == _compute_seal(files, column, texts))
+    return _unseal(files, column, text) is not None
 
 
 def _open_texts(files: str, column: str, text: str, count: int) -> list[str]:
     """Return the texts of each file; empty texts if the stored form was changed, or is no such form."""
-    if not are_sealed(files, column, text):
-        return [""] * count
-    _, *texts = json.loads(text)
-    return [str(stored) for stored in texts] if len(texts) == count else [""] * count
+    texts = _unseal(files, column, text)
+    return [str(stored) for stored in texts] if texts is not None and len(texts) == count else [""] * count
+
+
+def _unseal(files: str, column: str, text: str) -> list[str] | None:
+    """Return the texts of the files; None if the stored form was changed, or is no such form."""
+    try:
+        seal, *texts = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return texts if seal == _compute_seal(files, column, texts) else None
 
 
 def _compute_seal(files: str, column: str, texts: list[str]) -> str:

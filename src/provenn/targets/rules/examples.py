@@ -25,7 +25,18 @@ from provenn.targets.rules.rule import Rule
 from provenn.targets.scene import Scene
 from provenn.targets.steps import Concat, FragmentScan, PlanStep, Scan, is_key, walk_steps
 
-__all__ = ["BRIGHT", "NIGHTS", "STARS", "TYCHO", "calculate", "double_values", "make_base", "show_rewrite", "store"]
+__all__ = [
+    "BRIGHT",
+    "NIGHTS",
+    "STARS",
+    "TYCHO",
+    "calculate",
+    "double_values",
+    "list_stated_files",
+    "make_base",
+    "show_rewrite",
+    "store",
+]
 
 _THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -105,7 +116,7 @@ def show_rewrite(
     lineage = cone(catalog, *(scan.catalog for scan in stored))
     known = build_knowledge(map(build_definition, lineage))
     known.knowledge.add(*statements)
-    scene = Scene(known, tuple(lineage), tuple(stored), listed_files=_list_files(lineage))
+    scene = Scene(known, tuple(lineage), tuple(stored), listed_files=list_stated_files(lineage))
     step = build_step(catalog)
     for ancestor in walk_steps(step):
         scene.note_definitions(ancestor)
@@ -117,7 +128,7 @@ def show_rewrite(
         print(f"-> {_write_step(rewrite.step)}")  # noqa: T201
 
 
-def _list_files(lineage: Sequence[Catalog]) -> ListedFiles:
+def list_stated_files(lineage: Sequence[Catalog]) -> ListedFiles:
     """Return what the files of base catalogs state, as an archive would record it."""
     bases = [catalog for catalog in lineage if isinstance(catalog, Base)]
     texts = {(base.digest, name): text for base in bases for name, text in base.files.file_bounds}
