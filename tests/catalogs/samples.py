@@ -38,9 +38,13 @@ def base(
     key: str | tuple[str, ...] = "hip",
     population: str = "star",
     units: Mapping[str, str] = MappingProxyType({}),
+    ucds: Mapping[str, str] = MappingProxyType({}),
 ) -> Base:
     """A base catalog of files that are nowhere; another tag, other files."""
-    result = tuple(FileColumn(name, parse_type(kind), True, units.get(name, "")) for name, kind in columns.items())
+    result = tuple(
+        FileColumn(name, parse_type(kind), True, units.get(name, ""), ucd=ucds.get(name, ""))
+        for name, kind in columns.items()
+    )
     files = Files("parquet", (), result, (), content_digest("files", [tag]), f"/nowhere/{tag}", (), None)
     return Base.of(files, key=key, population=population)
 

@@ -4,7 +4,7 @@ import z3
 
 from provenn.criteria import Attribute, Criterion, order_facts, parse_criterion, parse_type
 from provenn.logic import Knowledge, disjoint, equal, subset
-from provenn.logic.terms import Op, Term
+from tests.logic.z3_formulas import build_formula
 
 SCHEMA = {
     "hip": Attribute("star.hip", parse_type("int"), nullable=False),
@@ -50,22 +50,6 @@ def z3_inside(parsed: Criterion, other: Criterion) -> bool:
     """Whether the facts put the TRUE set of one inside that of the other, says z3."""
     solver = z3.Solver()
     for fact in order_facts([*parsed.atoms, *other.atoms]):
-        solver.add(z3.Implies(_formula(fact.left), _formula(fact.right)))
-    solver.add(_formula(parsed.true), z3.Not(_formula(other.true)))
+        solver.add(z3.Implies(build_formula(fact.left), build_formula(fact.right)))
+    solver.add(build_formula(parsed.true), z3.Not(build_formula(other.true)))
     return solver.check() == z3.unsat
-
-
-def _formula(term: Term) -> z3.BoolRef:
-    stack: list[z3.BoolRef] = []
-    for token in term.postfix:
-        if isinstance(token, str):
-            stack.append(z3.Bool(token))
-        elif token is Op.EMPTY:
-            stack.append(z3.BoolVal(False))
-        elif token is Op.NOT:
-            stack.append(z3.Not(stack.pop()))
-        else:
-            right, left = stack.pop(), stack.pop()
-            join = {Op.AND: z3.And, Op.OR: z3.Or, Op.MINUS: lambda a, b: z3.And(a, z3.Not(b))}[token]
-            stack.append(join(left, right))
-    return stack[0]

@@ -16,11 +16,11 @@ import pytest
 from provenn.catalogs import Base, Catalog, DeriveAttributes, SelectSources, SqlCalculator
 from provenn.catalogs.restoring import cone
 from provenn.criteria import render
-from provenn.definitions.ancestors import StoredDefinition
 from provenn.errors import AttributeConflictError, CriterionError
 from provenn.knowledge.consequences import build_knowledge
 from provenn.logic import Knowledge, disjoint, subset, union
 from provenn.spark.engine import Engine
+from provenn.targets.known import build_definition
 from tests.catalogs.samples import base
 from tests.criteria.wild import COLUMNS, Family, draw_family, draw_rows
 from tests.repetitions import repeat_a_few
@@ -29,20 +29,8 @@ ROWS = 4_000
 _THRESHOLD = re.compile(r"[:.](\w+)` (?:<|<=|=|<>|>=|>) (-?[\d.]+(?:E-?\d+)?)D")
 
 
-def make_definition(catalog: Catalog) -> StoredDefinition:
-    return StoredDefinition(
-        catalog.digest,
-        catalog.kind,
-        catalog.population.name,
-        catalog.parameters(),
-        catalog.notes(),
-        catalog.extent.digest,
-        tuple(dependency.digest for dependency in catalog.dependencies),
-    )
-
-
 def relate_all(catalogs: Sequence[Catalog]) -> Knowledge:
-    return build_knowledge([make_definition(catalog) for catalog in cone(*catalogs)]).knowledge
+    return build_knowledge([build_definition(catalog) for catalog in cone(*catalogs)]).knowledge
 
 
 class Sky:

@@ -1,7 +1,7 @@
 """The catalog classes: their definitions, sources and attributes. Only base files are I/O."""
 
 from provenn.catalogs import verbs
-from provenn.catalogs.base import Base
+from provenn.catalogs.base import Base, list_bases
 from provenn.catalogs.calculators import Calculator, PythonCalculator, SqlCalculator, calculator_from
 from provenn.catalogs.catalog import Catalog
 from provenn.catalogs.combine_attributes import CombineAttributes
@@ -14,9 +14,16 @@ from provenn.catalogs.concat_sources import (
 from provenn.catalogs.cross_match import CrossMatch
 from provenn.catalogs.derive_attributes import DeriveAttributes
 from provenn.catalogs.exclude_sources import ExcludeSources
+from provenn.catalogs.explode_arrays import ExplodeArrays
 from provenn.catalogs.extent import Extent
+from provenn.catalogs.first_sources import FirstSources
+from provenn.catalogs.group_sources import GroupSources
+from provenn.catalogs.having_sources import HavingSources
 from provenn.catalogs.keep_attributes import KeepAttributes
+from provenn.catalogs.lookup_attributes import LookupAttributes
 from provenn.catalogs.matched_sources import MatchedSources
+from provenn.catalogs.opaque_query import OpaqueQuery, ResultColumn
+from provenn.catalogs.opaque_selection import OpaqueSelection
 from provenn.catalogs.population import Population, key_position
 from provenn.catalogs.rename_attributes import RenameAttributes
 from provenn.catalogs.restoring import cone, definition_digest, facts_of, restore
@@ -36,14 +43,22 @@ __all__ = [
     "CrossMatch",
     "DeriveAttributes",
     "ExcludeSources",
+    "ExplodeArrays",
     "Extent",
     "Files",
+    "FirstSources",
+    "GroupSources",
+    "HavingSources",
     "KeepAttributes",
+    "LookupAttributes",
     "MatchedSources",
+    "OpaqueQuery",
+    "OpaqueSelection",
     "Population",
     "PythonCalculator",
     "RenameAttributes",
     "RestrictSources",
+    "ResultColumn",
     "SampleSources",
     "Schema",
     "SelectSources",
@@ -54,6 +69,7 @@ __all__ = [
     "differing_attributes",
     "facts_of",
     "key_position",
+    "list_bases",
     "list_joined_bases",
     "list_version_bases",
     "restore",

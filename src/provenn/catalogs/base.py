@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from os import PathLike
@@ -14,23 +13,27 @@ from provenn.catalogs.catalog import Catalog, Facts, Parameters, make_inconsiste
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
 from provenn.catalogs.extent import Extent, intersection, leaf
 from provenn.catalogs.extent import union as join_extents
+from provenn.catalogs.former_rows import FormerRows
 from provenn.catalogs.population import Population
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Attribute, Schema, make_own_identity
+from provenn.catalogs.set_labels import make_file_label
 from provenn.criteria import DefinedAttribute, matching_names
-from provenn.digests import CatalogDigest, content_digest
+from provenn.digests import CatalogDigest
 from provenn.errors import AttributeNotFoundError, DefinitionError, KeyColumnsError
 from provenn.files.column_bounds import ColumnBounds, decode_bounds, encode_bounds, join_bounds
 from provenn.files.column_statistics import encode_statistics, join_statistics
 from provenn.files.columns import FileColumn
 from provenn.files.evidence import describe_basis
+from provenn.files.file_records import encode_files, restore_files
 from provenn.files.file_set import Files
 from provenn.files.row_keys import add_row_key
 from provenn.files.snapshots import read_table_note
 from provenn.files.type_names import restore_type
-from provenn.logic import Statement, difference, union
+from provenn.logic import Statement, difference, equal, union
+from provenn.logic.terms import Op, chain, term
 
-__all__ = ["INGEST", "Base", "make_file_label", "parse_file_label"]
+__all__ = ["INGEST", "Base", "list_bases"]
 
 INGEST = "ingest"
 """The verb of a base catalog in exchanged definitions."""
@@ -64,6 +67,9 @@ class Base(Catalog):
     joins
         The base catalogs whose files these are, if they were appended one after the other at one place: the digest of
         each, with the fingerprints of its files, sorted. Otherwise empty.
+    rewrites
+        The former rows that these files hold, if the log of a table says that they were only written anew
+        (`provenn.archive.rewritten_files`): the sources and values are those of the former files. Otherwise empty.
     """
 
     profile = ClassProfile(word="base", shape="drum", verbs=(INGEST,), part_counts=range(0), makes_base_set=True)
@@ -74,6 +80,7 @@ class Base(Catalog):
     gone: tuple[str, ...] = ()
     continues: CatalogDigest | None = None
     joins: tuple[tuple[CatalogDigest, tuple[str, ...]], ...] = ()
+    rewrites: tuple[FormerRows, ...] = ()
 
     @classmethod
     def of(cls, files: Files, *, key: str | Sequence[str] | None, population: str | Population) -> Self:
@@ -156,6 +163,34 @@ class Base(Catalog):
         """
         return replace(self, continues=origin)
 
+    def list_former_rows(self, fingerprints: Collection[str] | None = None) -> tuple[FormerRows, ...]:
+        """Return the rows of this catalog, or of some of its files, as other files may hold them later.
+
+        They are stated over base catalogs whose files were not written anew, so that a further compaction states no
+        longer chain.
+        """
+        whole = self.part_of or self.digest
+        gone = tuple(make_file_label(whole, text) for text in self.gone)
+        chosen = (
+            None if fingerprints is None else tuple(sorted({make_file_label(whole, text) for text in fingerprints}))
+        )
+        rows = self.rewrites or (FormerRows(whole),)
+        return tuple(
+            FormerRows(
+                former.base,
+                tuple(sorted({*former.without, *gone})),
+                former.within if chosen is None else (*former.within, chosen),
+            )
+            for former in rows
+        )
+
+    def rewrite(self, origin: CatalogDigest, rows: Sequence[FormerRows]) -> Self:
+        """Return these files with the sources and attributes of former files, which had the same rows.
+
+        The caller makes sure that all former files have the attributes of the base catalog `origin`.
+        """
+        return replace(self, continues=origin, rewrites=tuple(sorted(rows)))
+
     def fits_columns(self, other: Base) -> bool:
         """Return whether another base catalog has the same key and columns, with the same types and units."""
         return (self.key, self.population, _list_column_types(self)) == (
@@ -170,6 +205,8 @@ class Base(Catalog):
             self.origin == other.origin
             and self.part_of is None
             and other.part_of is None
+            and not self.rewrites
+            and not other.rewrites
             and _describe_reading(self.files) == _describe_reading(other.files)
             and self.fits_columns(other)
         )
@@ -219,12 +256,13 @@ class Base(Catalog):
 
     def parameters(self) -> Parameters:
         """Return population, key and files; files are identified by their content."""
-        identity, _ = self.files.to_json()
+        identity, _ = encode_files(self.files)
         types = [str(kind) for kind in self.population.key]
         # Base catalogs of older archives have no parts, and were not appended to others.
         part = {"part_of": self.part_of, "gone": list(self.gone)} if self.part_of else {}
         grown = {"continues": self.continues} if self.continues else {}
         joined = {"joins": [[digest, list(texts)] for digest, texts in self.joins]} if self.joins else {}
+        rewritten = {"rewrites": [former.to_json() for former in self.rewrites]} if self.rewrites else {}
         return {
             **identity,
             "key": list(self.key),
@@ -232,18 +270,19 @@ class Base(Catalog):
             **part,
             **grown,
             **joined,
+            **rewritten,
         }
 
     def notes(self) -> Parameters:
         """Return the location, fingerprints and descriptions of the files."""
-        return self.files.to_json()[1]
+        return encode_files(self.files)[1]
 
     @classmethod
     def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:  # noqa: ARG003
         """Return the catalog with these parameters and notes."""
         name, types = parameters["population"]
         population = Population(name, tuple(map(restore_type, types)))
-        files = Files.from_json(parameters, notes)
+        files = restore_files(parameters, notes)
         return cls(
             population,
             tuple(parameters["key"]),
@@ -252,6 +291,7 @@ class Base(Catalog):
             tuple(parameters.get("gone", ())),
             parameters.get("continues"),
             tuple((digest, tuple(texts)) for digest, texts in parameters.get("joins", ())),
+            tuple(FormerRows.from_json(former) for former in parameters.get("rewrites", ())),
         )
 
     def check_consistency(self) -> None:
@@ -263,6 +303,8 @@ class Base(Catalog):
         """
         if self.joins:
             self._check_joined()
+        if self.rewrites and (self.joins or self.continues is None or not all(map(FormerRows.is_sound, self.rewrites))):
+            raise make_inconsistency_error("the former rows of its files are not rows of files")
         if self.part_of is None and not self.gone:
             return
         prints = {**dict(self.files.fingerprints), **{f"/gone/{number}": text for number, text in enumerate(self.gone)}}
@@ -312,7 +354,8 @@ class Base(Catalog):
     def facts_of(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest], parameters: Parameters) -> Facts:  # noqa: ARG003
         """Return, for a part, that it has the sources of the whole outside the files that are gone.
 
-        For joined files: that they have the sources of the joined catalogs. Sound: a key occurs once in the files of a
+        For joined files: that they have the sources of the joined catalogs. For files that were written anew: that they
+        have the sources of the former rows. Sound: a key occurs once in the files of a
         base catalog, so a source is in one of its files. That the joined catalogs share no source is said once for all
         base catalogs with the same attributes (`provenn.knowledge.consequences`).
         """
@@ -320,17 +363,23 @@ class Base(Catalog):
         if joined:
             return (union(digest, *joined),), ()
         whole = parameters.get("part_of")
+        labels = [make_file_label(whole, text) for text in parameters["gone"]] if whole else []
+        former_rows = [FormerRows.from_json(former) for former in parameters.get("rewrites", ())]
+        if former_rows:
+            former_set = chain(Op.OR, tuple(former.term for former in former_rows))
+            return (equal(digest, chain(Op.MINUS, (former_set, *map(term, labels)))),), ()
         if whole is None:
             return (), ()
-        labels = [make_file_label(whole, text) for text in parameters["gone"]]
         return (difference(digest, whole, *labels),), ()
 
     @classmethod
     def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003
-        """Return the location of the files and the number of rows in words."""
+        """Return the location of the files and the number of rows in words; and whether they hold former rows."""
         rows = "the rows" if notes["row_count"] is None else f"{notes['row_count']:,} rows"
         kind, _, version = read_table_note(notes).partition(" ")
-        return f"{rows} of {notes['location']}" + (f", a {kind} table, first seen in version {version}" if kind else "")
+        table = f", a {kind} table, first seen in version {version}" if kind else ""
+        former = "; by its log, these are the rows of former files" if parameters.get("rewrites") else ""
+        return f"{rows} of {notes['location']}{table}{former}"
 
     def show_parameters(self) -> Sequence[tuple[str, str]]:
         """Return what is known of the files."""
@@ -364,10 +413,11 @@ class Base(Catalog):
     def _build_extent(self) -> Extent:
         if self.joins:
             return join_extents(leaf(digest) for digest, _ in self.joins)
+        whole = join_extents(former.extent for former in self.rewrites) if self.rewrites else None
         if self.part_of is None:
-            return leaf(self.digest)
+            return whole or leaf(self.digest)
         gone = (~leaf(make_file_label(self.part_of, text)) for text in self.gone)
-        return intersection([leaf(self.part_of), *gone])
+        return intersection([whole or leaf(self.part_of), *gone])
 
     def _make_attribute(self, column: FileColumn) -> Attribute:
         descriptions = (column.unit, column.description, column.ucd)
@@ -378,6 +428,11 @@ class Base(Catalog):
         position = self.key.index(column.name)
         kind = self.population.key[position]
         return Attribute(column.name, self.population.key_identity(position), kind, False, *descriptions)
+
+
+def list_bases(catalogs: Iterable[Catalog]) -> list[Base]:
+    """Return the base catalogs among some catalogs, in their order."""
+    return [catalog for catalog in catalogs if isinstance(catalog, Base)]
 
 
 @lru_cache(maxsize=8)
@@ -401,20 +456,6 @@ def _describe_reading(files: Files) -> tuple[object, ...]:
     """Return what must be the same in files that are read together."""
     place = files.location, bool(files.table)
     return files.format, files.options, files.partitions, place, files.row_key, files.basis, files.was_late
-
-
-_FILE = re.compile(r"file\(([0-9a-f]{64}), ([0-9a-f]{64})\)")
-
-
-def make_file_label(whole: CatalogDigest, fingerprint: str) -> str:
-    """Return the label of the set of sources in the file of a base catalog with a fingerprint."""
-    return f"file({whole}, {content_digest('file of a version', fingerprint)})"
-
-
-def parse_file_label(label: str) -> tuple[CatalogDigest, str] | None:
-    """Return the base catalog of a file, and a word for the file, from the label of its sources; None for another."""
-    match = _FILE.fullmatch(label)
-    return None if match is None else (CatalogDigest(match[1]), match[2][:8])
 
 
 def _find_column(name: str, columns: dict[str, FileColumn]) -> FileColumn:

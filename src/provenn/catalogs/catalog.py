@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from provenn.catalogs.column_origins import ColumnOrigin, Comparison, find_same_attributes
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
 from provenn.catalogs.extent import Extent
 from provenn.catalogs.formulas import Formula
-from provenn.catalogs.match_sets import Coordinate, Matches, Side
+from provenn.catalogs.images import Image, Ranking
+from provenn.catalogs.match_rule import Coordinate, Matches, MatchRule
+from provenn.catalogs.match_sets import SIDES, Side, write_place
+from provenn.catalogs.placements import Placement
 from provenn.catalogs.population import ONE_POPULATION, Population, make_plural
 from provenn.catalogs.profile import ClassProfile
+from provenn.catalogs.references import Reference
 from provenn.catalogs.schema import Attribute, Schema
 from provenn.catalogs.selection import Condition
 from provenn.criteria import Atom, AttributeIdentity, DefinedAttribute
 from provenn.criteria.platforms import Trait
 from provenn.digests import CatalogDigest, Json, content_digest
 from provenn.errors import DefinitionError, PopulationError
-from provenn.logic import Relationship, Statement, equal
+from provenn.logic import Statement, equal
+
+if TYPE_CHECKING:
+    from provenn.logic import Relationship
 
 __all__ = [
     "Catalog",
@@ -28,6 +35,7 @@ __all__ = [
     "Facts",
     "Pairing",
     "Parameters",
+    "PartnerLookup",
     "definition_digest",
     "make_inconsistency_error",
 ]
@@ -222,6 +230,10 @@ class Catalog(ABC):
         """Return the parameters for people, as names and texts; an empty text means that there is nothing to show."""
         return ()
 
+    def explain_opacity(self) -> str:
+        """Return why provenn does not understand the definition; empty if it does."""
+        return ""
+
     def formulas(self) -> tuple[Formula, ...]:
         """Return how the catalog calculates attributes; empty if it calculates none."""
         return ()
@@ -271,6 +283,52 @@ class Catalog(ABC):
         """Return the condition on a row by which the catalog selects sources; None if it has no such condition."""
         return None
 
+    @classmethod
+    def find_lift(
+        cls,
+        dependencies: Sequence[CatalogDigest],  # noqa: ARG003 - lookups read both
+        parameters: Parameters,  # noqa: ARG003
+    ) -> tuple[Reference, CatalogDigest] | None:
+        """Return the reference along which the definition lifts a dependency to its own population; None without."""
+        return None
+
+    @classmethod
+    def find_reference(
+        cls,
+        dependencies: Sequence[CatalogDigest],  # noqa: ARG003 - classes that follow references read both
+        parameters: Parameters,  # noqa: ARG003
+    ) -> tuple[Reference, CatalogDigest] | None:
+        """Return the reference that the definition follows, and the dependency that it leads to; None without."""
+        return None
+
+    def find_image(self) -> Image | None:
+        """Return the partners of a dependency on which the sources depend; None if they depend on no partners."""
+        return None
+
+    def find_ranking(self) -> Ranking | None:
+        """Return which sources are first in their groups, if that decides about the sources; otherwise None."""
+        return None
+
+    def find_lookup(self) -> PartnerLookup | None:
+        """Return this catalog as a lookup, if it has attributes of partners; otherwise None."""
+        return None
+
+    def find_aggregates(self) -> dict[str, AttributeIdentity]:
+        """Return the attributes that aggregate the members of groups: identities by aggregates in normal form."""
+        return {}
+
+    def find_expressions(self) -> dict[AttributeIdentity, str]:
+        """Return the SQL expressions, in normal form, by the identities of the attributes that they define."""
+        return {}
+
+    def find_outputs(
+        self,
+        calculator: str,  # noqa: ARG002 - derivations read both
+        inputs: Sequence[AttributeIdentity | None],  # noqa: ARG002
+    ) -> tuple[AttributeIdentity, ...]:
+        """Return the outputs of a Python calculator, by digest, if the catalog calls it with these inputs; or empty."""
+        return ()
+
     def find_pairing(self) -> Pairing | None:
         """Return this catalog as a pairing, if its rows are pairs that it makes itself; otherwise None."""
         return None
@@ -285,7 +343,7 @@ class Catalog(ABC):
         return {attribute.name: find_same_attributes(attribute, providers) for attribute in self.schema.attributes}
 
     def trace_selection(self) -> tuple[ColumnOrigin, ...]:
-        """Return the attributes of the dependencies that decide which sources there are."""
+        """Return the attributes of the dependencies by which the catalog selects sources."""
         return ()
 
     def list_comparisons(self) -> tuple[Comparison, ...]:
@@ -317,6 +375,8 @@ class Catalog(ABC):
         BudgetError
             If there are too many dependencies for hypercubes.
         """
+        from provenn.logic import Relationship  # noqa: PLC0415 - a command starts without it
+
         labels = [self.digest, *dict.fromkeys(dependency.digest for dependency in self.dependencies)]
         statement = self.local_statement(labels[0], [dependency.digest for dependency in self.dependencies])
         return Relationship.of(*([] if statement is None else [statement]), labels=labels)
@@ -381,30 +441,72 @@ class Pairing(Catalog):
     ----------
     left, right
         The catalogs on the two sides.
-    radius
-        The largest separation of the sources of a pair, in arcseconds.
-    matches
-        "best": the nearest source of `right` for every source of `left`; "all": every pair.
+    rule
+        Which pairs of close sources it keeps.
     coordinates
         Right ascension and declination of `left`, then of `right`.
+    placements
+        How the positions of both sides become positions in ICRS at a common epoch.
     """
 
     __slots__ = ()
 
     left: Catalog
     right: Catalog
-    radius: float
-    matches: Matches
+    rule: MatchRule
     coordinates: tuple[Coordinate, ...]
+    placements: tuple[Placement, Placement]
+
+    @property
+    def radius(self) -> float:
+        """The largest separation of the sources of a pair, in arcseconds."""
+        return self.rule.radius
+
+    @property
+    def matches(self) -> Matches:
+        """The pairs to keep, as in the rule."""
+        return self.rule.matches
+
+    def inputs_of(self, side: Side) -> tuple[Coordinate, ...]:
+        """Return the attributes of a side from which pairs are found: position, motion, and the radius of a source."""
+        first, radius = 2 * SIDES.index(side), self.rule.radius_column if side == "left" else None
+        position = self.coordinates[first : first + 2] + self.placements[SIDES.index(side)].inputs
+        return position if radius is None else (*position, radius)
+
+    def places_of(self, *sides: Side) -> list[str]:
+        """Return the positions of sides as parts of the terms of sets; without sides, those of both."""
+        return [
+            text
+            for side in sides or SIDES
+            for text in write_place(self.coordinates[2 * SIDES.index(side) :][:2], self.placements[SIDES.index(side)])
+        ]
+
+    def describe_placements(self) -> list[str]:
+        """Return how the positions of both sides are placed, and why, in words; empty if they are taken as they are."""
+        return [
+            words
+            for side, placement in zip(SIDES, self.placements, strict=True)
+            for words in placement.describe(side, self._name_attributes(side))
+        ]
+
+    def describe_distance(self) -> str:
+        """Return how close the sources of a pair are, in words."""
+        column = self.rule.radius_column
+        return self.rule.describe_distance("" if column is None else self.left.schema.by_identity[column[0]].name)
+
+    def _name_attributes(self, side: Side) -> dict[AttributeIdentity, str]:
+        """Return the names of the attributes of a side by identity."""
+        return {identity: attribute.name for identity, attribute in self.get_side(side).schema.by_identity.items()}
 
     def is_like(self, other: Pairing) -> bool:
-        """Return whether both pair the same populations within the same radius, and keep the same kind of pairs."""
-        return (self.left.population, self.right.population, self.radius, self.matches) == (
-            other.left.population,
-            other.right.population,
-            other.radius,
-            other.matches,
-        )
+        """Return whether both pair the same populations by the same rule; the radius attributes may differ."""
+        return self._outline() == other._outline()
+
+    def _outline(self) -> tuple[object, ...]:
+        """Return what matches of different catalogs may have in common."""
+        sides = ((self.get_side(side).population, len(self.inputs_of(side))) for side in SIDES)
+        placements = (placement.outline() for placement in self.placements)
+        return replace(self.rule, radius_column=None), *sides, *placements
 
     def get_side(self, side: Side) -> Catalog:
         """Return the catalog on a side."""
@@ -418,3 +520,39 @@ class Pairing(Catalog):
     @abstractmethod
     def attributes_of(self, side: Side) -> tuple[tuple[Attribute, Attribute], ...]:
         """Return the attributes of a side, each as the attribute of the pair and as the attribute of the side."""
+
+
+class PartnerLookup(Catalog):
+    """A catalog with attributes of partners, which a reference identifies.
+
+    Attributes
+    ----------
+    parent
+        The catalog of the sources.
+    other
+        The catalog of the partners.
+    reference
+        The attributes of `parent` that hold the key of the partner.
+    on_names
+        The names of the referring attributes, in the user's words.
+    """
+
+    __slots__ = ()
+
+    parent: Catalog
+    other: Catalog
+    reference: Reference
+    on_names: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def requires_partners(self) -> bool:
+        """Whether a source without a partner is an error when data are computed."""
+
+    @abstractmethod
+    def find_names(self) -> list[str]:
+        """Return the names of the referring attributes in the parent."""
+
+    @abstractmethod
+    def require_partners(self, sources: Catalog) -> PartnerLookup:
+        """Return the same lookup for the parent's sources in another catalog, each of which must have a partner."""

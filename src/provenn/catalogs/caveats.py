@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from provenn.catalogs.base import Base
+from provenn.catalogs.base import list_bases
 from provenn.catalogs.catalog import Catalog
 from provenn.catalogs.restoring import cone
 from provenn.files.fingerprints import Caveat
@@ -39,7 +39,7 @@ def describe_caveats(catalogs: Iterable[Catalog], word: Callable[[str], str]) ->
     word
         Returns the name of a catalog for the viewer, from its digest.
     """
-    bases = (catalog for catalog in cone(*catalogs) if isinstance(catalog, Base))
+    bases = list_bases(cone(*catalogs))
     return tuple(
         describe_caveat(word(base.digest), caveat) for base in bases if (caveat := base.files.caveat) is not None
     )

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from provenn.catalogs.catalog import Catalog, Facts, Pairing, Parameters
 from provenn.catalogs.column_origins import ColumnOrigin
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions, require_text
 from provenn.catalogs.extent import Extent, leaf
-from provenn.catalogs.match_sets import Coordinate, Matches, Side, make_match_atom, make_pairs_term
+from provenn.catalogs.match_options import find_position, read_position_names, read_rule
+from provenn.catalogs.match_rule import Coordinate, MatchRule
+from provenn.catalogs.match_sets import SIDES, Side, make_kept_term, make_match_atom, make_pairs_term, write_place
+from provenn.catalogs.placement_options import PlacementOptions, list_placement_options, read_frames
+from provenn.catalogs.placements import IN_PLACE, Placement, restore_placements
 from provenn.catalogs.population import Population, key_position
 from provenn.catalogs.profile import ClassProfile
 from provenn.catalogs.schema import Attribute, Schema, check_name, make_own_identity
@@ -21,8 +25,8 @@ from provenn.criteria.types import DOUBLE
 from provenn.digests import CatalogDigest
 from provenn.errors import DefinitionError
 from provenn.logic import Statement, equal, subset
-from provenn.sky.positions import DEGREES, find_position_attributes, read_angle_unit
-from provenn.sky.separations import read_arcseconds
+from provenn.sky.positions import DEGREES
+from provenn.sky.sexagesimal import TEXT_UNITS
 
 __all__ = ["CrossMatch"]
 
@@ -42,17 +46,16 @@ class CrossMatch(Pairing):
     ----------
     left, right
         The catalogs, of any populations.
-    radius
-        The largest separation of the sources of a pair, in arcseconds.
-    matches
-        "best": for every source of `left` the nearest source of `right`; among equally near sources, the source with
-        the smallest key. "all": every pair.
+    rule
+        The radius, and which of the pairs within it are kept.
     coordinates
         Right ascension and declination of `left`, then of `right`.
     suffix
         The suffix for names of attributes of `right` that are already taken.
     position_names
         For each side, the names of the position attributes from the user; None if provenn finds them.
+    placements
+        For each side, how positions become positions in ICRS at a common epoch.
     """
 
     profile = ClassProfile(
@@ -65,11 +68,11 @@ class CrossMatch(Pairing):
     )
     left: Catalog
     right: Catalog
-    radius: float
-    matches: Matches
+    rule: MatchRule
     coordinates: tuple[Coordinate, ...]
     suffix: str = "_2"
     position_names: tuple[tuple[str, ...] | None, ...] = (None, None)
+    placements: tuple[Placement, Placement] = (IN_PLACE, IN_PLACE)
 
     @classmethod
     def of(
@@ -78,8 +81,14 @@ class CrossMatch(Pairing):
         right: Catalog,
         radius: object,
         *,
-        matches: str = "best",
+        matches: object = "best",
+        min_radius: object = None,
+        max_radius: object = None,
         on: object = None,
+        frame: object = None,
+        epoch: object = None,
+        epochs: object = None,
+        motions: object = None,
         suffix: str = "_2",
     ) -> Self:
         """Match two catalogs.
@@ -89,12 +98,29 @@ class CrossMatch(Pairing):
         left, right
             The catalogs.
         radius
-            The largest separation: a number of arcseconds, a text such as "2 arcsec", or a quantity of astropy.
+            The largest separation: a number of arcseconds, a text such as "2 arcsec", or a quantity of astropy. Or the
+            name of an attribute of `left` with a unit of angles: the radius of each source.
         matches
-            "best" or "all".
+            "best": for every source of `left` the nearest source of `right`; among equally near ones, the one with the
+            smallest key. A number k: the k nearest. "mutual": the pairs of sources that are the nearest of each other.
+            "all": every pair.
+        min_radius
+            The smallest separation, as an angle: nearer sources are not considered.
+        max_radius
+            The largest separation, as an angle, if the radius is an attribute.
         on
             The names of right ascension and declination: a pair of names, for both catalogs, or one pair for each,
             where None means the positions that `provenn.sky.positions` finds.
+        frame
+            The frame of positions: "icrs", "fk5" (J2000) or "galactic", for both catalogs, or one for each. Without a
+            frame, positions whose UCDs are galactic are galactic, all others are in ICRS.
+        epoch
+            The epoch in Julian years at which sources are compared. Without one, positions are taken as they are.
+        epochs
+            The epochs of the positions of both catalogs: numbers, or attributes; None to find the attribute.
+        motions
+            The attributes with the motions of both catalogs: proper motions in right ascension and declination, or also
+            parallax and radial velocity. Empty if sources stay where they are; None to find the attributes.
         suffix
             The suffix for names of attributes of `right` that are already taken.
 
@@ -105,16 +131,21 @@ class CrossMatch(Pairing):
         AttributeNotFoundError
             If an attribute does not exist.
         """
-        position_names = _read_position_names(on)
-        coordinates = (*_find_coordinates(left, position_names[0]), *_find_coordinates(right, position_names[1]))
+        position_names = read_position_names(on)
+        positions = [
+            find_position(catalog, names, side_frame)
+            for catalog, names, side_frame in zip((left, right), position_names, read_frames(frame), strict=True)
+        ]
+        frames = [side_frame for _, side_frame in positions]
+        placements = PlacementOptions(epoch, epochs, motions).place_sides((left, right), frames)
         return cls(
             left,
             right,
-            read_arcseconds(radius),
-            _check_matches(matches),
-            coordinates,
+            read_rule(left, radius, matches, min_radius, max_radius),
+            (*positions[0][0], *positions[1][0]),
             check_name(suffix),
             position_names,
+            placements,
         )
 
     @property
@@ -125,19 +156,26 @@ class CrossMatch(Pairing):
     def parameters(self) -> Parameters:
         """Return radius, matches, position attributes, suffix, and the extents of both sides."""
         return {
-            "radius": self.radius,
-            "matches": self.matches,
+            **self.rule.parameters(),
+            **self._list_placement_parameters(),
             "coordinates": [list(coordinate) for coordinate in self.coordinates],
             "suffix": self.suffix,
             "extents": [self.left.extent.digest, self.right.extent.digest],
         }
 
+    def _list_placement_parameters(self) -> dict[str, Any]:
+        """Return how positions are placed, as parameters; empty if they are taken as they are."""
+        placements = [placement.parameters() for placement in self.placements]
+        return {"placements": placements} if any(placements) else {}
+
     def notes(self) -> Parameters:
-        """Return the names of the position attributes from the user."""
+        """Return the names of the position attributes and of the radius from the user."""
+        radius_name = self._find_radius_name()
         sides = zip(("left", "right"), self.position_names, strict=True)
-        return {
+        notes = {
             f"{side} {axis}": name for side, names in sides for axis, name in zip(_PLACES, names or (), strict=False)
         }
+        return notes | ({"radius": radius_name} if radius_name else {})
 
     @classmethod
     def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:
@@ -145,21 +183,35 @@ class CrossMatch(Pairing):
         left, right = dependencies
         coordinates = tuple((identity, unit) for identity, unit in parameters["coordinates"])
         for (identity, unit), side in zip(coordinates, (left, left, right, right), strict=True):
-            if identity not in side.schema.by_identity or unit not in DEGREES:
+            if identity not in side.schema.by_identity or (unit not in DEGREES and unit not in TEXT_UNITS):
                 raise DefinitionError(f"{identity} in {unit} is not a position")
-        radius, matches, suffix = (
-            read_arcseconds(parameters["radius"]),
-            _check_matches(parameters["matches"]),
-            parameters["suffix"],
-        )
+        rule = MatchRule.restored(parameters)
+        if rule.radius_column is not None and rule.radius_column[0] not in left.schema.by_identity:
+            raise DefinitionError(f"{rule.radius_column[0]} is not an attribute of the left catalog")
         keys = [[f"{side} {axis}" for axis in _PLACES] for side in ("left", "right")]
         position_names = tuple(tuple(notes[key] for key in pair) if pair[0] in notes else None for pair in keys)
-        return cls(left, right, radius, matches, coordinates, check_name(suffix), position_names)
+        suffix = check_name(parameters["suffix"])
+        placements = restore_placements(parameters, (left.schema.by_identity, right.schema.by_identity))
+        return cls(left, right, rule, coordinates, suffix, position_names, placements)
 
     def on(self, dependencies: Sequence[Catalog]) -> Catalog:
         """Return the same match of different catalogs."""
         left, right = dependencies
-        return self.of(left, right, self.radius, matches=self.matches, on=self.position_names, suffix=self.suffix)
+        frames = [placement.frame for placement in self.placements]
+        options = self._list_rule_options() | list_placement_options(self.dependencies, self.placements)
+        return self.of(left, right, **options | {"frame": frames}, on=self.position_names, suffix=self.suffix)
+
+    def _find_radius_name(self) -> str:
+        """Return the name of the attribute with the radius of each source; empty without one."""
+        column = self.rule.radius_column
+        return "" if column is None else self.left.schema.by_identity[column[0]].name
+
+    def _list_rule_options(self) -> dict[str, Any]:
+        """Return the options of `of` that define the rule."""
+        radius_name = self._find_radius_name()
+        options = {"radius": radius_name or self.radius, "matches": self.matches}
+        limits = {"min_radius": self.rule.min_radius or None, "max_radius": self.radius if radius_name else None}
+        return options | {name: limit for name, limit in limits.items() if limit is not None}
 
     @classmethod
     def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement | None:  # noqa: ARG003
@@ -168,11 +220,11 @@ class CrossMatch(Pairing):
 
     @classmethod
     def facts_of(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest], parameters: Parameters) -> Facts:  # noqa: ARG003
-        """Return the facts: pairs are nested by radius, and the best pairs are among all pairs."""
-        every, best = _make_pair_atoms(parameters)
-        if parameters["matches"] == "all":
+        """Return the facts: pairs are nested by radius, and the pairs that are kept are among all pairs."""
+        every, kept = _make_pair_atoms(parameters)
+        if kept == every:
             return (equal(digest, every.label),), (every,)
-        return (equal(digest, best.label), subset(digest, every.label)), (every, best)
+        return (equal(digest, kept.label), subset(digest, every.label)), (every, kept)
 
     @classmethod
     def new_attributes_of(cls, digest: CatalogDigest, parameters: Parameters) -> None:
@@ -181,12 +233,11 @@ class CrossMatch(Pairing):
     # --- the definition in words and in exchanged files ---
 
     @classmethod
-    def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:  # noqa: ARG003
-        """Return both sides and the radius in words."""
-        radius = f"within {parameters['radius']:g} arcsec on the sky"
-        if parameters["matches"] == "all":
-            return f"all pairs of {parts[0]} and {parts[1]} {radius}"
-        return f"each source of {parts[0]} with the nearest of {parts[1]} {radius}"
+    def describe(cls, parameters: Parameters, notes: Parameters, parts: Sequence[str]) -> str:
+        """Return both sides and the rule in words."""
+        pairs = MatchRule.restored(parameters).describe_pairs(parts[0], parts[1], notes.get("radius", ""))
+        ends = [placement["epochs"][1] for placement in parameters.get("placements", ()) if "epochs" in placement]
+        return f"{pairs} at the epoch {ends[0]:g}" if ends else pairs
 
     def describe_briefly(self, parts: Sequence[str]) -> str:
         """Return both sides."""
@@ -195,17 +246,19 @@ class CrossMatch(Pairing):
     def show_parameters(self) -> Sequence[tuple[str, str]]:
         """Return the radius, the matches and the position attributes."""
         (ra, dec), others = self._list_position_names()
+        radius_name, largest, smallest = self._find_radius_name(), f"{self.radius:g} arcsec", self.rule.min_radius
         return (
-            ("radius", f"{self.radius:g} arcsec"),
-            ("matches", self.matches),
-            ("positions", f"{ra}, {dec} with {', '.join(others)}"),
+            ("radius", f"{radius_name}, at most {largest}" if radius_name else largest),
+            *((("min_radius", f"{smallest:g} arcsec"),) if smallest else ()),
+            ("matches", str(self.matches)),
+            ("positions", "; ".join([f"{ra}, {dec} with {', '.join(others)}", *self.describe_placements()])),
         )
 
     def exchange_form(self) -> ExchangeForm:
         """Return the radius, the matches, the position attributes and the suffix."""
         options = {
-            "radius": self.radius,
-            "matches": self.matches,
+            **self._list_rule_options(),
+            **list_placement_options(self.dependencies, self.placements),
             "on": self._list_position_names(),
             "suffix": self.suffix,
         }
@@ -219,7 +272,11 @@ class CrossMatch(Pairing):
             left,
             right,
             options["radius"],
-            matches=require_text(options["matches"]),
+            matches=options["matches"],
+            min_radius=options.get("min_radius"),
+            max_radius=options.get("max_radius"),
+            frame=options.get("frame", "icrs"),
+            **{name: options.get(name) for name in ("epoch", "epochs", "motions")},
             on=options["on"],
             suffix=require_text(options["suffix"]),
         )
@@ -263,9 +320,11 @@ class CrossMatch(Pairing):
 
     def _trace_positions(self, kind: str, subtype: str) -> Iterator[ColumnOrigin]:
         """Yield the coordinates as origins."""
-        text = f"within {self.radius:g} arcsec on the sky"
-        for side, identity in self._pair_coordinates():
-            yield ColumnOrigin(side.digest, side.schema.by_identity[identity].name, kind, subtype, text)
+        text = f"{self.describe_distance()} on the sky"
+        for side in SIDES:
+            catalog = self.get_side(side)
+            for identity, _ in self.inputs_of(side):
+                yield ColumnOrigin(catalog.digest, catalog.schema.by_identity[identity].name, kind, subtype, text)
 
     def find_own_traits(self) -> frozenset[Trait]:
         """Return the trait of the machine: distances on the sky are computed from sines and cosines."""
@@ -323,47 +382,17 @@ class CrossMatch(Pairing):
         return name
 
     def _build_extent(self) -> Extent:
-        every, best = _make_pair_atoms(self.parameters())
-        return leaf(every.label if self.matches == "all" else best.label)
-
-
-def _check_matches(matches: object) -> Matches:
-    """Return `matches` if valid: best or all."""
-    if matches == "best":
-        return "best"
-    if matches == "all":
-        return "all"
-    raise DefinitionError(f"expected best or all as matches, got {matches!r}")
-
-
-def _read_position_names(on: object) -> tuple[tuple[str, ...] | None, ...]:
-    """Return the names of the position attributes of both sides."""
-    if on is None:
-        return None, None
-    sides = tuple(on) if isinstance(on, list | tuple) else ()
-    if len(sides) == 2 and all(isinstance(names, str) for names in sides):
-        sides = (sides, sides)
-    if len(sides) != 2 or not all(names is None or isinstance(names, list | tuple) for names in sides):
-        raise DefinitionError(
-            f"expected the attributes of positions, got {on!r}",
-            hint='on=("ra", "dec"), or on=(("ra", "dec"), ("raj2000", "dej2000"))',
-        )
-    return tuple(None if names is None else tuple(names) for names in sides)
-
-
-def _find_coordinates(catalog: Catalog, on: Sequence[str] | None) -> Iterator[Coordinate]:
-    """Yield identity and unit of right ascension and declination of a catalog."""
-    for attribute in find_position_attributes(catalog.schema, on):
-        if not attribute.type.numeric:
-            raise DefinitionError(
-                f"{attribute.name} has the type {attribute.type} and cannot be a coordinate",
-                hint="a coordinate must be a number",
-            )
-        yield attribute.identity, read_angle_unit(attribute)
+        return leaf(_make_pair_atoms(self.parameters())[1].label)
 
 
 def _make_pair_atoms(parameters: Parameters) -> tuple[Atom, Atom]:
-    """Return the atoms of all pairs and of the best pairs."""
-    text = make_pairs_term(parameters["extents"], parameters["coordinates"])
-    every = make_match_atom(text, parameters["radius"])
-    return every, make_match_atom(f"best {text}", parameters["radius"], every.label)
+    """Return the atoms of all pairs and of the pairs that the match keeps, which are equal if it keeps all."""
+    limits = MatchRule.restored(parameters).list_limits()
+    coordinates = parameters["coordinates"]
+    placements = restore_placements(parameters)
+    places = write_place(coordinates[:2], placements[0]) + write_place(coordinates[2:], placements[1])
+    text, radius = make_pairs_term(parameters["extents"], places, limits), parameters["radius"]
+    every = make_match_atom(text, radius)
+    if parameters["matches"] == "all":
+        return every, every
+    return every, make_match_atom(make_kept_term(text, parameters["matches"]), radius, every.label)

@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from provenn.catalogs.catalog import Catalog, Parameters
+from provenn.catalogs.preimages import lift_set
+from provenn.catalogs.references import Reference, lift_identity, split_identity
 from provenn.catalogs.restoring import new_attributes_of, restore
 from provenn.catalogs.schema import Attribute
-from provenn.criteria import AttributeIdentity, DefinedAttribute
+from provenn.criteria import AttributeIdentity, DefinedAttribute, identities_in
+from provenn.criteria.writing import with_identities
 from provenn.digests import CatalogDigest
 from provenn.errors import ProvennError
 
@@ -59,7 +62,14 @@ class DefinedAttributes:
         self._catalogs: dict[CatalogDigest, Catalog] = {}
 
     def find(self, identity: AttributeIdentity) -> DefinedAttribute | None:
-        """Return the attribute with an identity; None if it is unknown, or two definitions disagree about it."""
+        """Return the attribute with an identity; None if it is unknown, or two definitions disagree about it.
+
+        An attribute read through a reference is made of what the attribute itself is made of, read the same way.
+        """
+        split = split_identity(identity)
+        if split is not None:
+            inner = self.find(split[1])
+            return None if inner is None else _lift_attribute(split[0], identity, inner)
         if self._untold is None:
             self._untold = []
             self._definitions = {definition.digest: definition for definition in self._given}
@@ -107,6 +117,24 @@ class DefinedAttributes:
                     definition.kind, definition.parameters, definition.notes, dependencies
                 )
         return self._catalogs[digest]
+
+
+def _lift_attribute(reference: Reference, identity: AttributeIdentity, attribute: DefinedAttribute) -> DefinedAttribute:
+    """Return an attribute of the partner as an attribute of the sources that refer to it.
+
+    Facts about terms hold for all sources, also for those without a partner: as if they had one that no catalog holds.
+    Its key would be the reference, which can be NULL. So an attribute that is made of others can be NULL as well.
+    """
+    is_made = bool(attribute.expression or attribute.pieces)
+    reads = {read: lift_identity(reference, read) for read in identities_in(attribute.expression)}
+    return DefinedAttribute(
+        identity,
+        attribute.type,
+        attribute.nullable or is_made,
+        attribute.unit,
+        with_identities(attribute.expression, reads),
+        tuple((lift_set(reference, member), lift_identity(reference, piece)) for member, piece in attribute.pieces),
+    )
 
 
 def _define_attribute(attribute: Attribute) -> DefinedAttribute:

@@ -14,7 +14,8 @@ from functools import reduce
 from typing import TypeVar
 
 from provenn.digests import content_digest
-from provenn.logic.terms import BooleanAlgebra, Op, Term, check_label
+from provenn.logic.terms import BooleanAlgebra, Op, Term, chain, check_label
+from provenn.logic.terms import nothing as no_object
 
 __all__ = ["Extent", "build_extent", "everything", "intersection", "leaf", "nothing", "union"]
 
@@ -90,6 +91,24 @@ class Extent:
                 result = result & known[part.digest]
             known[extent.digest] = everything ^ result if extent.complemented else result
         return known[self.digest]
+
+    def to_term(self, longest: int = 10_000) -> Term | None:
+        """Return the extent as a term over the labels of its leaves; None if the term would be too long."""
+        terms: dict[str, Term] = {}
+        stack = [self]
+        while stack:
+            extent = stack[-1]
+            missing = [part for part in extent.parts if part.digest not in terms]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            operands = tuple(terms[part.digest] for part in extent.parts)
+            if sum(len(operand.postfix) for operand in operands) > longest:
+                return None
+            positive = Term((extent.label,)) if extent.label is not None else chain(Op.AND, operands or (~no_object,))
+            terms[extent.digest] = ~positive if extent.complemented else positive
+        return terms[self.digest]
 
     def __and__(self, other: Extent) -> Extent:
         return intersection([self, other])
@@ -217,40 +236,51 @@ def _shorten_unions(parts_by_digest: dict[str, Extent]) -> tuple[list[str], list
     unions depend on each other.
     """
     unions = [extent for extent in parts_by_digest.values() if extent.label is None]
-    occurrences = Counter(part.digest for extent in unions for part in extent.parts)
-    # A union inside a second union shares all its parts with it, so also its rarest part: few unions have that part.
-    by_rarest: dict[str, list[Extent]] = {}
-    for extent in unions:
-        rarest = min((part.digest for part in extent.parts), key=occurrences.__getitem__)
-        by_rarest.setdefault(rarest, []).append(extent)
+    by_rarest = _index_unions(unions) if len(unions) > 1 else {}
     dropped, shorter = [], []
     for extent in unions:
         # The union is the complement of the intersection of its parts: its members are their complements.
         parts = {part.digest for part in extent.parts}
-        larger = any(
+        larger = bool(by_rarest) and any(
             len(smaller.parts) < len(parts) and parts.issuperset(part.digest for part in smaller.parts)
             for rarest in parts
             for smaller in by_rarest.get(rarest, ())
         )
-        if larger or any(_covers(~part, parts_by_digest) for part in extent.parts):
+        if larger or any(_covers_opposite(part, parts_by_digest) for part in extent.parts):
             dropped.append(extent.digest)
             continue
-        rest = [part for part in extent.parts if not _avoids(~part, parts_by_digest)]
+        rest = [part for part in extent.parts if not _avoids_opposite(part, parts_by_digest)]
         if len(rest) < len(parts):
             dropped.append(extent.digest)
             shorter.append(~intersection(rest))
     return dropped, shorter
 
 
-def _covers(extent: Extent, parts: dict[str, Extent]) -> bool:
-    """Whether the parts show that their intersection lies inside an extent."""
-    return extent.digest in parts or (_is_intersection(extent) and all(part.digest in parts for part in extent.parts))
+def _index_unions(unions: Iterable[Extent]) -> dict[str, list[Extent]]:
+    """Return unions by the digest of the part that the fewest of them have.
+
+    A union inside a second union shares all its parts with it, so also its rarest part: few unions have that part.
+    """
+    occurrences = Counter(part.digest for extent in unions for part in extent.parts)
+    by_rarest: dict[str, list[Extent]] = {}
+    for extent in unions:
+        rarest = min((part.digest for part in extent.parts), key=occurrences.__getitem__)
+        by_rarest.setdefault(rarest, []).append(extent)
+    return by_rarest
 
 
-def _avoids(extent: Extent, parts: dict[str, Extent]) -> bool:
-    """Whether the parts show that their intersection lies outside an extent."""
+def _covers_opposite(extent: Extent, parts: dict[str, Extent]) -> bool:
+    """Whether the parts show that their intersection lies inside the complement of an extent."""
+    # A version of a base catalog is a union of many leaves: no complement is built to compare one of them.
     return extent.opposite in parts or (
-        _is_intersection(extent) and any(part.opposite in parts for part in extent.parts)
+        extent.label is None and extent.complemented and all(part.digest in parts for part in extent.parts)
+    )
+
+
+def _avoids_opposite(extent: Extent, parts: dict[str, Extent]) -> bool:
+    """Whether the parts show that their intersection lies outside the complement of an extent."""
+    return extent.digest in parts or (
+        extent.label is None and extent.complemented and any(part.opposite in parts for part in extent.parts)
     )
 
 

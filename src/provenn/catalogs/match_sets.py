@@ -11,67 +11,122 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from provenn.catalogs.extent import Extent
-from provenn.criteria import Atom, AttributeIdentity, backquoted
+from provenn.catalogs.match_rule import Coordinate, Matches
+from provenn.catalogs.placements import Placement
+from provenn.criteria import Atom, backquoted
 from provenn.criteria.domains import encode_double
-from provenn.logic.terms import term
+from provenn.logic.terms import Term, term
 
 __all__ = [
-    "Coordinate",
-    "Matches",
+    "SIDES",
     "Side",
     "describe_match",
     "make_close_term",
+    "make_kept_term",
     "make_match_atom",
     "make_near_term",
     "make_nearest_term",
     "make_pairs_term",
+    "write_place",
 ]
-
-Matches = Literal["best", "all"]
-"""The pairs to keep: for every source of the left catalog the nearest source of the right; or every pair."""
 
 Side = Literal["left", "right"]
 """One of the two catalogs."""
 
-Coordinate = tuple[AttributeIdentity, str]
-"""The identity of an attribute, and its unit, a key of `provenn.sky.positions.DEGREES`."""
+SIDES: tuple[Side, Side] = ("left", "right")
+"""Both catalogs, in order."""
 
 
-def make_match_atom(text: str, radius: float, *inside: str) -> Atom:
+def make_match_atom(text: str, radius: float, *inside: str | Term) -> Atom:
     """Return the atom of a set defined by a match.
 
-    The radius cuts the term of the atom. The set lies inside the sets with the labels `inside`.
+    The radius cuts the term of the atom. The set lies inside the sets `inside`, which are labels or terms.
     """
-    return Atom(f"{text} <= {radius!r}", text, encode_double(radius), tuple(map(term, inside)))
+    around = tuple(term(part) if isinstance(part, str) else part for part in inside)
+    return Atom(f"{text} <= {radius!r}", text, encode_double(radius), around)
 
 
-def make_pairs_term(extents: Sequence[str], coordinates: Iterable[Coordinate]) -> str:
-    """Return the term of the sets of all pairs of two extents, given by their digests; the radius nests these sets."""
-    return f"pairs({', '.join([*extents, *map(_format_coordinate, coordinates)])})"
+def make_pairs_term(extents: Sequence[str], places: Sequence[str], limits: Sequence[str] = ()) -> str:
+    """Return the term of the sets of all pairs of two extents, given by their digests; the radius nests these sets.
+
+    `places` are the positions of both sides, as `write_place` writes them, and `limits` the further limits of the
+    separation, as `MatchRule.list_limits` writes them; here and below.
+    """
+    return f"pairs({', '.join([*extents, *places, *limits])})"
 
 
-def make_near_term(own: Sequence[Coordinate], extent: Extent, others: Sequence[Coordinate]) -> str:
+def make_kept_term(pairs: str, matches: Matches) -> str:
+    """Return the term of the sets of the pairs that a match keeps, given the term of all pairs."""
+    match matches:
+        case "all":
+            return pairs
+        case "best" | "mutual":
+            return f"{matches} {pairs}"
+        case number:
+            return f"best {number} {pairs}"
+
+
+def make_near_term(own: Sequence[str], extent: Extent, others: Sequence[str], limits: Sequence[str] = ()) -> str:
     """Return the term of the sets of sources near an extent; the radius nests these sets."""
-    return f"near({', '.join([extent.digest, *map(_format_coordinate, (*own, *others))])})"
+    return f"near({', '.join([extent.digest, *own, *others, *limits])})"
 
 
-def make_close_term(coordinates: Sequence[Coordinate]) -> str:
+def make_close_term(places: Sequence[str], limits: Sequence[str] = ()) -> str:
     """Return the term of the sets of all pairs of positions, whatever their sources; the radius nests these sets."""
-    return f"close({', '.join(map(_format_coordinate, coordinates))})"
+    return f"close({', '.join([*places, *limits])})"
 
 
-def make_nearest_term(coordinates: Sequence[Coordinate], right: Extent) -> str:
-    """Return the term of the sets of all left sources with the nearest source of `right`; the radius nests them."""
-    return f"nearest({', '.join([right.digest, *map(_format_coordinate, coordinates)])})"
+def make_nearest_term(
+    places: Sequence[str], extent: Extent, side: Side = "right", most: int = 1, limits: Sequence[str] = ()
+) -> str:
+    """Return the term of the sets of all pairs whose source on a side is among the nearest of an extent.
+
+    The radius nests these sets.
+
+    Parameters
+    ----------
+    places
+        The positions of both sides.
+    extent
+        The sources among which the nearest ones are searched, on `side`.
+    side
+        The side of these sources: they are the nearest to the source on the other side, whatever its catalog.
+    most
+        How many sources count as the nearest.
+    limits
+        The further limits of the separation.
+    """
+    word = "nearest" + (" left" if side == "left" else "") + (f" {most}" if most > 1 else "")
+    return f"{word}({', '.join([extent.digest, *places, *limits])})"
 
 
-def _format_coordinate(coordinate: Coordinate) -> str:
-    identity, unit = coordinate
-    return f"{backquoted(identity)} {unit}"
+def write_place(coordinates: Iterable[Coordinate], placement: Placement) -> list[str]:
+    """Return the texts of the positions of a side, as parts of terms."""
+    return [*(f"{backquoted(identity)} {unit}" for identity, unit in coordinates), *placement.list_texts()]
 
 
-_MATCHED = re.compile(r"(near|paired|pairs|best pairs|close|nearest)\(.*\) <= ([0-9.e+-]+)", re.DOTALL)
-_NEAR = re.compile(r"near(?:est)?\(([0-9a-f]{64}),")
+_QUOTED = re.compile(r"`(?:[^`]|``)*`")
+_SMALLEST, _OWN = re.compile(r", from ([0-9.e+-]+)[,)]"), re.compile(r", within (own |other )?")
+_EPOCH, _FRAME = re.compile(r"moved by [^()]*? to ([0-9.]+)[,)]"), re.compile(r", frame (\w+)")
+
+
+def _describe_limits(label: str, radius: float) -> str:
+    """Return how close the sources of a set are, in words."""
+    text = _QUOTED.sub("", label)
+    smallest, own, epoch = (pattern.search(text) for pattern in (_SMALLEST, _OWN, _EPOCH))
+    largest = f"{radius:g} arcsec"
+    if own is not None:
+        largest = f"{'its own' if own[1] == 'own ' else 'the left'} radius, at most {largest},"
+    words = f"within {largest}" if smallest is None else f"from {float(smallest[1]):g} arcsec to {largest}"
+    frames = " and ".join(dict.fromkeys(_FRAME.findall(text)))
+    return words + (f" in {float(epoch[1]):g}" if epoch else "") + (f", turned from {frames}," if frames else "")
+
+
+_MATCHED = re.compile(
+    r"(near|paired|(?:best |best (\d+) |mutual )?pairs|close|nearest( left)?(?: (\d+))?)\(.*\) <= ([0-9.e+-]+)",
+    re.DOTALL,
+)
+_NEAR = re.compile(r"near(?:est)?(?: left)?(?: \d+)?\(([0-9a-f]{64}),")
 
 
 def describe_match(label: str) -> tuple[str, str | None] | None:
@@ -87,16 +142,17 @@ def describe_match(label: str) -> tuple[str, str | None] | None:
     match_label = _MATCHED.fullmatch(label)
     if match_label is None:
         return None
-    within = f"within {float(match_label[2]):g} arcsec"
+    word, number, is_left, most, radius = match_label.groups()
+    within = _describe_limits(label, float(radius))
     near = _NEAR.search(label)
-    match match_label[1]:
+    if word.startswith("nearest"):
+        ranked = ("left " if is_left else "") + (f"among the {most} nearest" if most else "nearest")
+        return f"{ranked} {within} in", near and near[1]
+    match word:
         case "near":
             return f"{within} of", near and near[1]
         case "paired":
             side = "left" if label.startswith("paired(left,") else "right"
             return f"on the {side} of such a pair {within} of", near and near[1]
-        case "best pairs":
-            return f"best pairs {within}", None
-        case "nearest":
-            return f"nearest {within} in", near and near[1]
-    return f"pairs {within}", None
+    kind = f"{number} best " if number else word.removesuffix("pairs") if word != "close" else ""
+    return f"{kind}pairs {within}", None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 from provenn.catalogs.catalog import Catalog, Facts, Pairing, Parameters
 from provenn.catalogs.column_origins import ColumnOrigin, build_key_origins
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions, require_text
+from provenn.catalogs.exclude_sources import ExcludeSources
 from provenn.catalogs.extent import Extent, leaf
 from provenn.catalogs.match_sets import Side, make_match_atom, make_near_term
 from provenn.catalogs.population import Population
@@ -18,7 +20,7 @@ from provenn.digests import CatalogDigest
 from provenn.errors import DefinitionError
 from provenn.logic import Statement, intersection, subset
 
-__all__ = ["MatchedSources"]
+__all__ = ["MatchedSources", "define_unmatched"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -80,21 +82,26 @@ class MatchedSources(Catalog):
         return leaf(_make_atoms(self.parameters())[0].label)
 
     def find_single_pairs(self) -> Catalog | None:
-        """Return the pairs on the left side of best matches: each source is paired with the nearest neighbour only."""
-        return self.pairs if self.side == "left" and self.match.matches == "best" else None
+        """Return the pairs if each source is in one: on the left side of best matches, on both of mutual ones."""
+        rule = self.match.rule
+        return self.pairs if rule.is_mutual or (self.side == "left" and rule.most == 1) else None
 
     def parameters(self) -> Parameters:
         """Return the side, the term of the nearby sources, and the pairs unless all nearby sources are in a pair."""
         match = self.match
-        left, right = match.coordinates[:2], match.coordinates[2:]
+        left, right = match.places_of("left"), match.places_of("right")
         own, others, other = (left, right, match.right) if self.side == "left" else (right, left, match.left)
-        whole = self.pairs.extent == match.extent and (self.side == "left" or match.matches == "all")
-        return {
+        # A left source with neighbours has a nearest one; but it need not be the nearest of its neighbour.
+        keeps_all = match.matches == "all" or (self.side == "left" and not match.rule.is_mutual)
+        whole = keeps_all and self.pairs.extent == match.extent
+        limits = match.rule.list_limits("own" if self.side == "left" else "other")
+        parameters = {
             "side": self.side,
-            "near": make_near_term(own, other.extent, others),
+            "near": make_near_term(own, other.extent, others, limits),
             "radius": match.radius,
             "pairs": None if whole else self.pairs.extent.digest,
         }
+        return parameters | ({"around": make_near_term(own, other.extent, others)} if limits else {})
 
     @classmethod
     def restored(cls, parameters: Parameters, notes: Parameters, dependencies: Sequence[Catalog]) -> Self:  # noqa: ARG003
@@ -115,7 +122,8 @@ class MatchedSources(Catalog):
         """Return the intersection of the side and the set of sources nearby or in a pair."""
         parent, _ = dependencies
         atoms = _make_atoms(parameters)
-        return (intersection(digest, parent, atoms[0].label),), atoms
+        nested = (subset(inner.label, outer.label) for inner, outer in pairwise(atoms))
+        return (intersection(digest, parent, atoms[0].label), *nested), atoms
 
     @classmethod
     def local_statement(cls, digest: CatalogDigest, dependencies: Sequence[CatalogDigest]) -> Statement:
@@ -156,15 +164,28 @@ class MatchedSources(Catalog):
         return self.parent.extent & self.condition
 
 
+def define_unmatched(pairs: Catalog, side: str) -> Catalog:
+    """Return the sources of a side of a match that occur in none of some pairs: the side without the matched sources.
+
+    Raises
+    ------
+    DefinitionError
+        As for `MatchedSources.of`.
+    """
+    matched = MatchedSources.of(pairs, side)
+    return ExcludeSources(matched.parent, matched)
+
+
 def _make_atoms(parameters: Parameters) -> tuple[Atom, ...]:
-    """Return the atom of the deciding set; then, if different, the atom of the enclosing set of nearby sources."""
-    near = make_match_atom(parameters["near"], parameters["radius"])
+    """Return the atom of the deciding set; then the atoms of enclosing sets of nearby sources, from the smallest."""
+    around = [make_match_atom(parameters["around"], parameters["radius"])] if "around" in parameters else []
+    near = make_match_atom(parameters["near"], parameters["radius"], *(atom.label for atom in around))
     if parameters["pairs"] is None:
-        return (near,)
+        return (near, *around)
     # This term contains the text of the near term: a term is longer than the terms it depends on. The side
     # distinguishes the two sides of a catalog matched with itself, whose near terms are equal.
     text = f"paired({parameters['side']}, {parameters['pairs']}, {near.term})"
-    return make_match_atom(text, parameters["radius"], near.label), near
+    return make_match_atom(text, parameters["radius"], near.label), near, *around
 
 
 def _find_match(pairs: Catalog) -> Pairing:

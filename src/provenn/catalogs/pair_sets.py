@@ -8,6 +8,9 @@ preimage. Preimages commute with union, intersection and complement, and a pair 
 - The best pairs are the nearest pairs, with a right catalog, of any left sources, whose left source is in the left
   catalog. Which right source is nearest depends on the left source and the right catalog, not on the left catalog. A
   nearest source of the right catalog that lies in a part of it is also the nearest in that part; the converse is false.
+- The same holds for the k nearest sources: among fewer candidates, a pair has the same rank or a smaller one. So the k
+  nearest are among the k' nearest for k <= k'.
+- The mutual pairs are the nearest pairs with a right catalog that are also the nearest pairs with a left catalog.
 - The separation of a pair of a match is the very number that a match of any radius compares with its radius, as ``<=``;
   the tests before it, which are quicker, are wide enough to let all such pairs pass. So the pairs of a match up to a
   separation are the close pairs up to it. The nearest pair of a source, if it is close enough, is also its nearest
@@ -18,19 +21,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise, permutations
+from math import nextafter
 
 from provenn.catalogs.catalog import Pairing
 from provenn.catalogs.extent import Extent
 from provenn.catalogs.match_sets import (
+    SIDES,
     Side,
-    describe_match,
     make_close_term,
     make_match_atom,
     make_nearest_term,
 )
-from provenn.catalogs.sample_sources import parse_sample_label
+from provenn.catalogs.set_labels import is_criterion
 from provenn.criteria import Atom, AttributeIdentity, backquoted, order_facts
 from provenn.criteria.domains import INFINITY, decode_number
 from provenn.criteria.types import DOUBLE
@@ -40,8 +44,6 @@ from provenn.logic import Statement, disjoint, equal, subset
 from provenn.logic.terms import Op, Term, chain, term
 
 __all__ = ["PairSets", "lift_label", "relate_pairs", "split_lifted_label"]
-
-SIDES: tuple[Side, Side] = ("left", "right")
 
 _DEEPEST, _LONGEST = 20, 1000
 """The maximum depth and length of the extent of a side that is lifted in full."""
@@ -121,20 +123,105 @@ def _state_match(
     """Yield what a match is, as a set of pairs."""
     left = _lift_extent("left", match.left.extent, lifted["left"], by_label)
     right = _lift_extent("right", match.right.extent, lifted["right"], by_label)
-    close = _add_atom(radii, make_match_atom(make_close_term(match.coordinates), match.radius))
+    close = _add_close(match, match.radius, radii)
     if match.matches == "all":
         yield equal(match.digest, close & left & right)
         return
-    text = make_nearest_term(match.coordinates, match.right.extent)
-    nearest = _add_atom(radii, make_match_atom(text, match.radius, *close.labels))
-    yield equal(match.digest, nearest & left)
-    yield subset(nearest, right)
+    lifts = {"left": left, "right": right}
+    kept = {"left": left}
+    for nearest in _list_nearest(match):
+        kept[nearest.side] = _add_atom(radii, make_match_atom(nearest.text, match.radius, close))
+        yield subset(kept[nearest.side], lifts[nearest.side])
+    yield equal(match.digest, kept["left"] & kept["right"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Nearest:
+    """The nearest pairs with a side of a match.
+
+    Parameters
+    ----------
+    match
+        The match.
+    side
+        The side whose sources are the nearest to those on the other side.
+    """
+
+    match: Pairing
+    side: Side
+
+    @property
+    def extent(self) -> Extent:
+        """The sources among which the nearest ones are."""
+        return self.match.get_side(self.side).extent
+
+    @property
+    def most(self) -> int:
+        """How many sources count as the nearest."""
+        return self.match.rule.most or 1
+
+    @property
+    def text(self) -> str:
+        """The term of these sets."""
+        return make_nearest_term(
+            self.match.places_of(), self.extent, self.side, self.most, self.match.rule.list_limits()
+        )
+
+    def includes_part(self, whole: _Nearest) -> bool:
+        """Return whether a pair of `whole` that is a candidate here is also a pair of this set.
+
+        It is if the candidates here are among those there, because then its rank here is not larger. Whether the
+        extent is a part of the other is recognised by the form of the extents.
+        """
+        return (
+            self._is_comparable(whole)
+            and whole.match.rule.has_candidates_of(self.match.rule)
+            and self.extent & whole.extent == self.extent
+        )
+
+    def includes_circles(self, circles: _Nearest) -> bool:
+        """Return whether this set has all pairs of `circles`, which only looks within the radius of each left source.
+
+        Nearer candidates of a left source lie within its radius, too: so a pair has the same rank here.
+        """
+        rule, own = circles.match.rule, self.match.rule
+        return (
+            self.side == "right"
+            and self._is_comparable(circles)
+            and (own.radius_column, own.min_radius) == (None, rule.min_radius)
+            and self.extent == circles.extent
+        )
+
+    def _is_comparable(self, other: _Nearest) -> bool:
+        return self.side == other.side and self.most >= other.most and self.match.places_of() == other.match.places_of()
+
+
+def _list_nearest(match: Pairing) -> list[_Nearest]:
+    """Return the sets of nearest pairs that define the pairs of a match; all pairs need none."""
+    if match.rule.most is None:
+        return []
+    return [_Nearest(match, side) for side in (("right", "left") if match.rule.is_mutual else ("right",))]
 
 
 def _add_atom(atoms: dict[str, Atom], atom: Atom) -> Term:
     """Keep an atom, and return its set."""
     atoms[atom.label] = atom
     return term(atom.label)
+
+
+def _add_close(match: Pairing, radius: float, atoms: dict[str, Atom]) -> Term:
+    """Return the set of the candidates of a match within a radius, whatever their sources; keep its atoms.
+
+    A candidate is a close pair, within the radius of the left source, and no close pair below the smallest radius.
+    """
+    rule, plain = match.rule, make_close_term(match.places_of())
+    close = _add_atom(atoms, make_match_atom(plain, radius))
+    if rule.radius_column is not None:
+        text = make_close_term(match.places_of(), replace(rule, min_radius=0.0).list_limits())
+        close = _add_atom(atoms, make_match_atom(text, radius, close))
+    if rule.min_radius:
+        close &= ~_add_atom(atoms, make_match_atom(plain, nextafter(rule.min_radius, 0)))
+    return close
 
 
 def _lift_extent(side: Side, extent: Extent, lifted: dict[str, Atom], by_label: Mapping[str, Atom]) -> Term:
@@ -168,8 +255,7 @@ def _find_pair_criteria(matches: Sequence[Pairing], atoms: Iterable[Atom]) -> It
             by_identity.setdefault(attribute.identity, []).append(match)
     for atom in atoms:
         # The sets of matches and samples are no criteria on attributes, although their labels name some.
-        is_criterion = describe_match(atom.label) is None and parse_sample_label(atom.label) is None
-        identities = identities_in(atom.label) if is_criterion else ()
+        identities = identities_in(atom.label) if is_criterion(atom.label) else ()
         if identities:
             readers = [by_identity.get(identity, ()) for identity in identities]
             yield from ((match, atom) for match in readers[0] if all(match in others for others in readers[1:]))
@@ -183,16 +269,16 @@ def _state_criterion(
     if atom.term == backquoted(match.separation.identity) and isinstance(atom.cut, int):
         # The greatest number below the cut; the largest of all, NaN, is no separation.
         largest = float(decode_number(DOUBLE, min(atom.cut - 1, INFINITY[DOUBLE])))
-        if largest < 0:
+        if largest < match.rule.min_radius or largest < 0:
             yield disjoint(pairs, criterion)
         elif largest >= match.radius:
             yield subset(pairs, criterion)
         else:
-            close = _add_atom(radii, make_match_atom(make_close_term(match.coordinates), largest))
+            close = _add_atom(radii, make_match_atom(make_close_term(match.places_of()), largest))
             yield equal(pairs & criterion, pairs & close)
-            if match.matches == "best":
-                text = make_nearest_term(match.coordinates, match.right.extent)
-                _add_atom(radii, make_match_atom(text, largest, *close.labels))
+            candidates = _add_close(match, largest, radii)
+            for nearest in _list_nearest(match):
+                _add_atom(radii, make_match_atom(nearest.text, largest, candidates))
         return
     columns = set(identities_in(atom.label))
     for side in SIDES:
@@ -227,26 +313,26 @@ def _nest_nearest(atoms: Iterable[Atom]) -> Iterator[Statement]:
 
 
 def _relate_parts(matches: Iterable[Pairing], atoms: Iterable[Atom]) -> Iterator[Statement]:
-    """Yield that the nearest source of a catalog, if it is in a part of the catalog, is the nearest of the part.
-
-    A part is recognised by the form of the extents.
-    """
-    best = {
-        make_nearest_term(match.coordinates, match.right.extent): match for match in matches if match.matches == "best"
-    }
-    by_term: dict[str, list[Atom]] = {text: [] for text in best}
+    """Yield that nearest pairs with a catalog are nearest pairs with a part of the catalog, if they are in the part."""
+    by_text = {nearest.text: nearest for match in matches for nearest in _list_nearest(match)}
+    by_term: dict[str, list[Atom]] = {text: [] for text in by_text}
     for atom in sorted(atoms, key=lambda atom: atom.cut):  # type: ignore[arg-type, return-value] # as above
         if atom.term in by_term:
             by_term[atom.term].append(atom)
-    for (text, match), (part_text, part) in islice(permutations(best.items(), 2), _MOST_PARTS):
-        inner, outer = part.right.extent, match.right.extent
-        lifted = _build_term(inner, "right", _DEEPEST)
-        if part.coordinates != match.coordinates or lifted is None or inner & outer != inner:
+    for whole, part in islice(permutations(by_text.values(), 2), _MOST_PARTS):
+        includes_all = part.includes_circles(whole)
+        if not includes_all and not part.includes_part(whole):
             continue
-        for atom in by_term[text]:
-            larger = next((other for other in by_term[part_text] if other.cut >= atom.cut), None)  # type: ignore[operator] # as above
+        lifted = _build_term(part.extent, part.side, _DEEPEST)
+        if lifted is None and part.extent != whole.extent:
+            continue
+        for atom in by_term[whole.text]:
+            larger = next((other for other in by_term[part.text] if other.cut >= atom.cut), None)  # type: ignore[operator] # as above
             if larger is not None:
-                yield subset(term(atom.label) & lifted, larger.label)
+                pairs = term(atom.label)
+                if not includes_all:
+                    pairs = pairs & larger.inside[0] if lifted is None else pairs & lifted & larger.inside[0]
+                yield subset(pairs, larger.label)
 
 
 def _add_surrounding(lifted: dict[str, Atom], by_label: Mapping[str, Atom]) -> None:

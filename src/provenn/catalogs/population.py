@@ -41,7 +41,12 @@ class Population:
 
     def key_identity(self, position: int) -> AttributeIdentity:
         """Return the identity of a key attribute: the same in all bases and after any renaming."""
-        return AttributeIdentity(f"{_KEY}{self.name}:{position}")
+        return self.name_key(self.name, position)
+
+    @staticmethod
+    def name_key(population: str, position: int) -> AttributeIdentity:
+        """Return the identity of a key attribute of the population with a name."""
+        return AttributeIdentity(f"{_KEY}{population}:{position}")
 
     def __str__(self) -> str:
         return f"{self.name} ({', '.join(map(str, self.key))})"

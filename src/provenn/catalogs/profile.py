@@ -1,4 +1,4 @@
-"""The profile of a catalog class: what is true of all its catalogs, whatever their parameters."""
+"""The profile of a catalog class: properties of all its catalogs, whatever their parameters."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ class ClassProfile:
         Whether the population may differ from the population of a dependency.
     pairs_sources
         Whether a row is a pair of sources of two catalogs.
+    follows_reference
+        Whether a definition says where a reference leads.
+    describes_groups
+        Whether its new attributes describe the sources of a population by what refers to them, whatever catalog has
+        these sources.
+    compares_groups
+        Whether the sources depend on groups: which partners a set has, or which sources of a group are first.
     needs_proof
         Whether the archive may have to prove something about the dependencies before a catalog can be defined.
     joins_attributes
@@ -43,6 +50,9 @@ class ClassProfile:
     makes_base_set: bool = False
     crosses_populations: bool = False
     pairs_sources: bool = False
+    follows_reference: bool = False
+    describes_groups: bool = False
+    compares_groups: bool = False
     needs_proof: bool = False
     joins_attributes: bool = False
 

@@ -12,12 +12,13 @@ from provenn.catalogs.column_origins import ColumnOrigin, build_key_origins
 from provenn.catalogs.exchange_options import ExchangeForm, ExchangeOptions
 from provenn.catalogs.extent import Extent, leaf
 from provenn.catalogs.profile import ClassProfile
+from provenn.catalogs.set_labels import parse_sample_label
 from provenn.criteria import Atom
 from provenn.digests import CatalogDigest
 from provenn.errors import DefinitionError
 from provenn.logic import Statement, equal, intersection, subset
 
-__all__ = ["SampleSources", "parse_sample_label", "parse_sample_rule"]
+__all__ = ["SampleSources", "parse_sample_rule"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -146,14 +147,6 @@ def parse_sample_rule(label: str) -> tuple[int, int] | None:
     """
     sample = parse_sample_label(label)
     return None if sample is None else (sample[0], _compute_threshold(sample[1]))
-
-
-def parse_sample_label(label: str) -> tuple[int, float] | None:
-    """Return the seed and the fraction from the label of a sample's atom; None for a criterion's label."""
-    if not label.startswith("sample("):
-        return None
-    seed, fraction = label.removeprefix("sample(").partition(",")[0], label.rpartition("<")[2]
-    return int(seed), float(fraction)
 
 
 def _compute_threshold(fraction: float) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from provenn.catalogs.extent import Extent, build_extent, leaf
 from provenn.catalogs.pieces import collect_member_extents, expand_criterion
-from provenn.catalogs.schema import Schema
+from provenn.catalogs.schema import Attribute, Schema
 from provenn.criteria import Atom, parse_criterion
 from provenn.logic.terms import Op, Term
 
@@ -39,6 +40,20 @@ class Condition:
     atoms: tuple[Atom, ...]
 
 
+def _parse(text: str, schema: Schema) -> Selection:
+    criterion = parse_criterion(text, schema)
+    return Selection(criterion.canonical, *expand_criterion(criterion, schema))
+
+
+@lru_cache(maxsize=1_000)
+def _parse_once(text: str, attributes: tuple[Attribute, ...]) -> Selection:
+    """Return the selection by a criterion, remembered: a new version of a catalog often has the same attributes.
+
+    Sound: without pieces, attributes that compare equal give a criterion the same meaning.
+    """
+    return _parse(text, Schema(attributes))
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """The set of the sources for which a criterion is TRUE.
@@ -66,9 +81,10 @@ class Selection:
         CriterionError
             If the criterion cannot be parsed, does not fit the types, or is not deterministic and row-wise.
         """
-        criterion = parse_criterion(text, schema)
-        true, atoms = expand_criterion(criterion, schema)
-        return cls(criterion.canonical, true, atoms)
+        has_pieces = any(attribute.pieces or attribute.derived_pieces for attribute in schema.attributes)
+        if has_pieces or "moc" in text.lower():  # a criterion may name a file, whose content decides
+            return _parse(text, schema)
+        return _parse_once(text, schema.attributes)
 
     @classmethod
     def parse_canonical(cls, criterion: str, schema: Schema) -> Selection:

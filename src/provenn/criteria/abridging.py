@@ -18,7 +18,7 @@ _ITEM = re.compile(_VALUE, re.DOTALL)
 
 
 def abridged(text: str) -> str:
-    """Return a criterion with its longest parts left out.
+    """Return a criterion with the longest parts left out.
 
     A hash replaces each omitted part, so that different criteria stay distinguishable.
 
@@ -38,5 +38,5 @@ def abridged(text: str) -> str:
 
 
 def _compute_mark(text: str) -> str:
-    """Return a short hash that distinguishes abridged texts."""
+    """Return a short hash to distinguish abridged texts."""
     return blake2b(text.encode(), digest_size=3).hexdigest()

@@ -1,8 +1,8 @@
-"""Interpret conditions as sets: terms over atom labels, and the facts that order the atoms.
+"""Interpret conditions as sets: terms over atom labels, and the facts about the order of atoms.
 
-An atom is a set that is not composed of smaller sets: a cut ``t < v``, the sources for which a term is not NULL, or the
-sources for which an opaque condition is TRUE. The label of an atom is its criterion in canonical text. So the same set
-has the same label in every criterion.
+An atom is a set not composed of smaller sets: a cut ``t < v``, the sources where a term is not NULL, or the sources
+where an opaque condition is TRUE. The label of an atom is the criterion in canonical text. So the same set has the same
+label in every criterion.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FREE_CHARACTERS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A basic set from which the sets of criteria are composed.
+    """A basic set, used to compose the sets of criteria.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Atom:
 class ConditionSets:
     """Convert conditions to sets.
 
-    Results are cached per part, because conditions share parts and repeat them.
+    Results are cached per part, because conditions share and repeat parts.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class ConditionSets:
         self._characters = 0
 
     def build_true_set(self, condition: Condition) -> Term:
-        """Return the set of the sources for which a condition is TRUE."""
+        """Return the set of the sources where a condition is TRUE."""
         match condition:
             case Truth(value):
                 return _everything if value else nothing
@@ -84,7 +84,7 @@ class ConditionSets:
         return result
 
     def _build_leaf_set(self, node: Node, where: Ranges, at_null: bool | None) -> Term:
-        """Return the set of the sources for which a leaf is TRUE."""
+        """Return the set of the sources where a leaf is TRUE."""
         if _is_long(where):
             inside = self._build_list_set(node, where)
         else:
@@ -110,7 +110,7 @@ class ConditionSets:
         return [_complement_term(listed) if present == _everything else present - listed]
 
     def build_present_set(self, node: Node) -> Term:
-        """Return the set of the sources for which a node is not NULL."""
+        """Return the set of the sources where a node is not NULL."""
         result = self._present.get(node)
         if result is None:
             deadline.check()
@@ -118,7 +118,7 @@ class ConditionSets:
         return result
 
     def _compute_present_set(self, node: Node) -> Term:
-        """Compute the set of the sources for which a node is not NULL, without the cache."""
+        """Compute the set of the sources where a node is not NULL, without the cache."""
         match node:
             case _ if not is_nullable(node):
                 return _everything
@@ -185,7 +185,7 @@ class ConditionSets:
                 yield Atom(_write_cut_label(node, cut), text, cut, (self.build_present_set(node),))
 
     def _count_characters(self, atom: Atom) -> None:
-        """Add the characters that an atom takes in a stored definition; refuse the criterion beyond the limit."""
+        """Add the characters of an atom in a stored definition; refuse the criterion beyond the limit."""
         texts = [
             atom.label,
             atom.term,
@@ -211,7 +211,7 @@ class ConditionSets:
 
 
 def _is_long(where: Ranges) -> bool:
-    """Tell whether ranges have so many cuts that they form a list."""
+    """Tell whether ranges have enough cuts to form a list."""
     return len(where.cuts) > LONGEST_SPLIT
 
 
@@ -233,7 +233,7 @@ def _complement_term(operand: Term) -> Term:
 
 
 def _join_terms(op: Op, parts: Iterable[Term]) -> Term:
-    """Join terms by an operator, without the terms that do not change the result."""
+    """Join terms by an operator, without the terms irrelevant to the result."""
     absorbing, neutral = (nothing, _everything) if op is Op.AND else (_everything, nothing)
     kept = dict.fromkeys(part for part in parts if part != neutral)
     if absorbing in kept:
@@ -245,7 +245,7 @@ def order_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
     """Return all facts about a collection of atoms, from any number of criteria.
 
     The cuts of a term are nested, and lie where the term is not NULL; a term is not NULL only where its arguments are
-    not NULL. Each fact is ``lower <= upper``. Its lower side is a single label: no other fact has this label as its
+    not NULL. Each fact is ``lower <= upper``. The lower side is a single label: no other fact has this label as the
     lower side, and no earlier fact mentions the label. Facts about long lists of values follow the facts about the cuts
     of their term, see `derive_list_facts`.
     """

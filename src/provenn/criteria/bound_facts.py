@@ -1,9 +1,9 @@
-"""Facts about a set of sources for which the values of an attribute are bounded.
+"""Facts about a set of sources with bounded values of an attribute.
 
-Bounds become facts between the set and atoms, so that `order_facts` and the theory of criteria relate them to every
-condition on the attribute, or on terms made of it. An atom is the set for which its condition is TRUE: a source
-without a value is in no cut. NaN is the largest number and is in no cut but those above it, so that an upper bound that
-leaves out NaN says: whatever is below NaN lies below the bound.
+Bounds become facts between the set and atoms, so `order_facts` and the theory of criteria relate bounds to every
+condition on the attribute, or on terms made of the attribute. An atom is the set where the atom's condition is TRUE: a
+source without a value is in no cut. NaN is the largest number and is only in cuts above NaN, so an upper bound without
+NaN says: every value below NaN lies below the bound.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _everything = ~nothing
 
 @dataclass(frozen=True, slots=True)
 class BoundFacts:
-    """Facts from bounds, and the atoms that they mention."""
+    """Facts from bounds, and the mentioned atoms."""
 
     facts: tuple[Statement, ...]
     atoms: tuple[Atom, ...]
@@ -42,7 +42,7 @@ def state_bounds(
     has_nulls: bool,
     has_values: bool,
 ) -> BoundFacts:
-    """Return what bounds of an attribute say about the sources of a set.
+    """Return the facts from bounds of an attribute about the sources of a set.
 
     Parameters
     ----------

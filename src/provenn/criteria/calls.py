@@ -1,4 +1,4 @@
-"""Build function calls from arguments that are already parsed."""
+"""Build function calls from parsed arguments."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from provenn.criteria.operations import (
     unify_operands,
 )
 from provenn.criteria.parts import build_array_contains, build_element_at, build_get, build_size
+from provenn.criteria.pixels import PIXEL_NUMBER, build_pixel_number
 from provenn.criteria.refusal import Refusal
 from provenn.criteria.regions import build_region_condition
 from provenn.criteria.types import (
@@ -53,12 +54,12 @@ _ZERO = Constant(INT, 0)
 
 
 def list_functions() -> tuple[str, ...]:
-    """Return the names of all functions that criteria and expressions may call, without their aliases."""
+    """Return the names of all functions callable in criteria and expressions, without their aliases."""
     return (*FUNCTIONS, *_BUILDERS)
 
 
 def check_function(name: str) -> None:
-    """Refuse a function that is not known to be deterministic, row-wise and total."""
+    """Refuse a function not known to be deterministic, row-wise and total."""
     known = list_functions()
     if resolve_alias(name) not in known:
         unknown = f"{name.lower()}() is not a supported function"
@@ -204,6 +205,7 @@ _BUILDERS: dict[str, tuple[int, int | None, _Builder]] = {
     "element_at": (2, 2, build_element_at),
     "floor": (1, 1, partial(_build_rounding_to_integer, "floor")),
     "get": (2, 2, build_get),
+    PIXEL_NUMBER: (3, 3, build_pixel_number),
     "greatest": (2, None, partial(_build_extreme, "greatest")),
     "if": (3, 3, lambda test, value, otherwise: build_choice([_read_test(test)], [value], otherwise)),
     "ilike": (2, 2, partial(build_pattern_match, "ilike")),

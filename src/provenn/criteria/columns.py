@@ -33,7 +33,7 @@ def _join_parts(parts: Sequence[str]) -> str:
 def read_column(tree: exp.Column, schema: Mapping[str, AttributeLike], *, canonical: bool) -> Node:
     """Return the attribute with a name, or the field ``s.a`` of an attribute; refuse other names with a hint.
 
-    An attribute whose name has dots comes before a field.
+    An attribute with dots in the name comes before a field.
     """
     parts = [part.name for part in tree.parts]
     for number in range(len(parts), 0, -1):
@@ -49,7 +49,7 @@ def read_column(tree: exp.Column, schema: Mapping[str, AttributeLike], *, canoni
 
 
 def _find_attribute(name: str, schema: Mapping[str, AttributeLike], *, canonical: bool) -> ColumnNode | None:
-    """Return the attribute with a name, or None; refuse a name that is ambiguous."""
+    """Return the attribute with a name, or None; refuse an ambiguous name."""
     matches = matching_names(name, schema)
     if len(matches) > 1:
         raise Refusal(
@@ -63,7 +63,7 @@ def _find_attribute(name: str, schema: Mapping[str, AttributeLike], *, canonical
 
 
 def _explain_missing(tree: exp.Column, schema: Mapping[str, AttributeLike]) -> Refusal:
-    """Return the refusal of a name that no attribute has."""
+    """Return the refusal of a name without an attribute."""
     name = write_column_name(tree)
     hint = (
         _suggest_unit(tree)
@@ -87,7 +87,7 @@ def _suggest_qualifier(tree: exp.Column, schema: Mapping[str, AttributeLike]) ->
 
 
 def _suggest_unit(tree: exp.Column) -> str:
-    """Return a hint for an unknown name that may be meant as a unit."""
+    """Return a hint for an unknown name, possibly meant as a unit."""
     glued = re.fullmatch(r"(\d[\d.]*)([A-Za-z]+)", tree.name)
     if glued:
         return f"if {glued[2]} is a unit, leave a space before it: {glued[1]} {glued[2]}"

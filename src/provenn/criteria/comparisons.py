@@ -74,7 +74,7 @@ def build_comparison(operator: str, left: Node, right: Node) -> Condition:
 
 
 def _build_opaque_comparison(operator: str, left: Node, right: Node) -> Condition:
-    """Return a comparison of two terms that are not constants, with its sides in canonical order."""
+    """Return a comparison of two terms, neither constant, with the sides in canonical order."""
     texts = write(left, CANONICAL), write(right, CANONICAL)
     if texts[0] == texts[1]:  # an explicit cast and Spark's implicit cast differ as nodes, but not as text
         return build_leaf(left, Ranges(first=1 in _OUTCOMES_OF[operator]))

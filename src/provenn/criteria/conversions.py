@@ -1,8 +1,8 @@
 """Convert values to a common unit: quantities and attributes adopt the unit of their counterpart, or are refused.
 
-Conversions happen while a text is read. The canonical text has plain numbers and explicit conversions, so that it means
-the same without any unit. Canonical text is read with columns whose unit is None; nothing is converted or refused then.
-The module imports astropy only where units meet.
+Conversions happen while a text is read. The canonical text has plain numbers and explicit conversions, so canonical
+text means the same without any unit. Canonical text is read with columns of unit None; nothing is converted or refused
+then. The module imports astropy only where units meet.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ __all__ = [
 
 _LONGEST_UNIT = 100
 _MOST_DIGITS = 15  # the maximum of a converted number that stays exact; beyond that it becomes a double
-_ARGUMENT_UNITS = {**dict.fromkeys([*OF_ANGLES, "degrees"], "rad"), "radians": "deg"}
+_ARGUMENT_UNITS = {**dict.fromkeys([*OF_ANGLES, "degrees"], "rad"), "radians": "deg", "healpix_index": "deg"}
 _UNIT_AGNOSTIC = frozenset(["rint", "signum", "sqrt", "cbrt"])  # functions that take any unit
 
 
 def attach_unit(constant: Constant, unit: str) -> Constant:
-    """Return a number with the unit that follows it.
+    """Return a number with the following unit.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def attach_unit(constant: Constant, unit: str) -> Constant:
 
 
 def require_unit(text: str) -> Unit:
-    """Return the unit that a text names.
+    """Return the unit named by a text.
 
     Raises
     ------
@@ -78,9 +78,9 @@ def require_unit(text: str) -> Unit:
 
 
 def convert_to_common_unit(nodes: Sequence[Node], *, finest: bool = False) -> list[Node]:
-    """Return values that are compared, added or chosen from, in a common unit.
+    """Return compared, added or alternative values in a common unit.
 
-    Attributes are converted to the unit of the first attribute, or to the finest unit among them. Quantities are
+    Attributes are converted to the unit of the first attribute, or to the finest unit of the attributes. Quantities are
     converted to the unit of the attributes.
 
     Raises
@@ -136,12 +136,12 @@ def convert_operands(operator: str, left: Node, right: Node) -> tuple[Node, Node
 
 
 def convert_arguments(name: str, arguments: Sequence[Node]) -> list[Node]:
-    """Return the arguments of a function, with quantities in the unit that the function expects.
+    """Return the arguments of a function, with quantities in the unit expected by the function.
 
     Functions of angles expect radians, regions of the sky degrees. An argument that must be a number, such as an
-    exponent, accepts no other unit. An attribute that is known to be an angle in another unit is refused, and not
-    converted: in ``cos(dec * pi() / 180)`` only the author knows that a number already converts the attribute. The
-    factors of positions in regions are trusted, because a position is multiplied for no other reason.
+    exponent, accepts no other unit. An attribute known to be an angle in another unit is refused, and not converted: in
+    ``cos(dec * pi() / 180)`` only the author knows that a number already converts the attribute. The factors of
+    positions in regions are trusted, because a position is multiplied for no other reason.
     """
     if name in ("atan2", "hypot", "nanvl"):
         return convert_to_common_unit(arguments)
@@ -193,7 +193,7 @@ def _suggest_angle(name: str, node: Node, unit: Unit, expected: str) -> str:
 
 
 def check_node_unit(node: Node, text: str) -> None:
-    """Check that an expression may be in the unit that the user states for it.
+    """Check that an expression may be in the unit stated by the user.
 
     The statement is believed where nothing else is known: for attributes without a unit, for plain numbers, and where a
     plain number multiplies, because the number may have any unit: ``1000 / plx`` is in pc if 1000 is in mas.pc.
@@ -225,7 +225,7 @@ def _is_canonical(nodes: Sequence[Node]) -> bool:
 
 
 def _has_several_units(nodes: Sequence[Node]) -> bool:
-    """Tell whether the nodes include a quantity, or two values whose known units may differ."""
+    """Tell whether the nodes include a quantity, or two values with possibly different known units."""
     if any(map(has_quantity, nodes)):
         return True
     known = [node for node in nodes if has_unit(node)]
@@ -233,10 +233,10 @@ def _has_several_units(nodes: Sequence[Node]) -> bool:
 
 
 def _rescale_attributes(nodes: Sequence[Node], *, finest: bool) -> list[Node]:
-    """Return nodes with all nodes that read attributes in a common unit.
+    """Return nodes, with all readers of attributes converted to a common unit.
 
     The common unit is the unit of the first of these nodes, or the finest unit. Plain numbers, nodes without a known
-    unit, and magnitudes of something, which no factor converts, are left unchanged.
+    unit, and magnitudes of something, beyond any factor, are left unchanged.
     """
     units = {place: find_unit(node) for place, node in enumerate(nodes) if node.type.numeric and reads_attributes(node)}
     units = {place: unit for place, unit in units.items() if is_dimensional(unit)}
@@ -254,12 +254,12 @@ def _rescale_attributes(nodes: Sequence[Node], *, finest: bool) -> list[Node]:
 
 
 def _rescale_node(node: Node, unit: Unit, target: Node, to: Unit) -> Node:
-    """Return a node that reads attributes in another unit, as a double.
+    """Return a node over attributes, converted to another unit, as a double.
 
-    The node is multiplied or divided by a number that is at least 1. Both operations are correctly rounded, and most of
+    The node is multiplied or divided by a number of at least 1. Both operations are correctly rounded, and most of
     these numbers are whole: so a value in mas equals a value in deg exactly where that double is the nearest one. Where
     a plain number multiplies the node, only the author knows whether the number converts. Then values of the same
-    dimension are refused, and others are left unchanged, because the number may have any unit.
+    dimension are refused, and values of other dimensions are left unchanged, because the number may have any unit.
     """
     if are_same_unit(unit, to):
         return node

@@ -1,10 +1,11 @@
 """Facts between regions of the sky and ranges of their coordinates: a cone lies in a range of declination.
 
-The cuts of a coordinate, ``dec < 21``, divide it into intervals. A box is made of cuts, and all other regions are
-compared with the rectangles between cuts. Regions take the right ascension modulo 360, so that they are compared with
-cuts of ``pmod(ra, 360)``; where the right ascension lies between -360 and 360, these cuts follow from its own.
+The cuts of a coordinate, ``dec < 21``, divide the coordinate into intervals. A box is made of cuts, and all other
+regions are compared with the rectangles between cuts. Regions take the right ascension modulo 360, and so are compared
+with cuts of ``pmod(ra, 360)``; where the right ascension lies between -360 and 360, these cuts follow from the cuts of
+the right ascension.
 
-Labels of cuts that no criterion has are criteria in canonical text as well, so that a proof with them can be read.
+Labels of cuts outside all criteria are criteria in canonical text as well, so a proof with these labels is readable.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ CoordinateCuts = Mapping[str, Mapping[int, str]]
 def read_coordinate_cuts(atoms: Iterable[Atom], positions: Iterable[str]) -> CoordinateCuts:
     """Return the cuts of the coordinates of positions among atoms, and those of right ascensions modulo 360.
 
-    A coordinate that is the cast of a float or of a whole number has the cuts of that number: the cast keeps the order
+    A coordinate cast from a float or a whole number has the cuts of the original number: the cast keeps the order
     strictly, for whole numbers up to 2**53.
     """
     pairs = [split_position(position) for position in positions]
@@ -107,7 +108,7 @@ class _Line:
         return sorted({*self.written, *self.added})
 
     def cut(self, key: int) -> Term:
-        """Return the set of a cut, which is added if no criterion has it."""
+        """Return the set of a cut; add a cut missing from all criteria."""
         label = self.written.get(key) or self.added.get(key)
         if label is None:
             value = float(decode_number(DOUBLE, key))
@@ -257,7 +258,7 @@ def _build_arc(start: int | None, end: int | None, grid: _Grid, *, crosses: bool
 def _bound_region(
     label: str, region: Region, grid: _Grid, circle_keys: Sequence[int], dec_keys: Sequence[int]
 ) -> Iterator[Statement]:
-    """Yield the facts that place a region between the nearest cuts around its extremes."""
+    """Yield the facts placing a region between the nearest cuts around the extremes of the region."""
     extremes = find_extremes(region)
     above = bisect_right(dec_keys, encode_double(extremes.high))
     below = bisect_right(dec_keys, encode_double(extremes.low))
@@ -285,7 +286,7 @@ def _bound_region(
 
 @dataclass(slots=True)
 class _Rectangles:
-    """The rectangles between cuts that lie inside a region, and those near the region that do not meet it."""
+    """The rectangles between cuts inside a region, and the rectangles near, but apart from, the region."""
 
     label: str
     region: Region
@@ -295,9 +296,10 @@ class _Rectangles:
     budget: int
 
     def relate(self) -> Iterator[Statement]:
-        """Yield the facts of a search that halves rectangles until they are decided, and ends with the budget.
+        """Yield the facts of a search by halving undecided rectangles, until the budget ends.
 
-        A rectangle is as a box of the sky: the cuts end it at neighbouring numbers, and the box has both of them.
+        A rectangle is as a box of the sky: the cuts bound the rectangle at neighbouring numbers, and the box has both
+        numbers.
         """
         extremes = find_extremes(self.region)
         keys = self.dec_keys

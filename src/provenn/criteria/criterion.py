@@ -20,6 +20,7 @@ from provenn.logic.terms import Term
 __all__ = [
     "Criterion",
     "Expression",
+    "build_expression",
     "check_stated_unit",
     "names_in",
     "parse_criterion",
@@ -162,9 +163,20 @@ def parse_expression(text: str, schema: Mapping[str, AttributeLike], *, canonica
     'try_divide(1000.0D, CAST(`plx` AS DOUBLE))'
     """
     from provenn.criteria.reader import read_node  # noqa: PLC0415 - as above
-    from provenn.criteria.syntax import check_readable  # noqa: PLC0415
 
-    node = read_node(text, schema, canonical=canonical)
+    return build_expression(read_node(text, schema, canonical=canonical), text)
+
+
+def build_expression(node: Node, text: str) -> Expression:
+    """Return the expression with a value, read from a text.
+
+    Raises
+    ------
+    CriterionError
+        If the value has no type, or its normal form is too long.
+    """
+    from provenn.criteria.syntax import check_readable  # noqa: PLC0415 - as above
+
     if node.type == VOID:
         raise CriterionError("NULL alone has no type", text, hint="state a type: CAST(NULL AS double)")
     canonical_text = write(node, CANONICAL)
@@ -180,7 +192,7 @@ def parse_expression(text: str, schema: Mapping[str, AttributeLike], *, canonica
 
 
 def check_stated_unit(expression: Expression, unit: str) -> None:
-    """Check that an expression may be in the unit that the user states for it.
+    """Check that an expression may be in the unit stated by the user.
 
     Raises
     ------

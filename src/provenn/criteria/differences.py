@@ -1,4 +1,4 @@
-"""The sources that satisfy some criteria and not others, in words: the ring between ``vmag < 7`` and ``vmag < 6``."""
+"""The sources satisfying some criteria but not others, in words: the ring between ``vmag < 7`` and ``vmag < 6``."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _MIRROR = {">": "<", ">=": "<="}
 
 
 def describe_difference(wanted: Iterable[Criterion], unwanted: Iterable[Criterion]) -> str:
-    """Return the criterion of the sources for which all of some criteria are TRUE, and not all of some others.
+    """Return the criterion of the sources where all wanted criteria are TRUE, and not all unwanted criteria.
 
-    Criteria that are wanted and unwanted alike are compared by meaning, and only once: (a AND b) without (a AND c) is
-    a AND b without c. "Without" is IS NOT TRUE, so that sources for which a criterion is NULL are not lost.
+    Criteria both wanted and unwanted are compared by meaning, and only once: (a AND b) without (a AND c) is a AND b
+    without c. "Without" is IS NOT TRUE, so sources with NULL for a criterion are not lost.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def describe_difference(wanted: Iterable[Criterion], unwanted: Iterable[Criterio
 
 
 def _split_criteria(criteria: Iterable[Criterion]) -> Sequence[Condition]:
-    """Return the conditions that all must be TRUE, so that the criteria are."""
+    """Return the conditions, all of them TRUE exactly where all criteria are TRUE."""
     parts: dict[Condition, None] = {}
     for criterion in criteria:
         match criterion.condition:

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-import numpy as np
-
 from provenn.criteria.types import (
     BIGINT,
     BOOLEAN,
@@ -142,6 +140,8 @@ def round_to_float(value: Decimal) -> float:
 
     The number is not rounded to a double first, because that would round twice.
     """
+    import numpy as np  # noqa: PLC0415 - slow to import, and floats are rare
+
     with np.errstate(over="ignore"):
         near = np.float32(float(value))
         choices = [near, np.nextafter(near, np.float32("-inf")), np.nextafter(near, np.float32("inf"))]

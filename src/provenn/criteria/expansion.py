@@ -1,8 +1,8 @@
-"""Limit the size to which a criterion may expand while it is read.
+"""Limit the expanded size of a criterion during reading.
 
 Some forms repeat their parts: ``nullif(a, b)`` is ``CASE WHEN a = b THEN NULL ELSE a END``, and nested twenty times,
-`a` would be written a million times. So the reader sets a limit, and every composite counts its parts. A composite that
-exceeds the limit is refused before it is built.
+`a` would be written a million times. So the reader sets a limit, and every composite counts its parts. A composite
+beyond the limit is refused before construction.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class HasExtent(Protocol):
 
 
 def get_size_limit(text: str) -> int:
-    """Return the maximum number of values and conditions to which a text may expand.
+    """Return the maximum number of values and conditions in the expansion of a text.
 
     Every value or condition takes at least one character, so canonical text can always be read again.
     """
@@ -72,7 +72,7 @@ def compute_extent(parts: Iterable[HasExtent]) -> tuple[int, int]:
 
 
 def check_size(size: int) -> None:
-    """Refuse a size that exceeds the limit."""
+    """Refuse a size beyond the limit."""
     limit = _LIMIT.get()
     if limit is not None and size > limit:
         raise Refusal(

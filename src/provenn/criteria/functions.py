@@ -1,4 +1,4 @@
-"""The Spark functions that criteria and expressions may call: deterministic, row-wise and total ones.
+"""The Spark functions callable in criteria and expressions: deterministic, row-wise and total.
 
 The table holds only the types of each function and when its result is NULL. Every row was checked against Spark,
 including extreme values: the types and NULLs are right, and the function never fails.
@@ -158,7 +158,10 @@ _REFUSED = {
     ),
     "fails on purpose": ("a criterion is TRUE, FALSE or NULL for every source", "raise_error assert_true"),
     "reads more than one source": (
-        "use a calculator with the scope catalog; its result is an attribute like any other",
+        Hint(
+            "group() first, and select from the groups; or use a calculator with the scope catalog",
+            command="`provenn group` first, and select from the groups; or use a calculator with the scope catalog",
+        ),
         """any any_value some every bool_and bool_or approx_count_distinct approx_percentile array_agg avg bit_and
         bit_or bit_xor collect_list collect_set corr count count_if count_min_sketch covar_pop covar_samp first
         first_value grouping grouping_id histogram_numeric kurtosis last last_value listagg string_agg max max_by mean
@@ -167,7 +170,10 @@ _REFUSED = {
         cume_dist ntile lag lead nth_value""",
     ),
     "turns one row into several": (
-        "a source is one row",
+        Hint(
+            "a source is one row: explode() makes a catalog of the elements of an array",
+            command="a source is one row: `provenn explode` makes a catalog of the elements of an array",
+        ),
         "explode explode_outer posexplode posexplode_outer inline inline_outer stack json_tuple",
     ),
 }
@@ -180,5 +186,5 @@ def resolve_alias(name: str) -> str:
 
 
 def explain_refusal(name: str) -> tuple[str, str] | None:
-    """Return why a function can never be called, and a hint; None for a function that is merely unknown."""
+    """Return why a function can never be called, and a hint; None for a merely unknown function."""
     return _REASONS.get(name.lower())

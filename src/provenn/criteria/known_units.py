@@ -86,9 +86,9 @@ def are_same_unit(left: Unit, right: Unit) -> bool:
 
 
 def find_factor(own: Unit, to: Unit) -> Fraction | None:
-    """Return the factor that converts values to another unit; None if no factor does.
+    """Return the factor for converting values to another unit; None without a factor.
 
-    Most factors are ratios of whole numbers, such as 1/3600, for which astropy has only the nearest double.
+    Most factors are ratios of whole numbers, like 1/3600, known to astropy only as the nearest double.
     """
     try:
         scale = float(own.to(to)) if own.is_equivalent(to) else 0.0

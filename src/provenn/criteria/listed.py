@@ -1,10 +1,10 @@
 """Interpret long lists of values as sets, without a separate set for each value.
 
-A criterion such as ``hip IN (…)`` with many values is a single set. One walk over all keys at which a list or cut
-begins or ends finds how these sets relate to each other, and to the cuts ``hip < 5`` of other criteria. Nothing changes
-between two neighbouring keys, so that a source is described by its *place*: the cuts between which the source lies, and
-the lists that contain the source. Places without values do not exist. The facts state which places exist, and do so
-list by list: within each place formed by the earlier lists, a list contains all values, some, or none.
+A criterion like ``hip IN (…)`` with many values is a single set. A single walk over all ends of lists and cuts finds
+how these sets relate to each other, and to the cuts ``hip < 5`` of other criteria. Nothing changes between two
+neighbouring keys, so a source is described by a *place*: the cuts between which the source lies, and the lists that
+contain the source. Places without values do not exist. The facts state which places exist, and do so list by list:
+within each place formed by the earlier lists, a list contains all values, some, or none.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _everything = ~nothing
 
 
 class Place(NamedTuple):
-    """A place of values: the number of cuts below the values, and the lists that contain them, as a bit mask."""
+    """A place of values: the number of cuts below the values, and the containing lists, as a bit mask."""
 
     above: int
     lists: int
 
 
 def choose_list_side(where: Ranges) -> Ranges:
-    """Return a set of values or its complement, whichever is a list, so that NOT IN uses the list of IN."""
+    """Return a set of values or the complement, whichever is a list: NOT IN uses the list of IN."""
     return ~where if where.first else where
 
 
@@ -74,7 +74,7 @@ def derive_list_facts(
 def derive_place_facts(
     cuts: Sequence[str], labels: Sequence[str], places: Collection[Place], present: Term | None
 ) -> Iterator[Statement]:
-    """Yield the facts that relate some sets of values to the cuts of a term, and to each other, from all places.
+    """Yield the facts relating sets of values to the cuts of a term, and to each other, from all places.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _find_places(edges: Sequence[Key], lists: Sequence[Sequence[Key]]) -> set[Pl
 
 
 class _Space:
-    """The sets of a term, and terms that describe places among them.
+    """The sets of a term, and terms for places among the sets.
 
     Parameters
     ----------

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-import numpy as np
-
 from provenn.criteria.domains import INFINITY, MICROSECONDS_A_DAY, Key, decode_number
 from provenn.criteria.types import (
     BIGINT,
@@ -37,6 +35,8 @@ def parse_date(text: str) -> int | None:
     """
     if not _DATE.fullmatch(text):
         return None
+    import numpy as np  # noqa: PLC0415 - slow to import, and rarely needed
+
     try:
         days = int(np.datetime64(text.lstrip("+"), "D").astype(np.int64))
     except ValueError:
@@ -95,6 +95,8 @@ def write_literal(kind: Type, key: Key, *, plain: bool = False) -> str:
         name = "NaN" if key > INFINITY[kind] else "Infinity" if key > 0 else "-Infinity"
         return f"CAST('{name}' AS {str(kind).upper()})"
     if kind == FLOAT:
+        import numpy as np  # noqa: PLC0415 - slow to import, and rarely needed
+
         # Always with the suffix: 5.1 and 5.1F are different numbers. Rounded, the largest float is too large for Spark.
         return f"{value!r}F" if abs(key) == INFINITY[FLOAT] - 1 else f"{np.float32(value)!s}F"
     text = repr(value)
@@ -102,6 +104,8 @@ def write_literal(kind: Type, key: Key, *, plain: bool = False) -> str:
 
 
 def _write_day(key: int) -> str:
+    import numpy as np  # noqa: PLC0415 - slow to import, and rarely needed
+
     text = str(np.datetime64(key, "D"))
     if text[0] == "-":
         return "-" + text[1:].rjust(10, "0")  # numpy writes -001

@@ -47,7 +47,7 @@ def reads_moment(call: Call) -> bool:
 
 
 def write_fixed_text(call: Call, text: str) -> str:
-    """Return SQL for a text that is empty where the clock or a named time zone would determine its value.
+    """Return SQL for a text, empty where the clock or a named time zone would determine the value.
 
     A date must begin with a year, and nothing after the day is read. A time needs its day, and may have a zone only as
     an offset from UTC.
@@ -66,7 +66,7 @@ def is_fixed_timestamp(text: str) -> bool:
 
 
 def write_year_of_dates(year: str) -> str:
-    """Return SQL for a year that is NULL unless Spark has dates for all days of the year.
+    """Return SQL for a year, NULL unless Spark has dates for all days of the year.
 
     Spark fails on some years without dates. The text of the year, which may be long, occurs only once in the SQL: sums
     that overflow are NULL.

@@ -64,10 +64,10 @@ def coerce(node: Node, kind: Type) -> Node:
 
 
 def unify_operands(nodes: Sequence[Node], what: str) -> list[Node]:
-    """Return the nodes in the type in which Spark compares them, and in a common unit.
+    """Return the nodes in Spark's type for the comparison, and in a common unit.
 
-    A comparison uses the finest unit, so that it is the same from both sides; a choice uses the unit of the first
-    value. A string constant may represent a date.
+    A comparison uses the finest unit, and so is the same from both sides; a choice uses the unit of the first value. A
+    string constant may represent a date.
     """
     nodes = convert_to_common_unit(nodes, finest=what in _COMPARING)
     kinds = [node.type for node in nodes]

@@ -1,9 +1,9 @@
 """Facts about periodic functions of a term: remainders, single bits, months, weekdays, hours and the like.
 
-Such a function repeats itself after a number of values of the term: ``id % 10`` after 10, ``month(seen)`` after the 400
-years of the calendar. Between two cuts of the term lie either less values than a period, which are looked at one by
-one, or all values of a period. So the combinations of the functions' values that exist are known: *places* in the words
-of `provenn.criteria.listed`, which states as facts that no other combinations exist.
+A periodic function repeats itself after a number of values of the term: ``id % 10`` after 10, ``month(seen)`` after the
+400 years of the calendar. Between two cuts of the term lie either fewer values than a period, looked at individually,
+or all values of a period. So the existing combinations of the functions' values are known: *places* in the words of
+`provenn.criteria.listed`, which states as facts that no other combinations exist.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def _relate_group(
 
 
 def _relate_list(members: Sequence[_Member], atom: Atom) -> Iterator[Statement]:
-    """Yield the members that contain all values of a long list, and those that contain none of them."""
+    """Yield the members that contain all values of a long list, and the members that contain none."""
     cuts = [cut for cut in atom.cut if isinstance(cut, int)] if isinstance(atom.cut, tuple) else []
     ranges = list(zip(cuts[::2], cuts[1::2], strict=False))
     if len(cuts) % 2 or len(members) > _MOST_SETS or sum(beyond - first for first, beyond in ranges) > _MOST_STEPS:

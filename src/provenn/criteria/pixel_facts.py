@@ -1,8 +1,9 @@
-"""Facts about a set of sources whose positions lie in pixels of HEALPix: no region far from the pixels has any.
+"""Facts about a set of sources with positions in pixels of HEALPix: regions far from the pixels have no source.
 
-The program that divided the sources into pixels rounds in its own way, so that a position at the edge of a pixel may be
-beyond it for another program. A region counts as away from a pixel only with the margin of `provenn.sky`: a region that
-touches a pixel, or nearly does, is assumed to share sources with it. A source without a position is in no region.
+The program that divided the sources into pixels rounds in a particular way, so a position at the edge of a pixel may be
+beyond the edge for another program. A region counts as away from a pixel only with the margin of `provenn.sky`: a
+region that touches a pixel, or nearly does, is assumed to share sources with it. A source without a position is in no
+region.
 """
 
 from __future__ import annotations

@@ -31,10 +31,10 @@ _WORDS = frozenset(["AND", "OR", "NOT", "CASE", "WHEN", "THEN", "ELSE", "IN", "L
 def plain_text(text: str, names: Mapping[AttributeIdentity, str]) -> str:
     """Return a canonical text, or the label of a criterion, in the way people write it.
 
-    The result has the same meaning when it is read back. A number loses its type suffix only where its neighbours imply
-    the same type: in a comparison with a term, in a list of values, among the numbers of a region. A double or bigint
-    also loses its suffix beside an arithmetic operator whose other side is not a number, and so has the same type,
-    because canonical text writes every cast. A float keeps its suffix: 5.1 and 5.1F are different numbers.
+    The result has the same meaning when read back. A number loses the type suffix only where the neighbours imply the
+    same type: in a comparison with a term, in a list of values, among the numbers of a region. A double or bigint also
+    loses its suffix beside an arithmetic operator whose other side is not a number, and so has the same type, because
+    canonical text writes every cast. A float keeps its suffix: 5.1 and 5.1F are different numbers.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def plain_text(text: str, names: Mapping[AttributeIdentity, str]) -> str:
 
 
 def _has_implied_type(tokens: Sequence[re.Match[str]], at: int, call: str) -> bool:
-    """Tell whether the neighbours of a number imply the type that its suffix names.
+    """Tell whether the neighbours of a number imply the type of the suffix.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _read_token(tokens: Sequence[re.Match[str]], at: int) -> str:
 
 
 def _is_negative_sign(tokens: Sequence[re.Match[str]], at: int) -> bool:
-    """Tell whether a token is a minus that negates the next number rather than subtracts it."""
+    """Tell whether a token is a minus negating, not subtracting, the next number."""
     if _read_token(tokens, at) != "-":
         return False
     before = _read_token(tokens, at - 1)

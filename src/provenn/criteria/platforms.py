@@ -8,20 +8,13 @@ belong to the platform that computed them. ``tests/spark/test_platforms.py`` com
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 
 from provenn.criteria.nodes import Call, Condition, Constant, Node, walk
+from provenn.criteria.traits import Trait
 from provenn.criteria.types import DOUBLE, FLOAT, STRING
 from provenn.sky import FUNCTIONS as REGIONS
 
 __all__ = ["Trait", "find_platform_traits"]
-
-
-class Trait(StrEnum):
-    """A platform trait that may affect values."""
-
-    JAVA = "java"
-    MACHINE = "machine"
 
 
 _JAVA = frozenset([Trait.JAVA])
@@ -30,7 +23,7 @@ _BOTH = _JAVA | _MACHINE
 
 # Java has specific code for each kind of processor for these. Regions use these functions.
 _BY_PROCESSOR = frozenset(
-    ["sin", "cos", "tan", "cot", "sec", "csc", "asin", "acos", "atan", "atan2", "hypot", *REGIONS]
+    ["sin", "cos", "tan", "cot", "sec", "csc", "asin", "acos", "atan", "atan2", "hypot", "healpix_index", *REGIONS]
 )
 # Processor-specific code is new in Java 24 for tanh and in Java 25 for cbrt; related functions are to follow.
 _BY_BOTH = frozenset(["cbrt", "tanh", "sinh", "cosh"])

@@ -34,7 +34,7 @@ from provenn.criteria.types import BOOLEAN, DOUBLE, FLOAT, STRING, VOID, Type, p
 from provenn.errors import CriterionError
 from provenn.hints import Hint
 
-__all__ = ["read_condition", "read_names", "read_node"]
+__all__ = ["read_condition", "read_names", "read_node", "read_part"]
 
 _COMPARISONS = {
     exp.LT: "<",
@@ -65,7 +65,10 @@ _HINTS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Query: _SUBQUERY,
     exp.Exists: _SUBQUERY,
     exp.Window: ("a window reads more than one source", "use a calculator with the scope catalog"),
-    exp.Filter: ("an aggregate reads more than one source", "use a calculator with the scope catalog"),
+    exp.Filter: (
+        "an aggregate reads more than one source",
+        Hint("group() first, and select from the groups", command="`provenn group` first, and select from the groups"),
+    ),
     exp.Alias: (
         "an operator is missing here, or a name is given",
         Hint(
@@ -94,6 +97,12 @@ def read_node(text: str, schema: Mapping[str, AttributeLike], *, canonical: bool
     """Read an expression; units are ignored in canonical text."""
     with limit_expansion(get_size_limit(text)):
         return _CriterionReader(text, schema, canonical).read_node(parse(text))
+
+
+def read_part(tree: exp.Expr, text: str, schema: Mapping[str, AttributeLike], *, canonical: bool = False) -> Node:
+    """Read an expression that is a part of a parsed text; units are ignored in canonical text."""
+    with limit_expansion(get_size_limit(text)):
+        return _CriterionReader(text, schema, canonical).read_node(tree)
 
 
 def read_names(text: str) -> tuple[str, ...]:

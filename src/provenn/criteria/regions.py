@@ -25,7 +25,7 @@ from provenn.sky.moc_library import parse_digest
 if TYPE_CHECKING:
     from provenn.criteria.coordinates import CoordinateCuts
 
-__all__ = ["build_region_condition", "region_facts", "without_cells"]
+__all__ = ["build_region_condition", "read_coordinate", "region_facts", "without_cells"]
 
 _PAIRWISE_LIMIT = 100
 """The maximum number of regions that are compared pairwise."""
@@ -42,7 +42,7 @@ def build_region_condition(function: str, *arguments: Node) -> Condition:
 
     All arguments except the position are constants, and are normalised.
     """
-    position = [_read_coordinate(function, node) for node in convert_arguments(function, arguments[:2])]
+    position = [read_coordinate(function, node) for node in convert_arguments(function, arguments[:2])]
     values = [_read_constant(function, node) for node in convert_arguments(function, arguments[2:])]
     if len(values) % 2 and function == "in_polygon":
         raise Refusal("in_polygon() takes pairs of numbers", "write each vertex as right ascension and declination")
@@ -61,7 +61,7 @@ def build_region_condition(function: str, *arguments: Node) -> Condition:
     return convert_to_condition(Call(function, (*position, *constants), BOOLEAN, Nulls.ANY))
 
 
-def _read_coordinate(function: str, node: Node) -> Node:
+def read_coordinate(function: str, node: Node) -> Node:
     """Return a coordinate as a double, or refuse it."""
     if not node.type.numeric and node.type != VOID:
         raise Refusal(f"{function}() takes a coordinate in degrees here, not a {node.type}", "convert it with CAST")
@@ -82,7 +82,7 @@ def _read_constant(function: str, node: Node) -> float | str:
 
 
 def region_facts(atoms: Iterable[Atom]) -> tuple[Statement, ...]:
-    """Return the facts that follow from the positions of regions, for the atoms of any number of criteria.
+    """Return the facts implied by the positions of regions, for the atoms of any number of criteria.
 
     Regions of the same position attributes without common points are disjoint; a region inside another is a subset. A
     MOC inside the union of several MOCs is a subset of the union. `coordinate_facts` relates regions to ranges of their
@@ -195,7 +195,7 @@ def _relate_regions(position: str, labels: Sequence[str], regions: Sequence[Regi
 def _relate_unions(labels: Sequence[str], regions: Sequence[Region], meets: Sequence[set[int]]) -> Iterator[Statement]:
     """Yield, for each MOC, the combinations of other MOCs that share cells with it, unless pairs of MOCs say as much.
 
-    Every position of the MOC lies in one of its cells, and every cell in exactly the MOCs of a combination.
+    Every position of the MOC lies in a cell of the MOC, and every cell in exactly the MOCs of a combination.
     """
     mocs = {index: region for index, region in enumerate(regions) if isinstance(region, Moc)}
     for index, moc in mocs.items():

@@ -1,4 +1,4 @@
-"""The attributes that a criterion may read, and the rule that matches names."""
+"""The attributes readable by a criterion, and the rule for matching names."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class DefinedAttribute:
-    """An attribute, and what its values are made of.
+    """An attribute with the defining expression or pieces.
 
     Parameters
     ----------

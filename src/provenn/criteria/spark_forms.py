@@ -34,6 +34,8 @@ def write_spark_form(call: Call, operands: Sequence[str]) -> str | None:
     operands
         The arguments as SQL, in parentheses where needed.
     """
+    from provenn.sky.pixel_sql import pixel_number_sql  # noqa: PLC0415 - a command starts without it
+
     kind = str(call.type).upper()
     match call.operator, operands:
         case "cast", [text] if reads_moment(call):
@@ -51,6 +53,8 @@ def write_spark_form(call: Call, operands: Sequence[str]) -> str | None:
             return write_truncated_quarter(day, unit)
         case "date_trunc", [unit, time]:
             return write_truncated_time(unit, time)
+        case "healpix_index", [order, ra, dec]:
+            return pixel_number_sql(int(order), ra, dec)
         case "lower" | "upper" as function, [text]:
             return _write_case_change(function, text)
         case "ilike", [text, pattern, *escape]:

@@ -1,4 +1,4 @@
-"""Replace attributes in a condition by the expressions that define them."""
+"""Replace attributes in a condition by their defining expressions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from provenn.criteria.ranges import Ranges
 from provenn.criteria.schema import AttributeIdentity
 from provenn.criteria.writing import CANONICAL, write
 
-__all__ = ["substitute_columns"]
+__all__ = ["substitute_columns", "substitute_in_node"]
 
 _COMMUTATIVE = frozenset(["+", "*", "&", "|", "^"])
 _OUTCOMES = ("<", "=", ">")
@@ -39,10 +39,10 @@ def substitute_columns(condition: Condition, nodes: Replacements) -> Condition:
             join = join_by_and if operator == "AND" else join_by_or
             return join(substitute_columns(part, nodes) for part in parts)
         case Leaf(Call("compare", (left, right)), where, at_null):
-            sides = _substitute_in_node(left, nodes), _substitute_in_node(right, nodes)
+            sides = substitute_in_node(left, nodes), substitute_in_node(right, nodes)
             return _build_comparison_leaf(*sides, where, at_null)
         case Leaf(term, where, at_null):
-            node = _substitute_in_node(term, nodes)
+            node = substitute_in_node(term, nodes)
             return (
                 _build_test_leaf(node.condition, where, at_null)
                 if isinstance(node, Test)
@@ -50,7 +50,8 @@ def substitute_columns(condition: Condition, nodes: Replacements) -> Condition:
             )
 
 
-def _substitute_in_node(node: Node, nodes: Replacements) -> Node:
+def substitute_in_node(node: Node, nodes: Replacements) -> Node:
+    """Return a node with other nodes in the place of columns, in canonical form."""
     match node:
         case ColumnNode():
             return nodes.get(node.identity, node)
@@ -59,7 +60,7 @@ def _substitute_in_node(node: Node, nodes: Replacements) -> Node:
         case Test(condition):
             return convert_to_node(substitute_columns(condition, nodes))
         case Call(operator, arguments):
-            new = [_substitute_in_node(argument, nodes) for argument in arguments]
+            new = [substitute_in_node(argument, nodes) for argument in arguments]
             if operator in _COMMUTATIVE:
                 new.sort(key=lambda argument: write(argument, CANONICAL))
             return replace(node, arguments=tuple(new))

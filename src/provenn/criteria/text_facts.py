@@ -1,7 +1,8 @@
 """Facts about tests and functions of a text: suffixes, contained texts, ``upper(x) = 'STAR'``, lengths.
 
 A text that ends with ``abc`` ends with ``bc`` and contains ``ab``. If a single text lies between two cuts of a text,
-functions of it are computed. If only texts with a common prefix do, they contain what the prefix contains.
+functions of this text are computed. If all texts between the cuts have a common prefix, these texts contain every text
+contained in the prefix.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ def _state_values(functions: _Functions, argument: Node, texts: Sequence[str], b
 
 
 def _is_inside(atom: Atom, node: Node, argument: Node, text: str) -> bool | None:
-    """Tell whether an atom contains the sources with a text, or None if that is not known."""
+    """Tell whether an atom contains the sources with a text, or None if unknown."""
     value = compute_text_function(node, argument, text)
     if value is None or not isinstance(atom.cut, str | int):
         return None

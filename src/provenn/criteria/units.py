@@ -129,7 +129,7 @@ def _calculate_unit(call: Call) -> Unit:
 
 
 def _find_shared_unit(units: Iterable[Unit]) -> Unit:
-    """Return the unit that all units share, without plain numbers; None if the units differ."""
+    """Return the common unit of all units, without plain numbers; None if the units differ."""
     known = [unit for unit in units if unit is not PlainUnit.NUMBER]
     if not known:
         return PlainUnit.NUMBER

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from provenn.criteria.domains import INFINITY, Key, decode_number, get_domain, predecessor
 from provenn.criteria.literals import write_literal
@@ -18,7 +18,10 @@ from provenn.criteria.ranges import Ranges
 from provenn.criteria.schema import AttributeIdentity
 from provenn.criteria.spark_forms import write_spark_form
 from provenn.criteria.types import BOOLEAN, DOUBLE, FLOAT, ORDER, VOID, Type
-from provenn.sky import FUNCTIONS, Region, can_be_united, region_of, region_sql, union_sql
+from provenn.sky import FUNCTIONS
+
+if TYPE_CHECKING:
+    from provenn.sky import Region
 
 __all__ = [
     "CANONICAL",
@@ -173,6 +176,8 @@ def _write_constant(kind: Type, key: Key, style: Style) -> str:
 
 
 def _write_call(call: Call, style: Style) -> SqlPiece:
+    from provenn.sky import region_of, region_sql  # noqa: PLC0415 - few criteria have regions
+
     pieces = [_write_node(argument, style) for argument in call.arguments]
     form = write_spark_form(call, [piece.parenthesize(_ATOM) for piece in pieces]) if style.spark else None
     if form is not None:
@@ -272,6 +277,8 @@ def _unite_regions(
     For OR, the condition is the union; for AND, for positions outside all of the regions, it is NOT of the union. Both
     are NULL where a coordinate is NULL.
     """
+    from provenn.sky import can_be_united, region_of, union_sql  # noqa: PLC0415 - few criteria have regions
+
     wanted = (True, False) if operator == "OR" else (False, True)
     by_position: dict[tuple[str, str], list[tuple[Condition, Region]]] = {}
     for part in parts:
@@ -307,7 +314,7 @@ def _write_truth_leaf(term: Node, where: Ranges, at_null: bool | None, style: St
 
 
 def _write_boolean(term: Node, where: Ranges, style: Style) -> SqlPiece:
-    """Write the truth values of a Boolean term for which a leaf is TRUE."""
+    """Write the truth values of a Boolean term where a leaf is TRUE."""
     piece = _write_node(term, style)
     yes, no = piece.parenthesize(_NOT), f"NOT {piece.parenthesize(_PREDICATE)}"
     match 0 in where, 1 in where:
@@ -322,7 +329,7 @@ def _write_boolean(term: Node, where: Ranges, style: Style) -> SqlPiece:
 
 
 def _write_comparison(term: Node, where: Ranges, style: Style) -> SqlPiece:
-    """Write the outcomes of a comparison of two terms for which a leaf is TRUE."""
+    """Write the outcomes of a comparison of two terms where a leaf is TRUE."""
     if not isinstance(term, Call):
         raise TypeError(f"{term!r} is no comparison")
     left, right = (_write_node(side, style).parenthesize(_BITWISE) for side in term.arguments)
@@ -349,7 +356,7 @@ def _write_value_leaf(term: Node, where: Ranges, at_null: bool | None, style: St
 
 
 def _is_stored(node: Node) -> bool:
-    """Tell whether files store the values of a node: those of a column, or of a field of one."""
+    """Tell whether files store the values of a node: a column, or a field of a column."""
     while isinstance(node, Call) and node.operator == "field":
         node = node.arguments[0]
     return isinstance(node, ColumnNode)
@@ -388,8 +395,8 @@ def _write_search(text: str, kind: Type, where: Ranges, style: Style, *, pushed:
     """Write that a value lies in some of many ranges.
 
     The value has passed an odd number of ends, counted by bisection. Spark takes minutes for a chain of a thousand
-    comparisons, because it compares each with all others. The outermost ends come first, for Spark to push them into
-    the files.
+    comparisons, because Spark compares each with all others. The outermost ends come first, for Spark to push into the
+    files.
     """
     ends = ", ".join(write_literal(kind, key) for key in where.cuts)
     steps = ", ".join(str(1 << bit) for bit in reversed(range(len(where.cuts).bit_length())))

@@ -5,27 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any, Protocol
 
 from provenn.batches import split_batches
 from provenn.errors import DefinitionError
 from provenn.sky.boxes import box
+from provenn.sky.call_forms import FUNCTIONS
 from provenn.sky.cones import cone
 from provenn.sky.mocs import moc
 from provenn.sky.polygons import polygon
 from provenn.sky.positions import DEGREES, find_position_attributes, read_angle_unit
 from provenn.sky.region import Region
 
-__all__ = ["FUNCTIONS", "abridged", "criterion_on", "is_text", "read_call", "region_of", "split_position"]
-
-FUNCTIONS: dict[str, tuple[int, int | None]] = {
-    "in_box": (6, 6),
-    "in_cone": (5, 5),
-    "in_moc": (3, 3),
-    "in_polygon": (8, None),
-}
-"""The least and the greatest number of arguments by function; the first two arguments are the coordinates."""
+__all__ = ["criterion_on", "is_text", "read_call", "region_of", "split_position"]
 
 
 class PositionAttribute(Protocol):
@@ -106,22 +98,7 @@ _BUILDERS: dict[str, Callable[..., Region]] = {
     "in_moc": moc,
     "in_polygon": _build_polygon,
 }
-_LONG_MOC = re.compile(r"(in_moc\([^']*')([^']{48})([^']{48,})'")
 _CALL_PART = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[(),]|[^`'(),]+", re.DOTALL)
-
-
-def abridged(text: str) -> str:
-    """Return a criterion with the cells of long MOCs shortened; a hash distinguishes MOCs that begin alike.
-
-    >>> abridged("in_moc(ra, dec, '3/1-4')")
-    "in_moc(ra, dec, '3/1-4')"
-    """
-
-    def abridge_cells(match: re.Match[str]) -> str:
-        digest = blake2b(match[3].encode(), digest_size=3).hexdigest()
-        return f"{match[1]}{match[2].rpartition(' ')[0]} … {digest}'"
-
-    return _LONG_MOC.sub(abridge_cells, text)
 
 
 @lru_cache(maxsize=10_000)

@@ -5,7 +5,7 @@ The projection takes the sphere to squares in a plane; turned by 45 degrees, a c
 j. (Górski et al. 2005, Calabretta & Roukema 2007.)
 
 The formulas stand here, and are not taken from a library such as cdshealpix, because Spark must find the same cells:
-`provenn.sky.sql.cell_key_sql` is the same projection in SQL, with keys made of i and j instead of HEALPix numbers.
+`provenn.sky.region_conditions.cell_key_sql` is the same projection in SQL, with keys of i and j, not HEALPix numbers.
 NumPy is enough for them, while importing cdshealpix brings astropy and takes ten times as long as this module.
 cdshealpix computes a hundred centres as fast, and a million ten times faster (0.4 s instead of 4 s). The tests compare
 this module and its SQL with cdshealpix, from the first order to the last.
@@ -18,7 +18,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from provenn.sky.points import Flags, Points
+from provenn.sky.points import Flags, Numbers, Points
 
 __all__ = [
     "DEEPEST",
@@ -27,6 +27,7 @@ __all__ = [
     "bound_cell_radius",
     "build_base_cells",
     "build_cells",
+    "locate_plane_points",
     "merge_ranges",
     "split_into_cells",
 ]
@@ -139,12 +140,25 @@ def _expand_ranges(first: Integers, end: Integers) -> Integers:
 
 def _compute_centres(order: int, i: Integers, j: Integers) -> Points:
     side = 1 << order
-    x, y = ((i + j + 1) / side - 1) / 2, (i - j) / (2 * side)
-    face = np.minimum(i, j) >> order
+    return locate_plane_points((i + 0.5) / side, (j + 0.5) / side, np.minimum(i, j) >> order)
+
+
+def locate_plane_points(i: Numbers, j: Numbers, face: Integers) -> Points:
+    """Return the positions of points of the turned plane, in which cells of order 0 have the side 1.
+
+    Parameters
+    ----------
+    i, j
+        The coordinates in the plane.
+    face
+        The lower of the two coordinates of the cell of order 0 that contains each point: its whole part, except on the
+        upper borders of a cell.
+    """
+    x, y = (i + j - 1) / 2, (i - j) / 2
     shrink = 2 * (1 - np.abs(y))  # how much narrower the projection is there than at the edge of the polar cap
     polar = shrink < 1
     safe = np.where(polar, shrink, 1)
-    fraction = (x - face - 0.5) / safe + 0.5
+    fraction = np.divide(x - face - 0.5, safe, out=np.zeros_like(safe), where=safe > 0) + 0.5
     ra = 90 * np.where(polar, face + fraction, x)
     height = np.degrees(np.arcsin(np.where(polar, 0, 4 / 3 * y)))
     from_pole = 2 * np.degrees(np.arcsin(safe / math.sqrt(6)))

@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeVar
 from provenn.errors import AttributeNotFoundError, DefinitionError
 from provenn.hints import Hint
 
-__all__ = ["DEGREES", "find_position_attributes", "read_angle_unit"]
+__all__ = ["DEGREES", "find_galactic_attributes", "find_position_attributes", "read_angle_unit"]
 
 DEGREES = {
     "deg": 1.0,
@@ -36,6 +36,10 @@ _USUAL_NAMES = (
     *(("ra_rad", "dec_rad"), ("alpha", "delta"), ("right_ascension", "declination")),
 )
 """Usual names of right ascension and declination, in lower case; the first pair that a schema has is used."""
+
+
+_GALACTIC_NAMES = (("glon", "glat"), ("l", "b"), ("gal_lon", "gal_lat"))
+"""Usual names of galactic longitude and latitude, in lower case."""
 
 
 class _Attribute(Protocol):
@@ -82,6 +86,22 @@ def find_position_attributes(schema: Mapping[str, A], on: Iterable[str] | None =
     return pair
 
 
+def find_galactic_attributes(schema: Mapping[str, A]) -> tuple[A, A]:
+    """Return the attributes that hold galactic longitude and latitude, by UCD or by the names glon, glat, l, b.
+
+    Raises
+    ------
+    DefinitionError
+        If no attributes fit.
+    """
+    words = ("pos.galactic.lon", "pos.galactic.lat")
+    pair = _find_by_ucd(schema, main=False, words=words) or _find_by_usual_name(schema, _GALACTIC_NAMES)
+    if pair is None:
+        known = ", ".join(list(schema)[:20])
+        raise DefinitionError(f"none of these attributes is known to be a galactic position: {known}", hint=_NAME_THEM)
+    return pair
+
+
 _NAME_THEM: Final = Hint(
     'name the attributes: on=("ra", "dec")',
     command="name the attributes: --on ra dec; for a cross-match, --left ra dec and --right ra dec",
@@ -114,12 +134,14 @@ def _find_by_name(schema: Mapping[str, A], name: str) -> A:
     return schema[matches[0]]
 
 
-def _find_by_ucd(schema: Mapping[str, A], *, main: bool) -> tuple[A, A] | None:
+def _find_by_ucd(
+    schema: Mapping[str, A], *, main: bool, words: tuple[str, str] = ("pos.eq.ra", "pos.eq.dec")
+) -> tuple[A, A] | None:
     attributes: list[A] = []
-    for word in ("pos.eq.ra", "pos.eq.dec"):
+    for word in words:
         words_by_name = {name: attribute.ucd.lower().replace(" ", "").split(";") for name, attribute in schema.items()}
         matches = [
-            name for name, words in words_by_name.items() if words[0] == word and (not main or "meta.main" in words)
+            name for name, parts in words_by_name.items() if parts[0] == word and (not main or "meta.main" in parts)
         ]
         if len(matches) != 1:
             return None
@@ -127,11 +149,13 @@ def _find_by_ucd(schema: Mapping[str, A], *, main: bool) -> tuple[A, A] | None:
     return attributes[0], attributes[1]
 
 
-def _find_by_usual_name(schema: Mapping[str, A]) -> tuple[A, A] | None:
+def _find_by_usual_name(
+    schema: Mapping[str, A], usual_names: Iterable[tuple[str, str]] = _USUAL_NAMES
+) -> tuple[A, A] | None:
     names_by_lower: dict[str, list[str]] = {}
     for name in schema:
         names_by_lower.setdefault(name.lower(), []).append(name)
-    for names in _USUAL_NAMES:
+    for names in usual_names:
         candidates = [names_by_lower.get(name, []) for name in names]
         if all(len(matches) == 1 for matches in candidates):
             return schema[candidates[0][0]], schema[candidates[1][0]]

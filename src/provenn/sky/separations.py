@@ -7,7 +7,7 @@ import re
 
 from provenn.errors import DefinitionError
 
-__all__ = ["read_arcseconds"]
+__all__ = ["parse_arcseconds", "read_arcseconds"]
 
 _ARCSECONDS = {
     **dict.fromkeys(("", "arcsec", "arcsecond", "arcseconds", '"'), 1.0),
@@ -30,7 +30,7 @@ def read_arcseconds(radius: object) -> float:
     >>> read_arcseconds(2), read_arcseconds("1.5 deg"), read_arcseconds("5 mas")
     (2.0, 5400.0, 0.005)
     """
-    separation = _parse_arcseconds(radius)
+    separation = parse_arcseconds(radius)
     if separation is None:
         raise DefinitionError(
             f"expected an angle, got {radius!r}", hint='pass a number of arcseconds, or text such as "2 arcsec"'
@@ -40,7 +40,8 @@ def read_arcseconds(radius: object) -> float:
     return separation
 
 
-def _parse_arcseconds(radius: object) -> float | None:
+def parse_arcseconds(radius: object) -> float | None:
+    """Return an angle in arcseconds from the same input; None if it is no angle."""
     if isinstance(radius, str):
         match = _ANGLE.fullmatch(radius)
         factor = None if match is None else _ARCSECONDS.get(match[2].lower())

@@ -21,7 +21,7 @@ from provenn.logic import (
     subset,
 )
 from provenn.logic.statements import And, Not, Or
-from provenn.logic.terms import Op, Term
+from tests.logic.z3_formulas import build_formula
 from tests.repetitions import repeat_a_few
 
 QUESTIONS = 40
@@ -34,10 +34,10 @@ class Oracle:
     def __init__(self, facts: Sequence[Statement], *, open_universe: bool) -> None:
         certain = [claim for fact in facts if not isinstance(fact, Or | Not) for claim in claims(fact)]
         self.choices = [fact for fact in facts if isinstance(fact, Or | Not)]
-        self.inhabited = [formula(region) for region, inhabited in certain if inhabited]
+        self.inhabited = [build_formula(region) for region, inhabited in certain if inhabited]
         self.labels = {label for fact in facts for label in fact.labels} if open_universe else None
         self.solver = z3.Solver()
-        self.solver.add(*(z3.Not(formula(region)) for region, inhabited in certain if not inhabited))
+        self.solver.add(*(z3.Not(build_formula(region)) for region, inhabited in certain if not inhabited))
 
     def entails(self, question: Statement) -> bool:
         """Whether no world has the facts and not the question."""
@@ -49,11 +49,11 @@ class Oracle:
         return not self.entails(empty("x") & nonempty("x"))
 
     def _possible(self, chosen: list, labels: Sequence[str]) -> bool:
-        wanted = [*self.inhabited, *(formula(region) for region, inhabited in chosen if inhabited)]
+        wanted = [*self.inhabited, *(build_formula(region) for region, inhabited in chosen if inhabited)]
         if self.labels is not None:
             wanted.append(z3.And([z3.Not(z3.Bool(label)) for label in self.labels.union(labels)]))
         self.solver.push()
-        self.solver.add(*(z3.Not(formula(region)) for region, inhabited in chosen if not inhabited))
+        self.solver.add(*(z3.Not(build_formula(region)) for region, inhabited in chosen if not inhabited))
         possible = all(self.solver.check(item) == z3.sat for item in wanted)
         self.solver.pop()
         return possible
@@ -85,22 +85,6 @@ def _dnf(message: Statement, *, holds: bool) -> list:
             return [method for part in parts for method in _dnf(part, holds=holds)]
     result = list(message.claims())
     return [result] if holds else [[(region, not inhabited)] for region, inhabited in result]
-
-
-def formula(region: Term) -> z3.BoolRef:
-    stack = []
-    for token in region.postfix:
-        if isinstance(token, str):
-            stack.append(z3.Bool(token))
-        elif token is Op.EMPTY:
-            stack.append(z3.BoolVal(False))
-        elif token is Op.NOT:
-            stack.append(z3.Not(stack.pop()))
-        else:
-            right, left = stack.pop(), stack.pop()
-            join = {Op.AND: z3.And, Op.OR: z3.Or, Op.XOR: z3.Xor, Op.MINUS: lambda a, b: z3.And(a, z3.Not(b))}
-            stack.append(join[token](left, right))
-    return stack[0]
 
 
 def some_statement(random: Random, size: int) -> Statement:

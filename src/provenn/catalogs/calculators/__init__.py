@@ -3,10 +3,20 @@
 from provenn.catalogs.calculators.calculator import Calculator
 from provenn.catalogs.calculators.python import PythonCalculator
 from provenn.catalogs.calculators.sql import Expressions, SqlCalculator, SqlText
+from provenn.catalogs.calculators.window_functions import WindowCalculator, WindowFunctions
 from provenn.catalogs.catalog import Parameters
 from provenn.gate.entrances import entrance
 
-__all__ = ["Calculator", "Expressions", "PythonCalculator", "SqlCalculator", "SqlText", "calculator_from"]
+__all__ = [
+    "Calculator",
+    "Expressions",
+    "PythonCalculator",
+    "SqlCalculator",
+    "SqlText",
+    "WindowCalculator",
+    "WindowFunctions",
+    "calculator_from",
+]
 
 
 @entrance("definition of a calculator", "types", "code", "criteria")

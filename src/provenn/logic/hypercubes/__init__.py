@@ -9,10 +9,15 @@ sorted array of unsigned 64-bit numbers. `WideHypercubes` serves any number of r
 `LabelledHypercubes` knows the region of each bit.
 """
 
-from provenn.logic.hypercubes.interface import Hypercubes
-from provenn.logic.hypercubes.labelled import LabelledHypercubes, build_all_hypercubes, build_hypercubes
-from provenn.logic.hypercubes.packed import PackedHypercubes
-from provenn.logic.hypercubes.wide import WideHypercubes
+from typing import TYPE_CHECKING
+
+from provenn.offered_names import offer_names
+
+if TYPE_CHECKING:
+    from provenn.logic.hypercubes.interface import Hypercubes
+    from provenn.logic.hypercubes.labelled import LabelledHypercubes, build_all_hypercubes, build_hypercubes
+    from provenn.logic.hypercubes.packed import PackedHypercubes
+    from provenn.logic.hypercubes.wide import WideHypercubes
 
 __all__ = [
     "Hypercubes",
@@ -22,3 +27,13 @@ __all__ = [
     "build_all_hypercubes",
     "build_hypercubes",
 ]
+
+__getattr__, __dir__ = offer_names(
+    __name__,
+    {
+        "provenn.logic.hypercubes.interface": "Hypercubes",
+        "provenn.logic.hypercubes.labelled": "LabelledHypercubes build_all_hypercubes build_hypercubes",
+        "provenn.logic.hypercubes.packed": "PackedHypercubes",
+        "provenn.logic.hypercubes.wide": "WideHypercubes",
+    },
+)

@@ -73,7 +73,7 @@ class LabelledHypercubes:
         return [sum((region >> place & 1) << bit for bit, place in enumerate(places)) for region in self.regions]
 
     def select_matching(self, other: LabelledHypercubes, *, keep: bool = True) -> Self:
-        """Return the hypercubes whose reduction to the sets of `other` is in `other`; without `keep`, all others."""
+        """Return the hypercubes whose reduction to the sets of `other` is in `other`; without `keep`, the rest."""
         places = {region: place for place, region in enumerate(other.regions)}
         targets = [places.get(region) for region in self.reduce_regions(other.labels)]
         matches = self.hypercubes.select_matching(targets, other.hypercubes, keep=keep)

@@ -173,6 +173,42 @@ class SetGraph:
         of_a = self.conjuncts(a, FAR)
         return any(conjunct ^ 1 in of_a for conjunct in self.conjuncts(b, FAR))
 
+    def show_disjoint(self, literal: int, partners: Mapping[int, Iterable[int]]) -> bytearray:
+        """Return for every literal whether it is shown to be disjoint from a literal: 1 or 0.
+
+        A meet is disjoint if an operand is, a part if its whole is, and the complement of a meet if the complements of
+        both operands are. A single pass over the graph decides all literals, so this suits questions about all sets.
+
+        Parameters
+        ----------
+        literal
+            The literal.
+        partners
+            Literals known to be disjoint from each literal; an empty literal is its own partner.
+        """
+        left, right = self.left, self.right
+        if literal == EMPTY or literal in partners.get(literal, ()):
+            return bytearray(b"\1") * (2 * len(left))
+        disjoint = bytearray(2 * len(left))
+        disjoint[EMPTY] = 1
+        for conjunct in self.conjuncts(literal, 2 * len(left)):
+            disjoint[conjunct ^ 1] = 1
+            for partner in partners.get(conjunct, ()):
+                disjoint[partner] = 1
+        for empty_literal, others in partners.items():
+            if empty_literal in others:
+                disjoint[empty_literal] = 1
+        for node in range(1, len(left)):
+            a, b = left[node], right[node]
+            if disjoint[a]:
+                disjoint[2 * node] = 1
+            elif b != PART:
+                if disjoint[b]:
+                    disjoint[2 * node] = 1
+                elif disjoint[a ^ 1] and disjoint[b ^ 1]:
+                    disjoint[2 * node + 1] = 1
+        return disjoint
+
     def cone(self, literals: Iterable[int], known: set[int]) -> list[int]:
         """Return the nodes below the literals that are not yet `known`, and add them to `known`."""
         left, right = self.left, self.right

@@ -86,6 +86,17 @@ class Knowledge:
         """Add facts. Earlier proofs stay valid."""
         self._take_facts(facts)
 
+    def replace_theory(self, theory: Theory) -> None:
+        """Replace the theory by one that refutes at least as much, for example because it knows more sets."""
+        self._theory = theory
+        self._base.mention(theory.labels)
+        check = TheoryCheck(theory, self._base.graph, self._base.labels)
+        if self._reasoner.check is not None:
+            check.refutations.update(self._reasoner.check.refutations)
+        self._reasoner.consult(check)
+        self._confirmed_literals = 0
+        self._settled = False
+
     def _take_facts(self, facts: Iterable[Fact | Lineage]) -> None:
         if isinstance(facts, str | Statement | Relationship):
             raise LabelError(f"expected a list of facts, got {facts!r}", hint="put it in a list")
@@ -400,10 +411,10 @@ class Knowledge:
         self._settle()
         return classify_literals(self._base.labels, self._reasoner, self._are_apart, next(iter(self._resolutions), ()))
 
-    def _are_apart(self, literal: int, other: int) -> bool:
-        """Return whether the facts imply that two literals are disjoint."""
+    def _are_apart(self, literal: int, other: int, *, learn: bool = False) -> bool:
+        """Return whether the facts imply that two literals are disjoint; `learn` is that of `Reasoner.possible`."""
         possible = self._reasoner.possible
-        if not possible(literal, other):
+        if not possible(literal, other, learn=learn):
             return True
         if not self._base.choices or any(possible(literal, other, *resolution) for resolution in self._resolutions):
             return False
@@ -417,11 +428,10 @@ class Knowledge:
     def _build_apart_test(self, literal: int) -> Callable[[int], bool]:
         """Return a function that decides whether the facts imply that a literal is disjoint from the given literal.
 
-        The given literal's conjuncts are all computed once, since many tests will follow.
+        A single pass over the graph decides most tests, since many will follow.
         """
-        graph = self._base.graph
-        around = graph.conjuncts(literal, 2 * len(graph))
-        return lambda other: other ^ 1 in around or self._are_apart(literal, other)
+        disjoint = self._base.graph.show_disjoint(literal, self._reasoner.partners)
+        return lambda other: bool(disjoint[other]) or self._are_apart(literal, other, learn=True)
 
     def _find_labels(self, test: Callable[[int], bool], without: str) -> list[str]:
         self._settle()

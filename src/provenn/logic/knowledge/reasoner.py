@@ -55,6 +55,7 @@ class Reasoner:
         self._watching: dict[int, list[int]] = {}  # part -> constraints that an object in this part may violate
         self._off_ground: list[int] = []  # constraints that an object in no set violates
         self._impossible: set[tuple[int, ...]] = set()
+        self.partners: dict[int, set[int]] = {}  # proved to be disjoint; an empty literal is its own partner
         self._found_objects: list[set[int]] = []
         self._learn_at = _LEARN_FIRST_AT
         self._solver = _new_solver()
@@ -121,7 +122,8 @@ class Reasoner:
         """Ask a theory about every object from now on."""
         self.check = check
         for literal in self.constraints:
-            check.note_constraint(literal)
+            if literal not in check.refutations:
+                check.note_constraint(literal)
 
     def refute(self, parts: set[int], literals: Iterable[int] | None = None) -> int | None:
         """Return a new constraint that an object violates, or None if the theory accepts the object.
@@ -178,8 +180,23 @@ class Reasoner:
 
     # -- questions -----------------------------------------------------------------------------------------------
 
-    def possible(self, *literals: int, clock: Clock | None = None) -> bool:
-        """Return whether some object can be in all the literals."""
+    def possible(self, *literals: int, clock: Clock | None = None, learn: bool = False) -> bool:
+        """Return whether some object can be in all the literals.
+
+        Parameters
+        ----------
+        literals
+            The literals.
+        clock
+            The budget.
+        learn
+            Whether an object invented for the answer is simulated from now on. This pays for questions about all sets:
+            the object of a set answers the same question about many other sets, and the next such questions.
+        """
+        return self.has_witness(*literals) or self._is_possible_beyond_simulation(literals, clock, learn=learn)
+
+    def has_witness(self, *literals: int) -> bool:
+        """Return whether some simulated object is in all the literals; if not, another object may be."""
         simulation = self.simulation
         values = simulation.values
         if len(values) != len(self.graph.left):
@@ -188,9 +205,7 @@ class Reasoner:
         for literal in literals:
             value = values[literal >> 1]
             witnesses &= ~value if literal & 1 else value
-        if witnesses and (self.check is None or self._is_witnessed(self.check, witnesses, literals)):
-            return True
-        return self._is_possible_beyond_simulation(literals, clock)
+        return bool(witnesses) and (self.check is None or self._is_witnessed(self.check, witnesses, literals))
 
     def _revalidate(self) -> int:
         """Recompute the simulated objects that satisfy all constraints."""
@@ -200,17 +215,17 @@ class Reasoner:
         self._valid, self._valid_for = valid, len(self.constraints)
         return valid
 
-    def _is_possible_beyond_simulation(self, literals: Sequence[int], clock: Clock | None) -> bool:
+    def _is_possible_beyond_simulation(self, literals: Sequence[int], clock: Clock | None, *, learn: bool) -> bool:
         deadline.check()
         key = tuple(sorted(set(literals)))
         if EMPTY in key or key in self._impossible:
             return False
         if len(key) <= 2 and self.graph.obviously_disjoint(key[0], key[-1]):
-            self._impossible.add(key)
+            self._note_impossible(key)
             return False
-        return (len(key) <= _MADE_UP and self._can_invent(key)) or self.find(key, clock) is not None
+        return (len(key) <= _MADE_UP and self._can_invent(key, learn=learn)) or self.find(key, clock) is not None
 
-    def _can_invent(self, literals: Sequence[int]) -> bool:
+    def _can_invent(self, literals: Sequence[int], *, learn: bool) -> bool:
         """Return whether an object invented from the needs of each literal is in all literals."""
         graph = self.graph
         inventions = [graph.invent_objects(literal) for literal in literals]
@@ -227,6 +242,8 @@ class Reasoner:
                 and not self.find_violated(parts)
                 and self.refute(parts, literals) is None
             ):
+                if learn:
+                    self._remember(parts)
                 return True
         return False
 
@@ -253,8 +270,8 @@ class Reasoner:
         while True:
             if not solver.solve(wanted, clock):
                 self.core = solver.core()
-                self._impossible.add(tuple(sorted(self.core)))
-                self._impossible.add(tuple(sorted(set(wanted))))
+                self._note_impossible(tuple(sorted(self.core)))
+                self._note_impossible(tuple(sorted(set(wanted))))
                 return None
             right = self.graph.right
             parts = {node for node in solver.true_variables() if right[node] == PART}
@@ -267,6 +284,14 @@ class Reasoner:
                 self._remember(parts)
                 return parts
             self._impose(violated)
+
+    def _note_impossible(self, literals: tuple[int, ...]) -> None:
+        """Note that no object is in all of some literals: no constraint is ever removed."""
+        self._impossible.add(literals)
+        if 0 < len(literals) <= 2:
+            first, last = literals[0], literals[-1]
+            self.partners.setdefault(first, set()).add(last)
+            self.partners.setdefault(last, set()).add(first)
 
     def _renew_solver(self) -> None:
         """Replace the solver if it is too large for the next question.

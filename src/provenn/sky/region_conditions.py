@@ -171,10 +171,11 @@ def _in_plane_sql(polygon: Polygon, ra: str, dec: str) -> str:
 # -- cells -------------------------------------------------------------------------------------------------------
 
 
-def cell_key_sql(order: int, ra: str, dec: str) -> str:
+def cell_key_sql(order: int, ra: str, dec: str, *, closed_above: bool = False) -> str:
     """Return SQL for the key of the cell of an order that contains a position: ``i * 5 * 2**order + j``, see `Cells`.
 
-    The position is finite, and its declination lies within 90 degrees.
+    The position is finite, and its declination lies within 90 degrees. With `closed_above`, a position on the border of
+    cells around the equator belongs to the cell with the lower j, as in cdshealpix and HATS; otherwise the upper one.
     """
     side = 1 << order
     turn = f"{modulo_sql(ra)} / 90.0D"
@@ -186,9 +187,12 @@ def cell_key_sql(order: int, ra: str, dec: str) -> str:
     near = f"least(floor({within} * {shrink}), {side - 1}L)"
     far = f"least(floor((1.0D - {within}) * {shrink}), {side - 1}L)"
     low, high = f"{face} * {side}L + {near}", f"({face} + 2L) * {side}L - 1L - {far}"
+    across = f"least(floor({level} - {height}), {last})"
+    if closed_above:
+        across = f"greatest(ceil({level} - {height}) - 1L, 0L)"
     return (
         f"CASE WHEN abs({dec}) <= {LEAST_POLAR!r}D "
-        f"THEN least(floor({level} + {height}), {last}) * {5 * side}L + least(floor({level} - {height}), {last}) "
+        f"THEN least(floor({level} + {height}), {last}) * {5 * side}L + {across} "
         f"WHEN {dec} > 0.0D THEN ({high}) * {5 * side}L + {low} "
         f"ELSE ({low}) * {5 * side}L + {high} END"
     )

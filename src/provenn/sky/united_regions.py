@@ -3,7 +3,7 @@
 Spark takes minutes for hundreds of regions joined by OR, because it compares each condition with all others. Here the
 regions are rows of constant arrays, and Spark takes each array for one value. The cells of HEALPix that cover the
 regions come first, so that only positions near a region are tested against each region. The arithmetic is the same as
-in `provenn.sky.sql`: a position on the border of a region is in the union if it is in the region.
+in `provenn.sky.region_conditions`: a position on the border of a region is in the union if it is in the region.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from provenn.sky.coverings import covering
 from provenn.sky.points import MARGIN
 from provenn.sky.polygons import Polygon
 from provenn.sky.region import Region
-from provenn.sky.sql import cells_sql, conjunction_sql, double_sql, modulo_sql
+from provenn.sky.region_conditions import cells_sql, conjunction_sql, double_sql, modulo_sql
 
 __all__ = ["can_be_united", "union_sql"]
 
