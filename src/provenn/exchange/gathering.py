@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from provenn.exchange.reading import Dataset, Event, Mention
+from provenn.exchange.reading import Dataset, Event, JobQuery, Mention
 
 __all__ = ["DatasetClaims", "GatheredEvents", "JobClaims", "gather_events"]
 
@@ -56,10 +56,19 @@ class JobClaims:
         For each run, the datasets that it reads, with the condition that limits each dataset, or None.
     has_failed
         Whether a run failed.
+    queries
+        The SQL of the job, in the wordings of all events.
+    outputs
+        The datasets that the job writes.
+    has_plan
+        Whether an event has a logical plan of Spark.
     """
 
     runs: dict[str, dict[Dataset, Any]] = field(default_factory=dict)
     has_failed: bool = False
+    queries: set[JobQuery] = field(default_factory=set)
+    outputs: set[Dataset] = field(default_factory=set)
+    has_plan: bool = False
 
     def add_inputs(self, run: str, mentions: Iterable[Mention]) -> None:
         """Add the inputs of a run, according to an event."""
@@ -106,6 +115,10 @@ def gather_events(events: Iterable[Event]) -> GatheredEvents:
             continue
         job = gathered.jobs.setdefault(event.job, JobClaims())
         job.has_failed |= event.has_failed
+        job.has_plan |= event.has_plan
+        job.outputs.update(mention.dataset for mention in event.outputs)
+        if event.query is not None:
+            job.queries.add(event.query)
         job.add_inputs(event.run, event.inputs)
         for mention in event.outputs:
             claims = gathered.datasets[mention.dataset]

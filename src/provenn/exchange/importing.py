@@ -9,7 +9,7 @@ from typing import IO
 
 from provenn.archive import Archive
 from provenn.catalogs.population import Population
-from provenn.database.transactions import Reading
+from provenn.database.transactions import Database, Reading
 from provenn.definitions import catalog_names, catalog_store, populations
 from provenn.errors import CatalogNameError, LineageError
 from provenn.exchange.gathering import GatheredEvents, gather_events
@@ -92,7 +92,8 @@ def import_lineage(
     """Read OpenLineage events and store their datasets as catalogs: all of them, or none.
 
     Only stated facts are claimed. A dataset whose key comes unchanged from other datasets, according to column lineage,
-    lies inside them, and inside the conditions under which they are read. Every other dataset is an independent set.
+    lies inside them, and inside the conditions under which they are read. If the SQL of a job says which rows a dataset
+    holds, and provenn understands it, the dataset is exact. Every other dataset is an independent set.
     The file is assumed to mention all jobs that write a dataset, and a dataset with a single version is assumed to be a
     single set.
 
@@ -107,8 +108,8 @@ def import_lineage(
     population
         The population of these datasets; by default, it has the name of the key.
     exact
-        Whether to assume that a dataset has all the sources that conditions and joins allow, and that joins on the key
-        are inner joins.
+        Whether to assume that a dataset has all the sources that conditions, joins and queries allow and no others,
+        and that joins on the key are inner joins.
     prefix
         The prefix for the names of the catalogs.
 
@@ -128,11 +129,15 @@ def import_lineage(
     with database.reading() as reading:
         known = _read_populations(reading, wanted)
     # Understanding many events takes long, so it happens outside the transaction.
-    understood = understand_datasets(claims, Assumptions(columns, population, exact, known))
+    lookups = _PopulationLookups(database)
+    understood = understand_datasets(claims, Assumptions(columns, population, exact, known, lookups.find))
     with database.writing() as writing:
         current = _read_populations(writing, wanted)
-        if current != known:  # another user defined a population meanwhile
-            understood = understand_datasets(claims, Assumptions(columns, population, exact, current))
+        if current != known or lookups.have_changed(writing):  # another user defined a population meanwhile
+            assumptions = Assumptions(
+                columns, population, exact, current, lambda name: populations.find_population(writing, name)
+            )
+            understood = understand_datasets(claims, assumptions)
         new = catalog_store.add_catalogs(writing, *(result.definition for result in understood)) if understood else 0
         names_by_dataset = _choose_names(understood, claims, prefix)
         for result in understood:
@@ -152,6 +157,25 @@ def import_lineage(
             for result in understood
         ),
     )
+
+
+class _PopulationLookups:
+    """Populations of the archive that queries ask for, each looked up in a transaction of its own."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.answers: dict[str, Population | None] = {}
+
+    def find(self, name: str) -> Population | None:
+        """Return the population with a name, or None."""
+        if name not in self.answers:
+            with self.database.reading() as reading:
+                self.answers[name] = populations.find_population(reading, name)
+        return self.answers[name]
+
+    def have_changed(self, reading: Reading) -> bool:
+        """Tell whether a later transaction finds other populations."""
+        return any(populations.find_population(reading, name) != known for name, known in self.answers.items())
 
 
 def _read_populations(reading: Reading, wanted: Sequence[str]) -> dict[str, Population]:

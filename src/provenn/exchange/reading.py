@@ -10,12 +10,15 @@ from typing import IO, Any, NoReturn
 from provenn.errors import LineageError
 from provenn.gate.entrances import entrance
 
-__all__ = ["LARGEST_ARRAY", "LARGEST_EVENT", "MOST_EVENTS", "Dataset", "Event", "Mention", "read_events"]
+__all__ = ["LARGEST_ARRAY", "LARGEST_EVENT", "MOST_EVENTS", "Dataset", "Event", "JobQuery", "Mention", "read_events"]
 
 LARGEST_EVENT = 16 * 2**20
 LARGEST_ARRAY = 256 * 2**20
 MOST_EVENTS = 1_000_000
 """The maximum size of an event and of an array of events in bytes, and the maximum number of events."""
+
+_PLANS = ("spark.logicalPlan", "spark_logicalPlan", "spark_unknown")
+"""Facets of runs with a logical plan of Spark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,25 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
+class JobQuery:
+    """The SQL of a job.
+
+    Parameters
+    ----------
+    text
+        The SQL.
+    dialect
+        Its dialect, as stated; empty if it is not stated.
+    system
+        The system that runs it, by the address of its datasets or by the program that reports it; empty if unknown.
+    """
+
+    text: str
+    dialect: str
+    system: str
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """An OpenLineage event.
 
@@ -55,6 +77,10 @@ class Event:
         Whether the event reports the failure of the run.
     inputs, outputs, mentioned
         The datasets that the job reads and writes, and datasets that are only mentioned.
+    query
+        The SQL of the job; None if the event does not state it.
+    has_plan
+        Whether the event has a logical plan of Spark.
     """
 
     number: int
@@ -64,6 +90,8 @@ class Event:
     inputs: tuple[Mention, ...] = ()
     outputs: tuple[Mention, ...] = ()
     mentioned: tuple[Mention, ...] = ()
+    query: JobQuery | None = None
+    has_plan: bool = False
 
 
 @entrance("lineage of others", "length", "types", "criteria")
@@ -175,6 +203,7 @@ def _build_event(number: int, content: object) -> Event:
     if "job" in event:
         job = _require_object(event["job"], number, "its job")
         run = _require_object(event.get("run") or {}, number, "its run")
+        outputs = _read_mentions(event.get("outputs"), number, "outputs", "outputFacets")
         return Event(
             number,
             (
@@ -184,11 +213,31 @@ def _build_event(number: int, content: object) -> Event:
             str(run.get("runId", "")),
             str(event.get("eventType", "")).upper() in ("FAIL", "ABORT"),
             _read_mentions(event.get("inputs"), number, "inputs", "inputFacets"),
-            _read_mentions(event.get("outputs"), number, "outputs", "outputFacets"),
+            outputs,
+            query=_read_query(job.get("facets"), outputs),
+            has_plan=_has_plan(run.get("facets")),
         )
     if "dataset" in event:
         return Event(number, None, "", False, mentioned=_read_mentions([event["dataset"]], number, "dataset", ""))
     _refuse(number, "describes neither a job nor a dataset")
+
+
+def _read_query(facets: object, outputs: tuple[Mention, ...]) -> JobQuery | None:
+    """Return the SQL of a job; None if it is not stated, or not as text."""
+    match facets:
+        case {"sql": {"query": str(text)} as facet} if text.strip():
+            dialect, producer = facet.get("dialect"), str(facet.get("_producer") or "")
+            schemes = {mention.dataset.namespace.partition("://")[0] for mention in outputs}
+            system = next(iter(schemes)) if len(schemes) == 1 else ""
+            if "/integration/spark" in producer:
+                system = "spark"
+            return JobQuery(text, dialect if isinstance(dialect, str) else "", system)
+    return None
+
+
+def _has_plan(facets: object) -> bool:
+    """Tell whether the facets of a run have a logical plan of Spark."""
+    return isinstance(facets, dict) and any(name in facets for name in _PLANS)
 
 
 def _read_mentions(entries: object, number: int, what: str, role: str) -> tuple[Mention, ...]:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from provenn.archive import Archive
 from provenn.batches import split_batches
-from provenn.catalogs import Base, Catalog, cone
+from provenn.catalogs import Catalog, cone, list_bases
 from provenn.data import fragments, run_records
 from provenn.data.fragments import Fragment
 from provenn.data.run_records import Run
@@ -118,9 +118,7 @@ def _build_records(reading: Reading, page: Sequence[CatalogEntry]) -> Iterator[R
     parts = {part.digest for catalog in catalogs for part in catalog.dependencies}
     names_by_digest = catalog_names.find_names_by_digest(reading, {*parts, *(entry.digest for entry in page)})
     words: dict[str, str] = {digest: names[0] for digest, names in names_by_digest.items()}
-    sightings = base_locations.find_base_locations(
-        reading, [catalog.digest for catalog in catalogs if isinstance(catalog, Base)]
-    )
+    sightings = base_locations.find_base_locations(reading, [catalog.digest for catalog in list_bases(catalogs)])
     for entry, catalog in zip(page, catalogs, strict=True):
         sighting = sightings.get(catalog.digest)
         yield Record(

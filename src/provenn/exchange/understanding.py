@@ -1,15 +1,15 @@
 """Convert foreign datasets to catalogs: claim only stated facts, and report everything not understood.
 
 If a dataset copies its key unchanged from input datasets, then the sources of the dataset lie among the sources of the
-inputs: the importer claims this. Only ``provenn_definition``, or the user with ``exact``, states that the dataset has
-all of these sources.
+inputs: the importer claims this. Only ``provenn_definition``, the SQL of the job, or the user with ``exact``, states
+that the dataset has all of these sources.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -19,6 +19,7 @@ from provenn.criteria import Type, parse_type
 from provenn.errors import ProvennError
 from provenn.exchange.dataset_verbs import VERBS, build_catalog
 from provenn.exchange.gathering import GatheredEvents, JobClaims
+from provenn.exchange.job_queries import InputTable, UnusableQueryError, list_table_names, translate_job_query
 from provenn.exchange.origins import ColumnLineage, read_column_lineage
 from provenn.exchange.reading import Dataset
 from provenn.exchange.subset_conditions import write_condition
@@ -60,12 +61,15 @@ class Assumptions:
         Whether outputs have all sources that conditions and joins allow, and joins are inner joins.
     populations
         The populations of the archive, by name.
+    find_population
+        Returns a population of the archive that the events do not name; None for a new name.
     """
 
     key: tuple[str, ...] = ()
     population: str = ""
     exact: bool = False
     populations: Mapping[str, Population] | None = None
+    find_population: Callable[[str], Population | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,7 @@ class _DatasetReader:
         }
         self.populations = dict(assumptions.populations or {})
         self.results: dict[Dataset, UnderstoodDataset] = {}
+        self.columns_of_queries: dict[Dataset, tuple[str, ...]] = {}
         if assumptions.key and self._assumed_population not in self.populations:
             self.populations[self._assumed_population] = Population(self._assumed_population, self._find_key_types())
 
@@ -172,7 +177,7 @@ class _DatasetReader:
             if definition is not None and not _is_ingested(definition):
                 return self._apply_definition(dataset, definition)
             if definition is None and claims.writers:
-                return self._apply_column_lineage(dataset)
+                return self._apply_job(dataset)
         except _NotUnderstoodError as error:
             return self._understand_as_base(dataset, str(error))
         return self._understand_as_base(dataset, "")
@@ -279,10 +284,28 @@ class _DatasetReader:
         except ProvennError as error:
             raise _NotUnderstoodError(error.message) from error
 
-    # --- column lineage ---
+    # --- jobs ---
 
-    def _apply_column_lineage(self, dataset: Dataset) -> UnderstoodDataset:
-        """Convert a dataset by the column lineage of the job that writes the dataset."""
+    def _apply_job(self, dataset: Dataset) -> UnderstoodDataset:
+        """Convert a dataset by the SQL of the job that writes it; otherwise by column lineage."""
+        job = self._find_writer(dataset)
+        if not job.queries:
+            unused = "the plan of Spark in its events is not used" if job.has_plan else ""
+        else:
+            try:
+                return self._apply_query(dataset, job)
+            except UnusableQueryError as error:
+                unused = f"its SQL is not used: {error}"
+        try:
+            understood = self._apply_column_lineage(dataset, job)
+        except _NotUnderstoodError as error:
+            raise _NotUnderstoodError("; ".join(filter(None, (str(error), unused)))) from error
+        if understood.how == "exact":
+            return understood
+        return replace(understood, missing="; ".join(filter(None, (understood.missing, unused))))
+
+    def _find_writer(self, dataset: Dataset) -> JobClaims:
+        """Return the only job that writes a dataset."""
         claims = self.claims.datasets[dataset]
         if len(claims.writers) > 1:
             raise _NotUnderstoodError(f"{len(claims.writers)} jobs write it")
@@ -291,6 +314,61 @@ class _DatasetReader:
         job = self.claims.jobs[next(iter(claims.writers))]
         if dataset in job.inputs:
             raise _NotUnderstoodError("the job that writes it also reads it")
+        return job
+
+    def _apply_query(self, dataset: Dataset, job: JobClaims) -> UnderstoodDataset:
+        """Convert a dataset to the catalog that the SQL of its job means.
+
+        Raises
+        ------
+        UnusableQueryError
+            If the SQL does not say which rows the dataset holds, or an input is not known well enough.
+        """
+        if job.has_failed:
+            raise UnusableQueryError("a run failed")
+        if len(job.queries) > 1 or len(job.outputs) > 1:
+            raise UnusableQueryError(f"the job has several {'queries' if len(job.queries) > 1 else 'outputs'}")
+        facets = self.claims.datasets[dataset].facets
+        catalog, columns = translate_job_query(
+            next(iter(job.queries)),
+            {part: self._make_table(part, job) for part in job.inputs},
+            list_table_names(dataset, facets),
+            [name.lower() for name in self.columns[dataset]] if "schema" in facets else [],
+            self._find_key_types_of,
+            holds_all=self.assumptions.exact,
+        )
+        key, population = self._find_key(dataset)
+        if key and (catalog.population.name, {attribute.name for attribute in catalog.schema.key}) != (
+            population,
+            set(key),
+        ):
+            raise UnusableQueryError("its rows are not those that the key identifies")
+        self.columns_of_queries[dataset] = columns
+        return UnderstoodDataset(dataset, catalog, "exact", "", has_key=True, has_unique_key=True)
+
+    def _make_table(self, part: Dataset, job: JobClaims) -> InputTable:
+        """Return an input of a job as a table of its query."""
+        understood, facets = self.results[part], self.claims.datasets[part].facets
+        if not understood.has_unique_key:
+            raise UnusableQueryError(f"the key of {part} is not known")
+        columns = self.columns_of_queries.get(part) or tuple(self.columns[part] if "schema" in facets else ())
+        if not columns or any(name not in understood.definition.schema.names for name in columns):
+            raise UnusableQueryError(f"the columns of {part} are not known")
+        catalog, is_exact = self._limit_input(part, job, whole=True)
+        if not is_exact:
+            raise UnusableQueryError(f"the condition under which {part} is read is not understood")
+        return InputTable(catalog, list_table_names(part, facets), columns)
+
+    def _find_key_types_of(self, name: str) -> list[str] | None:
+        """Return the types of the key of a known population."""
+        population = self.populations.get(name) or self.assumptions.find_population(name)
+        return None if population is None else [str(kind) for kind in population.key]
+
+    # --- column lineage ---
+
+    def _apply_column_lineage(self, dataset: Dataset, job: JobClaims) -> UnderstoodDataset:
+        """Convert a dataset by the column lineage of the job that writes the dataset."""
+        claims = self.claims.datasets[dataset]
         columns = read_column_lineage(claims.facets)
         if columns is None:
             raise _NotUnderstoodError("there is no column lineage")

@@ -1,0 +1,3 @@
+select customer_id, count(*) as orders, sum(amount) as total
+from {{ ref('orders_completed') }}
+group by customer_id

@@ -1,0 +1,1 @@
+select order_id, amount from {{ ref('big_orders') }} where amount < 50

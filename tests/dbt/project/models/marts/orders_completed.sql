@@ -1,0 +1,1 @@
+select order_id, customer_id, status, amount from {{ ref('stg_orders') }} where status = 'completed'

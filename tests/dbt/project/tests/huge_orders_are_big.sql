@@ -1,0 +1,1 @@
+select * from {{ ref('huge_orders') }} where amount < 100

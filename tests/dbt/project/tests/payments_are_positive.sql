@@ -1,0 +1,1 @@
+select * from {{ ref('stg_payments') }} where paid <= 0

@@ -1,0 +1,85 @@
+"""ADQL that is wrong is refused: the error says where, and what was meant."""
+
+# ruff: noqa: E501, S608 - each query is a line, and none takes values from outside
+
+import pytest
+
+from provenn.errors import QueryError
+from tests.queries.adql_world import make_adql_world
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return make_adql_world(tmp_path_factory.mktemp("sky"))
+
+
+BAD = [
+    # query, problem, hint, line, column
+    ("SELECT hip FORM stars", "stars cannot be parsed here", "syntax", 1, 17),
+    ("SELECT hip\nFROM stars\nWHERE vmag < ", "cannot be parsed", "syntax", 3, 12),
+    ("SELECT FROM stars", "SELECT names no columns", "the columns", 1, 13),
+    ("SELECT hip FROM star", "there is no table star", "stars", 1, 17),
+    ("SELECT hip FROM archive.stras", "there is no table stras", "stars", 1, 17),
+    ("SELECT hpi FROM stars", "there is no column hpi", "hip", 1, 8),
+    ("SELECT s.vmga FROM stars AS s", "there is no column s.vmga", "vmag", 1, 8),
+    ('SELECT "VMAG" FROM stars', "there is no column VMAG", "vmag", 1, 8),
+    ("SELECT hip FROM stars, gaia", "several columns are called hip", "name of the table", 1, 8),
+    ("SELECT hip FROM stars LIMIT 5", "ADQL has no LIMIT", "TOP", 1, 23),
+    ("SELECT hip FROM stars FETCH FIRST 5 ROWS ONLY", "ADQL has no FETCH", "TOP", 1, 23),
+    ("SELECT TOP x hip FROM stars", "", "", 1, None),
+    ("DROP TABLE stars", "DROP does not begin a query", "SELECT", 1, 1),
+    ("SELECT hip FROM stars; SELECT 1", "more than one statement", "one by one", 1, 24),
+    ("SELECT 'abc FROM stars", "a quote or a comment is not closed", "", None, None),
+    ("SELECT SQTR(vmag) FROM stars", "SQTR is not a function of ADQL", "sqrt", 1, 8),
+    ("SELECT gavo_histogram(vmag) FROM stars", "GAVO_HISTOGRAM is not a function of ADQL", "the functions are", 1, 8),
+    ("SELECT RAND() FROM stars", "RAND has other values each time", "column", 1, 8),
+    ("SELECT POWER(vmag) FROM stars", "POWER takes 2 arguments, not 1", "", 1, 8),
+    ("SELECT ROUND(vmag, nobs) FROM stars", "ROUND takes a constant", "number", 1, 8),
+    ("SELECT CAST(vmag AS BLOB) FROM stars", "CAST does not take the type", "DOUBLE PRECISION", 1, 13),
+    ("SELECT POINT(ra, dec) FROM stars", "POINT is a geometry, and no value", "coordinates", 1, 8),
+    ("SELECT ABS(POINT(ra, dec)) FROM stars", "ABS does not take a geometry", "", 1, 8),
+    ("SELECT hip FROM stars WHERE 1 = CONTAINS(ra, CIRCLE(1, 2, 3))", "CONTAINS takes geometries", "POINT", 1, 33),
+    ("SELECT hip FROM stars WHERE 1 = CONTAINS(POINT(ra, dec))", "CONTAINS takes 2 geometries", "", 1, 33),
+    ("SELECT hip FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(1, 2))", "CIRCLE takes a centre and a radius", "", 1, 33),
+    ("SELECT hip FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(1, 95, 1))", "declination", "", 1, 33),
+    ("SELECT hip FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(1, 2, -1))", "the radius of a circle is -1", "180", 1, 33),
+    ("SELECT hip FROM stars WHERE 1 = CONTAINS(POINT('GALACTIC', ra, dec), CIRCLE(1, 2, 3))", "does not convert positions from GALACTIC", "frame", 1, 33),
+    ("SELECT hip FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON(1, 2, 3, 4))", "at least 3 vertices", "", 1, 33),
+    ("SELECT hip FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), BOX(ra, 2, 3, 4))", "BOX takes numbers here, not columns", "CIRCLE", 1, 33),
+    ("SELECT hip FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), MOC('3/9999'))", "", "", 1, 33),
+    ("SELECT hip FROM stars WHERE 1 = INTERSECTS(CIRCLE(ra, dec, 1), POLYGON(1, 2, 3, 2, 2, 4))", "INTERSECTS of these regions is not supported", "points and circles", 1, 33),
+    ("SELECT AREA(POLYGON(1, 2, 3, 2, 2, 4)) FROM stars", "AREA is known for points", "", 1, 8),
+    ("SELECT DISTANCE(ra, dec) FROM stars", "DISTANCE takes geometries", "", 1, 8),
+    ("SELECT REGION('circle 1 2 3') FROM stars", "REGION is not supported", "POINT", 1, 8),
+    ("SELECT IN_UNIT(vmag, 'mas') FROM stars", "the unit of vmag is not known", "leave IN_UNIT out", 1, 8),
+    ("SELECT IN_UNIT(plx, 'parsnip') FROM stars", "'parsnip' is not a unit", "", 1, 8),
+    ("SELECT IN_UNIT(plx, 'kg') FROM stars", "plx is in mas, which does not convert to kg", "", 1, 8),
+    ("SELECT hip FROM stars WHERE ra > plx", "this mixes different units: ra in deg, plx in mas", "IN_UNIT", 1, 29),
+    ("SELECT hip FROM stars WHERE vmag < 3 AND COS(dec) > 0.5", "dec, which is in deg, does not fit cos()", "IN_UNIT(dec, 'rad')", 1, 29),
+    ("SELECT COS(dec * PI() / 180) AS c FROM stars", "does not fit cos()", "", 1, 12),
+    ("SELECT AVG(ra - plx) AS d FROM stars", "this mixes different units", "IN_UNIT", 1, None),
+    ("SELECT hip FROM stars WHERE Name LIKE con", "the pattern of LIKE is not a text", "quotes", 1, 29),
+    ("SELECT con, vmag FROM stars GROUP BY con", "", "", 1, None),
+    ("SELECT hip FROM stars UNION SELECT hip, vmag FROM stars", "1 columns cannot be combined with 2", "", 1, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD, ids=[text[:60] for text, *_ in BAD])
+def test_wrong_adql_is_refused_with_its_place_and_a_hint(world, bad):
+    text, problem, hint, line, column = bad
+    with pytest.raises(QueryError) as caught:
+        world.translate(text)
+    assert problem in caught.value.problem
+    assert hint in (caught.value.hint or "")
+    if column is not None:
+        assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_a_very_long_chain_of_conditions_is_read(world):
+    text = " OR ".join(f"hip = {number}" for number in range(3000))
+    assert len(world.answer(f"SELECT hip FROM stars WHERE {text}")) == 60
+
+
+def test_deep_nesting_is_refused(world):
+    with pytest.raises(QueryError, match="nested too deeply"):
+        world.translate("SELECT " + "(" * 60 + "1" + ")" * 60 + " FROM stars")
