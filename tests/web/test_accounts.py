@@ -37,7 +37,7 @@ def everybody(made, tmp_path_factory):
 def routes(archive):
     """Return every method and path that the application has, with something filled in."""
     app = create_app(archive, accounts=Accounts(archive))
-    filled = {"which": "bright", "number": "abc"}
+    filled = {"which": "bright", "number": "abc", "name": "bright", "part": "phase"}
     found = []
     for path, methods in app.openapi()["paths"].items():
         found += [(method.upper(), path) for method in methods]

@@ -18,16 +18,16 @@ def shown(client, which, **asked):
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_catalog_of_every_class_shows_its_sentence_its_attributes_and_its_sources(client, archive, name):
-    told = archive.describe(name)
+    description = archive.describe(name)
     page = read(client.get(f"/catalogs/{name}").text)
-    for said in (
-        told.is_what,
-        told.kind,
-        told.sources,
-        told.digest,
-        *(attribute.name for attribute in told.attributes),
+    for text in (
+        description.is_what,
+        description.kind,
+        description.sources,
+        description.digest,
+        *(attribute.name for attribute in description.attributes),
     ):
-        assert said in page.text
+        assert text in page.text
     assert page.links["Compare with …"] == f"/compare?a={name}"
     assert page.links["Request attributes"] == f"/target?sources={name}"
 
@@ -41,22 +41,26 @@ def test_a_catalog_is_found_by_name_by_digest_and_by_the_beginning_of_it(client,
 
 
 def test_the_definition_is_shown_as_it_was_written(reader):
-    said = {name: {one["name"]: one["value"] for one in shown(reader, name)["parameters"]} for name in CLASSES}
-    assert said["bright"] == {"criterion": "vmag < 6"}
-    assert said["tenth"] == {"fraction": "0.1", "seed": "1"}
-    assert said["light"] == {"attributes": "hip, vmag"}
-    assert said["renamed"] == {"new names": "v for vmag"}
-    assert said["near"] == {"near": "1000 / plx"}
-    assert said["far"]["function"].endswith("survey:distance")
-    assert said["far"]["outputs"] == "dist_pc double"
-    assert (said["stars"]["format"], said["stars"]["rows"]) == ("parquet", "6")
-    assert said["both"] == said["wide"] == {}
+    parameters = {
+        name: {parameter["name"]: parameter["value"] for parameter in shown(reader, name)["parameters"]}
+        for name in CLASSES
+    }
+    assert parameters["bright"] == {"criterion": "vmag < 6"}
+    assert parameters["tenth"] == {"fraction": "0.1", "seed": "1"}
+    assert parameters["light"] == {"attributes": "hip, vmag"}
+    assert parameters["renamed"] == {"new names": "v for vmag"}
+    assert parameters["near"] == {"near": "1000 / plx"}
+    assert parameters["far"]["function"].endswith("survey:distance")
+    assert parameters["far"]["outputs"] == "dist_pc double"
+    assert (parameters["stars"]["format"], parameters["stars"]["rows"]) == ("parquet", "6")
+    assert parameters["both"] == parameters["wide"] == {}
 
 
 def test_an_attribute_says_which_catalog_defines_it_and_under_which_name(client, archive):
     def where(name):
         return {
-            one["name"]: (one["defined_by"]["name"], one["defined_as"]) for one in shown(client, name)["attributes"]
+            attribute["name"]: (attribute["defined_by"]["name"], attribute["defined_as"])
+            for attribute in shown(client, name)["attributes"]
         }
 
     assert where("renamed")["v"] == ("stars", "vmag")
@@ -75,57 +79,57 @@ def test_an_attribute_says_which_catalog_defines_it_and_under_which_name(client,
 
 
 def test_neighbours_are_there_with_how_the_catalog_relates_to_them(reader):
-    found = shown(reader, "bright")
-    assert [(one["name"], one["words"]) for one in found["made_from"]] == [("stars", "lies inside")]
-    made = {one["name"]: one["relation"] for one in found["made_from_it"]["catalogs"]}
-    assert made == {"all": "subset", "both": "superset", "rest": "disjoint", "wide": "equal"}
-    assert found["made_from_it"]["total"] == 4
-    assert [one["name"] for one in found["same_sources"]["catalogs"]] == ["wide"]
+    view = shown(reader, "bright")
+    assert [(catalog["name"], catalog["words"]) for catalog in view["made_from"]] == [("stars", "lies inside")]
+    relations = {catalog["name"]: catalog["relation"] for catalog in view["made_from_it"]["catalogs"]}
+    assert relations == {"all": "subset", "both": "superset", "rest": "disjoint", "wide": "equal"}
+    assert view["made_from_it"]["total"] == 4
+    assert [catalog["name"] for catalog in view["same_sources"]["catalogs"]] == ["wide"]
 
 
 def test_what_is_made_from_a_catalog_is_bounded_and_counted(client, archive):
     for number in range(50):
         archive["stars"].select(f"plx > {number + 1000}")
-    found = shown(client, "stars")
-    assert len(found["made_from_it"]["catalogs"]) == 20
-    assert found["made_from_it"]["total"] == 67
+    view = shown(client, "stars")
+    assert len(view["made_from_it"]["catalogs"]) == 20
+    assert view["made_from_it"]["total"] == 67
     assert "and 47 more" in read(client.get("/catalogs/stars").text).text
 
 
 def test_facts_are_there_with_who_declared_them_when_and_why_and_retracted_ones_too(reader):
-    found = shown(reader, "faint")
-    told = {one["statement"]: one for one in found["facts"]}
-    assert told["tenth <= faint"]["reason"] == "made <b>so</b>"
-    assert told["tenth <= faint"]["holds"]
-    assert (told["light <= faint"]["holds"], told["light <= faint"]["retracted_reason"]) == (False, "it was wrong")
-    assert told["nonempty(faint)"]["origin"] == "observed"
-    assert "suspended" in told["empty(faint)"]["retracted_reason"]
-    assert found["says"]
+    view = shown(reader, "faint")
+    facts = {fact["statement"]: fact for fact in view["facts"]}
+    assert facts["tenth <= faint"]["reason"] == "made <b>so</b>"
+    assert facts["tenth <= faint"]["holds"]
+    assert (facts["light <= faint"]["holds"], facts["light <= faint"]["retracted_reason"]) == (False, "it was wrong")
+    assert facts["nonempty(faint)"]["origin"] == "observed"
+    assert "suspended" in facts["empty(faint)"]["retracted_reason"]
+    assert view["says"]
     page = read(reader.get("/catalogs/faint").text)
     assert "made <b>so</b>" in page.text
     assert page.text.count("retracted 20") == 2
 
 
 def test_what_is_stored_is_there_also_for_another_catalog_with_the_same_sources(reader):
-    (one,) = shown(reader, "bright")["fragments"]
-    assert (one["attributes"], one["rows"], one["unusable"]) == (["hip", "vmag"], 2, "")
+    (fragment,) = shown(reader, "bright")["fragments"]
+    assert (fragment["attributes"], fragment["rows"], fragment["unusable"]) == (["hip", "vmag"], 2, "")
     (other,) = shown(reader, "wide")["fragments"]
     assert other["stored_for"] == "bright"
     assert shown(reader, "stars")["fragments"] == []
 
 
 def test_the_history_of_each_name_is_there(client, archive):
-    history = {one["name"]: one["changes"] for one in shown(client, "bright")["history"]}
-    here, there = archive["bright"].digest, archive["wide"].digest
-    assert [one["catalog"] for one in history["bright"]] == [here, there, here]
-    assert [one["catalog"] for one in history["naked eye"]] == [here]
+    history = {change["name"]: change["changes"] for change in shown(client, "bright")["history"]}
+    bright, wide = archive["bright"].digest, archive["wide"].digest
+    assert [change["catalog"] for change in history["bright"]] == [bright, wide, bright]
+    assert [change["catalog"] for change in history["naked eye"]] == [bright]
 
 
 def test_a_concatenation_whose_members_are_not_known_to_be_disjoint_any_more_is_warned_of(client, archive):
-    hot, near = (archive["stars"].select(one) for one in ("spect = 'A0'", "plx > 50"))
+    hot, near = (archive["stars"].select(criterion) for criterion in ("spect = 'A0'", "plx > 50"))
     fact = archive.declare(f"disjoint('{hot.name}', '{near.name}')", reason="a guess")
-    made = archive.concatenate([hot.derive(mag="vmag"), near.derive(mag="vmag + 1")], name="doubtful")
-    made.select("mag < 5", name="doubtful too")
+    doubtful = archive.concatenate([hot.derive(mag="vmag"), near.derive(mag="vmag + 1")], name="doubtful")
+    doubtful.select("mag < 5", name="doubtful too")
     assert shown(client, "doubtful")["warnings"] == []
     archive.retract(fact.id)
     assert "no longer known to be disjoint" in shown(client, "doubtful too")["warnings"][0]
@@ -136,9 +140,9 @@ def test_a_concatenation_whose_members_are_not_known_to_be_disjoint_any_more_is_
 @pytest.mark.parametrize("part", ["", "/lineage", "/sets"])
 def test_an_odd_name_is_shown_as_it_is_and_does_nothing(reader, name, part):
     (digest,) = (
-        one["digest"]
-        for one in reader.get("/api/catalogs", params={"text": name}).json()["catalogs"]
-        if one["name"] == name
+        entry["digest"]
+        for entry in reader.get("/api/catalogs", params={"text": name}).json()["catalogs"]
+        if entry["name"] == name
     )
     page = read(reader.get(f"/catalogs/{digest}{part}").text)
     assert name in page.text

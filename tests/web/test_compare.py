@@ -17,31 +17,31 @@ def get(client, path, **query):
 
 
 def test_without_catalogs_there_is_a_form_that_suggests_names(client):
-    page, found = get(client, "/compare")
+    page, view = get(client, "/compare")
     assert page.status_code == 200
-    assert found["compared"] is None
-    assert {"bright", "faint", *ODD} <= set(found["suggested"])
+    assert view["compared"] is None
+    assert {"bright", "faint", *ODD} <= set(view["suggested"])
     assert '<option value="bright">' in page.text
 
 
 def test_three_catalogs_have_eight_regions_each_with_what_is_known_of_it(client, archive):
-    page, found = get(client, "/compare", a="bright", b="faint", c="both")
+    page, view = get(client, "/compare", a="bright", b="faint", c="both")
     known = archive.compare("bright", "faint", "both")
-    compared = found["compared"]
-    assert [one["digest"] for one in compared["catalogs"]] == list(known.digests)
-    assert [(one["words"], one["says"]) for one in compared["regions"]] == [
-        (one.words, one.says) for one in known.regions
+    compared = view["compared"]
+    assert [catalog["digest"] for catalog in compared["catalogs"]] == list(known.digests)
+    assert [(region["words"], region["says"]) for region in compared["regions"]] == [
+        (region.words, region.says) for region in known.regions
     ]
     assert compared["hypercubes"] == len(known.hypercubes)
-    assert [one["words"] for one in compared["pairs"]] == [one.words for one in known.relations]
-    for one in known.regions:
-        assert f'<th scope="row">{one.words}</th>' in page.text, "a table says what the picture shows"
+    assert [pair["words"] for pair in compared["pairs"]] == [pair.words for pair in known.relations]
+    for region in known.regions:
+        assert f'<th scope="row">{region.words}</th>' in page.text, "a table says what the picture shows"
     assert page.text.count("<svg") == 2
 
 
 def test_a_proof_is_a_chain_of_facts_whose_names_are_links(client, archive):
-    page, found = get(client, "/compare", a="both", b="bright")
-    (pair,) = found["compared"]["pairs"]
+    page, view = get(client, "/compare", a="both", b="bright")
+    (pair,) = view["compared"]["pairs"]
     assert pair["words"] == "both lies inside bright"
     (reason,) = pair["reasons"]
     assert reason["statement"]["text"] == "both == bright & tenth"
@@ -52,14 +52,14 @@ def test_a_proof_is_a_chain_of_facts_whose_names_are_links(client, archive):
 
 
 def test_a_criterion_in_a_proof_is_no_link(client):
-    _, found = get(client, "/compare", a="bright", b="faint")
-    parts = [part for one in found["compared"]["pairs"][0]["reasons"] for part in one["statement"]["parts"]]
+    _, view = get(client, "/compare", a="bright", b="faint")
+    parts = [part for reason in view["compared"]["pairs"][0]["reasons"] for part in reason["statement"]["parts"]]
     assert [part["digest"] for part in parts if part["text"] == '"vmag < 6"'] == ["", ""]
 
 
 def test_many_hypercubes_are_drawn_in_part_and_counted(client):
-    page, found = get(client, "/compare", a="tenth", b="bright", c="renamed")
-    assert len(found["compared"]["cells"]) <= 16
+    page, view = get(client, "/compare", a="tenth", b="bright", c="renamed")
+    assert len(view["compared"]["cells"]) <= 16
     assert "hypercube" in page.text
 
 
@@ -68,8 +68,8 @@ def test_many_hypercubes_are_drawn_in_part_and_counted(client):
     [("both <= bright", "proved"), ("overlapping(bright, faint)", "refuted"), ("tenth == both", "unknown")],
 )
 def test_any_statement_can_be_asked(client, statement, verdict):
-    page, found = get(client, "/compare", ask=statement)
-    answer = found["answer"]
+    page, view = get(client, "/compare", ask=statement)
+    answer = view["answer"]
     assert answer["verdict"] == verdict
     assert answer["statement"]["text"] == statement
     assert not answer["ran_out"]
@@ -80,60 +80,60 @@ def test_any_statement_can_be_asked(client, statement, verdict):
 
 
 def test_a_world_is_one_in_which_the_statement_is_false(client):
-    _, found = get(client, "/compare", ask="tenth <= bright")
-    assert found["answer"]["sets"] == ["tenth", "bright"]
-    assert ["tenth"] in found["answer"]["world"]
+    _, view = get(client, "/compare", ask="tenth <= bright")
+    assert view["answer"]["sets"] == ["tenth", "bright"]
+    assert ["tenth"] in view["answer"]["world"]
 
 
 def test_a_page_shows_what_is_proved_nevertheless_and_possible_rows(client):
-    page, found = get(client, "/compare", ask="faint == rest")
-    assert found["answer"]["helps"] == [
+    page, view = get(client, "/compare", ask="faint == rest")
+    assert view["answer"]["helps"] == [
         "proved: faint <= rest",
         "possible: a row with vmag = NULL would be in rest and not in faint",
     ]
-    assert "the data need not hold such rows" in page.text
-    page, found = get(client, "/compare", a="bright", b="faint")
-    assert found["compared"]["pairs"][0]["helps"] == []
-    assert "the data need not hold such rows" not in page.text
+    assert "the data need not contain such rows" in page.text
+    page, view = get(client, "/compare", a="bright", b="faint")
+    assert view["compared"]["pairs"][0]["helps"] == []
+    assert "the data need not contain such rows" not in page.text
 
 
 def test_a_page_says_that_the_time_ran_out(client, monkeypatch):
     monkeypatch.setattr("provenn.web.pages.compare._BUDGET", 0.0)
-    page, found = get(client, "/compare", ask="tenth == both & faint")
-    assert found["answer"]["verdict"] == "unknown"
-    assert found["answer"]["ran_out"]
+    page, view = get(client, "/compare", ask="tenth == both & faint")
+    assert view["answer"]["verdict"] == "unknown"
+    assert view["answer"]["ran_out"]
     assert "No proof was found in the time" in page.text
 
 
 @pytest.mark.parametrize("statement", ["bright <", "bright + faint", "__import__('os').system('x')", "1 == 1"])
 def test_a_statement_that_cannot_be_read_is_shown_beside_its_field(client, statement):
-    page, found = get(client, "/compare", ask=statement, a="bright", b="faint")
+    page, view = get(client, "/compare", ask=statement, a="bright", b="faint")
     assert page.status_code == 400
-    assert "column" in found["error"]["message"]
+    assert "column" in view["error"]["message"]
     assert '<div class="failure told" role="alert" id="problem-ask">' in page.text
     assert re.search(r"<pre>[^<]*\n\s*\^", page.text), "the column is marked"
     assert "bright shares no source with faint" in page.text, "the comparison is there all the same"
 
 
 def test_unknown_catalogs_and_other_populations_are_told(client):
-    page, found = get(client, "/compare", a="bright", b="brihgt")
+    page, view = get(client, "/compare", a="bright", b="brihgt")
     assert page.status_code == 404
-    assert "brihgt" in found["error"]["message"]
+    assert "brihgt" in view["error"]["message"]
     assert 'id="problem-catalogs"' in page.text
-    page, found = get(client, "/compare", a="bright", b="galaxies")
+    page, view = get(client, "/compare", a="bright", b="galaxies")
     assert page.status_code == 400
-    assert "cannot compare" in found["error"]["message"]
+    assert "cannot compare" in view["error"]["message"]
     assert get(client, "/compare", ask="bright <= nobody")[0].status_code == 404
 
 
 @pytest.mark.parametrize("name", ODD)
 def test_odd_names_are_compared_and_do_no_harm(client, archive, name):
-    page, found = get(
+    page, view = get(
         client, "/compare", a=name, b="stars", ask="'" + name.replace("\\", "\\\\").replace("'", "\\'") + "' <= stars"
     )
     assert page.status_code == 200
-    assert found["compared"]["pairs"][0]["words"] == f"{name} lies inside stars"
-    assert found["answer"]["verdict"] == "proved"
+    assert view["compared"]["pairs"][0]["words"] == f"{name} lies inside stars"
+    assert view["answer"]["verdict"] == "proved"
     assert "<img" not in page.text
     assert archive["stars"]
 

@@ -2,11 +2,13 @@
 
 import ast
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
+import pyarrow as pa
 import pytest
 
 import provenn
-from provenn.errors import DefinitionError
+from provenn.errors import DefinitionError, UnknownCatalogError
 from provenn.hints import Hint, find_page_target
 from provenn.web.asking import make_problem
 from provenn.web.rendering import render
@@ -18,10 +20,12 @@ HOSTILE = "<script>alert(\"x\")</script> & 'quoted'"
 
 def targets() -> list[tuple[str, str]]:
     """Return file and target of each hint in the source that leads to a page."""
+    texts = {path: path.read_text() for path in sorted(SOURCE.rglob("*.py"))}
     return [
         (path.relative_to(SOURCE).as_posix(), word.value.value)
-        for path in sorted(SOURCE.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text()))
+        for path, text in texts.items()
+        if "Hint(" in text and "target=" in text  # all other files are not parsed: every process does this
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "Hint"
         for word in node.keywords
         if word.arg == "target" and isinstance(word.value, ast.Constant)
@@ -52,10 +56,36 @@ def test_a_hint_that_names_a_page_is_a_link(reader, address, text, target):
     assert reader.get(f"/api{address}").json()["error"]["hint"] == text
 
 
+def test_a_suggested_name_is_a_link_to_the_catalogs_with_this_name(reader):
+    hint = reader.get("/api/catalogs/brigth").json()["error"]["hint"]
+    assert hint.startswith("did you mean bright")
+    links = read(reader.get("/catalogs/brigth").text).links
+    assert links[hint] == "/catalogs?text=bright"
+    assert "bright" in read(reader.get(links[hint]).text).links
+
+
+@pytest.mark.parametrize("name", ["a/b & c", '"quoted" <name>', "50 % ?x=1#y"])
+def test_a_link_to_a_suggested_name_is_encoded(tmp_path, name):
+    with provenn.open(tmp_path / "archive") as archive:
+        stars = archive.ingest("stars", pa.table({"hip": [1]}), key="hip", population="star")
+        stars.select("hip > 0", name=name)
+        with pytest.raises(UnknownCatalogError) as caught:
+            archive[name + "x"]
+    address = urlsplit(find_page_target(caught.value.hint))
+    assert (address.scheme, address.netloc, address.path, address.fragment) == ("", "", "/catalogs", "")
+    assert parse_qs(address.query, strict_parsing=True) == {"text": [name]}
+
+
 def test_a_hint_that_names_no_page_is_no_link(reader):
-    page = read(reader.get("/catalogs/brigth").text)
-    assert "did you mean bright" in page.text
+    page = read(reader.get("/target?sources=bright&attributes=vmagg").text)
+    assert "did you mean vmag" in page.text
     assert not any("did you mean" in text for text in page.links)
+
+
+@pytest.mark.parametrize("target", ["https://example.org", "//example.org", "/\\example.org", "javascript:alert(1)"])
+def test_a_hint_leads_to_a_page_of_the_server_only(target):
+    with pytest.raises(ValueError, match="expected a path on the server"):
+        Hint("a", target=target)
 
 
 @pytest.mark.parametrize("target", ["", "/catalogs", '/catalogs"onclick="alert(1)'])

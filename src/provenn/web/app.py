@@ -120,7 +120,7 @@ def create_app(
     app.state.accounts = accounts
     add_failure_handlers(app)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
-    for router in (*_PAGES, *([] if accounts is None else [login.router])):
+    for router in (*_PAGES, *_list_observatory_routers(), *([] if accounts is None else [login.router])):
         app.include_router(router)
 
     @app.get("/", include_in_schema=False)
@@ -132,6 +132,13 @@ def create_app(
         return render("api.html", {"operations": _list_operations(app.openapi())})
 
     return app
+
+
+def _list_observatory_routers() -> tuple[APIRouter, ...]:
+    """Return the routers of the services of the Virtual Observatory."""
+    from provenn.web.pages import cone_search, datalink, tap, tap_async  # noqa: PLC0415 - a report does without them
+
+    return tap.router, tap_async.router, cone_search.router, datalink.router
 
 
 def _list_operations(schema: dict[str, Any]) -> list[dict[str, Any]]:

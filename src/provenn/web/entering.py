@@ -4,6 +4,7 @@ An unauthenticated request learns nothing, not even which pages exist.
 """
 
 from asyncio import sleep
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import parse_qs, quote
@@ -14,7 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from provenn.web.accounts import Account, Accounts, act_as, match_secrets
-from provenn.web.failures import DELAY, make_busy_answer, make_failure
+from provenn.web.failures import DELAY, OBSERVATORY, make_busy_answer, make_failure
 from provenn.web.guarding import SAFE, replay_body
 from provenn.web.proxies import find_address
 from provenn.web.rates import Rate
@@ -102,8 +103,8 @@ class Authenticator:
     def _find_account(self, request: Request) -> Account | None:
         authorization = request.headers.get("authorization")
         if authorization is not None:
-            scheme, _, secret = authorization.partition(" ")
-            return self._accounts.find_by_token(secret.strip()) if scheme.lower() == "bearer" else None
+            secret = _read_token(request.scope, authorization)
+            return None if secret is None else self._accounts.find_by_token(secret)
         users = request.scope.get("provenn.user")
         if users is not None:
             return self._accounts.find_vouched_for(users[0]) if len(users) == 1 else None
@@ -122,11 +123,29 @@ class Authenticator:
         return _request_login(request) if has_token or users is None else _refuse_proxy_user(request, users)
 
 
+def _read_token(scope: Scope, authorization: str) -> str | None:
+    """Return the token in a header: a bearer token, or the password that clients of the Virtual Observatory send."""
+    scheme, _, text = authorization.partition(" ")
+    if scheme.lower() == "bearer":
+        return text.strip()
+    if scheme.lower() != "basic" or not scope["path"].startswith(OBSERVATORY):
+        return None
+    try:
+        return b64decode(text.strip(), validate=True).decode().partition(":")[2]
+    except ValueError:
+        return None
+
+
 def _request_login(request: Request) -> Response:
     path = request.scope["path"]
+    if path.startswith(OBSERVATORY):
+        hint = "send the token as password, or in the header Authorization: Bearer TOKEN"
+        refusal: Response = make_failure(request.scope, 401, "this needs a valid token", hint)
+        refusal.headers["WWW-Authenticate"] = 'Basic realm="provenn"'
+        return refusal
     if path.startswith("/api/"):
         hint = "send the header Authorization: Bearer TOKEN"
-        refusal: Response = make_failure(request.scope, 401, "this needs a valid token", hint)
+        refusal = make_failure(request.scope, 401, "this needs a valid token", hint)
     else:
         query = f"?{request.url.query}" if request.url.query else ""
         refusal = render("login.html", {"next": f"{quote(path)}{query}", "problem": ""}, 401)
@@ -160,7 +179,8 @@ def _check_permission(scope: Scope, account: Account, headers: Mapping[str, str]
         return make_failure(
             scope, 403, "this form belongs to another session", "reload the page, and send the form again"
         )
-    if scope["path"] != "/logout" and not account.may("author"):
+    may_ask = scope["path"] == "/logout" or scope["path"].startswith(OBSERVATORY)  # these check queries themselves
+    if not may_ask and not account.may("author"):
         return make_failure(scope, 403, "this needs a token with the role author", "ask the administrator for one")
     return None
 

@@ -27,9 +27,10 @@ from provenn.errors import (
     UnknownJobError,
 )
 from provenn.hints import Hint, find_page_target, phrase_for_page
+from provenn.tap.xml_text import format_error
 from provenn.web.rendering import render
 
-__all__ = ["DELAY", "add_failure_handlers", "find_status", "make_busy_answer", "make_failure"]
+__all__ = ["DELAY", "OBSERVATORY", "add_failure_handlers", "find_status", "make_busy_answer", "make_failure"]
 
 _LOG = logging.getLogger("provenn.web")
 
@@ -52,12 +53,22 @@ _STATUS: Final[Mapping[type[ProvennError], int]] = {
 }
 
 
+OBSERVATORY: Final = ("/tap/", "/scs/", "/datalink/")
+"""The paths of services of the Virtual Observatory."""
+
 _TO_CATALOGS: Final = Hint("start from the list of catalogs", target="/catalogs")
 
 
 def make_failure(scope: Scope, status: int, message: str, hint: str = "") -> Response:
-    """Return the answer to a failed request: JSON under ``/api/``, otherwise a page, where a hint may be a link."""
+    """Return the answer to a failed request.
+
+    It is JSON under ``/api/``, a VOTable for services of the Virtual Observatory, and otherwise a page, where a hint
+    may be a link.
+    """
     words = phrase_for_page(hint)
+    if scope["path"].startswith(OBSERVATORY):
+        text = f"{message}\n{words}" if words else message
+        return Response(format_error(text), status, media_type="application/x-votable+xml")
     if scope["path"].startswith("/api/"):
         return JSONResponse({"error": {"message": message, "hint": words}}, status)
     values = {"phrase": HTTPStatus(status).phrase, "message": message, "hint": words, "target": find_page_target(hint)}

@@ -6,20 +6,27 @@ of this server, and the pages of this server load and run nothing from other sit
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from provenn.web.failures import make_failure
+from provenn.web.failures import make_busy_answer, make_failure
 from provenn.web.policy import POLICY
+from provenn.web.proxies import find_address, make_address_key
 
-__all__ = ["LARGEST", "LOOPBACK", "SAFE", "Guard", "guard_app", "replay_body"]
+__all__ = ["LARGEST", "LARGEST_UPLOAD", "LOOPBACK", "SAFE", "Guard", "guard_app", "replay_body"]
 
 LARGEST: Final = 1_000_000
 """Maximum bytes of the body of a request."""
+
+LARGEST_UPLOAD: Final = 33_000_000
+"""Maximum bytes of the body of a request that uploads tables."""
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 """The host names of this machine."""
@@ -30,6 +37,11 @@ SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _LONGEST_HEAD: Final = 32_768
 _PATIENCE: Final = 30.0
 """Time limit in seconds for the arrival of a whole request."""
+
+_UPLOAD_PATIENCE: Final = 120.0
+_UPLOADS: Final = 8
+_UPLOADS_EACH: Final = 2
+"""How many requests with uploads are in memory at once, in total and from each address."""
 
 _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -52,6 +64,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._uploads: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -77,17 +90,42 @@ class Guard:
             refusal = make_failure(scope, 403, "this request comes from another site", "send it from its own page")
             await refusal(scope, receive, send_guarded)
             return
+        with self._take_upload_slot(scope, headers) as limits:
+            if limits is None:
+                refusal = make_busy_answer(scope, 503, "too many tables are being uploaded", 10)
+                await refusal(scope, receive, send_guarded)
+                return
+            await self._answer(scope, receive, send_guarded, *limits)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, largest: int, seconds: float) -> None:
+        """Read the body of a request within limits of bytes and seconds, and pass the request on."""
         try:
-            body = await asyncio.wait_for(_read_body(receive, headers), _PATIENCE)
+            body = await asyncio.wait_for(_read_body(receive, Headers(scope=scope), largest), seconds)
         except TimeoutError:
-            refusal = make_failure(scope, 408, f"this request took longer than {_PATIENCE:g} seconds to arrive")
-            await refusal(scope, receive, send_guarded)
+            refusal = make_failure(scope, 408, f"this request took longer than {seconds:g} seconds to arrive")
+            await refusal(scope, receive, send)
             return
         if body is None:
-            refusal = make_failure(scope, 413, f"this request has more than {LARGEST:,} bytes", "ask for less at once")
-            await refusal(scope, receive, send_guarded)
+            refusal = make_failure(scope, 413, f"this request has more than {largest:,} bytes", "ask for less at once")
+            await refusal(scope, receive, send)
             return
-        await self._app(scope, replay_body(body, receive), send_guarded)
+        await self._app(scope, replay_body(body, receive), send)
+
+    @contextmanager
+    def _take_upload_slot(self, scope: Scope, headers: Headers) -> Iterator[tuple[int, float] | None]:
+        """Yield the limits of bytes and seconds of a request; None if too many others upload tables."""
+        if not _is_upload(scope, headers):
+            yield LARGEST, _PATIENCE
+            return
+        address = make_address_key(find_address(Request(scope)))
+        if self._uploads.total() >= _UPLOADS or self._uploads[address] >= _UPLOADS_EACH:
+            yield None
+            return
+        self._uploads[address] += 1
+        try:
+            yield LARGEST_UPLOAD, _UPLOAD_PATIENCE
+        finally:
+            self._uploads -= Counter([address])
 
 
 def guard_app(app: ASGIApp, hosts: Sequence[str] = LOOPBACK) -> ASGIApp:
@@ -104,10 +142,19 @@ def _is_from_own_page(headers: Headers) -> bool:
     return origin is None or origin.partition("://")[2] == headers.get("host")
 
 
-async def _read_body(receive: Receive, headers: Headers) -> bytes | None:
+def _is_upload(scope: Scope, headers: Headers) -> bool:
+    """Return whether a request may upload tables to the TAP service, and is larger than other requests."""
+    if scope["method"] != "POST" or not scope["path"].startswith(("/tap/sync", "/tap/async")):
+        return False
+    announced_length = headers.get("content-length", "")
+    is_form = headers.get("content-type", "").lower().startswith("multipart/form-data")
+    return is_form and not (announced_length.isdecimal() and int(announced_length) <= LARGEST)
+
+
+async def _read_body(receive: Receive, headers: Headers, largest: int) -> bytes | None:
     """Return the body of a request, or None if it is too large."""
     announced_length = headers.get("content-length", "")
-    if announced_length.isdecimal() and int(announced_length) > LARGEST:
+    if announced_length.isdecimal() and int(announced_length) > largest:
         return None
     body = bytearray()
     if not announced_length and "transfer-encoding" not in headers:
@@ -117,7 +164,7 @@ async def _read_body(receive: Receive, headers: Headers) -> bytes | None:
         if message["type"] == "http.disconnect":
             return bytes(body)
         body += message.get("body", b"")
-        if len(body) > LARGEST:
+        if len(body) > largest:
             return None
         if not message.get("more_body", False):
             return bytes(body)

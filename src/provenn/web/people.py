@@ -2,7 +2,9 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 from provenn.archive import Archive
 from provenn.web.accounts import get_current_account
@@ -11,13 +13,20 @@ from provenn.web.jobs import Jobs
 from provenn.web.notes import Notes
 from provenn.web.quota_limits import Quotas
 
+if TYPE_CHECKING:
+    from provenn.web.tap_jobs import Services, TapJobs
+
 __all__ = ["People"]
+
+_DIRECT: Final = 4
+"""How many queries run at once for which clients wait; half of them may be of the same person."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Person:
     archive: Archive
     jobs: Jobs
+    tap_jobs: "TapJobs"
 
 
 class People:
@@ -62,18 +71,36 @@ class People:
         """The jobs of the person of the current request."""
         return self._find_person().jobs
 
+    @property
+    def tap_jobs(self) -> "TapJobs":
+        """The TAP jobs of the person of the current request."""
+        return self._find_person().tap_jobs
+
     def close(self) -> None:
         """Cancel all jobs, wait until they have stopped, and delete their files."""
         with self._lock:
             people = list(self._people.values())
         for person in people:
             person.jobs.stop()
+            person.tap_jobs.stop()
         for person in people:
             person.jobs.close()
+            person.tap_jobs.close()
         self._threads.shutdown()
         self.notes.close()
 
+    @cached_property
+    def _services(self) -> "Services":
+        """What the TAP jobs of all people share."""
+        from provenn.web.tap_jobs import Services  # noqa: PLC0415 - a report does without it
+
+        per_client = max(_DIRECT // 2, self._limits.per_client)
+        direct = JobThreads(replace(self._limits, at_once=_DIRECT, per_client=per_client))
+        return Services(self._threads, direct, self.notes, self.quotas)
+
     def _find_person(self) -> _Person:
+        from provenn.web.tap_jobs import TapJobs  # noqa: PLC0415 - see above
+
         account = get_current_account()
         who = None if account is None else account.who
         with self._lock:
@@ -85,6 +112,8 @@ class People:
                     roots=self._roots,
                 ).deferring(self.notes.defer)
                 self._people[who] = _Person(
-                    visible_archive, Jobs(visible_archive, self._threads, self.notes, self.quotas, self._limits.kept)
+                    visible_archive,
+                    Jobs(visible_archive, self._threads, self.notes, self.quotas, self._limits.kept),
+                    TapJobs(visible_archive, self._services, who or ""),
                 )
             return self._people[who]

@@ -24,16 +24,30 @@ class Question:
         self._rests_at: float | None = None
         self._stopped = threading.Event()
         self._listeners: list[Callable[[], None]] = []
+        self._finish_turn: Callable[[], None] = lambda: None
 
     @property
     def was_stopped(self) -> bool:
         """Whether the client does not wait for the answer any more."""
         return self._stopped.is_set()
 
-    def begin(self, others_wait: Callable[[], bool]) -> None:
-        """Record the start of the work; `others_wait` returns whether other people wait for their turn."""
+    def begin(self, others_wait: Callable[[], bool], finish_turn: Callable[[], None] = lambda: None) -> None:
+        """Record the start of the work.
+
+        Parameters
+        ----------
+        others_wait
+            Returns whether other people wait for their turn.
+        finish_turn
+            Ends the turn of the question before its answer.
+        """
         self._others_wait = others_wait
+        self._finish_turn = finish_turn
         self._rests_at = monotonic() + _SHORT
+
+    def give_up_turn(self) -> None:
+        """End the turn of this question, which now only waits for a job; to be called on the event loop."""
+        self._finish_turn()
 
     def is_stopped(self) -> bool:
         """Return whether the client does not wait any more; `provenn.deadline.limit` calls this regularly.

@@ -104,7 +104,7 @@ class Turns:
             if question is not None and question.was_stopped:
                 raise DeadlineError
             if question is not None:
-                question.begin(lambda: self._queue.count_waiting() > self._queue.count_waiting(person))
+                question.begin(lambda: self._queue.count_waiting() > self._queue.count_waiting(person), turn.finish)
             yield turn.finish
         finally:
             turn.end()

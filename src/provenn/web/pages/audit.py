@@ -48,7 +48,7 @@ def list_audit(
     action: Annotated[str, Query(max_length=100)] = "",
     most: Annotated[int, Query(ge=1, le=10_000)] = 200,
 ) -> AuditPage:
-    """List who did what, when and from where. It needs the role admin."""
+    """List the actions of people, with time and origin. The page requires the role admin."""
     account = get_current_account()
     if account is not None:
         if not account.may("admin"):

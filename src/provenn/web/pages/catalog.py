@@ -11,6 +11,7 @@ from provenn.archive.neighbourhood import Direction
 from provenn.archive.relation import WORDS
 from provenn.catalogs.verbs import CLASSES
 from provenn.display.lineage_picture import LineagePicture
+from provenn.hints import phrase_for_page
 from provenn.knowledge.stored_facts import Fact
 from provenn.web.defining import DefinitionParameter, find_definers, list_parameters
 from provenn.web.pages.lineage import CatalogReference, Depth, make_lineage_picture
@@ -238,7 +239,8 @@ def show_catalog(
         says=tuple(map(str, description.says)),
         facts=tuple(_make_fact_row(fact) for fact in archive.facts(catalog, retracted=True)),
         warnings=tuple(f"the members of {name} are no longer known to be disjoint" for name in description.unproved)
-        + tuple(f"taken on trust: {line}" for line in description.caveats),
+        + tuple(f"taken on trust: {line}" for line in description.caveats)
+        + tuple(phrase_for_page(line) for line in description.news),
         history=tuple(_read_history(archive, name) for name in description.names),
     )
 
