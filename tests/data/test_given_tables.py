@@ -13,6 +13,7 @@ from provenn.data.garbage_collection import collect_garbage
 from provenn.data.given_tables import keep_table, locate_table
 from provenn.errors import BaseFilesError, FilesChangedError, FilesMissingError, StoreError
 from provenn.files.data_folder import DataFolder
+from provenn.files.file_records import encode_files, restore_files
 from provenn.files.file_set import GIVEN, Files
 from provenn.formats.opening import open_database
 
@@ -48,7 +49,7 @@ def test_the_same_table_is_the_same_catalog_and_one_file(archive, place):
     assert ingest(archive, "again", table(1.5, 2.5)) == catalog
     (file,) = lying(place)
     assert parquet.read_table(file).to_pydict() == {"id": [0, 1], "v": [1.5, 2.5]}
-    assert Files.from_json(*catalog.definition.files.to_json()) == catalog.definition.files
+    assert restore_files(*encode_files(catalog.definition.files)) == catalog.definition.files
 
 
 def test_tables_that_differ_only_in_the_order_of_values_are_two(archive):

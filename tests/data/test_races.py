@@ -25,7 +25,7 @@ def sound(result) -> bool:
 
 
 class RacesContract:
-    @small_and_large(10, 300)
+    @small_and_large(6, 300)
     def test_of_declarations_that_contradict_each_other_all_but_one_win(self, place, tmp_path, rounds):
         result = raced("contradictions", place, tmp_path, workers=6, rounds=rounds)
         assert sound(result), result
@@ -36,14 +36,14 @@ class RacesContract:
                 "each is held once: two of three, one of two"
             )
 
-    @small_and_large(24, 300)
+    @small_and_large(12, 300)
     def test_nothing_that_was_acknowledged_is_lost(self, place, tmp_path, rounds):
         result = raced("everything", place, tmp_path, workers=6, rounds=rounds, seed=rounds)
         assert sound(result), result
         assert result["left over"] == 0
         assert min(result.get(item, 0) for item in ("defined", "named", "moved", "declared", "retracted", "stored")) > 0
 
-    @small_and_large(6, 200)
+    @small_and_large(3, 200)
     def test_sixteen_who_write_wait_for_each_other_and_not_too_long(self, place, tmp_path, rounds):
         result = raced("writers", place, tmp_path, workers=16, rounds=rounds)
         assert sound(result), result

@@ -107,6 +107,7 @@ _FREE = {
     "try_mod": ["try_mod(int, small)"],
     "try_multiply": ["double * double2", "decimal * 1.7", "float * float"],
     "try_subtract": ["double - double2", "decimal - 0.3", "int - int2"],
+    "healpix_index": ["healpix_index(8, angle, place)", "healpix_index(0, angle, place)"],
     "in_cone": ["in_cone(angle, place, 56.75, 24.12, 40)"],
     "in_box": ["in_box(angle, place, 20, 300, -30, 50)"],
     "in_moc": ["in_moc(angle, place, '3/1-400 5/5000-6000')"],

@@ -86,13 +86,20 @@ _READERS: dict[str, Callable[[str], object]] = {
     "boolean": {"true": True, "false": False}.__getitem__,
     "date": date.fromisoformat,
     "timestamp": lambda text: datetime.fromisoformat(text).replace(tzinfo=UTC),
-    "decimal(5,2)": Decimal,
 }
 
 
 def _read(kind: str, text: str | None) -> object:
-    return None if text is None else _exact(_READERS[kind](text))
+    if text is None:
+        return None
+    if kind.startswith("array<"):  # of numbers: Spark does not quote texts
+        items = text[1:-1].split(", ") if text != "[]" else []
+        return tuple(None if item == "null" else _read(kind[6:-1], item) for item in items)
+    reader = Decimal if kind.startswith("decimal") else _READERS[kind]
+    return _exact(reader(text))
 
 
 def _exact(value: object) -> object:
+    if isinstance(value, list):
+        return tuple(map(_exact, value))
     return repr(value) if isinstance(value, float) else value

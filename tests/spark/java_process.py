@@ -19,7 +19,7 @@ from tests.spark.battery import compute_battery
 from tests.spark.functions import marked
 from tests.spark.javas import on_java
 
-__all__ = ["java_process"]
+__all__ = ["ANSWERS", "java_process"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -78,13 +78,16 @@ def target(_: Engine, data: str, place: str) -> Mapping[str, object]:
     return {"plan": plan, "words": rows["words"].tolist(), "m": rows["m"].tolist(), "count": count}
 
 
+ANSWERS: Mapping[str, Ask] = {"battery": battery, "target": target}
+"""The functions that answer questions, by name; each takes an engine before its arguments."""
+
+
 def answer_questions() -> None:
     """Answer questions until there are no more."""
-    answers = {"battery": battery, "target": target}
     with Engine("local[2]", brief=True) as engine:
         for line in sys.stdin:
             question, *arguments = json.loads(line)
-            print(json.dumps(answers[question](engine, *arguments)), flush=True)  # noqa: T201
+            print(json.dumps(ANSWERS[question](engine, *arguments)), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

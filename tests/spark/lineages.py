@@ -22,7 +22,11 @@ from provenn.catalogs import (
     DeriveAttributes,
     ExcludeSources,
     Files,
+    FirstSources,
+    GroupSources,
+    HavingSources,
     KeepAttributes,
+    LookupAttributes,
     Population,
     PythonCalculator,
     RenameAttributes,
@@ -31,8 +35,9 @@ from provenn.catalogs import (
     SelectSources,
     SqlCalculator,
 )
+from provenn.catalogs.calculators import WindowCalculator
 from provenn.criteria import parse_type
-from provenn.errors import AttributeConflictError
+from provenn.errors import AttributeConflictError, PopulationError
 from tests.criteria.oracle import criteria
 from tests.spark import functions
 
@@ -62,11 +67,17 @@ class World:
 
     def __repr__(self) -> str:
         """Tell all that is needed to see why a test failed."""
-        numbers = {one.digest: n for n, one in enumerate(self.catalogs)}
+        numbers = {catalog.digest: n for n, catalog in enumerate(self.catalogs)}
         lines = []
-        for n, one in enumerate(self.catalogs):
-            said = self.tables[one.digest].to_pylist() if isinstance(one, Base) else one.notes() or one.parameters()
-            lines.append(f"{n} = {one.kind} {[numbers[dependency.digest] for dependency in one.dependencies]} {said}")
+        for n, catalog in enumerate(self.catalogs):
+            words = (
+                self.tables[catalog.digest].to_pylist()
+                if isinstance(catalog, Base)
+                else catalog.notes() or catalog.parameters()
+            )
+            lines.append(
+                f"{n} = {catalog.kind} {[numbers[dependency.digest] for dependency in catalog.dependencies]} {words}"
+            )
         return "\n" + "\n".join(lines)
 
     def _repr_pretty_(self, printer: object, _cycle: bool) -> None:
@@ -119,7 +130,7 @@ def _bases(draw: st.DrawFn, folder: Path) -> list[tuple[Base, pa.Table]]:
     population = Population("star", tuple(map(parse_type, draw(st.sampled_from(KEYS)))))
     kinds = draw(st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=4))
     usual = draw(st.lists(st.sampled_from(NAMES), min_size=5, max_size=5, unique=True))
-    made = {}
+    tables = {}
     for tag in range(draw(st.integers(1, 3))):
         own = draw(st.lists(st.sampled_from(NAMES), min_size=7, max_size=7, unique=True))
         names = draw(st.sampled_from([usual + own[:2], usual + own[:2], own]))
@@ -136,8 +147,8 @@ def _bases(draw: st.DrawFn, folder: Path) -> list[tuple[Base, pa.Table]]:
         units = {name: draw(st.sampled_from(["", "mag"])) for name in value_names}
         table = _table([*key, *value_names], columns, units)
         base = write_base(folder, table, key=key, population=population, files=draw(st.integers(1, 3)), tag=str(tag))
-        made[base.digest] = (base, table)
-    return list(made.values())
+        tables[base.digest] = (base, table)
+    return list(tables.values())
 
 
 def _keys(draw: st.DrawFn, population: Population) -> list[pa.Array]:
@@ -150,8 +161,10 @@ def _keys(draw: st.DrawFn, population: Population) -> list[pa.Array]:
 
 
 def _table(names: Sequence[str], columns: Sequence[pa.Array], units: Mapping[str, str]) -> pa.Table:
-    said = {name: {"unit": unit} for name, unit in units.items() if unit}
-    fields = [pa.field(name, one.type, metadata=said.get(name)) for name, one in zip(names, columns, strict=True)]
+    metadata = {name: {"unit": unit} for name, unit in units.items() if unit}
+    fields = [
+        pa.field(name, column.type, metadata=metadata.get(name)) for name, column in zip(names, columns, strict=True)
+    ]
     return pa.table(list(columns), schema=pa.schema(fields))
 
 
@@ -188,12 +201,12 @@ def quoted(name: str) -> str:
 def criteria_on(draw: st.DrawFn, catalog: Catalog) -> str:
     """Criteria on one or two attributes of a catalog."""
     chosen = draw(st.lists(st.sampled_from(catalog.schema.attributes), min_size=1, max_size=2, unique_by=_name))
-    known = [one for one in chosen if str(one.type) in _COMPARABLE]
+    known = [attribute for attribute in chosen if str(attribute.type) in _COMPARABLE]
     if not known:  # DuckDB compares floats and decimals with constants in other types than Spark does
         return f"{quoted(chosen[0].name)} IS {draw(st.sampled_from(['', 'NOT ']))}NULL"
-    columns = [(f"{{{n}}}", str(one.type)) for n, one in enumerate(known)]
+    columns = [(f"{{{n}}}", str(attribute.type)) for n, attribute in enumerate(known)]
     tree = draw(criteria(*columns, between_columns=True, max_leaves=4))
-    return tree.sql().format(*(quoted(one.name) for one in known))
+    return tree.sql().format(*(quoted(attribute.name) for attribute in known))
 
 
 def _name(attribute: object) -> str:
@@ -209,48 +222,79 @@ _EXPRESSIONS = {
 }
 
 
-def _select(draw: st.DrawFn, one: Catalog, _: Catalog) -> Catalog:
-    return SelectSources.of(one, draw(criteria_on(one)))
+def _select(draw: st.DrawFn, catalog: Catalog, _: Catalog) -> Catalog:
+    return SelectSources.of(catalog, draw(criteria_on(catalog)))
 
 
-def _restrict(_: st.DrawFn, one: Catalog, other: Catalog) -> Catalog:
-    return RestrictSources(one, other)
+def _restrict(_: st.DrawFn, catalog: Catalog, other: Catalog) -> Catalog:
+    return RestrictSources(catalog, other)
 
 
-def _exclude(_: st.DrawFn, one: Catalog, other: Catalog) -> Catalog:
-    return ExcludeSources(one, other)
+def _exclude(_: st.DrawFn, catalog: Catalog, other: Catalog) -> Catalog:
+    return ExcludeSources(catalog, other)
 
 
-def _sample(draw: st.DrawFn, one: Catalog, _: Catalog) -> Catalog:
+def _sample(draw: st.DrawFn, catalog: Catalog, _: Catalog) -> Catalog:
     seed = draw(st.sampled_from([0, 1, -1, 2**63 - 1]))
-    return SampleSources.of(one, draw(st.sampled_from([0.25, 0.5, 0.9, 1])), seed)
+    return SampleSources.of(catalog, draw(st.sampled_from([0.25, 0.5, 0.9, 1])), seed)
 
 
-def _keep(draw: st.DrawFn, one: Catalog, _: Catalog) -> Catalog:
-    return KeepAttributes.of(one, draw(st.lists(st.sampled_from(one.schema.names), unique=True, max_size=6)))
+def _keep(draw: st.DrawFn, catalog: Catalog, _: Catalog) -> Catalog:
+    return KeepAttributes.of(catalog, draw(st.lists(st.sampled_from(catalog.schema.names), unique=True, max_size=6)))
 
 
-def _rename(draw: st.DrawFn, one: Catalog, _: Catalog) -> Catalog:
-    old = draw(st.lists(st.sampled_from(one.schema.names), min_size=1, max_size=2, unique=True))
+def _rename(draw: st.DrawFn, catalog: Catalog, _: Catalog) -> Catalog:
+    old = draw(st.lists(st.sampled_from(catalog.schema.names), min_size=1, max_size=2, unique=True))
     if len(old) == 2 and draw(st.booleans()):
-        return RenameAttributes.of(one, dict(zip(old, reversed(old), strict=True)))
-    return RenameAttributes.of(one, {old[0]: _new_name(draw, one)})
+        return RenameAttributes.of(catalog, dict(zip(old, reversed(old), strict=True)))
+    return RenameAttributes.of(catalog, {old[0]: _new_name(draw, catalog)})
 
 
-def _new_name(draw: st.DrawFn, one: Catalog) -> str:
-    free = [name for name in (*NAMES, "new") if name not in one.schema.names]
-    return draw(st.sampled_from(free or [f"new {len(one.schema.names)}"]))
+def _new_name(draw: st.DrawFn, catalog: Catalog) -> str:
+    free = [name for name in (*NAMES, "new") if name not in catalog.schema.names]
+    return draw(st.sampled_from(free or [f"new {len(catalog.schema.names)}"]))
 
 
-def _derive(draw: st.DrawFn, one: Catalog, _: Catalog) -> Catalog:
-    chosen = draw(st.sampled_from(one.schema.attributes))
-    second = draw(st.sampled_from([attribute for attribute in one.schema.attributes if attribute.type == chosen.type]))
+def _derive(draw: st.DrawFn, catalog: Catalog, _: Catalog) -> Catalog:
+    chosen = draw(st.sampled_from(catalog.schema.attributes))
+    second = draw(
+        st.sampled_from([attribute for attribute in catalog.schema.attributes if attribute.type == chosen.type])
+    )
     forms = ("{0}", *_EXPRESSIONS.get(str(chosen.type), ("coalesce({0}, {1})",)))
     texts = [draw(st.sampled_from(forms)).format(quoted(chosen.name), quoted(second.name))]
     if draw(st.booleans()):
-        texts.append(f"({draw(criteria_on(one))}) IS TRUE")
-    name = _new_name(draw, one)
-    return DeriveAttributes.of(one, SqlCalculator.of({name + " " * n: text for n, text in enumerate(texts)}))
+        texts.append(f"({draw(criteria_on(catalog))}) IS TRUE")
+    name = _new_name(draw, catalog)
+    return DeriveAttributes.of(catalog, SqlCalculator.of({name + " " * n: text for n, text in enumerate(texts)}))
+
+
+_WINDOWS = (
+    "rank() OVER (PARTITION BY {by} ORDER BY {value} DESC)",
+    "dense_rank() OVER (ORDER BY {value} NULLS LAST)",
+    "row_number() OVER (PARTITION BY {by} ORDER BY {value})",
+    "ntile(2) OVER (ORDER BY {value} DESC NULLS FIRST)",
+    "lag({value}) OVER (PARTITION BY {by} ORDER BY {other})",
+    "lead({value}, 2) OVER (ORDER BY {other} DESC)",
+    "first_value({value}) OVER (PARTITION BY {by} ORDER BY {other})",
+    "last_value({value}) OVER (ORDER BY {other} ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)",
+    "count({value}) OVER (PARTITION BY {by})",
+    "max({value}) OVER (ORDER BY {other})",
+    "min({value}) OVER (PARTITION BY {by} ORDER BY {other} ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)",
+)
+_SUMS = (
+    "sum({value}) OVER (PARTITION BY {by} ORDER BY {other})",
+    "sum({value}) OVER (ORDER BY {other} ROWS 1 PRECEDING)",
+)
+
+
+def _window(draw: st.DrawFn, catalog: Catalog, _: Catalog) -> Catalog:
+    attributes = catalog.schema.attributes
+    by = draw(st.sampled_from([one for one in attributes if str(one.type) not in ("float", "double")]))
+    value, other = draw(st.sampled_from(attributes)), draw(st.sampled_from(attributes))
+    is_whole = str(value.type) in ("tinyint", "smallint", "int", "bigint")
+    form = draw(st.sampled_from(_WINDOWS + _SUMS if is_whole else _WINDOWS))
+    text = form.format(by=quoted(by.name), value=quoted(value.name), other=quoted(other.name))
+    return DeriveAttributes.of(catalog, WindowCalculator.of({_new_name(draw, catalog): text}))
 
 
 _CALCULATORS = {  # function, kind, scope, types of the input, types of outputs, parameters
@@ -264,12 +308,12 @@ _CALCULATORS = {  # function, kind, scope, types of the input, types of outputs,
 }
 
 
-def _calculate(draw: st.DrawFn, one: Catalog, _: Catalog) -> Catalog:
-    chosen = draw(st.sampled_from(one.schema.attributes))
+def _calculate(draw: st.DrawFn, catalog: Catalog, _: Catalog) -> Catalog:
+    chosen = draw(st.sampled_from(catalog.schema.attributes))
     fitting = [name for name, (_, _, kinds, _, _) in _CALCULATORS.items() if str(chosen.type) in kinds]
     function = draw(st.sampled_from(fitting))
     kind, scope, _, types, parameters = _CALCULATORS[function]
-    name = _new_name(draw, one)
+    name = _new_name(draw, catalog)
     outputs = dict(zip((name, f"{name} size"), types or (str(chosen.type),), strict=False))
     calculator = PythonCalculator.of(
         getattr(functions, function),
@@ -279,37 +323,93 @@ def _calculate(draw: st.DrawFn, one: Catalog, _: Catalog) -> Catalog:
         kind=kind,
         scope=scope,
     )
-    return DeriveAttributes.of(one, calculator)
+    return DeriveAttributes.of(catalog, calculator)
 
 
-def _combine(draw: st.DrawFn, one: Catalog, other: Catalog) -> Catalog:
+def _combine(draw: st.DrawFn, catalog: Catalog, other: Catalog) -> Catalog:
     if draw(st.booleans()):
-        return CombineAttributes.of(one, other)
-    return CombineAttributes.of(one, other, draw(st.sampled_from([one, other])))
+        return CombineAttributes.of(catalog, other)
+    return CombineAttributes.of(catalog, other, draw(st.sampled_from([catalog, other])))
 
 
-def _concat(draw: st.DrawFn, one: Catalog, other: Catalog) -> Catalog:
+def _concat(draw: st.DrawFn, catalog: Catalog, other: Catalog) -> Catalog:
     how = draw(st.sampled_from(["first", "disjoint", "three"]))
     if how == "disjoint":
-        return ConcatSources.of(ExcludeSources(one, other), other, overlap="disjoint")
-    return ConcatSources.of(*([one, other, one] if how == "three" else [one, other]), overlap="first")
+        return ConcatSources.of(ExcludeSources(catalog, other), other, overlap="disjoint")
+    return ConcatSources.of(*([catalog, other, catalog] if how == "three" else [catalog, other]), overlap="first")
 
 
-_OPERATIONS: tuple[Callable[[st.DrawFn, Catalog, Catalog], Catalog], ...] = (
+def _refer(draw: st.DrawFn, catalog: Catalog) -> list[str] | None:
+    """Attributes that may hold the key of a source, in its order: those that do, and any of the same types."""
+    names: list[str] = []
+    for kind in catalog.population.key:
+        taken = {catalog.schema[name].identity for name in names}
+        fitting = [
+            attribute.name
+            for attribute in catalog.schema.attributes
+            if attribute.type == kind and attribute.identity not in taken
+        ]
+        if not fitting:
+            return None
+        names.append(draw(st.sampled_from(fitting)))
+    return names
+
+
+def _look_up(draw: st.DrawFn, catalog: Catalog, other: Catalog) -> Catalog | None:
+    on = _refer(draw, catalog)
+    if on is None:
+        return None
+    missing, prefix = draw(st.sampled_from(["drop", "null"])), draw(st.sampled_from(["", "p ", "`"]))
+    wanted = draw(st.lists(st.sampled_from(other.schema.names), unique=True, max_size=3))
+    return LookupAttributes.of(catalog, other, on=on, attributes=wanted, missing=missing, prefix=prefix)
+
+
+def _keep_partners(draw: st.DrawFn, catalog: Catalog, other: Catalog) -> Catalog | None:
+    on = _refer(draw, other)
+    return None if on is None else HavingSources.of(catalog, other, on=on, is_in=draw(st.booleans()))
+
+
+def _group(draw: st.DrawFn, catalog: Catalog, _: Catalog) -> Catalog | None:
+    """Groups of the same population, so that all that follows goes on with them."""
+    by = _refer(draw, catalog)
+    if by is None:
+        return None
+    value, order = (quoted(draw(st.sampled_from(catalog.schema.names))) for _ in range(2))
+    texts = [
+        "count(*)",
+        f"count({value})",
+        f"any_value({value})",
+        f"min_by({value}, {order})",
+        f"max_by({value}, {order})",
+    ]
+    chosen = draw(st.lists(st.sampled_from(texts), min_size=1, max_size=2, unique=True))
+    names = [name for name in ("n", "m", "new n") if name not in by]
+    return GroupSources.of(catalog, by, dict(zip(names, chosen, strict=False)), population=catalog.population)
+
+
+def _first(draw: st.DrawFn, catalog: Catalog, _: Catalog) -> Catalog | None:
+    by = [attribute.name for attribute in catalog.schema.attributes if str(attribute.type) not in ("float", "double")]
+    name = draw(st.sampled_from(catalog.schema.names))
+    direction = draw(st.sampled_from(["", "DESC", "DESC NULLS FIRST"]))
+    order = f"{quoted(name)} {direction}"
+    return FirstSources.of(catalog, draw(st.sampled_from(by)), order, draw(st.integers(1, 2)))
+
+
+_OPERATIONS: tuple[Callable[[st.DrawFn, Catalog, Catalog], Catalog | None], ...] = (
     *(_select, _restrict, _exclude, _sample, _keep, _rename, _derive, _combine, _concat),
-    *(_select, _derive, _combine, _concat),
+    *(_select, _derive, _combine, _concat, _look_up, _keep_partners, _group, _first, _window),
 )
 
 
 @st.composite
-def catalogs_on(draw: st.DrawFn, given: Sequence[Catalog], *, calculators: bool = True) -> Catalog | None:
+def catalogs_on(draw: st.DrawFn, catalogs: Sequence[Catalog], *, calculators: bool = True) -> Catalog | None:
     """One catalog more, mostly made from the last ones; None if what was drawn has no meaning."""
-    last = st.sampled_from(given[-2:])
-    one, other = draw(last), draw(st.one_of(st.sampled_from(given), last))
+    last = st.sampled_from(catalogs[-2:])
+    catalog, other = draw(last), draw(st.one_of(st.sampled_from(catalogs), last))
     operations = (*_OPERATIONS, _calculate) if calculators else _OPERATIONS
     try:
-        return draw(st.sampled_from(operations))(draw, one, other)
-    except AttributeConflictError:
+        return draw(st.sampled_from(operations))(draw, catalog, other)
+    except (AttributeConflictError, PopulationError):
         return None
 
 
@@ -319,7 +419,7 @@ def weight(catalog: Catalog) -> int:
         return 1
     parts = [weight(dependency) for dependency in catalog.dependencies]
     if isinstance(catalog, ConcatSources):  # a member is read once more for each that comes after it
-        return sum(one * (len(parts) - position) for position, one in enumerate(parts))
+        return sum(part * (len(parts) - position) for position, part in enumerate(parts))
     return sum(parts)
 
 
@@ -341,10 +441,10 @@ def worlds(draw: st.DrawFn, folder: Path, *, most: int = 8, heaviest: int = 24, 
         Whether there are Python calculators.
     """
     bases = draw(_bases(folder))
-    made: dict[str, Catalog] = {base.digest: base for base, _ in bases}
-    size = len(made) + draw(st.sampled_from(range(most, 0, -1)))
+    catalogs: dict[str, Catalog] = {base.digest: base for base, _ in bases}
+    size = len(catalogs) + draw(st.sampled_from(range(most, 0, -1)))
     for _ in range(2 * most):  # some operations do not fit what they are given, some make what is there already
-        one = draw(catalogs_on(tuple(made.values()), calculators=calculators)) if len(made) < size else None
-        if one is not None and weight(one) <= heaviest:
-            made.update((each.digest, each) for each in (*one.dependencies, one))
-    return World({base.digest: table for base, table in bases}, tuple(made.values()))
+        catalog = draw(catalogs_on(tuple(catalogs.values()), calculators=calculators)) if len(catalogs) < size else None
+        if catalog is not None and weight(catalog) <= heaviest:
+            catalogs.update((part.digest, part) for part in (*catalog.dependencies, catalog))
+    return World({base.digest: table for base, table in bases}, tuple(catalogs.values()))

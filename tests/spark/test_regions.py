@@ -14,7 +14,7 @@ from pyarrow import parquet
 from provenn.criteria import Attribute, parse_criterion, parse_type, render
 from provenn.sky import box, cone, moc, polygon
 from provenn.sky.cells import LEAST_POLAR, Cells
-from provenn.sky.sql import cell_key_sql
+from provenn.sky.region_conditions import cell_key_sql
 from tests.sky.oracle import expected, positions, separations
 from tests.sky.strategies import SPECIAL_DEC, SPECIAL_RA, regions
 from tests.strategies import drawn

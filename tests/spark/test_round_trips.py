@@ -3,7 +3,6 @@
 Units, UCDs, descriptions, masks, arrays, texts and numbers of all kinds are as they were. STILTS reads it, too.
 """
 
-import os
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +25,7 @@ from provenn.spark.tables.converting import convert_files
 from provenn.spark.tables.fits_file import write_fits
 from provenn.spark.tables.parts import PartFiles
 from provenn.spark.tables.votable_file import write_votable
-from tests.programs import program
+from tests.programs import lint_votable, program
 from tests.waiting import LIMIT
 
 SAID = [("", "", ""), ("km.s**-1", "a velocity <&> 'more'", "phys.veloc;pos.heliocentric"), ("mag", "", "phot.mag")]
@@ -40,7 +39,7 @@ def tables(draw, before: str, after: str) -> tuple[Table, dict[str, tuple[str, s
     """Give a table that both forms can hold, and astropy can write, with what is said of its columns."""
     both = before == after == "fits"
     rows = draw(st.integers(1, 4))
-    table, said = Table({"id": np.arange(rows)}), {"id": SAID[0]}
+    table, descriptions = Table({"id": np.arange(rows)}), {"id": SAID[0]}
     for number in range(draw(st.integers(1, 4))):
         name = f"c{number}"
         kinds = ["?", "S", *RANGES, *FLOATS, "c8", "c16", "list"]
@@ -51,20 +50,20 @@ def tables(draw, before: str, after: str) -> tuple[Table, dict[str, tuple[str, s
             cells = np.empty(rows, object)
             lists = st.lists(st.integers(-5, 5), min_size=int(before == "vot"), max_size=3)
             cells[:] = [
-                np.ma.array(one, "i4", mask=[False] * len(one))
-                for one in draw(st.lists(lists, min_size=rows, max_size=rows))
+                np.ma.array(values, "i4", mask=[False] * len(values))
+                for values in draw(st.lists(lists, min_size=rows, max_size=rows))
             ]
             table[name] = cells
         else:
             table[name] = draw(_columns(kind, rows, shape, both=both, from_votable=before == "vot"))
-        said[name] = draw(st.sampled_from(SAID))
-    return table, said
+        descriptions[name] = draw(st.sampled_from(SAID))
+    return table, descriptions
 
 
 @st.composite
 def _columns(draw, kind: str, rows: int, shape: tuple[int, ...], *, both: bool, from_votable: bool) -> MaskedColumn:
     if kind in ("S", "U"):
-        texts = st.text("abc xyz" + ("é" if kind == "U" else ""), max_size=5).map(lambda one: f"{one}!")
+        texts = st.text("abc xyz" + ("é" if kind == "U" else ""), max_size=5).map(lambda text: f"{text}!")
         many = shape if both else ()
         values = draw(arrays.arrays("U6", (rows, *many), elements=texts))
         return MaskedColumn(values, mask=draw(arrays.arrays(bool, rows)) if not many else False)
@@ -76,6 +75,8 @@ def _columns(draw, kind: str, rows: int, shape: tuple[int, ...], *, both: bool, 
         elements = st.booleans()
     else:
         elements = st.integers(*(RANGES | UNSIGNED)[kind])
+        if shape:  # whatever the fill value of the array, astropy writes that 999999 stands for NULL in FITS
+            elements = elements.filter(lambda value: value != 999_999)
     values = draw(arrays.arrays(kind, (rows, *shape), elements=elements))
     mask = draw(arrays.arrays(bool, (rows, *shape))) if kind in {**RANGES, **FLOATS} else np.zeros((rows, *shape), bool)
     if shape and from_votable and kind in RANGES:
@@ -86,21 +87,21 @@ def _columns(draw, kind: str, rows: int, shape: tuple[int, ...], *, both: bool, 
     return column
 
 
-def astropy_writes(table: Table, said: dict[str, tuple[str, str, str]], path: Path) -> None:
+def astropy_writes(table: Table, descriptions: dict[str, tuple[str, str, str]], path: Path) -> None:
     if path.suffix == ".fits":
         hdu = fits.table_to_hdu(table)
         for number, name in enumerate(table.colnames, 1):
-            for key, text in zip(("TUNIT", "TCOMM", "TUCD"), said[name], strict=True):
+            for key, text in zip(("TUNIT", "TCOMM", "TUCD"), descriptions[name], strict=True):
                 if text:
                     hdu.header[f"{key}{number}"] = text
         fits.HDUList([fits.PrimaryHDU(), hdu]).writeto(path, checksum=True)
         return
-    made = votable.from_table(table)
-    for field in made.get_first_table().fields:
-        unit, description, ucd = said[field.name]
+    document = votable.from_table(table)
+    for field in document.get_first_table().fields:
+        unit, description, ucd = descriptions[field.name]
         field.unit, field.description, field.ucd = unit or None, description or None, ucd or None
-    made.version = "1.4"
-    votable.writeto(made, str(path), tabledata_format="binary2")
+    document.version = "1.4"
+    votable.writeto(document, str(path), tabledata_format="binary2")
 
 
 def provenn_copies(before: Path, after: Path, folder: Path) -> None:
@@ -117,30 +118,30 @@ def astropy_reads(path: Path, verify: str = "exception") -> tuple[Table, dict[st
         with fits.open(path) as file:
             file.verify("exception")
             header = file[1].header
-        said = {
+        descriptions = {
             header[f"TTYPE{number}"]: tuple(header.get(f"{key}{number}", "") for key in ("TUNIT", "TCOMM", "TUCD"))
             for number in range(1, header["TFIELDS"] + 1)
         }
-        return Table.read(path, hdu=1, unit_parse_strict="silent"), said
+        return Table.read(path, hdu=1, unit_parse_strict="silent"), descriptions
     parsed = votable.parse_single_table(path, verify=verify)
-    said = {
-        one.get("name"): (one.get("unit", ""), one.findtext("{*}DESCRIPTION", ""), one.get("ucd", ""))
-        for one in ET.parse(path).iter("{http://www.ivoa.net/xml/VOTable/v1.3}FIELD")  # noqa: S314 - ours
+    descriptions = {
+        field.get("name"): (field.get("unit", ""), field.findtext("{*}DESCRIPTION", ""), field.get("ucd", ""))
+        for field in ET.parse(path).iter("{http://www.ivoa.net/xml/VOTable/v1.3}FIELD")  # noqa: S314 - ours
     }
-    return parsed.to_table(), said
+    return parsed.to_table(), descriptions
 
 
-def assert_same(found: Table, wanted: Table) -> None:
-    assert found.colnames == wanted.colnames
+def assert_same(table: Table, wanted: Table) -> None:
+    assert table.colnames == wanted.colnames
     for name in wanted.colnames:
         if wanted[name].dtype == object:
-            assert [_plain(one) for one in found[name]] == [_plain(one) for one in wanted[name]]
+            assert [_plain(value) for value in table[name]] == [_plain(value) for value in wanted[name]]
             continue
-        one, other = _shown(found[name]), _shown(wanted[name])
-        if wanted[name].ndim > 1 and not any(value is not None for value in np.array(other, object).ravel()):
-            assert not any(value is not None for value in np.array(one, object).ravel())
+        column, wanted_column = _shown(table[name]), _shown(wanted[name])
+        if wanted[name].ndim > 1 and not any(value is not None for value in np.array(wanted_column, object).ravel()):
+            assert not any(value is not None for value in np.array(column, object).ravel())
             continue  # where there is no array at all, there is no shape
-        assert one == other, (name, found[name].dtype, wanted[name].dtype)
+        assert column == wanted_column, (name, table[name].dtype, wanted[name].dtype)
 
 
 def _plain(cell) -> list:
@@ -154,7 +155,7 @@ def _shown(column) -> list:
         mask = mask | np.isnan(data)
         data = np.where(mask, 0, data)
     if data.dtype.kind in "SUO":
-        data = np.array([one.decode() if isinstance(one, bytes) else str(one) for one in data.ravel()]).reshape(
+        data = np.array([value.decode() if isinstance(value, bytes) else str(value) for value in data.ravel()]).reshape(
             data.shape
         )
         mask = mask | (data == "")
@@ -169,15 +170,15 @@ def test_nothing_is_lost_on_the_way(before, after):
     @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
     @given(tables(before, after))
     def lost(drawn):
-        table, said = drawn
+        table, descriptions = drawn
         with TemporaryDirectory() as folder:
             first, second = Path(folder, f"before.{before}"), Path(folder, f"after.{after}")
-            astropy_writes(table, said, first)
+            astropy_writes(table, descriptions, first)
             provenn_copies(first, second, Path(folder, "data"))
-            found, told = astropy_reads(second)
-            assert told == said
+            read_table, read_descriptions = astropy_reads(second)
+            assert read_descriptions == descriptions
             # astropy turns arrays of arrays round when it writes a VOTable, so what it reads from it is what counts.
-            assert_same(found, astropy_reads(first, "ignore")[0] if before == "vot" else table)
+            assert_same(read_table, astropy_reads(first, "ignore")[0] if before == "vot" else table)
 
     lost()
 
@@ -214,14 +215,14 @@ def test_stilts_reads_what_is_written(tmp_path, ours, theirs):
         (write_fits if ours == "fits" else write_votable)(parts, attributes, stream)
     form = "fits-var" if theirs == "fits" else "votable-binary2-inline"
     subprocess.run([stilts, "tpipe", f"in={path}", f"out={other}", f"ofmt={form}"], check=True, timeout=LIMIT)
-    found, said = astropy_reads(other, "ignore")
-    assert said == {name: ("mag", f"what {name} is", "phot.mag;em.opt") for name in ROWS.column_names}
+    table, descriptions = astropy_reads(other, "ignore")
+    assert descriptions == {name: ("mag", f"what {name} is", "phot.mag;em.opt") for name in ROWS.column_names}
     for name in ROWS.column_names[:-1]:
         wanted = ROWS[name].to_pylist()
         if name == "b" and theirs == "fits":
             wanted[1] = False  # astropy cannot tell a logical of FITS that is undefined
-        assert _shown(found[name]) == wanted, name
-    assert [np.asarray(one).tolist() for one in found["many"]] == ROWS["many"].to_pylist()
+        assert _shown(table[name]) == wanted, name
+    assert [np.asarray(values).tolist() for values in table["many"]] == ROWS["many"].to_pylist()
 
 
 def test_stilts_finds_nothing_wrong_with_a_votable(tmp_path):
@@ -230,15 +231,7 @@ def test_stilts_finds_nothing_wrong_with_a_votable(tmp_path):
     with (tmp_path / "a.vot").open("wb") as stream:
         parts = PartFiles(fs.LocalFileSystem(), [str(tmp_path / "rows.parquet")], ROWS.schema)
         write_votable(parts, attributes, stream)
-    told = subprocess.run(
-        [program("stilts"), "votlint", str(tmp_path / "a.vot")],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=LIMIT,
-        env={name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"},  # Java tells of them
-    )
-    assert told.stdout + told.stderr == ""
+    assert lint_votable(tmp_path / "a.vot") == ""
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -248,14 +241,14 @@ def test_what_stilts_writes_is_read(tmp_path, form):
     table["n"] = MaskedColumn(np.array([5, 6, 7], "i2"), mask=[False, True, False], fill_value=-32768)
     table["s"] = ["ab", "c d", "e"]
     table["x"] = MaskedColumn([1.5, 2.5, np.nan], mask=[False, True, False])
-    said = dict.fromkeys(table.colnames, SAID[1])
-    astropy_writes(table, said, tmp_path / "a.fits")
+    descriptions = dict.fromkeys(table.colnames, SAID[1])
+    astropy_writes(table, descriptions, tmp_path / "a.fits")
     paths = [f"in={tmp_path / 'a.fits'}", f"out={tmp_path / 'b.vot'}"]
     subprocess.run([program("stilts"), "tpipe", *paths, f"ofmt=votable-{form}"], check=True, timeout=LIMIT)
     provenn_copies(tmp_path / "b.vot", tmp_path / "c.fits", tmp_path / "data")
-    found, told = astropy_reads(tmp_path / "c.fits")
-    assert told == said
-    assert_same(found, table)
+    read_table, read_descriptions = astropy_reads(tmp_path / "c.fits")
+    assert read_descriptions == descriptions
+    assert_same(read_table, table)
 
 
 @pytest.mark.parametrize("form", ["fits", "vot"])
@@ -271,7 +264,7 @@ def test_columns_in_which_no_array_is_seen_are_written_and_read(tmp_path, form, 
     attributes = [Attribute("x", "x", parse_type("string"), nullable=True)]
     with (tmp_path / f"a.{form}").open("wb") as stream:
         assert (write_fits if form == "fits" else write_votable)(parts, attributes, stream) == rows
-    found = convert_files(Files.at(tmp_path / f"a.{form}"), DataFolder.of(tmp_path / "data"))
-    again = parquet.read_table(found.removeprefix("file://"))
+    converted = convert_files(Files.at(tmp_path / f"a.{form}"), DataFolder.of(tmp_path / "data"))
+    again = parquet.read_table(converted.removeprefix("file://"))
     assert again.schema.field("x").type == table.schema.field("x").type
     assert again["x"].to_pylist() in ([None] * rows, [[]] * rows)  # FITS cannot tell them apart

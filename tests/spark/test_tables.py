@@ -10,6 +10,7 @@ from pyarrow import parquet
 from provenn.catalogs import Base, Files, SelectSources
 from provenn.errors import BaseFilesError, CriterionError, FilesChangedError, FilesMissingError, KeyColumnsError
 from provenn.files.data_folder import DataFolder
+from provenn.files.file_records import encode_files, restore_files
 from provenn.spark.keys import verify_key
 from provenn.spark.reading import read_base
 from provenn.spark.tables.catalog_tables import (
@@ -53,7 +54,7 @@ def test_a_table_is_read_with_its_types_and_comments(engine, sql, folder):
     assert str([tuple(row) for row in read_base(engine, base_of(files), folder).orderBy("hip").collect()]) == str(
         [(1, float("nan"), {"a": 1}), (2, None, None)]
     )
-    assert Files.from_json(*files.to_json()) == files
+    assert restore_files(*encode_files(files)) == files
 
 
 def test_texts_of_fixed_length_compare_with_their_blanks(engine, sql, folder):
@@ -197,7 +198,7 @@ def test_a_table_of_an_older_archive_is_known_by_what_it_holds_once_it_was_read(
     assert old.caveat == "unverified"
     read = read_table_contents(engine, old)
     assert (read.digest, read.caveat, read.content) == (old.digest, "late", inspect_table(engine, name).digest)
-    assert Files.from_json(*read.to_json()) == read
+    assert restore_files(*encode_files(read)) == read
     check_table(engine, read)
     sql("INSERT INTO survey.t VALUES (7)")
     for files in (old, read):

@@ -60,13 +60,13 @@ def schema_of(frame, **notes) -> Schema:
 
 @pytest.fixture
 def frame(engine):
-    made = engine.session.sql(ROWS).repartition(3, "id")
-    assert [kind for _, kind in made.dtypes] == KINDS
-    return made
+    rows = engine.session.sql(ROWS).repartition(3, "id")
+    assert [kind for _, kind in rows.dtypes] == KINDS
+    return rows
 
 
-def back(engine, path: Path, tmp_path: Path, **given) -> list[tuple]:
-    base = Base.of(Files.at(path, **given), key="id", population="star")
+def back(engine, path: Path, tmp_path: Path, **options) -> list[tuple]:
+    base = Base.of(Files.at(path, **options), key="id", population="star")
     rows = read_base(engine, base, DataFolder.of(tmp_path / "data")).orderBy("id").collect()
     return [tuple(row) for row in rows]
 
@@ -76,7 +76,7 @@ def rows_of(frame) -> list[tuple]:
 
 
 def leftovers(folder: Path) -> list[str]:
-    return [one.name for one in folder.iterdir() if one.name.startswith(LEFTOVER)]
+    return [path.name for path in folder.iterdir() if path.name.startswith(LEFTOVER)]
 
 
 # --- Parquet ---
@@ -104,9 +104,9 @@ def test_a_folder_of_parquet_files_keeps_units_too(engine, frame, tmp_path):
     schema = schema_of(frame, double={"unit": "mag", "description": "V", "ucd": "phot.mag"})
     done = write(engine, frame, schema, tmp_path / "out", format="parquet")
     inside = list((tmp_path / "out").iterdir())
-    assert len(inside) > 1
-    assert all(one.name.startswith("part-") for one in inside)
-    assert (done.rows, done.size) == (4, sum(one.stat().st_size for one in inside))
+    assert len(inside) > 2
+    assert all(path.name.startswith("part-") or path.name == "_common_metadata" for path in inside)
+    assert (done.rows, done.size) == (4, sum(path.stat().st_size for path in inside))
     files = Files.at(tmp_path / "out")
     assert (files.columns[2].unit, files.columns[2].description, files.columns[2].ucd) == ("mag", "V", "phot.mag")
     assert repr(back(engine, tmp_path / "out", tmp_path)) == repr(rows_of(frame))
@@ -115,8 +115,8 @@ def test_a_folder_of_parquet_files_keeps_units_too(engine, frame, tmp_path):
 def test_values_become_names_of_folders(engine, frame, tmp_path):
     some = frame.select("id", "text", "byte", "double")
     write(engine, some, schema_of(some), tmp_path / "out.parquet", partition_by=["byte"])
-    names = {one.name for one in (tmp_path / "out.parquet").iterdir()}
-    assert names == {"byte=5", "byte=-128", "byte=127", "byte=__HIVE_DEFAULT_PARTITION__"}
+    names = {path.name for path in (tmp_path / "out.parquet").iterdir()}
+    assert names - {"_common_metadata"} == {"byte=5", "byte=-128", "byte=127", "byte=__HIVE_DEFAULT_PARTITION__"}
     rows = back(engine, tmp_path / "out.parquet", tmp_path)
     assert [(row[0], row[3]) for row in rows] == [(1, 5), (2, None), (3, -128), (4, 127)]
     with pytest.raises(FormatError, match="cannot be names of folders"):
@@ -126,10 +126,10 @@ def test_values_become_names_of_folders(engine, frame, tmp_path):
 
 
 def test_arrays_maps_structs_and_odd_names(engine, tmp_path):
-    made = engine.session.sql(
+    rows = engine.session.sql(
         "SELECT 1L AS id, array(1.5D, NULL) AS `a.b`, map('k', 1) AS `c d`, named_struct('X y', 1L) AS `e``f`, 2 AS ID"
     )
-    write(engine, made, schema_of(made), tmp_path / "out.parquet")
+    write(engine, rows, schema_of(rows), tmp_path / "out.parquet")
     assert back(engine, tmp_path / "out.parquet", tmp_path) == [(1, [1.5, None], {"k": 1}, (1,), 2)]
 
 
@@ -149,8 +149,8 @@ def test_nothing_can_be_written(engine, frame, tmp_path, name):
 
 def test_row_groups_are_joined(engine, tmp_path):
     """Many small part files make one large row group, not many small ones."""
-    made = engine.session.range(0, 5000, 1, 7)
-    write(engine, made, schema_of(made), tmp_path / "out.parquet")
+    rows = engine.session.range(0, 5000, 1, 7)
+    write(engine, rows, schema_of(rows), tmp_path / "out.parquet")
     metadata = parquet.read_metadata(tmp_path / "out.parquet")
     assert (metadata.num_rows, metadata.num_row_groups) == (5000, 1)
 
@@ -188,8 +188,8 @@ def test_other_readers_of_csv_agree(engine, frame, tmp_path):
 
 def test_odd_text_and_odd_names_in_csv(engine, tmp_path):
     texts = ["line\nbreak", "car\rriage", '"', "\\", '\\"', ",", "#", "NULL", "NaN", "é😀", "'", " ", "\t"]
-    made = engine.session.createDataFrame(list(enumerate(texts)), 'id bigint, `a "b", c` string').repartition(2)
-    write(engine, made, schema_of(made), tmp_path / "out.csv")
+    rows = engine.session.createDataFrame(list(enumerate(texts)), 'id bigint, `a "b", c` string').repartition(2)
+    write(engine, rows, schema_of(rows), tmp_path / "out.csv")
     assert [row[1] for row in back(engine, tmp_path / "out.csv", tmp_path, options={"multiLine": True})] == texts
     arrow = csv.read_csv(tmp_path / "out.csv", parse_options=csv.ParseOptions(newlines_in_values=True),
                          convert_options=csv.ConvertOptions(column_types={'a "b", c': pa.string()}))  # fmt: skip
@@ -197,9 +197,9 @@ def test_odd_text_and_odd_names_in_csv(engine, tmp_path):
 
 
 def test_csv_refuses_what_it_cannot_hold(engine, tmp_path):
-    made = engine.session.sql("SELECT 1L AS id, array(1) AS a")
+    rows = engine.session.sql("SELECT 1L AS id, array(1) AS a")
     with pytest.raises(FormatError, match="CSV cannot hold a, a array<int>"):
-        write(engine, made, schema_of(made), tmp_path / "out.csv")
+        write(engine, rows, schema_of(rows), tmp_path / "out.csv")
 
 
 # --- FITS and VOTable ---
@@ -225,7 +225,7 @@ def test_fits_is_read_by_astropy_and_by_us(engine, frame, tmp_path):
     assert table["double"].unit == "mag"
     assert table["long"].tolist() == [5, None, 2**63 - 1, 0]
     assert table["byte"].tolist() == [5, None, -128, 127]
-    assert [str(one) for one in table["text"]] == ['a "quoted", one', "", "", " blanks"]
+    assert [str(value) for value in table["text"]] == ['a "quoted", one', "", "", " blanks"]
     assert table["moment"][0] == "1582-10-04T01:02:03.456789"
     files = Files.at(path)
     assert (files.columns[2].unit, files.columns[2].description) == ("mag", "V magnitude")
@@ -238,8 +238,8 @@ def test_fits_is_read_by_astropy_and_by_us(engine, frame, tmp_path):
 
 
 def test_arrays_and_more_in_fits(engine, tmp_path):
-    made = engine.session.sql(ARRAYS).repartition(2)
-    write(engine, made, schema_of(made), tmp_path / "out.fits")
+    frame_of_arrays = engine.session.sql(ARRAYS).repartition(2)
+    write(engine, frame_of_arrays, schema_of(frame_of_arrays), tmp_path / "out.fits")
     rows = back(engine, tmp_path / "out.fits", tmp_path)
     assert str(rows[0]) == str(
         (0, [0.0, math.nan], [0, 1], [False, None], rows[0][4], Decimal(2**64 - 4), *rows[0][6:])
@@ -266,9 +266,9 @@ def test_arrays_and_more_in_fits(engine, tmp_path):
     ],
 )  # fmt: skip
 def test_fits_refuses_what_it_cannot_hold_and_leaves_nothing(engine, tmp_path, query, problem):
-    made = engine.session.sql(query)
+    frame_of_arrays = engine.session.sql(query)
     with pytest.raises(FormatError, match=problem):
-        write(engine, made, schema_of(made), tmp_path / "out.fits")
+        write(engine, frame_of_arrays, schema_of(frame_of_arrays), tmp_path / "out.fits")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -282,7 +282,7 @@ def test_votable_is_read_by_astropy_and_by_us(engine, frame, tmp_path):
     assert table["long"].tolist() == [-(2**63), None, 2**63 - 1, 0]
     assert table["byte"].tolist() == [5, None, -128, 127]
     assert table["flag"].tolist() == [True, None, False, False]
-    assert [one or "" for one in table["text"].tolist()] == ['a "quoted", one', "", "", " blanks "]
+    assert [value or "" for value in table["text"].tolist()] == ['a "quoted", one', "", "", " blanks "]
     files = Files.at(path)
     assert (files.columns[2].unit, files.columns[2].description, files.row_count) == ("mag", 'V <&> "magnitude"', 4)
     rows = back(engine, path, tmp_path)
@@ -298,8 +298,8 @@ def test_arrays_text_and_more_in_votable(engine, tmp_path):
              named_struct('re', 1.5D, 'im', double(id)) AS z, concat('é😀', id) AS s, CAST(id AS decimal(5,0)) AS d
       FROM range(3)
     """
-    made = engine.session.sql(query).repartition(2)
-    write(engine, made, schema_of(made), tmp_path / "out.vot")
+    frame_of_arrays = engine.session.sql(query).repartition(2)
+    write(engine, frame_of_arrays, schema_of(frame_of_arrays), tmp_path / "out.vot")
     rows = back(engine, tmp_path / "out.vot", tmp_path)
     assert [(row[1], row[2], row[3], tuple(row[4]), row[5], row[6]) for row in rows] == [
         ([0], [1.5], [0, 0], (1.5, 0.0), "é😀0", 0),
@@ -319,8 +319,8 @@ def test_arrays_text_and_more_in_votable(engine, tmp_path):
 def test_many_rows_pass_through_many_batches(engine, tmp_path, name):
     number = 70_000 if name == "out.vot" else 200_000  # astropy takes its time
     query = f"SELECT id, CAST(id AS string) AS s, double(id) / 3 AS x FROM range({number})"  # noqa: S608 - a number
-    made = engine.session.sql(query).repartition(3 if number > 100_000 else 1)
-    assert write(engine, made, schema_of(made), tmp_path / name).rows == number
+    rows = engine.session.sql(query).repartition(3 if number > 100_000 else 1)
+    assert write(engine, rows, schema_of(rows), tmp_path / name).rows == number
     match name:
         case "out.parquet":
             table = parquet.read_table(tmp_path / name)
@@ -351,7 +351,7 @@ def test_formats_must_be_known(engine, frame, tmp_path):
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("was_file", [True, False])
 def test_what_is_there_is_only_replaced_on_demand(engine, tmp_path, single, was_file):
-    made = engine.session.range(3)
+    rows = engine.session.range(3)
     target = tmp_path / "out.parquet"
     if was_file:
         target.write_text("old")
@@ -359,21 +359,21 @@ def test_what_is_there_is_only_replaced_on_demand(engine, tmp_path, single, was_
         target.mkdir()
         (target / "old").write_text("old")
     with pytest.raises(StoreError, match="already exists"):
-        write(engine, made, schema_of(made), target, single=single)
+        write(engine, rows, schema_of(rows), target, single=single)
     assert target.is_file() == was_file
-    write(engine, made, schema_of(made), target, single=single, overwrite=True)
+    write(engine, rows, schema_of(rows), target, single=single, overwrite=True)
     assert target.is_file() == single
     assert back(engine, target, tmp_path) == [(0,), (1,), (2,)]
     assert leftovers(tmp_path) == []
 
 
 def test_what_appears_meanwhile_is_not_replaced(engine, tmp_path):
-    made = engine.session.range(3)
+    rows = engine.session.range(3)
     with pytest.raises(StoreError, match="already exists"):
         write(
             engine,
-            made,
-            schema_of(made),
+            rows,
+            schema_of(rows),
             tmp_path / "out.csv",
             check=lambda: (tmp_path / "out.csv").write_text("other"),
         )
@@ -381,24 +381,24 @@ def test_what_appears_meanwhile_is_not_replaced(engine, tmp_path):
 
 
 def test_what_is_refused_at_last_does_not_appear(engine, tmp_path):
-    made = engine.session.range(3)
+    rows = engine.session.range(3)
 
     def changed() -> None:
         assert leftovers(tmp_path), "all is written"
         raise FilesChangedError("meanwhile")
 
     with pytest.raises(FilesChangedError):
-        write(engine, made, schema_of(made), tmp_path / "out.parquet", check=changed)
+        write(engine, rows, schema_of(rows), tmp_path / "out.parquet", check=changed)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_that_fails_leaves_nothing(engine, tmp_path):
-    made = engine.session.sql("SELECT id, IF(id = 99, raise_error('broken'), id) AS x FROM range(100)")
+    rows = engine.session.sql("SELECT id, IF(id = 99, raise_error('broken'), id) AS x FROM range(100)")
     schema = Schema(
         (Attribute("id", "key:star:0", parse_type("bigint"), False), Attribute("x", "x", parse_type("bigint"), True))
     )
     with pytest.raises(RunError, match="broken"):
-        write(engine, made, schema, tmp_path / "out.parquet")
+        write(engine, rows, schema, tmp_path / "out.parquet")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -426,17 +426,17 @@ def mounted(place: Path, options: str):
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv", "out.fits", "folder"])
 def test_a_disk_that_is_full_is_told_and_left_empty(engine, tmp_path, name):
-    made = engine.session.sql("SELECT id, uuid() AS s FROM range(100000)")
+    rows = engine.session.sql("SELECT id, uuid() AS s FROM range(100000)")
     with mounted(tmp_path / "small", "size=2m") as place:
         with pytest.raises(StoreError, match="full"):
-            write(engine, made, schema_of(made), place / name, format=None if "." in name else "parquet")
+            write(engine, rows, schema_of(rows), place / name, format=None if "." in name else "parquet")
         assert list(place.iterdir()) == []
 
 
 def test_a_file_system_that_can_only_be_read_is_told(engine, tmp_path):
-    made = engine.session.range(3)
+    rows = engine.session.range(3)
     with mounted(tmp_path / "fixed", "ro") as place, pytest.raises(StoreError, match="is read-only"):
-        write(engine, made, schema_of(made), place / "out.parquet")
+        write(engine, rows, schema_of(rows), place / "out.parquet")
 
 
 KILLED = """
@@ -466,4 +466,4 @@ def test_a_process_that_is_killed_leaves_nothing_but_what_can_be_recognised(tmp_
         process.wait()
         process.stdout.close()
     assert not target.exists()
-    assert [one.name for one in tmp_path.iterdir()] == leftovers(tmp_path) != []
+    assert [path.name for path in tmp_path.iterdir()] == leftovers(tmp_path) != []

@@ -58,7 +58,7 @@ def traced(batch: pd.DataFrame, value: str, error: str, log: str, factor: float)
 
 def _write_keys(batch: pd.DataFrame, log: str) -> None:
     with Path(log, str(os.getpid())).open("a") as file:
-        file.write(" ".join(map(str, batch["id"])) + "\n")
+        file.write(" ".join(map(str, batch.iloc[:, 0])) + "\n")
 
 
 def failing(batch: pd.DataFrame, output: str, at: int) -> pd.DataFrame:

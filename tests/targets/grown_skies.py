@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from provenn.archive.growing import NewVersion
+from provenn.archive.new_version import NewVersion
 from provenn.archive.shared_files import share_files
 from provenn.catalogs import Base, Files, list_joined_bases, list_version_bases
-from provenn.catalogs.base import make_file_label
+from provenn.catalogs.set_labels import make_file_label
 from provenn.criteria import parse_type
 from provenn.digests import content_digest
 from provenn.errors import ProvennError

@@ -43,7 +43,7 @@ class Verb:
 WORDS = (
     *("calculate", "calculate", "calculate further", "rank", "derive", "select", "select", "select", "region"),
     *("restrict", "exclude", "combine", "concat", "concat", "sample", "keep", "rename"),
-    *("all pairs", "best pairs", "best pairs", "matched", "matched"),
+    *("all pairs", "best pairs", "best pairs", "some pairs", "matched", "matched"),
 )
 
 
@@ -105,6 +105,11 @@ class Side:
                 return one.crossmatch(other, "1.5 arcsec", matches="all")
             case "best pairs":
                 return one.crossmatch(other, "1.5 arcsec")
+            case "some pairs":
+                smallest = rng.choice([None, "0.8 arcsec"])
+                return one.crossmatch(
+                    other, "1.5 arcsec", matches=rng.choice([2, "mutual", "best"]), min_radius=smallest
+                )
         return one.matched("left" if rng.random() < 0.5 else "right")
 
     def _calculator(self, output: str, read: str, factor: float) -> object:

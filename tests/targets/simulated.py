@@ -98,16 +98,18 @@ class Sky:
 
     def __post_init__(self) -> None:
         self.values = defaultdict(dict, values_by_identity(self.tables))  # a member without sources has no values
-        self.attributes = {one.identity: one for table in self.tables for one in table.catalog.schema.attributes}
-        self.catalogs = {one.digest: one for one in cone(*(table.catalog for table in self.tables))}
-        self.rows = {one.catalog.digest: one.rows for one in self.tables}
-        self.keys = {key for one in self.tables for key in one.rows}
+        self.attributes = {
+            attribute.identity: attribute for table in self.tables for attribute in table.catalog.schema.attributes
+        }
+        self.catalogs = {catalog.digest: catalog for catalog in cone(*(table.catalog for table in self.tables))}
+        self.rows = {table.catalog.digest: table.rows for table in self.tables}
+        self.keys = {key for table in self.tables for key in table.rows}
         self.atoms: dict[str, Atom] = {}
-        for one in cone(*(table.catalog for table in self.tables)):
-            digests = [each.digest for each in one.dependencies]
-            self.note_definitions(facts_of(one.kind, one.digest, digests, one.parameters())[1])
-            if isinstance(one, SelectSources):
-                self.note_definitions(one.criterion.atoms)
+        for catalog in cone(*(table.catalog for table in self.tables)):
+            digests = [dependency.digest for dependency in catalog.dependencies]
+            self.note_definitions(facts_of(catalog.kind, catalog.digest, digests, catalog.parameters())[1])
+            if isinstance(catalog, SelectSources):
+                self.note_definitions(catalog.criterion.atoms)
         for identity, attribute in list(self.attributes.items()):
             for key, value in list(self.values[identity].items()):
                 for piece in self._pieces(attribute, key):
@@ -119,7 +121,7 @@ class Sky:
 
     def note_definitions(self, atoms: Iterable[Atom]) -> None:
         """Take note of what labels of atoms mean."""
-        self.atoms.update((one.label, one) for one in atoms)
+        self.atoms.update((atom.label, atom) for atom in atoms)
 
     def sources(self, extent: Extent) -> set[int]:
         """The sources of an extent, by what its labels mean."""
@@ -136,7 +138,9 @@ class Sky:
 
     def carry_out(self, step: PlanStep, needed: frozenset[str]) -> ByIdentity:
         """The rows of a step, with at least the attributes that are needed."""
-        inputs = [self.carry_out(one, read) for one, read in zip(step.inputs, step.reads(needed), strict=True)]
+        inputs = [
+            self.carry_out(input_step, read) for input_step, read in zip(step.inputs, step.reads(needed), strict=True)
+        ]
         rows = self._carry_out(step, inputs, needed)
         assert set(rows) == self.sources(step.extent), step
         wanted = needed.union(find_key(step.attributes))
@@ -170,18 +174,21 @@ class Sky:
                 return {key: row for key, row in inputs[0].items() if key not in inputs[1]}
             case Combine():
                 common = set.intersection(*map(set, inputs))
-                return {key: _merged([one[key] for one in inputs]) for key in common}
+                return {key: _merged([rows_by_key[key] for rows_by_key in inputs]) for key in common}
             case Concat():
                 return _concatenated(step, inputs, needed)
             case Fill(missing=missing):
-                return {key: {**row, **{one.identity: None for one in missing}} for key, row in inputs[0].items()}
+                return {
+                    key: {**row, **{attribute.identity: None for attribute in missing}}
+                    for key, row in inputs[0].items()
+                }
         raise NotImplementedError(step.word)
 
     def _is_true(self, condition: Extent, key: int, row: Mapping[str, Value]) -> bool:
         values = {identity: {key: value} for identity, value in row.items()}
-        here, nowhere = frozenset({key}), frozenset[int]()
+        inside, nowhere = frozenset({key}), frozenset[int]()
         return key in condition.evaluate(
-            lambda label: here if holds(self._find_atom(label), key, values) else nowhere, here
+            lambda label: inside if holds(self._find_atom(label), key, values) else nowhere, inside
         )
 
     def _find_atom(self, label: str) -> Atom:
@@ -192,18 +199,18 @@ class Sky:
 
     def _calculated(self, step: Calculate, rows: ByIdentity, needed: frozenset[str]) -> ByIdentity:
         read = step.arguments[0]
-        given = {key: row[read] for key, row in rows.items()}
-        made = calculated(step.calculator, given)
-        identities = [one.identity for one in step.outputs]
+        inputs = {key: row[read] for key, row in rows.items()}
+        results = calculated(step.calculator, inputs)
+        identities = [output.identity for output in step.outputs]
         if not step.is_catalog_wide:
-            for key, outputs in made.items():
+            for key, outputs in results.items():
                 values = frozenset(
                     value
                     for identity, value in zip(identities, outputs, strict=True)
                     if identity in needed and value is not None
                 )
                 self.called.update([(values, key)] if values else [])
-        return {key: {**row, **dict(zip(identities, made[key], strict=True))} for key, row in rows.items()}
+        return {key: {**row, **dict(zip(identities, results[key], strict=True))} for key, row in rows.items()}
 
     def stored(self, fragments: Iterable[FragmentScan]) -> set[tuple[Value, int]]:
         """The values that fragments hold, each with its key.
@@ -213,26 +220,29 @@ class Sky:
         """
         return {
             (value, key)
-            for one in fragments
-            for key, row in self.contents[one.fragment.id].items()
+            for fragment in fragments
+            for key, row in self.contents[fragment.fragment.id].items()
             for value in row.values()
         }
 
     def _pieces(self, attribute: Attribute, key: int) -> Iterable[Attribute]:
         """The pieces that give a source its value, at any depth."""
         while attribute.all_pieces:
-            attribute = next(one.attribute for one in attribute.all_pieces if key in self.rows[one.member])
+            attribute = next(piece.attribute for piece in attribute.all_pieces if key in self.rows[piece.member])
             yield attribute
 
 
 def by_identity(catalog: Catalog, rows: Rows) -> ByIdentity:
     """Rows by identity instead of name."""
-    names = {one.name: one.identity for one in catalog.schema.attributes}
+    names = {attribute.name: attribute.identity for attribute in catalog.schema.attributes}
     return {key: {names[name]: value for name, value in row.items()} for key, row in rows.items()}
 
 
 def _narrowed(rows: ByIdentity, needed: frozenset[str]) -> ByIdentity:
-    return {key: {one: row[one] for one in row if one in needed or is_key(one)} for key, row in rows.items()}
+    return {
+        key: {identity: row[identity] for identity in row if identity in needed or is_key(identity)}
+        for key, row in rows.items()
+    }
 
 
 def _merged(rows: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
@@ -241,13 +251,17 @@ def _merged(rows: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
 
 
 def _concatenated(step: Concat, inputs: Sequence[ByIdentity], needed: frozenset[str]) -> ByIdentity:
-    found: ByIdentity = {}
-    wanted = [(one, given) for one, given in step.columns if one.identity in needed or is_key(one.identity)]
+    merged: ByIdentity = {}
+    wanted = [
+        (attribute, members)
+        for attribute, members in step.columns
+        if attribute.identity in needed or is_key(attribute.identity)
+    ]
     for at, rows in enumerate(inputs):
         for key, row in rows.items():
-            assert not (step.is_disjoint and key in found), "members that are said to be disjoint are"
-            found.setdefault(key, {one.identity: row[given[at]] for one, given in wanted})
-    return found
+            assert not (step.is_disjoint and key in merged), "members that are said to be disjoint are"
+            merged.setdefault(key, {attribute.identity: row[members[at]] for attribute, members in wanted})
+    return merged
 
 
 # --- catalogs with calculators ---
@@ -257,55 +271,57 @@ def _twice(value: Value) -> Value:
     return None if value is None else 2 * value
 
 
-def calculated(calculator: PythonCalculator, given: Mapping[int, Value]) -> dict[int, tuple[Value, ...]]:
+def calculated(calculator: PythonCalculator, inputs: Mapping[int, Value]) -> dict[int, tuple[Value, ...]]:
     """What a calculator gives: two outputs by row; or one by all rows."""
     if calculator.scope == "catalog":
-        known = sorted(value for value in given.values() if value is not None)
-        return {key: (None if value is None else float(known.index(value)),) for key, value in given.items()}
+        known = sorted(value for value in inputs.values() if value is not None)
+        return {key: (None if value is None else float(known.index(value)),) for key, value in inputs.items()}
     factor = calculator.parameters["factor"]
     # No two calculators give the same value; one that reads a renamed column is another calculator.
     own = {"z": 0.0371, "y": 0.0113}[calculator.parameters["value"]] + sum(map(ord, calculator.inputs[0])) * 1e-6
     return {
         key: (None, None) if value is None else (value * factor + own, value + factor + 2 * own)
-        for key, value in given.items()
+        for key, value in inputs.items()
     }
 
 
-def derive_table(rng: Random, one: Table) -> Table:
+def derive_table(rng: Random, table: Table) -> Table:
     """A table with what a calculator gives: two outputs by row, or one of the whole catalog."""
-    numbers = [each.name for each in one.catalog.schema.attributes if each.type.name == "double"]
+    numbers = [attribute.name for attribute in table.catalog.schema.attributes if attribute.type.name == "double"]
     read = "vmag" if "vmag" in numbers and rng.random() < 0.8 else rng.choice(numbers)
     value = "z" if rng.random() < 0.8 else "y"
     if rng.random() >= 0.1:
-        return calculate_table(one, value, read, rng.choice([2.0, 2.0, 2.0, 3.0]))
+        return calculate_table(table, value, read, rng.choice([2.0, 2.0, 2.0, 3.0]))
     calculator = PythonCalculator.of(
         calls.ranked, inputs=[read], outputs={value: "double"}, parameters={"output": value}, scope="catalog"
     )
-    return _add_outputs(one, calculator)
+    return _add_outputs(table, calculator)
 
 
-def calculate_table(one: Table, value: str, read: str = "vmag", factor: float = 2.0) -> Table:
+def calculate_table(table: Table, value: str, read: str = "vmag", factor: float = 2.0) -> Table:
     """A table with two outputs of a calculator by row: `value`, which is z or y, and its error."""
     outputs = {value: "double", f"e{value}": "double"}
     parameters = {"value": value, "error": f"e{value}", "factor": factor}
-    return _add_outputs(one, PythonCalculator.of(calls.fitted, inputs=[read], outputs=outputs, parameters=parameters))
+    return _add_outputs(table, PythonCalculator.of(calls.fitted, inputs=[read], outputs=outputs, parameters=parameters))
 
 
-def _add_outputs(one: Table, calculator: PythonCalculator) -> Table:
-    found = calculated(calculator, {key: row[calculator.inputs[0]] for key, row in one.rows.items()})
-    rows = {key: {**row, **dict(zip(calculator.names, found[key], strict=True))} for key, row in one.rows.items()}
-    return Table(DeriveAttributes.of(one.catalog, calculator), rows)
+def _add_outputs(table: Table, calculator: PythonCalculator) -> Table:
+    results = calculated(calculator, {key: row[calculator.inputs[0]] for key, row in table.rows.items()})
+    rows = {key: {**row, **dict(zip(calculator.names, results[key], strict=True))} for key, row in table.rows.items()}
+    return Table(DeriveAttributes.of(table.catalog, calculator), rows)
 
 
-def _doubled(rng: Random, one: Table) -> Table:
-    read = rng.choice([each.name for each in one.catalog.schema.attributes if each.type.name == "double"])
-    rows = {key: {**row, "twice": _twice(row[read])} for key, row in one.rows.items()}
-    return Table(DeriveAttributes.of(one.catalog, SqlCalculator.of({"twice": f"{read} * 2"})), rows)
+def _doubled(rng: Random, table: Table) -> Table:
+    read = rng.choice(
+        [attribute.name for attribute in table.catalog.schema.attributes if attribute.type.name == "double"]
+    )
+    rows = {key: {**row, "twice": _twice(row[read])} for key, row in table.rows.items()}
+    return Table(DeriveAttributes.of(table.catalog, SqlCalculator.of({"twice": f"{read} * 2"})), rows)
 
 
-def select_table(rng: Random, one: Table) -> Table:
+def select_table(rng: Random, table: Table) -> Table:
     """A selection by a column, or by what a calculator gives."""
-    name = rng.choice([name for name in one.catalog.schema.names if name != "hip"])
+    name = rng.choice([name for name in table.catalog.schema.names if name != "hip"])
     cut = rng.choice([1, 2, 3])
     text, test = rng.choice(
         [
@@ -317,42 +333,42 @@ def select_table(rng: Random, one: Table) -> Table:
             (f"{name} IS NULL", lambda value: value is None),
         ]
     )
-    return Table(SelectSources.of(one.catalog, text), {k: row for k, row in one.rows.items() if test(row[name])})
+    return Table(SelectSources.of(table.catalog, text), {k: row for k, row in table.rows.items() if test(row[name])})
 
 
-def sample_table(rng: Random, one: Table) -> Table:
+def sample_table(rng: Random, table: Table) -> Table:
     """A sample by the key."""
     fraction = rng.choice([0.25, 0.5, 0.75])
-    rows = {key: row for key, row in one.rows.items() if hash_of(key) < fraction}
-    return Table(SampleSources.of(one.catalog, fraction, seed=1), rows)
+    rows = {key: row for key, row in table.rows.items() if hash_of(key) < fraction}
+    return Table(SampleSources.of(table.catalog, fraction, seed=1), rows)
 
 
-def _with_fewer_attributes(rng: Random, one: Table) -> Table:
-    names = [name for name in one.catalog.schema.names if rng.random() < 0.6]
-    made = KeepAttributes.of(one.catalog, names)
-    return Table(made, {key: {name: row[name] for name in made.names} for key, row in one.rows.items()})
+def _with_fewer_attributes(rng: Random, table: Table) -> Table:
+    names = [name for name in table.catalog.schema.names if rng.random() < 0.6]
+    catalog = KeepAttributes.of(table.catalog, names)
+    return Table(catalog, {key: {name: row[name] for name in catalog.names} for key, row in table.rows.items()})
 
 
-def _renamed(rng: Random, one: Table) -> Table:
-    old, new = rng.choice([name for name in one.catalog.schema.names if name != "hip"]), rng.choice(["w", "z", "y"])
-    rows = {k: {new if name == old else name: value for name, value in row.items()} for k, row in one.rows.items()}
-    return Table(RenameAttributes.of(one.catalog, {old: new}), rows)
+def _renamed(rng: Random, table: Table) -> Table:
+    old, new = rng.choice([name for name in table.catalog.schema.names if name != "hip"]), rng.choice(["w", "z", "y"])
+    rows = {k: {new if name == old else name: value for name, value in row.items()} for k, row in table.rows.items()}
+    return Table(RenameAttributes.of(table.catalog, {old: new}), rows)
 
 
-def compare_tables(rng: Random, one: Table, other: Table) -> Table:
+def compare_tables(rng: Random, table: Table, other: Table) -> Table:
     """An intersection, a difference, a join or a union of two."""
     match rng.choice(["restrict", "exclude", "combine", "concat", "concat"]):
         case "restrict":
-            rows = {key: row for key, row in one.rows.items() if key in other.rows}
-            return Table(RestrictSources(one.catalog, other.catalog), rows)
+            rows = {key: row for key, row in table.rows.items() if key in other.rows}
+            return Table(RestrictSources(table.catalog, other.catalog), rows)
         case "exclude":
-            rows = {key: row for key, row in one.rows.items() if key not in other.rows}
-            return Table(ExcludeSources(one.catalog, other.catalog), rows)
+            rows = {key: row for key, row in table.rows.items() if key not in other.rows}
+            return Table(ExcludeSources(table.catalog, other.catalog), rows)
         case "combine":
-            rows = {key: {**other.rows[key], **row} for key, row in one.rows.items() if key in other.rows}
-            return Table(CombineAttributes.of(one.catalog, other.catalog), rows)
+            rows = {key: {**other.rows[key], **row} for key, row in table.rows.items() if key in other.rows}
+            return Table(CombineAttributes.of(table.catalog, other.catalog), rows)
         case _:
-            return concatenate_tables(one, other)
+            return concatenate_tables(table, other)
 
 
 ALONE = (
@@ -373,7 +389,7 @@ def random_sets(rng: Random) -> list[Table]:
     tables = [Table(base("base"), rows)]
     for _ in range(rng.randint(4, 14)):
         tables += _made(rng, [tables[0], *tables[-6:]], [select_table, select_table, select_table, sample_table])
-    return list({one.catalog.digest: one for one in tables}.values())
+    return list({table.catalog.digest: table for table in tables}.values())
 
 
 def random_sky(rng: Random) -> Sky:
@@ -394,7 +410,7 @@ def random_sky(rng: Random) -> Sky:
         costly += _made(rng, sets, [derive_table])
     for _ in range(rng.randint(0, 8)):
         costly += _made(rng, [*costly, *costly, *sets], ALONE)
-    return Sky(list({one.catalog.digest: one for one in (*sets, *costly)}.values()))
+    return Sky(list({table.catalog.digest: table for table in (*sets, *costly)}.values()))
 
 
 def random_days(rng: Random) -> Sky:
@@ -416,14 +432,14 @@ def random_days(rng: Random) -> Sky:
         costly += _made(rng, [*sets, *costly[-2:]], [derive_table])
     for _ in range(rng.randint(0, 6)):
         costly += _made(rng, [*costly, *costly, *sets], ALONE)
-    return Sky(list({one.catalog.digest: one for one in (*sets, *costly)}.values()))
+    return Sky(list({table.catalog.digest: table for table in (*sets, *costly)}.values()))
 
 
-def concatenate_tables(one: Table, other: Table) -> Table:
+def concatenate_tables(table: Table, other: Table) -> Table:
     """A concatenation whose first member gives the values."""
-    made = ConcatSources.of(one.catalog, other.catalog, overlap="first")
-    both = {**other.rows, **one.rows}
-    return Table(made, {key: {name: row[name] for name in made.schema.names} for key, row in both.items()})
+    catalog = ConcatSources.of(table.catalog, other.catalog, overlap="first")
+    both = {**other.rows, **table.rows}
+    return Table(catalog, {key: {name: row[name] for name in catalog.schema.names} for key, row in both.items()})
 
 
 def _made(rng: Random, tables: Sequence[Table], alone: Sequence[Callable[[Random, Table], Table]]) -> list[Table]:

@@ -1,11 +1,14 @@
 """Cross-matches carried out with Python's dicts, for `tests.targets.simulated`; positions are vmag and plx."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import asin, cos, degrees, radians, sin, sqrt
 from random import Random
 
 from provenn.catalogs import Catalog, CrossMatch, MatchedSources
 from provenn.catalogs.catalog import Pairing
+from provenn.catalogs.match_rule import MatchRule
 from provenn.errors import DefinitionError
 from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.match_steps import Match, Matched, list_side_columns
@@ -37,23 +40,40 @@ def _measure(one: Position, other: Position) -> float | None:
     return degrees(2 * asin(min(1.0, sqrt(half)))) * 3600
 
 
-def _pair(
-    left: Mapping[int, Position], right: Mapping[int, Position], radius: float, matches: str
-) -> dict[tuple[int, int], float]:
+def _pair(left: Mapping[int, Position], right: Mapping[int, Position], rule: MatchRule) -> dict[tuple[int, int], float]:
     """The separations of pairs by both keys."""
-    pairs = {}
-    for one, position in left.items():
-        apart = {other: _measure(position, place) for other, place in right.items()}
-        near = sorted((value, other) for other, value in apart.items() if value is not None and value <= radius)
-        pairs |= {(one, other): value for value, other in (near[:1] if matches == "best" else near)}
-    return pairs
+    apart = {
+        (one, other): _measure(position, place) for one, position in left.items() for other, place in right.items()
+    }
+    return _keep(
+        {pair: value for pair, value in apart.items() if value is not None and rule.min_radius <= value <= rule.radius},
+        rule,
+    )
+
+
+def _keep(candidates: Mapping[tuple[int, int], float], rule: MatchRule) -> dict[tuple[int, int], float]:
+    """The candidates that a rule keeps."""
+    if rule.matches == "all":
+        return dict(candidates)
+    ranks: list[dict[tuple[int, int], int]] = [{}, {}]
+    for side, rank in enumerate(ranks):
+        seen: Counter[int] = Counter()
+        for pair in sorted(candidates, key=lambda pair: (candidates[pair], pair[1 - side])):
+            rank[pair] = seen[pair[side]]
+            seen[pair[side]] += 1
+    most = rule.matches if isinstance(rule.matches, int) else 1
+    return {
+        pair: value
+        for pair, value in candidates.items()
+        if ranks[0][pair] < most and (rule.matches != "mutual" or ranks[1][pair] == 0)
+    }
 
 
 def match_tables(rng: Random, one: Table, other: Table) -> Table:
-    """A cross-match of two tables, of all pairs or the best."""
+    """A cross-match of two tables, of any kind."""
     if "&" in other.catalog.population.name:
         raise DefinitionError("pairs are not matched again here")
-    radius, matches = rng.choice([1800, 5400]), rng.choice(["best", "best", "all"])
+    radius, matches = rng.choice([1800, 5400]), rng.choice(["best", "best", "all", "mutual", 2])
     return join_tables(CrossMatch.of(one.catalog, other.catalog, radius, matches=matches, on=ON), one, other)
 
 
@@ -61,7 +81,7 @@ def join_tables(made: CrossMatch, one: Table, other: Table) -> Table:
     """The rows of a cross-match of two tables."""
     sides = [{key: tuple(row[name] for name in ON) for key, row in table.rows.items()} for table in (one, other)]
     rows = {}
-    for pair, separation in _pair(*sides, made.radius, made.matches).items():
+    for pair, separation in _pair(*sides, made.rule).items():
         row = {}
         for side, table, key in zip(("left", "right"), (one, other), pair, strict=True):
             row |= {lifted.name: table.rows[key][own.name] for lifted, own in made.attributes_of(side)}
@@ -93,7 +113,7 @@ def _match(match: Pairing, inputs: Sequence[ByIdentity], needed: frozenset[str])
     ]
     columns = list_side_columns(match, needed)
     found = {}
-    for pair, separation in _pair(*sides, match.radius, match.matches).items():
+    for pair, separation in _pair(*sides, match.rule).items():
         row: dict[str, Value] = {match.separation.identity: separation}
         for rows, names, key in zip(inputs, columns, pair, strict=True):
             row |= {lifted: rows[key][own] for lifted, own in names.items()}
@@ -120,13 +140,8 @@ def continue_rows(step: ContinuedMatch, inputs: Sequence[ByIdentity], needed: fr
         sides.append(({key: row for key, row in rows["left"].items() if key in lost}, rows["right"]))
     for left, right in sides:
         found |= _match(match, (left, right), needed)
-    if match.matches == "all":
-        return found
-    best: dict[int, tuple[float, int]] = {}
-    for (one, other), row in found.items():
-        place = (row[match.separation.identity], other)
-        best[one] = min(best.get(one, place), place)
-    return {(one, other): found[one, other] for one, (_, other) in best.items()}
+    kept = _keep({pair: row[match.separation.identity] for pair, row in found.items()}, match.rule)
+    return {pair: found[pair] for pair in kept}
 
 
 def matched_rows(step: Matched, inputs: Sequence[ByIdentity]) -> ByIdentity:
@@ -149,9 +164,9 @@ def find_match_sets(
                 {key: tuple(row[identity] for identity in own) for key, row in rows[side.digest].items()}
                 for side, own in ((one.left, coordinates[:2]), (one.right, coordinates[2:]))
             ]
-            for atom in one.facts_of(one.digest, (), one.parameters())[1]:
-                matches = "best" if atom.label.startswith("best ") else "all"
-                sets[atom.label] = set(_pair(*sides, one.radius, matches))
+            every, *kept = one.facts_of(one.digest, (), one.parameters())[1]
+            sets[every.label] = set(_pair(*sides, replace(one.rule, matches="all")))
+            sets |= {atom.label: set(_pair(*sides, one.rule)) for atom in kept}
         elif isinstance(one, MatchedSources):
             deciding, *_ = atoms = one.facts_of(one.digest, [one.parent.digest, one.pairs.digest], one.parameters())[1]
             if deciding.label.startswith("paired("):
@@ -163,11 +178,14 @@ def find_match_sets(
             other = one.match.right if one.side == "left" else one.match.left
             places = [tuple(row[identity] for identity in others) for row in rows[other.digest].values()]
             known = {key: tuple(values[identity].get(key) for identity in own) for key in values[own[0]]}
-            sets[atoms[-1].label] = {
-                key
-                for key, position in known.items()
-                if any(
-                    (apart := _measure(position, place)) is not None and apart <= one.match.radius for place in places
-                )
-            }
+            for atom in (atom for atom in atoms if atom.label.startswith("near(")):
+                smallest = one.match.rule.min_radius if ", from " in atom.label else 0
+                sets[atom.label] = {
+                    key
+                    for key, position in known.items()
+                    if any(
+                        (apart := _measure(position, place)) is not None and smallest <= apart <= one.match.radius
+                        for place in places
+                    )
+                }
     return sets

@@ -72,7 +72,8 @@ def select_some(table: Table) -> Table:
 def check_history(rng: Random, seen: Counter[str]) -> None:
     """Match two folders after every change, keep the pairs, and compare all rows with those from scratch."""
     folders = [make_versions(rng, f"/nowhere/{n}") for n in range(2)]
-    radius, matches = rng.choice([1000, 1300]), rng.choice(["best", "best", "all"])
+    radius, matches = rng.choice([1000, 1300]), rng.choice(["best", "best", "all", 2, 3, "mutual"])
+    smallest = rng.choice([None, None, 850])
     selected = [rng.random() < 0.3 for _ in folders]
     moments, tables = [], []
     for number in range(rng.randint(2, 4)):
@@ -83,7 +84,9 @@ def check_history(rng: Random, seen: Counter[str]) -> None:
             select_some(folder.versions[-1]) if is_selected else folder.versions[-1]
             for folder, is_selected in zip(folders, selected, strict=True)
         ]
-        catalog = CrossMatch.of(sides[0].catalog, sides[1].catalog, radius, matches=matches, on=("vmag", "plx"))
+        catalog = CrossMatch.of(
+            sides[0].catalog, sides[1].catalog, radius, matches=matches, min_radius=smallest, on=("vmag", "plx")
+        )
         moments.append(join_tables(catalog, *sides))
         tables += [*sides, moments[-1]]
     everything = [*(table for folder in folders for table in folder.tables), *tables]
@@ -125,7 +128,7 @@ _GRID = 2**-12
 class Nights:
     """An archive of two folders of detections, matched on the sky; the pairs are stored."""
 
-    def __init__(self, archive: provenn.Archive, folder: Path, matches: str = "best") -> None:
+    def __init__(self, archive: provenn.Archive, folder: Path, matches: str | int = "best") -> None:
         self.archive, self.folder, self.matches = archive, folder, matches
         for name in ("stars", "galaxies"):
             (folder / name).mkdir()
@@ -161,7 +164,7 @@ class Nights:
         pairs = []
         for place, key in enumerate(left["id"]):
             near = sorted((apart[place, at], right["id"][at], at) for at in np.flatnonzero(apart[place] <= 1.5))
-            for separation, other, at in near[:1] if self.matches == "best" else near:
+            for separation, other, at in near[: {"best": 1, "all": None}.get(self.matches, self.matches)]:
                 pairs.append((key, int(other), left["mag"][place], right["mag"][at], round(float(separation), 6)))
         return sorted(pairs)
 
@@ -190,9 +193,18 @@ def archive(engine, tmp_path) -> Iterator[provenn.Archive]:
         yield opened
 
 
-@pytest.mark.parametrize("matches", ["best", "all"])
-def test_only_new_sources_and_their_neighbours_are_matched(archive, tmp_path, matches):
-    """Ingesting again stores nothing, so that each plan shows how the pairs of the first night are continued."""
+@pytest.mark.parametrize(
+    ("matches", "runs_each"),
+    [
+        *((matches, False) for matches in ("best", "all", 3)),
+        *(pytest.param(matches, True, marks=pytest.mark.campaign) for matches in ("best", 2)),
+    ],
+)
+def test_only_new_sources_and_their_neighbours_are_matched(archive, tmp_path, matches, runs_each):
+    """Ingesting again stores nothing, so that each plan shows how the pairs of the first night are continued.
+
+    The last plan has all parts of those before: outside of campaigns, it alone is run.
+    """
     nights = Nights(archive, tmp_path, matches)
 
     def look_again(name: str) -> None:
@@ -202,15 +214,15 @@ def test_only_new_sources_and_their_neighbours_are_matched(archive, tmp_path, ma
     nights.write("stars", 4, 3)
     look_again("stars")
     assert nights.count_again() == {"right": 40, "new_left": 3}
-    assert nights.answer() == nights.expect()
+    assert not runs_each or nights.answer() == nights.expect()
     nights.write("galaxies", 4, 2)
     look_again("galaxies")
     assert nights.count_again() == {"left": 43, "right": 42, "new_left": 3, "new_right": 2}
-    assert nights.answer() == nights.expect()
+    assert not runs_each or nights.answer() == nights.expect()
     nights.write("galaxies", 2, 9, seed=1)  # the same keys elsewhere, and one is gone
     look_again("galaxies")
     assert {"new_left", "new_right", "kept_right"} <= nights.count_again().keys()
-    assert nights.answer() == nights.expect()
+    assert not runs_each or nights.answer() == nights.expect()
     nights.remove("stars", 1)
     look_again("stars")
     assert {"kept_left", "kept_right"} <= nights.count_again().keys()
@@ -250,6 +262,65 @@ def test_a_plan_says_why_pairs_are_matched_as_a_whole(archive, tmp_path):
     assert isinstance(nights.find_match(), Match)
     assert "matched as a whole" in text.replace("│ ", "")
     assert nights.answer() == nights.expect()
+
+
+def test_mutual_pairs_of_catalogs_that_grew_are_matched_as_a_whole(archive, tmp_path):
+    """Stored mutual pairs do not tell who would be the nearest next, so that they cannot be continued."""
+    nights = Nights(archive, tmp_path, "mutual")
+    nights.write("galaxies", 4, 2)
+    archive.ingest("galaxies", tmp_path / "galaxies", key="id", population="galaxy", rebuild=True)
+    assert isinstance(nights.find_match(), Match)
+    lines = str(archive["pairs"].plan()).splitlines()
+    start = next(line.index("As computed") for line in lines if "As computed" in line)
+    assert "may end or make mutual pairs" in " ".join(
+        " ".join(line[start:].replace("│", " ") for line in lines).split()
+    )
+
+
+def test_moving_sources_with_error_circles_are_continued(engine, archive, tmp_path):
+    """Motions and radii count like positions: where a file changes them alone, its sources are new."""
+    stars, galaxies = tmp_path / "stars", tmp_path / "galaxies"
+
+    def write(folder: Path, night: int, seed: int = 0) -> None:
+        folder.mkdir(exist_ok=True)
+        rng, motions = Random(f"{folder.name} {night}"), Random(f"{folder.name} {night} {seed}")
+        columns = {
+            "id": [night * 100 + number for number in range(10)],
+            "ra": [rng.randrange(12) * _GRID for _ in range(10)],
+            "dec": [rng.randrange(-5, 6) * _GRID for _ in range(10)],
+            "pmra": [motions.choice([None, 0.0, 50.0, 100.0]) for _ in range(10)],
+            "pmdec": [motions.choice([0.0, -50.0]) for _ in range(10)],
+            "err": [motions.choice([None, 0.5, 1.0, 9.0]) for _ in range(10)],
+        }
+        table = pa.table(columns, pa.schema([(name, pa.float64() if name != "id" else pa.int64()) for name in columns]))
+        parquet.write_table(table, folder / f"{night}.parquet")
+
+    def define(opened: provenn.Archive) -> provenn.Catalog:
+        left = opened.ingest("stars", stars, key="id", population="star", rebuild=True)
+        right = opened.ingest("galaxies", galaxies, key="id", population="galaxy", rebuild=True)
+        circles = left.derive(reach=("err", "arcsec"))
+        options = {"max_radius": "1.5 arcsec", "matches": 2, "min_radius": "0.1 arcsec", "epochs": (2000.0, 2010.0)}
+        return circles.crossmatch(right, "reach", epoch=2016.0, **options)
+
+    def answer(pairs: provenn.Catalog) -> list[tuple[object, ...]]:
+        table = pairs.to_arrow()
+        return sorted(zip(*(table[name].to_pylist() for name in ("id", "id_2", "separation")), strict=True))
+
+    for folder in (stars, galaxies):
+        for night in range(4):
+            write(folder, night)
+    define(archive).store()
+    write(stars, 4)
+    write(galaxies, 2, seed=1)
+    pairs = define(archive)
+    steps = [step for step in walk_steps(pairs.plan().after) if isinstance(step, ContinuedMatch | Match)]
+    assert [type(step) for step in steps] == [ContinuedMatch]
+    assert {"new_left", "new_right", "kept_right"} <= steps[0].sides.keys()
+    text = " ".join(str(pairs.plan()).split())
+    assert "left positions move" in text
+    master = engine.session.sparkContext.master
+    with provenn.open(tmp_path / "anew", spark=master, progress=False, who="ada") as opened:
+        assert answer(pairs) == answer(define(opened)) != []
 
 
 def test_a_plan_says_why_a_calculator_runs_on_all_sources(tmp_path):

@@ -80,48 +80,58 @@ def cases(draw: st.DrawFn, folder: Path) -> tuple[World, list[Catalog], list[Fra
     """Two small skies; matches of them and of parts of them, parts of these matches; what is stored; what is true."""
     stars = write_base(folder, pa.table(STARS), key="k")
     galaxies = write_base(folder, pa.table(GALAXIES), key="g", population="galaxy")
-    made: list[Catalog] = [stars, galaxies]
+    catalogs: list[Catalog] = [stars, galaxies]
     for _ in range(draw(st.integers(2, 9))):
-        one, two = (draw(st.sampled_from(made[-5:])) for _ in range(2))
+        catalog, other_catalog = (draw(st.sampled_from(catalogs[-5:])) for _ in range(2))
         with suppress(ProvennError):  # what was drawn has no meaning
-            made.append(_next(draw, one, two, made))
-    requests = draw(st.lists(st.sampled_from(made[::-1]), min_size=1, max_size=3))
-    requests = [_asked(draw, one) for one in requests]
+            catalogs.append(_next(draw, catalog, other_catalog, catalogs))
+    requests = draw(st.lists(st.sampled_from(catalogs[::-1]), min_size=1, max_size=3))
+    requests = [_asked(draw, catalog) for catalog in requests]
     fragments = []
-    for number, one in enumerate(draw(st.lists(st.sampled_from(made[2:] or made), max_size=3, unique=True)), 1):
-        identities = st.lists(st.sampled_from(sorted(one.schema.by_identity)), unique=True)
+    for number, catalog in enumerate(
+        draw(st.lists(st.sampled_from(catalogs[2:] or catalogs), max_size=3, unique=True)), 1
+    ):
+        identities = st.lists(st.sampled_from(sorted(catalog.schema.by_identity)), unique=True)
         held = draw(st.one_of(st.none(), identities))
-        fragments.append(stored(one, held, number=number, rows=draw(st.integers(1, 12))))
-    world = World({stars.digest: pa.table(STARS), galaxies.digest: pa.table(GALAXIES)}, tuple(made))
-    chosen = draw(st.lists(st.sampled_from(made), max_size=3, unique=True))
+        fragments.append(stored(catalog, held, number=number, rows=draw(st.integers(1, 12))))
+    world = World({stars.digest: pa.table(STARS), galaxies.digest: pa.table(GALAXIES)}, tuple(catalogs))
+    chosen = draw(st.lists(st.sampled_from(catalogs), max_size=3, unique=True))
     return world, requests, fragments, _truths(Oracle(world.tables), chosen)
 
 
-def _next(draw: st.DrawFn, one: Catalog, two: Catalog, made: list[Catalog]) -> Catalog:
+def _next(draw: st.DrawFn, catalog: Catalog, other: Catalog, catalogs: list[Catalog]) -> Catalog:
     verbs = ("match", "match", "match", "matched", "matched", "select", "select", "calculate", "derive", "sample")
     match draw(st.sampled_from((*verbs, "combine", "concat", "restrict", "exclude"))):
         case "match":
-            radius, matches = draw(st.sampled_from(RADII)), draw(st.sampled_from(["best", "all"]))
-            return CrossMatch.of(*draw(st.permutations([one, draw(st.sampled_from(made))])), radius, matches=matches)
+            radius, matches = draw(st.sampled_from(RADII)), draw(st.sampled_from(["best", "all", "mutual", 2, 3]))
+            left, right = draw(st.permutations([catalog, draw(st.sampled_from(catalogs))]))
+            limits = {"matches": matches, "min_radius": draw(st.sampled_from([None, None, 25.0]))}
+            if "reach" in left.schema.names and draw(st.booleans()):
+                return CrossMatch.of(left, right, "reach", max_radius=radius, **limits)
+            return CrossMatch.of(left, right, radius, **limits)
         case "matched":
-            pairs = [each for each in made if "&" in each.population.name] or [one]
+            pairs = [candidate for candidate in catalogs if "&" in candidate.population.name] or [catalog]
             return MatchedSources.of(draw(st.sampled_from(pairs)), draw(st.sampled_from(["left", "right"])))
         case "select":
-            return SelectSources.of(one, draw(st.sampled_from(CRITERIA)))
+            return SelectSources.of(catalog, draw(st.sampled_from(CRITERIA)))
         case "calculate":
-            return scaled(one, "z", 0.5, "x" if "x" in one.schema.names else "separation")
+            return scaled(catalog, "z", 0.5, "x" if "x" in catalog.schema.names else "separation")
         case "derive":
-            return DeriveAttributes.of(one, SqlCalculator.of({"d": "x * 2" if "x" in one.schema.names else "y + 1"}))
+            if "x" in catalog.schema.names and draw(st.booleans()):
+                return DeriveAttributes.of(catalog, SqlCalculator.of({"reach": "x * 97.3"}, {"reach": "arcsec"}))
+            return DeriveAttributes.of(
+                catalog, SqlCalculator.of({"d": "x * 2" if "x" in catalog.schema.names else "y + 1"})
+            )
         case "sample":
-            return SampleSources.of(one, 0.5, draw(st.integers(0, 1)))
+            return SampleSources.of(catalog, 0.5, draw(st.integers(0, 1)))
         case "combine":
-            return CombineAttributes.of(one, two)
+            return CombineAttributes.of(catalog, other)
         case "concat":
-            return ConcatSources.of(one, two, overlap="first")
+            return ConcatSources.of(catalog, other, overlap="first")
         case "restrict":
-            return RestrictSources(one, two)
+            return RestrictSources(catalog, other)
         case _:
-            return ExcludeSources(one, two)
+            return ExcludeSources(catalog, other)
 
 
 def _asked(draw: st.DrawFn, catalog: Catalog) -> Catalog:
@@ -130,21 +140,21 @@ def _asked(draw: st.DrawFn, catalog: Catalog) -> Catalog:
     return KeepAttributes.of(catalog, draw(st.lists(st.sampled_from(catalog.schema.names), unique=True)))
 
 
-def _sources(oracle: Oracle, one: Catalog) -> frozenset[tuple[object, ...]]:
-    table = oracle.table(one)
-    return frozenset(zip(*(table.column(each.name).to_pylist() for each in one.schema.key), strict=True))
+def _sources(oracle: Oracle, catalog: Catalog) -> frozenset[tuple[object, ...]]:
+    table = oracle.table(catalog)
+    return frozenset(zip(*(table.column(attribute.name).to_pylist() for attribute in catalog.schema.key), strict=True))
 
 
 def _truths(oracle: Oracle, catalogs: list[Catalog]) -> list[Statement]:
     """Some of what the data say, as if it had been observed."""
-    sources = {one: _sources(oracle, one) for one in catalogs}
-    said = [(nonempty if sources[one] else empty)(one.digest) for one in catalogs]
+    sources = {catalog: _sources(oracle, catalog) for catalog in catalogs}
+    statements = [(nonempty if sources[catalog] else empty)(catalog.digest) for catalog in catalogs]
     alike = [
-        equal(one.digest, other.digest)
-        for one, other in combinations(catalogs, 2)
-        if one.population == other.population and sources[one] == sources[other]
+        equal(catalog.digest, other.digest)
+        for catalog, other in combinations(catalogs, 2)
+        if catalog.population == other.population and sources[catalog] == sources[other]
     ]
-    return said + alike
+    return statements + alike
 
 
 def _rounded(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
@@ -182,15 +192,19 @@ def test_nothing_is_proved_that_the_data_refute(folder, examples):
         world, _, _, facts = case
         oracle = Oracle(world.tables)
         knowledge = known(cone(*world.catalogs), facts).knowledge
-        sources = {one: _sources(oracle, one) for one in world.catalogs}
-        for one in world.catalogs:
+        sources = {catalog: _sources(oracle, catalog) for catalog in world.catalogs}
+        for catalog in world.catalogs:
             for other in world.catalogs:
-                if one == other or one.population != other.population:
+                if catalog == other or catalog.population != other.population:
                     continue
-                here, there, both = sources[one], sources[other], (one.digest, other.digest)
-                assert here <= there or not knowledge.entails(subset(*both))
-                assert not here & there or not knowledge.entails(disjoint(*both))
-                assert here & there or not knowledge.entails(overlapping(*both))
+                sources_of_catalog, sources_of_other, both = (
+                    sources[catalog],
+                    sources[other],
+                    (catalog.digest, other.digest),
+                )
+                assert sources_of_catalog <= sources_of_other or not knowledge.entails(subset(*both))
+                assert not sources_of_catalog & sources_of_other or not knowledge.entails(disjoint(*both))
+                assert sources_of_catalog & sources_of_other or not knowledge.entails(overlapping(*both))
 
     check_one()
 
@@ -202,29 +216,32 @@ LEFT, RIGHT = base("hipparcos", SKY), base("tycho", SKY | {"bt": "double"})
 SOUTH = SelectSources.of(LEFT, "dec < 0")
 
 
-def proves(said: Statement, *catalogs: Catalog) -> bool:
-    return known(cone(*catalogs)).knowledge.entails(said)
+def proves(statement: Statement, *catalogs: Catalog) -> bool:
+    return known(cone(*catalogs)).knowledge.entails(statement)
 
 
-def matched(left: Catalog, right: Catalog, radius: float, side: str = "left", matches: str = "all") -> Catalog:
+def matched(left: Catalog, right: Catalog, radius: float, side: str = "left", matches: str | int = "all") -> Catalog:
     return MatchedSources.of(CrossMatch.of(left, right, radius, matches=matches), side)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize("matches", ["best", "all"])
+@pytest.mark.parametrize("matches", ["best", "all", "mutual", 3])
 def test_matched_sources_are_a_subset_of_their_side(side, matches):
-    one = matched(LEFT, RIGHT, 2, side, matches)
+    matched_sources = matched(LEFT, RIGHT, 2, side, matches)
     parent = LEFT if side == "left" else RIGHT
-    assert proves(subset(one.digest, parent.digest), one)
-    assert not proves(subset(parent.digest, one.digest), one)
-    assert one.schema == parent.schema
-    assert one.population == parent.population
+    assert proves(subset(matched_sources.digest, parent.digest), matched_sources)
+    assert not proves(subset(parent.digest, matched_sources.digest), matched_sources)
+    assert matched_sources.schema == parent.schema
+    assert matched_sources.population == parent.population
 
 
 def test_what_nests_is_known_to():
     """Radii, the sources that are matched, and pairs themselves."""
-    every, best = (matched(LEFT, RIGHT, 2, "left", which) for which in ("all", "best"))
-    assert every.extent == best.extent, "whoever has a neighbour has a nearest one"
+    every, best, three = (matched(LEFT, RIGHT, 2, "left", which) for which in ("all", "best", 3))
+    assert every.extent == best.extent == three.extent, "whoever has a neighbour has a nearest one"
+    mutual = matched(LEFT, RIGHT, 2, "left", "mutual")
+    assert proves(subset(mutual.digest, best.digest), mutual, best)
+    assert not proves(subset(best.digest, mutual.digest), mutual, best)
     wide, south = matched(LEFT, RIGHT, 5), matched(SOUTH, RIGHT, 2)
     assert proves(subset(every.digest, wide.digest), every, wide)
     assert proves(subset(south.digest, every.digest), south, every)
@@ -237,9 +254,9 @@ def test_what_nests_is_known_to():
     assert proves(equal(turned.digest, right.digest), turned, right), "it is the same distance both ways"
     few, many, near = (CrossMatch.of(LEFT, RIGHT, r, matches=m) for r, m in ((2, "all"), (5, "all"), (2, "best")))
     far = CrossMatch.of(LEFT, RIGHT, 5)
-    for one, other in ((few, many), (near, few), (near, far), (near, many), (far, many)):
-        assert proves(subset(one.digest, other.digest), one, other)
-        assert not proves(subset(other.digest, one.digest), one, other)
+    for part, whole in ((few, many), (near, few), (near, far), (near, many), (far, many)):
+        assert proves(subset(part.digest, whole.digest), part, whole)
+        assert not proves(subset(whole.digest, part.digest), part, whole)
     assert not proves(subset(far.digest, few.digest), far, few)
 
 
@@ -267,18 +284,18 @@ def test_fragments_serve_inside_matches_and_for_them():
     assert "reuse" in plan(pairs, fragments=[stored(costly)])
     assert plan(pairs, fragments=[stored(pairs)]) == "reuse"
     assert plan(SelectSources.of(pairs, "separation < 1"), fragments=[stored(pairs)]) == "select(reuse)"
-    found = MatchedSources.of(pairs, "left")
-    assert plan(KeepAttributes.of(found, ["ra"]), fragments=[stored(pairs)]) == "matched(scan, reuse)"
-    assert plan(found) == "calculate(matched(scan, match(scan, scan)))", "only for those that are matched"
+    request = MatchedSources.of(pairs, "left")
+    assert plan(KeepAttributes.of(request, ["ra"]), fragments=[stored(pairs)]) == "matched(scan, reuse)"
+    assert plan(request) == "calculate(matched(scan, match(scan, scan)))", "only for those that are matched"
 
 
 def test_what_is_not_selected_is_not_matched_twice():
-    found = SelectSources.of(matched(LEFT, RIGHT, 2), "plx > 10")
-    assert plan(found) == "matched(select(scan), match(scan, scan))"
-    both = CombineAttributes.of(found, KeepAttributes.of(matched(LEFT, RIGHT, 2), ["plx"]))
+    request = SelectSources.of(matched(LEFT, RIGHT, 2), "plx > 10")
+    assert plan(request) == "matched(select(scan), match(scan, scan))"
+    both = CombineAttributes.of(request, KeepAttributes.of(matched(LEFT, RIGHT, 2), ["plx"]))
     assert shape(build_step(both)).count("match(") == 2
 
 
 def test_a_catalog_that_is_proved_empty_is_not_matched():
-    found = SelectSources.of(matched(LEFT, RIGHT, 2), "plx > 10 AND plx < 5")
-    assert plan(found) == "nothing"
+    request = SelectSources.of(matched(LEFT, RIGHT, 2), "plx > 10 AND plx < 5")
+    assert plan(request) == "nothing"

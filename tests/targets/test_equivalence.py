@@ -55,14 +55,16 @@ def cases(draw: st.DrawFn, folder: Path) -> tuple[World, list[Catalog], list[Fra
     """A world; requests of it; fragments for some of its catalogs, and for others; facts that are true in it."""
     world = draw(worlds(folder))
     others = [draw(catalogs_on(world.catalogs)) for _ in range(draw(st.integers(0, 2)))]
-    catalogs = [*world.catalogs, *(one for one in others if one is not None)]
-    requests = [_asked(draw, one) for one in draw(st.lists(st.sampled_from(catalogs[::-1]), min_size=1, max_size=3))]
+    catalogs = [*world.catalogs, *(catalog for catalog in others if catalog is not None)]
+    requests = [
+        _asked(draw, catalog) for catalog in draw(st.lists(st.sampled_from(catalogs[::-1]), min_size=1, max_size=3))
+    ]
     kept = draw(st.lists(st.sampled_from(catalogs), max_size=3, unique=True))
     fragments = []
-    for number, one in enumerate(kept, 1):
-        identities = st.lists(st.sampled_from(sorted(one.schema.by_identity)), unique=True)
+    for number, catalog in enumerate(kept, 1):
+        identities = st.lists(st.sampled_from(sorted(catalog.schema.by_identity)), unique=True)
         fragments.append(
-            stored(one, draw(st.one_of(st.none(), identities)), number=number, rows=draw(st.integers(0, 9)))
+            stored(catalog, draw(st.one_of(st.none(), identities)), number=number, rows=draw(st.integers(0, 9)))
         )
     chosen = draw(st.lists(st.sampled_from(catalogs), max_size=3, unique=True))
     return world, requests, fragments, _truths(Oracle(world.tables), chosen)
@@ -86,45 +88,49 @@ def narrow_cases(draw: st.DrawFn, folder: Path) -> tuple[World, list[Catalog], l
     other = write_base(
         folder, pa.table({"k": pa.array(range(4, 9)), "y": pa.array([1.0, 2.0, None, 4.0, 5.0])}), key="k"
     )
-    made: list[Catalog] = [base, other] if draw(st.integers(0, 3)) == 0 else [base]
+    catalogs: list[Catalog] = [base, other] if draw(st.integers(0, 3)) == 0 else [base]
     for _ in range(draw(st.integers(2, 8))):
-        one, two = (draw(st.sampled_from(made[-4:])) for _ in range(2))
+        catalog, other_catalog = (draw(st.sampled_from(catalogs[-4:])) for _ in range(2))
         with suppress(ProvennError):  # what was drawn has no meaning
-            made.append(_next(draw, one, two))
-    requests = draw(st.lists(st.sampled_from(made[::-1]), min_size=1, max_size=3))
-    candidates = [one for one in made if "z" in one.schema.names] or made
+            catalogs.append(_next(draw, catalog, other_catalog))
+    requests = draw(st.lists(st.sampled_from(catalogs[::-1]), min_size=1, max_size=3))
+    candidates = [catalog for catalog in catalogs if "z" in catalog.schema.names] or catalogs
     fragments = []
-    for number, one in enumerate(draw(st.lists(st.sampled_from(candidates), max_size=3, unique=True)), 1):
+    for number, catalog in enumerate(draw(st.lists(st.sampled_from(candidates), max_size=3, unique=True)), 1):
         identities = None
         if draw(st.booleans()):
-            identities = [each.identity for each in one.schema.attributes if each.name == "z" or draw(st.booleans())]
-        fragments.append(stored(one, identities, number=number, rows=draw(st.integers(1, 12))))
-    world = World({base.digest: pa.table(COLUMNS)} | _other(other, made), tuple(made))
+            identities = [
+                attribute.identity
+                for attribute in catalog.schema.attributes
+                if attribute.name == "z" or draw(st.booleans())
+            ]
+        fragments.append(stored(catalog, identities, number=number, rows=draw(st.integers(1, 12))))
+    world = World({base.digest: pa.table(COLUMNS)} | _other(other, catalogs), tuple(catalogs))
     return world, requests, fragments, []
 
 
-def _other(other: Base, made: list[Catalog]) -> dict[str, pa.Table]:
-    return {other.digest: parquet.read_table(other.files.location)} if other in made else {}
+def _other(other: Base, catalogs: list[Catalog]) -> dict[str, pa.Table]:
+    return {other.digest: parquet.read_table(other.files.location)} if other in catalogs else {}
 
 
-def _next(draw: st.DrawFn, one: Catalog, two: Catalog) -> Catalog:
+def _next(draw: st.DrawFn, catalog: Catalog, other: Catalog) -> Catalog:
     match draw(
         st.sampled_from(["select", "select", "calculate", "derive", "combine", "concat", "restrict", "exclude"])
     ):
         case "select":
-            return SelectSources.of(one, draw(st.sampled_from(CRITERIA)))
+            return SelectSources.of(catalog, draw(st.sampled_from(CRITERIA)))
         case "calculate":
-            return DeriveAttributes.of(one, _SCALED)
+            return DeriveAttributes.of(catalog, _SCALED)
         case "derive":
-            return DeriveAttributes.of(one, SqlCalculator.of({"d": "n * 2"}))
+            return DeriveAttributes.of(catalog, SqlCalculator.of({"d": "n * 2"}))
         case "combine":
-            return CombineAttributes.of(one, two)
+            return CombineAttributes.of(catalog, other)
         case "concat":
-            return ConcatSources.of(one, two, overlap="first")
+            return ConcatSources.of(catalog, other, overlap="first")
         case "restrict":
-            return RestrictSources(one, two)
+            return RestrictSources(catalog, other)
         case _:
-            return ExcludeSources(one, two)
+            return ExcludeSources(catalog, other)
 
 
 _SCALED = PythonCalculator.of(
@@ -140,20 +146,20 @@ def _asked(draw: st.DrawFn, catalog: Catalog) -> Catalog:
 
 def _truths(oracle: Oracle, catalogs: list[Catalog]) -> list[Statement]:
     """All that the data say of the sources of some catalogs: as if it had been observed."""
-    sources = {one.digest: frozenset(_keys(oracle.table(one), one)) for one in catalogs}
-    said = [(nonempty if sources[one] else empty)(one) for one in sources]
-    for one, other in combinations(sources, 2):
-        if sources[one] == sources[other]:
-            said.append(equal(one, other))
-        elif sources[one] < sources[other]:
-            said.append(subset(one, other))
-        elif not sources[one] & sources[other]:
-            said.append(disjoint(one, other))
-    return said
+    sources = {catalog.digest: frozenset(_keys(oracle.table(catalog), catalog)) for catalog in catalogs}
+    statements = [(nonempty if sources[catalog] else empty)(catalog) for catalog in sources]
+    for catalog, other in combinations(sources, 2):
+        if sources[catalog] == sources[other]:
+            statements.append(equal(catalog, other))
+        elif sources[catalog] < sources[other]:
+            statements.append(subset(catalog, other))
+        elif not sources[catalog] & sources[other]:
+            statements.append(disjoint(catalog, other))
+    return statements
 
 
 def _keys(table: pa.Table, catalog: Catalog) -> list[tuple[object, ...]]:
-    return list(zip(*(table.column(one.name).to_pylist() for one in catalog.schema.key), strict=True))
+    return list(zip(*(table.column(attribute.name).to_pylist() for attribute in catalog.schema.key), strict=True))
 
 
 def frame_of(engine: Engine, scene: Scene, plan: PlanStep, asked: Catalog, oracle: Oracle) -> DataFrame:
@@ -162,19 +168,19 @@ def frame_of(engine: Engine, scene: Scene, plan: PlanStep, asked: Catalog, oracl
 
     def read(step: Scan | FragmentScan, identities: Sequence[str]) -> DataFrame:
         if isinstance(step, Scan):
-            return select_columns(leaf(step.base), [(step.attributes[one].name, one) for one in identities])
+            return select_columns(leaf(step.base), [(step.attributes[wanted].name, wanted) for wanted in identities])
         held = oracle.table(step.catalog)
-        names = {identity: one.name for identity, one in step.catalog.schema.by_identity.items()}
-        columns = [held.column(names[identity]) for identity, _ in step.fragment.columns]
+        names = {identity: attribute.name for identity, attribute in step.catalog.schema.by_identity.items()}
+        columns = [held.column(names[identity]).combine_chunks() for identity, _ in step.fragment.columns]
         table = pa.table(columns, names=[f"c{n}" for n in range(len(columns))])
         frame = engine.session.createDataFrame(table)
         kinds = [str(step.attributes[identity].type) for identity, _ in step.fragment.columns]
         casts = [f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(kinds)]
         places = {identity: n for n, (identity, _) in enumerate(step.fragment.columns)}
-        return select_columns(frame.selectExpr(*casts), [(f"c{places[one]}", one) for one in identities])
+        return select_columns(frame.selectExpr(*casts), [(f"c{places[wanted]}", wanted) for wanted in identities])
 
-    made = execute_plan(plan, needed(asked), scene, engine.session, read)
-    return select_columns(made, [(one.identity, one.name) for one in asked.schema.attributes])
+    rows = execute_plan(plan, needed(asked), scene, engine.session, read)
+    return select_columns(rows, [(attribute.identity, attribute.name) for attribute in asked.schema.attributes])
 
 
 def check(
@@ -194,17 +200,17 @@ def check(
         before = build_step(asked)
         scene.note_definitions(before)
         after, applied = rewrite_plan(before, needed(asked), scene)
-        for one in applied:
-            assert all(map(scene.is_proved, one.statements)), one.rule
-            assert scene.is_proved(scene.state_equal(one.before.extent, one.after.extent)), one.rule
+        for rewrite in applied:
+            assert all(map(scene.is_proved, rewrite.statements)), rewrite.rule
+            assert scene.is_proved(scene.state_equal(rewrite.before.extent, rewrite.after.extent)), rewrite.rule
         assert scene.is_proved(scene.state_equal(before.extent, after.extent))
         assert len(applied) < 200, "it came to an end by itself"
         frames.append(frame_of(engine, scene, after, asked, oracle))
         expected.append(rounded(comparable(oracle.table(asked))))
-    found = collected(frames, [one.schema.attributes for one in requests])
-    for asked, rows, right in zip(requests, found, expected, strict=True):
+    results = collected(frames, [request.schema.attributes for request in requests])
+    for asked, rows, right in zip(requests, results, expected, strict=True):
         assert rounded(rows) == right, asked
-    return found
+    return results
 
 
 @pytest.mark.parametrize(
@@ -224,7 +230,9 @@ def divisions(draw: st.DrawFn, folder: Path) -> tuple[World, list[Catalog], list
     """Requests of a catalog, and of its sources for which a criterion is true, is false, and is NULL."""
     world, (whole, *_), fragments, facts = draw(narrow_cases(folder))
     text = draw(
-        st.sampled_from([one for one in CRITERIA if set(names_in(one)) <= set(whole.schema.names)] or ["k < 8"])
+        st.sampled_from(
+            [criterion for criterion in CRITERIA if set(names_in(criterion)) <= set(whole.schema.names)] or ["k < 8"]
+        )
     )
     parts = [SelectSources.of(whole, form.format(text)) for form in ("{}", "NOT ({})", "({}) IS NULL")]
     return World(world.tables, (*world.catalogs, *parts)), [whole, *parts], fragments, facts
@@ -240,9 +248,9 @@ def test_true_false_and_null_divide_a_catalog_and_the_plain_plan_gives_the_same(
     @given(divisions(folder))
     def check_one(case):
         requests = case[1]
-        whole, *parts = found = check(engine, case)
+        whole, *parts = results = check(engine, case)
         assert sorted((row for part in parts for row in part), key=repr) == whole
-        plain = [compile_catalog(one, parquet_leaf(engine.session)) for one in requests]
-        assert collected(plain, [one.schema.attributes for one in requests]) == found
+        plain = [compile_catalog(request, parquet_leaf(engine.session)) for request in requests]
+        assert collected(plain, [request.schema.attributes for request in requests]) == results
 
     check_one()

@@ -13,7 +13,7 @@ from provenn.archive import merging
 from provenn.errors import BaseFilesError, CatalogNameError, DefinitionError, KeyValuesError, UnknownCatalogError
 from tests.targets import calls
 
-DAYS, ROWS, DESCENDANTS = 10, 5_000, 10
+DAYS, ROWS, DESCENDANTS = 5, 5_000, 5
 
 
 class Survey:
@@ -69,7 +69,7 @@ def survey(engine, tmp_path) -> Iterator[Survey]:
 
 
 def test_one_more_day_costs_one_day(survey):
-    """Ten days, ten stored descendants, one day appended: its sources are calculated, once, and no others."""
+    """Five days, five stored descendants, one day appended: its sources are calculated, once, and no others."""
     for day in range(DAYS):
         survey.write(day, ROWS)
     first = survey.ingest()

@@ -11,7 +11,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import provenn
-from provenn.errors import BaseFilesError, CatalogNameError, FilesMissingError, KeyValuesError
+from provenn.errors import BaseFilesError, CatalogNameError, KeyValuesError
 from tests.files.lakehouse_tables import DeltaHistory, IcebergHistory, make_rows
 from tests.targets import calls
 
@@ -147,19 +147,6 @@ def test_a_compaction_computes_nothing_again_while_its_former_files_are_there(ar
     table = archive["fits"].to_arrow()
     assert dict(zip(table["id"].to_pylist(), table["z"].to_pylist(), strict=True)) == {n: n / 2 for n in range(70)}
     assert fits.count_calls() == 10
-    # Without the former files, what remains is that the sources are the same.
-    DeltaTable(folder).vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
-    with pytest.raises(FilesMissingError):
-        archive["stars"].select("x > 1").to_arrow()
-    (plan,) = archive.refresh("stars", plan=True)
-    assert plan.files.endswith("the former files are gone, so that values are computed again")
-    archive.refresh("stars")
-    relation = archive.relate("stars@3", "stars", why=True)
-    assert relation.summary == "equal"
-    assert "the log of the Delta table says so: version 2 rewrote files without changing rows" in str(relation)
-    assert archive.relate("stars@1", "stars").summary == "subset"
-    assert archive["stars"].count() == 70
-    assert fits.count_calls() == 60, "those of the files that were written anew"
 
 
 def test_versions_of_one_table_under_several_names_are_related(archive, tmp_path):

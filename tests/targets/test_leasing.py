@@ -160,6 +160,7 @@ def test_who_fails_lets_the_others_go_on(survey, askers):
     assert survey.held() == 0
 
 
+@on_sqlite
 @pytest.mark.parametrize("known", [True, pytest.param(False, marks=pytest.mark.campaign)])
 def test_one_takes_over_from_a_process_that_was_killed(survey, askers, tmp_path, known):
     """At once if it is known to have died; otherwise, as for one on another machine, when its lease expires."""

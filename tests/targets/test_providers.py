@@ -64,17 +64,17 @@ def scaled(archive: provenn.Archive, output: str, of: str, *, factor: float = 2.
 
 def steps_as_run(step: PlanStep) -> list[int]:
     """The calculations, each as often as it is run: once for every step that uses it."""
-    below = [one for each in step.inputs for one in steps_as_run(each)]
+    below = [step_below for input_step in step.inputs for step_below in steps_as_run(input_step)]
     return [*below, step.signature] if isinstance(step, Calculate) else below
 
 
 def words(step: PlanStep) -> list[str]:
-    return [one.word for one in walk_steps(step)]
+    return [part.word for part in walk_steps(step)]
 
 
 def provided(plan: Plan, name: str) -> str:
     """The identity that a name was taken for."""
-    return next(one.attribute.identity for one in plan.provided if one.name == name)
+    return next(attribute.attribute.identity for attribute in plan.provided if attribute.name == name)
 
 
 # --- names ---
@@ -166,21 +166,21 @@ def test_a_preference_settles_which_calculator_is_meant(archive):
         match="several attributes are called d: those of the calculator first, the calculator second",
     ):
         archive.target("stars", ["d"])
-    for name, one in (("second", second), ("first", first)):
+    for name, calculator in (("second", second), ("first", first)):
         archive.prefer("d", name)
         plan = archive.target("stars", ["d"]).plan()
-        assert [each.calculator.digest for each in plan.calculations] == [one.digest]
+        assert [step.calculator.digest for step in plan.calculations] == [calculator.digest]
 
 
 def test_a_preference_settles_which_definition_is_meant(archive, stars):
     first, second = scaled(archive, "d", "vmag", name="first"), scaled(archive, "d", "plx", name="second")
-    one, other = stars.derive(first, name="one"), stars.derive(second, name="other")
+    derived, other = stars.derive(first, name="one"), stars.derive(second, name="other")
     with pytest.raises(AmbiguousAttributeError, match="the calculator first, the calculator second"):
         archive.target("stars", ["d"])
     archive.prefer("d", "second")
     assert provided(archive.target("stars", ["d"]).plan(), "d") == other.schema["d"].identity
     archive.prefer("d", first)
-    assert provided(archive.target("stars", ["d"]).plan(), "d") == one.schema["d"].identity
+    assert provided(archive.target("stars", ["d"]).plan(), "d") == derived.schema["d"].identity
 
 
 def test_a_calculator_that_is_preferred_is_meant_though_another_attribute_has_the_name(archive, stars):
@@ -194,21 +194,21 @@ def test_a_calculator_that_is_preferred_is_meant_though_another_attribute_has_th
 def test_a_preferred_calculator_is_applied_to_the_own_inputs_of_the_sources(archive, stars):
     """Another catalog derives from other inputs, so that without a preference the name may mean two attributes."""
     calculator = scaled(archive, "d", "plx", name="it")
-    one = stars.derive(calculator, name="one")
+    derived = stars.derive(calculator, name="one")
     stars.rename(plx="p").derive(plx="p + 1").derive(calculator, name="other")
     with pytest.raises(AmbiguousAttributeError, match="other, the calculator it"):
         archive.target("stars", ["d"])
     archive.prefer("d", "it")
-    assert provided(archive.target("stars", ["d"]).plan(), "d") == one.schema["d"].identity
+    assert provided(archive.target("stars", ["d"]).plan(), "d") == derived.schema["d"].identity
 
 
 def test_a_preference_for_the_attribute_of_a_catalog_settles_which_is_meant(archive, stars):
-    one = stars.derive(d="vmag * 2", name="one")
+    derived = stars.derive(d="vmag * 2", name="one")
     other = stars.derive(d="plx * 2", name="other")
     archive.prefer("d", other)
     assert provided(archive.target("stars", ["d"]).plan(), "d") == other.schema["d"].identity
     archive.prefer("d", "one")
-    assert provided(archive.target("stars", ["d"]).plan(), "d") == one.schema["d"].identity
+    assert provided(archive.target("stars", ["d"]).plan(), "d") == derived.schema["d"].identity
 
 
 def test_names_that_differ_in_case_alone(archive, stars, tycho):
@@ -232,8 +232,8 @@ def test_a_calculator_creates_what_nobody_has_on_the_largest_set_it_applies_to(a
     bright = stars.select("vmag < 6", name="bright")
     target = archive.target("bright", ["vmag", "z"])
     plan = target.plan()
-    (made,) = plan.created
-    assert made.extent == stars.definition.extent
+    (catalog,) = plan.created
+    assert catalog.extent == stars.definition.extent
     (calculation,) = plan.calculations
     assert calculation.extent == bright.definition.extent, "and it is called for the few"
     before = len(archive)
@@ -250,9 +250,9 @@ def test_what_is_defined_for_a_few_sources_is_known_for_all_that_have_its_inputs
     few = stars.select("vmag < 6").derive(calculator, name="few")
     plan = archive.target("stars", ["z"]).plan()
     assert provided(plan, "z") == few.schema["z"].identity
-    (made,) = plan.created
-    assert isinstance(made, DeriveAttributes)
-    assert made.parent == stars.definition
+    (catalog,) = plan.created
+    assert isinstance(catalog, DeriveAttributes)
+    assert catalog.parent == stars.definition
     (calculation,) = plan.calculations
     assert calculation.extent == stars.definition.extent
 
@@ -285,16 +285,16 @@ def test_calculators_are_chained_and_each_is_called_for_the_needed_sources(archi
     scaled(archive, "three", "two")
     plan = archive.target(stars.select("vmag < 6"), ["three"]).plan()
     assert words(plan.after) == ["scan", "select", "calculate", "derive", "calculate"]
-    assert {one.extent.digest for one in plan.created} == {stars.definition.extent.digest}
-    assert [one.outputs[0].name for one in plan.calculations] == ["one", "three"]
+    assert {catalog.extent.digest for catalog in plan.created} == {stars.definition.extent.digest}
+    assert [step.outputs[0].name for step in plan.calculations] == ["one", "three"]
 
 
 def test_inputs_of_a_calculator_come_from_several_bases(archive, stars, tycho):
     archive.calculator("colour", sql={"colour": "bt - vmag"})
     both = stars.combine(tycho, name="both")
     plan = archive.target("both", ["colour"]).plan()
-    (made,) = plan.created
-    assert made.extent == both.definition.extent, "where both are known"
+    (catalog,) = plan.created
+    assert catalog.extent == both.definition.extent, "where both are known"
     assert words(plan.after).count("scan") == 2
     with pytest.raises(TargetError, match=r"restricted has no bt, .*needed for colour\. tycho has") as caught:
         archive.target(stars.restrict(tycho, name="restricted"), ["colour"])
@@ -402,11 +402,11 @@ def test_the_key_is_had_by_any_name_that_it_has_somewhere(archive, stars, tmp_pa
         archive.ingest(f"other{n}", write_parquet(tmp_path / f"{n}.parquet", {"nr": [n]}), key="nr", population="star")
         for n in range(5)
     ]
-    for one in (stars, stars.select("vmag < 3"), stars.rename(hip="id")):
-        plan = archive.target(one, ["nr", "vmag"]).plan()
+    for catalog in (stars, stars.select("vmag < 3"), stars.rename(hip="id")):
+        plan = archive.target(catalog, ["nr", "vmag"]).plan()
         assert plan.schema.names == ("nr", "vmag")
         assert words(plan.after).count("scan") == 1
-        assert plan.catalog.extent == one.definition.extent
+        assert plan.catalog.extent == catalog.definition.extent
     assert archive.target(others[0], ["hip"]).plan().schema.names == ("hip",)
 
 
@@ -436,7 +436,7 @@ def test_a_name_means_what_the_calculator_gives_now(archive, module):
     assert new.digest != old.digest
     plan = asked.plan()
     assert provided(plan, "z") != before
-    assert [one.calculator.digest for one in plan.calculations] == [new.digest]
+    assert [step.calculator.digest for step in plan.calculations] == [new.digest]
     assert provided(archive.target("stars", ["twice"]).plan(), "twice") != twice, "and so does what is made from it"
     assert provided(archive.target(kept, ["z"]).plan(), "z") == before, "a definition never changes"
 
@@ -473,7 +473,7 @@ def test_missing_values_are_null_if_that_is_chosen(archive, stars):
     plan = archive.target("stars", ["vmag", "tycho.bt"], missing="null").plan()
     assert plan.catalog is None
     assert plan.after.extent == stars.definition.extent
-    assert [one.missing[0].name for one in walk_steps(plan.after) if isinstance(one, Fill)] == ["bt"]
+    assert [step.missing[0].name for step in walk_steps(plan.after) if isinstance(step, Fill)] == ["bt"]
     with pytest.raises(TargetError, match="cannot be defined as a catalog"):
         archive.target("stars", ["tycho.bt"], missing="null").catalog("nulls")
 
@@ -488,16 +488,16 @@ def test_two_attributes_may_be_missing_apart_from_one_another(archive, stars, tm
     for output, of in (("of_bt", "tycho.bt"), ("of_j", "infrared.j"), ("of_plx", "plx")):
         scaled(archive, output, of)
     plan = archive.target("stars", ["of_bt", "of_j", "of_plx"], missing="null").plan()
-    for one, other in itertools.combinations(plan.calculations, 2):
-        apart = plan.scene.is_proved(plan.scene.state_disjoint(one.extent, other.extent))
-        assert apart or one.outputs != other.outputs, "no source is calculated twice"
+    for step, other_step in itertools.combinations(plan.calculations, 2):
+        apart = plan.scene.is_proved(plan.scene.state_disjoint(step.extent, other_step.extent))
+        assert apart or step.outputs != other_step.outputs, "no source is calculated twice"
     assert len(steps_as_run(plan.after)) == len({*steps_as_run(plan.after)})
 
 
 def test_sources_without_it_are_left_out_if_that_is_chosen(archive, stars, tycho):
     plan = archive.target("stars", ["vmag", "tycho.bt"], missing="drop").plan()
     assert plan.catalog.extent == stars.restrict(tycho).definition.extent
-    assert not [one for one in walk_steps(plan.after) if isinstance(one, Fill)]
+    assert not [step for step in walk_steps(plan.after) if isinstance(step, Fill)]
 
 
 @pytest.mark.parametrize("missing", ["error", "null", "drop"])
@@ -578,18 +578,20 @@ def test_an_empty_criterion_is_none(archive, stars):
 def test_a_target_tells_what_it_is(archive):
     assert repr(archive.target("stars", ["vmag"], where="plx > 1")) == "<Target vmag of stars where plx > 1>"
     assert isinstance(archive.target("stars", ["vmag"]).plan(), Plan)
-    assert not [one for one in walk_steps(archive.target("stars", ["vmag"]).plan().after) if isinstance(one, Calculate)]
+    assert not [
+        step for step in walk_steps(archive.target("stars", ["vmag"]).plan().after) if isinstance(step, Calculate)
+    ]
 
 
 def test_a_lineage_that_is_too_deep_to_plan_is_told_so(stars):
-    one = stars
+    catalog = stars
     for number in range(200):
-        one = one.derive({f"x{number}": f"vmag + {number}"})
+        catalog = catalog.derive({f"x{number}": f"vmag + {number}"})
     usual = sys.getrecursionlimit()
     sys.setrecursionlimit(300)
     try:
         with pytest.raises(TargetError, match="too many consecutive steps") as caught:
-            one.plan()
+            catalog.plan()
     finally:
         sys.setrecursionlimit(usual)
     assert "fewer steps" in caught.value.hint

@@ -20,7 +20,9 @@ from provenn.catalogs import (
     SelectSources,
     verbs,
 )
+from provenn.catalogs.extent import union as unite
 from provenn.logic import Knowledge, disjoint, empty, equal, subset
+from provenn.logic.terms import Op, chain, term
 from provenn.targets.literal import build_step
 from provenn.targets.rewriting import rewrite_plan
 from provenn.targets.rules import RULES
@@ -80,10 +82,10 @@ def test_a_fact_makes_a_branch_empty():
 def test_empty_members_leave_a_union():
     nobody = SelectSources.of(BRIGHT, "vmag > 7")
     union = ConcatSources.of(BRIGHT, nobody, NEAR, overlap="first")
-    found = tried(empty_branches, build_step(union), scene_of(union))
-    assert shape(found.step) == "concat(select(scan), select(scan))"
-    assert not found.step.is_disjoint, "the others may share sources"
-    assert all(len(given) == 2 for _, given in found.step.columns)
+    rewrite = tried(empty_branches, build_step(union), scene_of(union))
+    assert shape(rewrite.step) == "concat(select(scan), select(scan))"
+    assert not rewrite.step.is_disjoint, "the others may share sources"
+    assert all(len(attributes) == 2 for _, attributes in rewrite.step.columns)
     assert plan(ConcatSources.of(nobody, TYCHO, overlap="first")) == "scan", "one member is no union"
 
 
@@ -111,15 +113,15 @@ def test_one_of_two_outputs_is_enough_to_call_a_calculator():
         outputs={"m": "string", "m size": "int"},
         parameters={"output": "m", "mark": "!"},
     )
-    made = DeriveAttributes.of(base("named", {"hip": "bigint", "name": "string"}), marked)
-    assert one_rule(unneeded_attributes, made, frozenset([made.schema["m size"].identity])) is None
+    catalog = DeriveAttributes.of(base("named", {"hip": "bigint", "name": "string"}), marked)
+    assert one_rule(unneeded_attributes, catalog, frozenset([catalog.schema["m size"].identity])) is None
 
 
 def test_members_without_attributes_only_say_which_sources_remain():
     both = CombineAttributes.of(STARS, TYCHO)
     assert one_rule(unneeded_attributes, both, frozenset([VMAG])) == "restrict(scan, scan)"
-    found = tried(unneeded_attributes, build_step(both), scene_of(both), frozenset([TYCHO.schema["bt"].identity]))
-    assert found.step.input.base == TYCHO, "the one that gives something is the one that is restricted"
+    rewrite = tried(unneeded_attributes, build_step(both), scene_of(both), frozenset([TYCHO.schema["bt"].identity]))
+    assert rewrite.step.input.base == TYCHO, "the one that gives something is the one that is restricted"
     assert one_rule(unneeded_attributes, both, frozenset()) == "restrict(scan, scan)"
     assert one_rule(unneeded_attributes, both) is None
 
@@ -167,6 +169,67 @@ def test_a_member_that_gives_other_values_first_is_not_dropped():
     assert one_rule(redundant_members, union, frozenset()) == "concat(derive(scan))", "if nobody asks for the value"
 
 
+def test_a_union_of_many_unrelated_members_needs_one_question():
+    members = [KeepAttributes.of(base(f"tycho {number}"), ["hip"]) for number in range(50)]
+    union = ConcatSources.of(*members, overlap="first")
+    scene = scene_of(union)
+    assert tried(redundant_members, build_step(union), scene) is None
+    assert len(scene._proved) == 1, "whether any two share a source"
+
+
+def test_a_member_that_a_fact_puts_into_others_is_dropped_among_unrelated_ones():
+    others = [base(f"tycho {number}") for number in range(4)]
+    members = [KeepAttributes.of(member, ["hip"]) for member in (STARS, *others)]
+    union = ConcatSources.of(*members, overlap="first")
+    inside = subset(STARS.digest, chain(Op.OR, (term(others[0].digest), term(others[2].digest))))
+    assert one_rule(redundant_members, union) is None
+    assert one_rule(redundant_members, union, facts=[inside]).count("scan") == 4
+
+
+def shrink_one_by_one(step, scene, wanted):
+    """Return the positions that are left when one redundant member after the other is dropped, the last one first."""
+    columns = [identities for attribute, identities in step.columns if attribute.identity in wanted]
+    is_uniform = all(len(set(identities)) == 1 for identities in columns)
+    kept = list(range(len(step.members)))
+    for position in reversed(range(len(step.members))):
+        others = [other for other in kept if other != position and (is_uniform or other < position)]
+        rest = unite(step.members[other].extent for other in others)
+        if others and scene.lies_in(step.members[position].extent, rest):
+            kept.remove(position)
+    return kept
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from(["plx", "vmag"]), st.booleans()),
+        min_size=2,
+        max_size=7,
+    ),
+    st.booleans(),
+)
+def test_the_members_that_are_left_are_those_left_by_one_question_for_each(ranges, has_fact):
+    """Random selections of one base catalog, some with other values of an attribute: as by the quadratic way."""
+    members = []
+    for low, high, name, is_other in ranges:
+        selected = SelectSources.of(STARS, f"{name} >= {low} AND {name} < {high + low // 2}")
+        plain = KeepAttributes.of(selected, ["hip", "vmag"])
+        other = derived(KeepAttributes.of(selected, ["hip", "plx"]), vmag="plx * 2")
+        members.append(KeepAttributes.of(other, ["hip", "vmag"]) if is_other else plain)
+    union = ConcatSources.of(*members, overlap="first")
+    step = build_step(union)
+    facts = [subset(members[0].digest, members[-1].digest)] if has_fact else []
+    for wanted in (frozenset[str](), needed(union)):
+        expected = shrink_one_by_one(step, scene_of(union, facts=facts), wanted)
+        rewrite = tried(redundant_members, step, scene_of(union, facts=facts), wanted)
+        if rewrite is None:
+            scene = scene_of(union, facts=facts)
+            apart = scene.state_apart(member.extent for member in step.members)
+            assert len(expected) == len(step.members) or all(map(scene.is_proved, apart))
+        else:
+            assert rewrite.step.members == tuple(step.members[position] for position in expected)
+            assert all(map(scene_of(union, facts=facts).is_proved, rewrite.statements))
+
+
 def test_a_union_of_one_is_no_union_unless_it_renames():
     scan = Scan(STARS)
     alone = Concat.of([scan], STARS.schema.attributes)
@@ -185,7 +248,7 @@ def test_the_example_of_the_paper_calls_the_calculator_on_the_selection_alone():
     combined = CombineAttributes.of(BRIGHT, WITH_D)
     after, applied = planned(combined)
     assert shape(after) == "calculate(select(scan))"
-    assert [one.rule for one in applied] == ["same_rows"]
+    assert [rewrite.rule for rewrite in applied] == ["same_rows"]
     (calculation,) = (step for step in walk_steps(after) if isinstance(step, Calculate))
     assert calculation.extent == BRIGHT.extent
 
@@ -237,14 +300,14 @@ def test_one_base_inside_another_is_not_one_row():
 
 
 def test_a_calculator_of_a_whole_catalog_is_never_limited():
-    for made in (
+    for catalog in (
         SelectSources.of(numbered(STARS), "vmag < 6"),
         CombineAttributes.of(BRIGHT, numbered(STARS)),
         RestrictSources(numbered(STARS), BRIGHT),
         ExcludeSources(numbered(STARS), FAINT),
         SelectSources.of(scaled(numbered(STARS)), "vmag < 6"),
     ):
-        after = planned(made)[0]
+        after = planned(catalog)[0]
         (calculation,) = (step for step in walk_steps(after) if isinstance(step, Calculate) and step.is_catalog_wide)
         assert calculation.extent == STARS.extent
         assert shape(calculation) == "calculate(scan)"
@@ -255,8 +318,8 @@ def test_a_calculator_of_a_whole_catalog_means_another_thing_on_fewer_sources():
     few, many = numbered(BRIGHT), numbered(STARS)
     assert few.schema["n"].identity != many.schema["n"].identity
     both = CombineAttributes.of(KeepAttributes.of(few, ["n"]), KeepAttributes.of(numbered(STARS, "m"), ["m"]))
-    found = [step.extent for step in walk_steps(planned(both)[0]) if isinstance(step, Calculate)]
-    assert {one.digest for one in found} == {BRIGHT.extent.digest, STARS.extent.digest}
+    extents = [step.extent for step in walk_steps(planned(both)[0]) if isinstance(step, Calculate)]
+    assert {extent.digest for extent in extents} == {BRIGHT.extent.digest, STARS.extent.digest}
 
 
 # --- disjoint members ---
@@ -267,10 +330,10 @@ def test_members_that_share_no_source_are_not_compared():
     union = ConcatSources.of(BRIGHT, other, overlap="first")
     assert one_rule(disjoint_members, union) is None, "nobody knows"
     facts = [disjoint(STARS.digest, TYCHO.digest)]
-    found = tried(disjoint_members, build_step(union), scene_of(union, facts=facts))
-    assert found.step.is_disjoint
-    assert len(found.statements) == 1
-    assert tried(disjoint_members, found.step, scene_of(union, facts=facts)) is None, "once is enough"
+    rewrite = tried(disjoint_members, build_step(union), scene_of(union, facts=facts))
+    assert rewrite.step.is_disjoint
+    assert len(rewrite.statements) == 1
+    assert tried(disjoint_members, rewrite.step, scene_of(union, facts=facts)) is None, "once is enough"
 
 
 @pytest.mark.parametrize("members", [2, 3, 40])
@@ -282,9 +345,9 @@ def test_one_statement_says_that_no_two_of_many_members_share_a_source(members, 
     entails = Knowledge.entails
     monkeypatch.setattr(Knowledge, "entails", lambda *arguments: proofs.append(arguments[1]) or entails(*arguments))
     assert redundant_members(step, needed(union), scene) is None
-    found = disjoint_members(step, needed(union), scene)
-    assert found.step.is_disjoint
-    assert len(proofs) == len(found.statements) == 1
+    rewrite = disjoint_members(step, needed(union), scene)
+    assert rewrite.step.is_disjoint
+    assert len(proofs) == len(rewrite.statements) == 1
     overlapping = ConcatSources.of(*parts, SelectSources.of(STARS, "vmag > 0.5"))
     assert not disjoint_members(build_step(overlapping), needed(overlapping), scene_of(overlapping)).statements
 
@@ -292,10 +355,10 @@ def test_one_statement_says_that_no_two_of_many_members_share_a_source(members, 
 def test_each_member_gives_what_no_earlier_one_gives_where_a_row_tells():
     union = ConcatSources.of(BRIGHT, NEAR, overlap="first")
     scene = scene_of(union)
-    found = tried(disjoint_members, build_step(union), scene)
-    assert found.step.is_disjoint
-    assert scene.is_proved(scene.state_equal(found.step.members[0].extent, BRIGHT.extent))
-    assert scene.is_proved(scene.state_equal(found.step.members[1].extent, NEAR.extent - BRIGHT.extent))
+    rewrite = tried(disjoint_members, build_step(union), scene)
+    assert rewrite.step.is_disjoint
+    assert scene.is_proved(scene.state_equal(rewrite.step.members[0].extent, BRIGHT.extent))
+    assert scene.is_proved(scene.state_equal(rewrite.step.members[1].extent, NEAR.extent - BRIGHT.extent))
 
 
 def test_a_union_in_a_union_is_put_beside_the_others():
@@ -304,9 +367,9 @@ def test_a_union_in_a_union_is_put_beside_the_others():
     attributes = STARS.schema.attributes
     inner = Concat.of([build_step(BRIGHT), build_step(FAINT)], attributes)
     outer = Concat.of([inner, build_step(third)], attributes, scan.extent)
-    found = tried(disjoint_members, outer, scene_of(BRIGHT, FAINT, third))
-    assert shape(found.step) == "concat(select(scan), select(scan), select(scan))"
-    assert all(len(given) == 3 for _, given in found.step.columns)
+    rewrite = tried(disjoint_members, outer, scene_of(BRIGHT, FAINT, third))
+    assert shape(rewrite.step) == "concat(select(scan), select(scan), select(scan))"
+    assert all(len(sources_of_column) == 3 for _, sources_of_column in rewrite.step.columns)
 
 
 # --- irrelevant members ---
@@ -434,16 +497,20 @@ def calculated_again(scene: Scene, after: PlanStep) -> Iterator[tuple[Calculate,
 @st.composite
 def requests(draw: st.DrawFn) -> tuple[Catalog, list[FragmentScan]]:
     """A lineage with calculators, a request of it, and fragments of some of its catalogs."""
-    catalogs = [one.catalog for one in draw(lineages(most=5))]
-    for at, one in enumerate(catalogs):
-        doubles = [attribute.name for attribute in one.schema.attributes if attribute.type.name == "double"]
-        if doubles and "d" not in one.schema and draw(st.booleans()):
-            catalogs[at] = scaled(one, of=draw(st.sampled_from(doubles)))
-    one, other = draw(st.sampled_from(catalogs)), draw(st.sampled_from(catalogs))
-    catalogs += [SelectSources.of(one, "`" + one.schema.names[-1] + "` > 1"), RestrictSources(one, other)]
-    catalogs.append(ExcludeSources(scaled(one, "more", of=_double(one)) if _double(one) else one, other))
+    catalogs = [table.catalog for table in draw(lineages(most=5))]
+    for at, catalog in enumerate(catalogs):
+        doubles = [attribute.name for attribute in catalog.schema.attributes if attribute.type.name == "double"]
+        if doubles and "d" not in catalog.schema and draw(st.booleans()):
+            catalogs[at] = scaled(catalog, of=draw(st.sampled_from(doubles)))
+    catalog, other = draw(st.sampled_from(catalogs)), draw(st.sampled_from(catalogs))
+    catalogs += [SelectSources.of(catalog, "`" + catalog.schema.names[-1] + "` > 1"), RestrictSources(catalog, other)]
+    catalogs.append(
+        ExcludeSources(scaled(catalog, "more", of=_double(catalog)) if _double(catalog) else catalog, other)
+    )
     kept = draw(st.lists(st.sampled_from(catalogs), max_size=3, unique=True))
-    fragments = [stored(each, number=n, rows=draw(st.sampled_from([0, 5, 10**8]))) for n, each in enumerate(kept, 1)]
+    fragments = [
+        stored(catalog, number=n, rows=draw(st.sampled_from([0, 5, 10**8]))) for n, catalog in enumerate(kept, 1)
+    ]
     return draw(st.sampled_from(catalogs[::-1])), fragments
 
 
@@ -466,22 +533,24 @@ def test_rewriting_ends_where_no_rule_applies_and_nothing_stored_is_calculated(e
         scene.note_definitions(before)
         after, applied = rewrite_plan(before, needed(catalog), scene)
         assert len(applied) < 100
-        for one in applied:
-            assert all(map(scene.is_proved, one.statements)), one.rule
-            assert scene.is_proved(scene.state_equal(one.before.extent, one.after.extent)), one.rule
+        for rewrite in applied:
+            assert all(map(scene.is_proved, rewrite.statements)), rewrite.rule
+            assert scene.is_proved(scene.state_equal(rewrite.before.extent, rewrite.after.extent)), rewrite.rule
         assert rewrite_plan(after, needed(catalog), scene) == (after, ()), "nothing is left to do"
         assert disjoint_unions(scene, after)
         assert not list(calculated_again(scene, after))
         wanted_of = {id(after): needed(catalog)}
-        for one in reversed(list(walk_steps(after))):
-            for each, reads in zip(one.inputs, one.reads(wanted_of.get(id(one), frozenset())), strict=True):
-                assert reads <= each.attributes.keys(), "what a step reads, its input gives"
-                wanted_of[id(each)] = wanted_of.get(id(each), frozenset()) | reads
+        for step in reversed(list(walk_steps(after))):
+            for input_step, reads in zip(step.inputs, step.reads(wanted_of.get(id(step), frozenset())), strict=True):
+                assert reads <= input_step.attributes.keys(), "what a step reads, its input gives"
+                wanted_of[id(input_step)] = wanted_of.get(id(input_step), frozenset()) | reads
 
     check()
 
 
 def test_every_rule_is_tested_by_itself():
-    used = (Path(__file__).parent / file for file in ("test_rules.py", "test_reuse_rules.py"))
-    text = "".join(one.read_text() for one in used)
+    used = (
+        Path(__file__).parent / file for file in ("test_rules.py", "test_reuse_rules.py", "test_reference_rules.py")
+    )
+    text = "".join(path.read_text() for path in used)
     assert [rule.__name__ for rule in RULES if f"({rule.__name__}, " not in text] == []

@@ -110,10 +110,7 @@ def keep_conversion(folder: DataFolder, temporary: str, files: str, key: str) ->
     StoreError
         If the file cannot be moved, or a damaged file with its name cannot be deleted.
     """
-    with (
-        folder.open_filesystem(folder.relative_path(temporary)) as (filesystem, path),
-        filesystem.open_input_file(path) as opened,
-    ):
+    with folder.open_input_file(folder.relative_path(temporary)) as opened:
         footer = digest_footer(opened, opened.size())[:_SHORT]
         name = f"{key[:_SHORT]}-{digest_bytes(opened)}-{footer}.parquet"
     address = folder.at(CONVERTED, files, name)
@@ -140,7 +137,7 @@ def find_conversion_damage(folder: DataFolder, conversion: Conversion, *, deep: 
     name_parts = _NAME.fullmatch(conversion.name)
     if name_parts is None:
         return "its name does not match its content"
-    with folder.open_filesystem(conversion.place) as (filesystem, path), filesystem.open_input_file(path) as opened:
+    with folder.open_input_file(conversion.place) as opened:
         if digest_footer(opened, opened.size())[:_SHORT] != name_parts["footer"]:
             return "its footer differs from the footer that was written"
         if deep and digest_bytes(opened) != name_parts["digest"]:

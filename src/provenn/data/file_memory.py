@@ -65,11 +65,15 @@ class FileMemory:
         return known_files
 
     def remember(self, hashed: Mapping[str, FileHash]) -> None:
-        """Remember the digests of read files; failing to write them to the database is harmless."""
+        """Remember the digests of read files; failing to write them to the database is harmless.
+
+        The digest of a file that was written a moment ago vouches for nothing, so it is not worth a transaction.
+        """
+        lasting = {path: digest for path, digest in hashed.items() if digest.vouches_for(digest.stamp)}
         self._hold(hashed)
-        if self._database.read_only:
+        rows = {path: digest for path, digest in lasting.items() if _can_be_kept(path)}
+        if self._database.read_only or not rows:
             return
-        rows = {path: digest for path, digest in hashed.items() if _can_be_kept(path)}
         with suppress(ProvennError):
             self._database.note(lambda writing: _replace(writing, rows))
 

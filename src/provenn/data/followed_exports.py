@@ -124,7 +124,7 @@ def record_export(writing: Writing, export: FollowedExport) -> None:
 
 
 def begin_writing(writing: Writing, path: str) -> None:
-    """Record that files are about to be written anew: until this is done, nobody knows which ones are there."""
+    """Record that an export is about to be rewritten: until `record_written`, the files may be old or new."""
     writing.connection.execute(update(exports).where(exports.c.path == path).values(begun_at=writing.when))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,14 +23,9 @@ class _FragmentFile:
     location: str
     name: str
 
-    @contextmanager
-    def open(self) -> Iterator[Any]:
+    def open(self) -> AbstractContextManager[Any]:
         """Open the file for reading, with seeking."""
-        with (
-            self.folder.open_filesystem(self.location, self.name) as (filesystem, path),
-            filesystem.open_input_file(path) as opened,
-        ):
-            yield opened
+        return self.folder.open_input_file(self.location, self.name)
 
 
 def sample_fragment(

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, delete, exists, insert, select, update
+from sqlalchemy import Select, delete, insert, select, update
 
 from provenn.batches import split_batches
 from provenn.catalogs.catalog import Catalog
 from provenn.criteria import AttributeIdentity
-from provenn.data import pins
-from provenn.database.tables import facts as fact_rows
+from provenn.data import fragment_queries, pins
 from provenn.database.tables import fragment_attributes, fragment_facts, fragments
 from provenn.database.transactions import Database, Reading, Writing
 from provenn.definitions.stored_samples import delete_fragment_sample, record_sample
@@ -196,15 +195,6 @@ def register(
     return get(writing, number)
 
 
-_ALL = select(fragments).order_by(fragments.c.id)
-_rests_on_retracted = exists().where(
-    fragment_facts.c.fragment == fragments.c.id,
-    fact_rows.c.id == fragment_facts.c.fact,
-    fact_rows.c.retracted_at.is_not(None),
-)
-_USABLE = _ALL.where(fragments.c.dropped_at.is_(None), ~_rests_on_retracted)
-
-
 def get(reading: Reading, number: int) -> Fragment:
     """Return the fragment with a number, usable or not.
 
@@ -213,7 +203,7 @@ def get(reading: Reading, number: int) -> Fragment:
     KeyError
         If no fragment has this number.
     """
-    for fragment in _read(reading, _ALL.where(fragments.c.id == number)):
+    for fragment in _read(reading, fragment_queries.BY_NUMBER, {"number": number}):
         return fragment
     raise KeyError(number)
 
@@ -237,17 +227,16 @@ def find_by_attributes(
     With `elsewhere`, return instead the fragments usable only on another platform.
     """
     found_by_number: dict[int, Fragment] = {}
-    query = _USABLE.where(fragments.c.platform.is_not(None)) if elsewhere else _USABLE
+    query = fragment_queries.BY_ATTRIBUTES_ELSEWHERE if elsewhere else fragment_queries.BY_ATTRIBUTES
     for batch in split_batches(identities):
-        holding_fragments = select(fragment_attributes.c.fragment).where(fragment_attributes.c.identity.in_(batch))
-        matches = _find_usable(reading, query.where(fragments.c.id.in_(holding_fragments)), elsewhere=elsewhere)
+        matches = _find_usable(reading, query, {"identities": batch}, elsewhere=elsewhere)
         found_by_number.update((fragment.id, fragment) for fragment in matches)
     return tuple(found_by_number[number] for number in sorted(found_by_number))
 
 
 def find_by_extent(reading: Reading, extent: str) -> tuple[Fragment, ...]:
     """Return the usable fragments with the sources of an extent, by number."""
-    return _find_usable(reading, _USABLE.where(fragments.c.extent == extent))
+    return _find_usable(reading, fragment_queries.BY_EXTENT, {"extents": [extent]})
 
 
 def find_attributes_by_extent(reading: Reading, extents: Collection[str]) -> dict[str, frozenset[AttributeIdentity]]:
@@ -257,7 +246,7 @@ def find_attributes_by_extent(reading: Reading, extents: Collection[str]) -> dic
     """
     identities_by_extent: dict[str, frozenset[AttributeIdentity]] = {}
     for batch in split_batches(extents):
-        for fragment in _find_usable(reading, _USABLE.where(fragments.c.extent.in_(batch))):
+        for fragment in _find_usable(reading, fragment_queries.BY_EXTENT, {"extents": batch}):
             identities_by_extent[fragment.extent] = (
                 identities_by_extent.get(fragment.extent, frozenset()) | fragment.identities
             )
@@ -269,7 +258,7 @@ def all_fragments(reading: Reading, *, dropped: bool = False) -> tuple[Fragment,
 
     A transaction without a viewer also returns fragments based on private facts; these do not serve a target.
     """
-    return _filter_visible(reading, _read(reading, _ALL if dropped else _USABLE))
+    return _filter_visible(reading, _read(reading, fragment_queries.ALL if dropped else fragment_queries.USABLE))
 
 
 def iterate_fragments(reading: Reading) -> Iterator[Fragment | tuple[int, str]]:
@@ -322,6 +311,9 @@ def pin_fragments(database: Database, numbers: Collection[int]) -> Iterator[froz
     Fragments that were dropped before the pin are left out. A read-only archive cannot be pinned: if the owner drops a
     fragment meanwhile, reading the fragment fails.
     """
+    if not numbers:
+        yield frozenset()
+        return
     if database.read_only:
         with database.reading() as reading:
             usable = _read_usable(reading, numbers)
@@ -347,15 +339,19 @@ def pin_fragments(database: Database, numbers: Collection[int]) -> Iterator[froz
 def _read_usable(reading: Reading, numbers: Collection[int]) -> list[Fragment]:
     """Return the usable fragments among some numbers, ignoring visibility."""
     batches = split_batches(numbers)
-    return [fragment for batch in batches for fragment in _read(reading, _USABLE.where(fragments.c.id.in_(batch)))]
+    return [
+        fragment for batch in batches for fragment in _read(reading, fragment_queries.USABLE_AMONG, {"numbers": batch})
+    ]
 
 
-def _find_usable(reading: Reading, query: Select[Any], *, elsewhere: bool = False) -> tuple[Fragment, ...]:
+def _find_usable(
+    reading: Reading, query: Select[Any], values: Mapping[str, Any], *, elsewhere: bool = False
+) -> tuple[Fragment, ...]:
     """Return the fragments of a query for use by the viewer: fragments and facts are visible to the viewer.
 
     Fragments computed on another platform whose values depend on the platform are returned only with `elsewhere`.
     """
-    visible_fragments = _filter_visible(reading, _read(reading, query))
+    visible_fragments = _filter_visible(reading, _read(reading, query, values))
     serving = [
         fragment
         for fragment in visible_fragments
@@ -383,9 +379,9 @@ def _storing_deed(fragment: Fragment) -> CatalogAction:
     return CatalogAction(fragment.catalog, fragment.stored_by, fragment.stored_at)
 
 
-def _read(reading: Reading, query: Select[Any]) -> tuple[Fragment, ...]:
-    """Return the fragments selected by a query, ignoring visibility."""
-    rows = reading.connection.execute(query).all()
+def _read(reading: Reading, query: Select[Any], values: Mapping[str, Any] | None = None) -> tuple[Fragment, ...]:
+    """Return the fragments selected by a query with some values, ignoring visibility."""
+    rows = reading.connection.execute(query, values or {}).all()
     numbers = [row.id for row in rows]
     columns = _read_columns(reading, numbers)
     facts = _read_facts(reading, numbers)
@@ -432,26 +428,18 @@ def _restore_fragment(
 
 def _read_columns(reading: Reading, numbers: Collection[int]) -> dict[int, list[tuple[AttributeIdentity, str]]]:
     """Return identity and column of each attribute, in order, by number of the fragment."""
-    table = fragment_attributes.c
-    query = select(table.fragment, table.identity, table["column"]).order_by(table.fragment, table.position)
     columns_by_fragment: dict[int, list[tuple[AttributeIdentity, str]]] = {}
     for batch in split_batches(numbers):
-        for fragment, identity, column in reading.connection.execute(query.where(table.fragment.in_(batch))):
+        for fragment, identity, column in reading.connection.execute(fragment_queries.COLUMNS_OF, {"numbers": batch}):
             columns_by_fragment.setdefault(fragment, []).append((identity, column))
     return columns_by_fragment
 
 
 def _read_facts(reading: Reading, numbers: Collection[int]) -> dict[int, list[tuple[int, bool]]]:
     """Return the facts of fragments, and whether each fact holds, by number of the fragment."""
-    table = fragment_facts.c
-    query = (
-        select(table.fragment, table.fact, fact_rows.c.retracted_at.is_(None))
-        .join(fact_rows, fact_rows.c.id == table.fact)
-        .order_by(table.fragment, table.fact)
-    )
     facts_by_fragment: dict[int, list[tuple[int, bool]]] = {}
     for batch in split_batches(numbers):
-        for fragment, fact, holds in reading.connection.execute(query.where(table.fragment.in_(batch))):
+        for fragment, fact, holds in reading.connection.execute(fragment_queries.FACTS_OF, {"numbers": batch}):
             facts_by_fragment.setdefault(fragment, []).append((fact, bool(holds)))
     return facts_by_fragment
 

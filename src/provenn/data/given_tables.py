@@ -164,7 +164,7 @@ def _damage_error(folder: DataFolder, digest: str) -> FilesChangedError:
 
 def _read_footer(folder: DataFolder, digest: str) -> str:
     """Return the digest of the footer of a table."""
-    with folder.open_filesystem(GIVEN, digest, _FILE) as (filesystem, path), filesystem.open_input_file(path) as opened:
+    with folder.open_input_file(GIVEN, digest, _FILE) as opened:
         return digest_footer(opened, opened.size())
 
 
@@ -199,7 +199,7 @@ def _check_content(folder: DataFolder, digest: str) -> None:
     """Compare the pages of a table from an old archive with the hash of all pages in the footer."""
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - importing takes a while
 
-    with folder.open_filesystem(GIVEN, digest, _FILE) as (filesystem, path), filesystem.open_input_file(path) as opened:
+    with folder.open_input_file(GIVEN, digest, _FILE) as opened:
         metadata = ParquetFile(opened).metadata
         recorded = (metadata.metadata or {}).get(_CONTENT.encode())
         if recorded is None:

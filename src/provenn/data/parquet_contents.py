@@ -53,10 +53,7 @@ def read_parquet_contents(folder: DataFolder, location: str, columns: int = 0) -
     """
     files, rows, nulls = [], 0, [0] * columns
     for file in folder.files(location):
-        with (
-            folder.open_filesystem(location, file.name) as (filesystem, path),
-            filesystem.open_input_file(path) as opened,
-        ):
+        with folder.open_input_file(location, file.name) as opened:
             from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - importing takes a while
 
             parquet = ParquetFile(opened, page_checksum_verification=True)
@@ -93,10 +90,7 @@ def find_parquet_damage(folder: DataFolder, location: str, files: Sequence[Store
         if sizes[file.name] != file.size:
             return f"{file.name} has {sizes[file.name]:,} bytes, not {file.size:,}"
     for file in files:
-        with (
-            folder.open_filesystem(location, file.name) as (filesystem, path),
-            filesystem.open_input_file(path) as opened,
-        ):
+        with folder.open_input_file(location, file.name) as opened:
             if digest_footer(opened, file.size) != file.footer:
                 return f"{file.name} is another file of the same size"
             if deep and not _is_whole(opened, file):

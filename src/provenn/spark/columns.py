@@ -8,14 +8,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
 from provenn.catalogs.population import key_position
-from provenn.catalogs.schema import Attribute
 from provenn.criteria import AttributeIdentity
-from provenn.files.columns import FileColumn
 
 __all__ = [
     "KEY_PREFIX",
-    "METADATA_KEYS",
-    "build_metadata",
     "column",
     "normalize_zeros",
     "quote_name",
@@ -28,9 +24,6 @@ KEY_PREFIX = "\x1fkey"
 
 _ZEROS = {"double": "0.0D", "float": "0.0F"}
 
-METADATA_KEYS = ("unit", "description", "ucd")
-"""The keys of the metadata of a column."""
-
 
 def quote_name(name: str) -> str:
     """Return the name of a column as SQL quotes it; the name may contain any character."""
@@ -40,11 +33,6 @@ def quote_name(name: str) -> str:
 def column(name: str) -> Column:
     """Return the column with a name; the name may contain any character."""
     return sql.col(quote_name(name))
-
-
-def build_metadata(attribute: Attribute | FileColumn) -> dict[str, str]:
-    """Return the unit, description and UCD of an attribute as metadata of its column."""
-    return {key: text for key in METADATA_KEYS if (text := getattr(attribute, key))}
 
 
 def select_columns(frame: DataFrame, names: Iterable[tuple[str, str]]) -> DataFrame:

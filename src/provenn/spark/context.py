@@ -311,6 +311,9 @@ def _build_settings(is_local: bool, java_options: Sequence[str]) -> dict[str, st
             # Adaptive execution joins small partitions and never splits large ones: so this is enough for large data,
             # and fewer than the 200 with which a cluster begins.
             "spark.sql.shuffle.partitions": str(8 * (os.cpu_count() or 1)),
+            # Runs share the cores, so that a short one does not wait for a long one: `provenn.spark.progress` gives
+            # each a pool.
+            "spark.scheduler.mode": "FAIR",
         }
     return settings
 

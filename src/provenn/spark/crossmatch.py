@@ -17,15 +17,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+import numpy as np
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sql
 
-from provenn.catalogs.match_sets import Coordinate
+from provenn.catalogs.match_rule import Coordinate, MatchRule
+from provenn.catalogs.placements import IN_PLACE, Placement
 from provenn.criteria import AttributeIdentity
 from provenn.sky.positions import DEGREES
 from provenn.spark.columns import column, quote_name
+from provenn.spark.sky_places import place_rows
 
-__all__ = ["MatchSide", "join_pairs", "match_pairs"]
+__all__ = ["MatchSide", "count_cells", "join_pairs", "match_pairs"]
 
 _SMALLEST, _LARGEST = 5 / 3600, 10.0
 """The height of zones in degrees: at least, so that cell numbers stay small; at most, so that there are enough."""
@@ -36,8 +40,9 @@ _RADII_PER_ZONE = 8
 _PREFIX = "\x1f"
 """The prefix of columns that are no attributes: names of attributes are printable, this prefix is not."""
 
-_RA, _DEC, _SCALE, _ZONE, _CELLS, _PLACE, _CELL, _REACH, _NEAREST = (
-    _PREFIX + name for name in ("ra", "dec", "scale", "zone", "cells", "place", "cell", "separation", "found")
+_RA, _DEC, _SCALE, _ZONE, _CELLS, _PLACE, _CELL, _REACH, _NEAREST, _RANK, _RADIUS = (
+    _PREFIX + name
+    for name in ("ra", "dec", "scale", "zone", "cells", "place", "cell", "separation", "found", "rank", "radius")
 )
 
 
@@ -55,6 +60,11 @@ class MatchSide:
         The columns of the position, and their units, as in `provenn.sky.positions.DEGREES`.
     columns
         The columns that pairs take from this side, the key included: the name in `frame` by the name in the pairs.
+    radius
+        For the left side, the column with the radius of each row, and its unit; None without one. A row whose radius is
+        NULL, NaN or negative is in no pair.
+    placement
+        How positions become positions in ICRS at a common epoch.
     """
 
     frame: DataFrame
@@ -62,42 +72,47 @@ class MatchSide:
     ra: Coordinate
     dec: Coordinate
     columns: Mapping[AttributeIdentity, AttributeIdentity]
+    radius: Coordinate | None = None
+    placement: Placement = IN_PLACE
 
 
 def match_pairs(
-    left: MatchSide, right: MatchSide, radius: float, separation: str, *, best: bool, spread_left: bool = False
+    left: MatchSide, right: MatchSide, rule: MatchRule, separation: str, *, spread_left: bool = False
 ) -> DataFrame:
-    """Return the pairs of two sides that are at most a radius apart.
+    """Return the pairs of two sides that a rule keeps.
 
     Parameters
     ----------
     left, right
         The sides. The names of their columns in the pairs differ.
-    radius
-        In arcseconds.
+    rule
+        Which pairs to keep.
     separation
         The name of the column with the separation.
-    best
-        Whether to return, for every row of `left`, only the nearest of `right`; of equally near rows, the smallest key.
     spread_left
         Whether rows of `left` are copied to several cells, rather than rows of `right`. The result is the same, but it
         is faster to copy the smaller side.
     """
+    radius = rule.radius
     grid = _Grid.of(radius)
     left_cells = (grid.spread_rows if spread_left else grid.place_rows)(_locate_rows(left, "1"), "1")
     right_cells = (grid.place_rows if spread_left else grid.spread_rows)(_locate_rows(right, "2"), "2")
     heights = f"abs({quote_name(_DEC + '1')} - {quote_name(_DEC + '2')}) <= {grid.radius!r}D"
     close = f"{heights} AND {_HAVERSINE} <= {_compute_limit(radius)!r}D"
     near = f"{close} AND {_ANGLE} <= {radius!r}D"
+    if rule.min_radius:
+        near += f" AND {_ANGLE} >= {rule.min_radius!r}D"
+    if left.radius is not None:
+        near += f" AND {_ANGLE} <= {quote_name(_RADIUS + '1')}"
     same_cell = f"{quote_name(_CELL + '1')} = {quote_name(_CELL + '2')}"
     joined = left_cells.join(right_cells, sql.expr(f"{same_cell} AND {near}"), "inner")
     names = [*left.columns, *right.columns]
     pairs = joined.selectExpr(*map(quote_name, names), f"{_ANGLE} AS {quote_name(separation)}")
-    return _keep_nearest(pairs, _list_pair_key(left), _list_pair_key(right), separation) if best else pairs
+    return _keep_pairs(pairs, _list_pair_key(left), _list_pair_key(right), separation, rule)
 
 
 def join_pairs(
-    parts: Sequence[DataFrame], left_key: Sequence[str], right_key: Sequence[str], separation: str, *, best: bool
+    parts: Sequence[DataFrame], left_key: Sequence[str], right_key: Sequence[str], separation: str, rule: MatchRule
 ) -> DataFrame:
     """Return the pairs of several frames with the same columns, each once.
 
@@ -109,8 +124,8 @@ def join_pairs(
         The columns that identify the sources of a pair.
     separation
         The column with the separation.
-    best
-        Whether to return, for every left source, only the nearest right source; of equally near ones, the smallest key.
+    rule
+        Which of the pairs to keep; the frames contain all that it keeps.
     """
     names = parts[0].columns
     pairs = parts[0]
@@ -118,9 +133,9 @@ def join_pairs(
         pairs = pairs.unionAll(part.select(*map(column, names)))
     if len(parts) == 1:
         return pairs
-    if best:
-        return _keep_nearest(pairs, left_key, right_key, separation)
-    return pairs.dropDuplicates([*left_key, *right_key])
+    # The nearest pair of a source is the same however often it occurs; a second or third one is not.
+    distinct = pairs if rule.matches == "best" else pairs.dropDuplicates([*left_key, *right_key])
+    return _keep_pairs(distinct, left_key, right_key, separation, rule)
 
 
 def _list_pair_key(side: MatchSide) -> list[str]:
@@ -130,21 +145,25 @@ def _list_pair_key(side: MatchSide) -> list[str]:
 
 def _locate_rows(side: MatchSide, suffix: str) -> DataFrame:
     """Return the columns that pairs take from a side, and the position in degrees, of all rows with a position."""
-    ra, dec = (f"CAST({quote_name(name)} AS DOUBLE)" + _convert_unit(unit) for name, unit in (side.ra, side.dec))
     names = [f"{quote_name(old)} AS {quote_name(new)}" for new, old in side.columns.items()]
-    placed = side.frame.selectExpr(*names, f"pmod({ra}, 360D) AS {quote_name(_RA)}", f"{dec} AS {quote_name(_DEC)}")
-    # NULL and NaN, which Spark orders after all numbers, fail these comparisons.
-    has_position = f"{quote_name(_DEC)} BETWEEN -90D AND 90D AND {quote_name(_RA)} <= 360D"
+    if side.radius is not None:
+        names.append(f"{_write_arcseconds(side.radius)} AS {quote_name(_RADIUS)}")
+    placed = place_rows(side.frame, names, (side.ra, side.dec), side.placement, (_RA, _DEC))
     # The cosine of the declination as the sine of the distance to the pole: 0 at the pole itself, unlike cos(pi / 2).
     parts = {_RA: quote_name(_RA), _DEC: quote_name(_DEC), _SCALE: f"sin(radians(90D - abs({quote_name(_DEC)})))"}
+    if side.radius is not None:
+        placed = placed.where(f"{quote_name(_RADIUS)} >= 0D AND NOT isnan({quote_name(_RADIUS)})")
+        parts[_RADIUS] = quote_name(_RADIUS)
     # These values are never NULL; coalesce tells Spark so, which otherwise would compute them twice to make sure.
-    return placed.where(has_position).selectExpr(
+    return placed.selectExpr(
         "*", *(f"coalesce({text}, 0D) AS {quote_name(name + suffix)}" for name, text in parts.items())
     )
 
 
-def _convert_unit(unit: str) -> str:
-    return "" if unit == "deg" else f" * {DEGREES[unit]!r}D"
+def _write_arcseconds(angle: Coordinate) -> str:
+    name, unit = angle
+    number = f"CAST({quote_name(name)} AS DOUBLE)"
+    return number if unit == "arcsec" else f"{number} * {3600 * DEGREES[unit]!r}D"
 
 
 # -- angles ------------------------------------------------------------------------------------------------------------
@@ -174,6 +193,28 @@ def _compute_limit(radius: float) -> float:
     return (math.sin(math.radians(radius / 3600) / 2) + 1e-14) ** 2 * (1 + 1e-6)
 
 
+def _keep_pairs(
+    pairs: DataFrame, left_key: Sequence[str], right_key: Sequence[str], separation: str, rule: MatchRule
+) -> DataFrame:
+    """Return the pairs that a rule keeps, of all pairs within its radius."""
+    if rule.most is None:
+        return pairs
+    if rule.matches == "best":
+        return _keep_nearest(pairs, left_key, right_key, separation)
+    kept = _rank_pairs(pairs, left_key, right_key, separation, "1")
+    if rule.is_mutual:
+        kept = _rank_pairs(kept, right_key, left_key, separation, "2").where(f"{quote_name(_RANK + '2')} = 1")
+    return kept.where(f"{quote_name(_RANK + '1')} <= {rule.most}").select(*map(column, pairs.columns))
+
+
+def _rank_pairs(
+    pairs: DataFrame, own_key: Sequence[str], other_key: Sequence[str], separation: str, suffix: str
+) -> DataFrame:
+    """Return pairs with their rank among those of the same source: by separation, then by the key of the partner."""
+    order = Window.partitionBy(*map(column, own_key)).orderBy(*map(column, [separation, *other_key]))
+    return pairs.withColumn(_RANK + suffix, sql.row_number().over(order))
+
+
 def _keep_nearest(pairs: DataFrame, left_key: Sequence[str], right_key: Sequence[str], separation: str) -> DataFrame:
     """Return, for every key of the left side, the pair with the smallest separation, then the smallest right key."""
     names = pairs.columns
@@ -184,6 +225,14 @@ def _keep_nearest(pairs: DataFrame, left_key: Sequence[str], right_key: Sequence
 
 
 # -- cells -------------------------------------------------------------------------------------------------------------
+
+
+def count_cells(radius: float, dec: NDArray[np.float64]) -> tuple[int, NDArray[np.int64]]:
+    """Return the number of zones for a radius in arcseconds, and of cells in the zones of some declinations."""
+    zones = _Grid.of(radius).zones
+    zone = np.clip(np.floor((dec + 90) * (zones / 180)), 0, zones - 1)
+    edge = (np.abs(2 * zone + 1 - zones) + 1) / zones
+    return zones, np.maximum(np.floor(2 * zones * (1 - edge * edge)), 1).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +284,6 @@ class _Grid:
 
 def _number_cells(frame: DataFrame, suffix: str) -> DataFrame:
     """Return a frame with the number of the cell instead of the columns from which it is computed."""
-    parts = (_RA, _DEC, _ZONE, _CELLS, _PLACE, _REACH)
+    parts = (_RA, _DEC, _ZONE, _CELLS, _PLACE, _REACH, _RADIUS)
     cell = f"coalesce({quote_name(_ZONE)} * {2**32}L + {quote_name(_PLACE)}, -1L) AS {quote_name(_CELL + suffix)}"
     return frame.selectExpr(*(quote_name(name) for name in frame.columns if name not in parts), cell)

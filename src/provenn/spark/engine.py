@@ -80,7 +80,8 @@ class Engine:
         self._starting = threading.RLock()
         self._session: SparkSession | None = None
         self._stop: Callable[[], None] = _stop_nothing
-        self._settings_hash: int | None = None  # of the session, when its settings were last right
+        self._java_settings: Any = None  # of the session, as Java has them: one object as long as the session lives
+        self._settings_hash: int | None = None  # of these, when they were last right
 
     @property
     def session(self) -> SparkSession:
@@ -106,15 +107,22 @@ class Engine:
     def _hold(self, session: SparkSession) -> None:
         """Set the settings that decide answers, in case other code has changed them."""
         try:
-            if self.is_remote or _hash_settings(session) != self._settings_hash:
+            if self.is_remote or self._hash_settings(session) != self._settings_hash:
                 hold_settings(session, _CONNECT if self.is_remote else _CLASSIC)
-                self._settings_hash = None if self.is_remote else _hash_settings(session)
+                self._settings_hash = None if self.is_remote else self._hash_settings(session)
         except EngineError:
             self.close()
             raise
         except Exception as error:
             self.close()
             raise EngineError(f"{self._where} does not answer like Spark: {_first_line(error)}") from error
+
+    def _hash_settings(self, session: SparkSession) -> int:
+        """Return a hash of the settings of a session, which Java computes faster than it sends all settings."""
+        if self._java_settings is None:
+            java: Any = session._jsparkSession  # noqa: SLF001 - no public call gives it
+            self._java_settings = java.sessionState().conf().settings()
+        return int(self._java_settings.hashCode())
 
     @property
     def is_started(self) -> bool:
@@ -133,7 +141,7 @@ class Engine:
 
     def close(self) -> None:
         """Stop everything that this engine has started, and nothing else; `session` starts it again."""
-        self._session = None
+        self._session = self._java_settings = None
         stop, self._stop = self._stop, _stop_nothing
         stop()
 
@@ -205,12 +213,6 @@ class Engine:
 
 def _stop_nothing() -> None:
     """Do nothing."""
-
-
-def _hash_settings(session: SparkSession) -> int:
-    """Return a hash of the settings of a session, which Java computes faster than it sends all settings."""
-    java: Any = session._jsparkSession  # noqa: SLF001 - no public call gives it
-    return int(java.sessionState().conf().settings().hashCode())
 
 
 def _is_connect(spark: object) -> bool:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from time import monotonic
-from weakref import WeakKeyDictionary
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
-from sqlalchemy import Engine as SqlEngine
 
-from provenn.catalogs import Base, Catalog, cone
+from provenn.catalogs import Catalog, cone, list_bases
 from provenn.catalogs.schema import Attribute
 from provenn.data import fragments, pins
 from provenn.data.fragment_samples import sample_fragment
 from provenn.data.fragments import Fragment
 from provenn.data.parquet_contents import ParquetContents, find_parquet_damage, read_parquet_contents
+from provenn.data.stored_reads import note_fragment
+from provenn.data.usable_fragments import get_damage, remove_checksums, require_folder, select_usable
 from provenn.database.expiring_rows import Holding
 from provenn.database.transactions import Database, Reading, Writing
 from provenn.definitions import catalog_store
@@ -38,11 +36,8 @@ from provenn.spark.row_operations import name_columns
 from provenn.spark.settings import OWN_FILES
 from provenn.spark.spark_errors import translate_errors
 from provenn.spark.stopwatch import Stopwatch
-from provenn.spark.stored_reads import note_fragment
 
-__all__ = ["drop_damaged", "find_fragment", "read_fragment", "select_usable", "store_fragment"]
-
-_LOG = logging.getLogger(__name__)
+__all__ = ["find_fragment", "read_fragment", "store_fragment"]
 
 
 def store_fragment(
@@ -56,6 +51,7 @@ def store_fragment(
     facts: Collection[int] = (),
     listener: Listener | None = None,
     stopwatch: Stopwatch | None = None,
+    is_named_by_identity: bool = False,
 ) -> Fragment:
     """Compute attributes of the sources of a catalog and keep them as a fragment.
 
@@ -68,7 +64,7 @@ def store_fragment(
     catalog
         The catalog whose sources the fragment holds.
     frame
-        The data of the catalog, with the columns of its schema.
+        The data of the catalog, with the columns of its schema; see `is_named_by_identity`.
     identities
         The identities of the attributes to keep; by default all. The key is always kept.
     facts
@@ -77,6 +73,8 @@ def store_fragment(
         Receives the progress.
     stopwatch
         Has measured the calculators that `frame` calls, if it calls any.
+    is_named_by_identity
+        Whether the columns of `frame` have the identities of attributes as names, instead of the names of attributes.
 
     Returns
     -------
@@ -98,10 +96,14 @@ def store_fragment(
     """
     columns = _choose_columns(catalog, identities)
     wanted = [attribute.identity for attribute, _ in columns]
+    pairs = [
+        (attribute.identity if is_named_by_identity else attribute.name, replace(attribute, name=name))
+        for attribute, name in columns
+    ]
     earlier = find_fragment(database, folder, catalog, wanted)
     if earlier is not None:
         return earlier
-    bases = [ancestor for ancestor in cone(catalog) if isinstance(ancestor, Base)]
+    bases = list_bases(cone(catalog))
     _require_store(database, folder)
     temporary = folder.new_temporary_address()
     place = folder.relative_path(temporary)
@@ -112,11 +114,11 @@ def store_fragment(
             check_bases(engine, database, folder, bases)
             started = monotonic()
             with translate_errors(what), watch_run(engine, what, listener):
-                _write(frame, columns, folder, temporary)
-                _remove_checksums(folder, place)  # the database has digests of all bytes, and pages have checksums
+                _write(frame, pairs, folder, temporary)
+                remove_checksums(folder, place)  # the database has digests of all bytes, and pages have checksums
             seconds = monotonic() - started
             calculator_seconds = None if stopwatch is None else stopwatch.seconds
-            _require_folder(folder, place)
+            require_folder(folder, place)
             written = read_parquet_contents(folder, place, len(catalog.schema.key))
             _check_keys(catalog, written)
             sample = sample_fragment(folder, place, columns)
@@ -126,7 +128,7 @@ def store_fragment(
             def register(writing: Writing) -> Fragment:
                 _require_unbroken(pinned, writing, what)
                 # Another run may have stored the same meanwhile.
-                earlier = _find_sound_holding(writing, folder, catalog, wanted, _get_damage(database))
+                earlier = _find_sound_holding(writing, folder, catalog, wanted, get_damage(database))
                 if earlier is not None:
                     return earlier
                 catalog_store.add_catalogs(writing, catalog, for_run=True)
@@ -208,91 +210,11 @@ def _read_struct(folder: DataFolder, fragment: Fragment) -> StructType:
     return StructType([struct[name] for _, name in fragment.columns])
 
 
-def select_usable(database: Database, folder: DataFolder, candidates: Iterable[Fragment]) -> list[Fragment]:
-    """Return the fragments whose files exist with the registered sizes and footers.
-
-    Other fragments are dropped if the archive can be written, and a warning is logged.
-
-    Raises
-    ------
-    StoreError
-        If the folder of all fragments is missing: then the disk is at fault, and no fragment is dropped.
-    """
-    sound = []
-    for fragment in candidates:
-        if not fragment.is_usable:
-            continue
-        problem = _get_damage(database).get(fragment.id) or find_parquet_damage(
-            folder, fragment.location, fragment.files
-        )
-        if not problem:
-            sound.append(fragment)
-            continue
-        _require_folder(folder, fragment.location.rpartition("/")[0])
-        _drop_fragment(database, fragment, problem)
-    return sound
-
-
-_DAMAGE: WeakKeyDictionary[SqlEngine, dict[int, str]] = WeakKeyDictionary()
-"""The damage of fragments, by open archive and number: an archive that is busy or read-only cannot drop them itself."""
-
-
-def _get_damage(database: Database) -> dict[int, str]:
-    """Return the known damage of fragments of an open archive, by number. Closing the archive forgets it."""
-    return _DAMAGE.setdefault(database.engine, {})
-
-
-def drop_damaged(database: Database, folder: DataFolder, candidates: Iterable[Fragment]) -> list[str]:
-    """Read all bytes of fragments, drop damaged fragments, and return the locations of all damage.
-
-    An older version left checksums of Hadoop beside its files. The checksums may be damaged too, so they are deleted,
-    and their locations count as damage.
-
-    Raises
-    ------
-    StoreError
-        If the folder of all fragments is missing.
-    """
-    damaged = []
-    for fragment in candidates:
-        problem = find_parquet_damage(folder, fragment.location, fragment.files, deep=True)
-        if problem:
-            _require_folder(folder, fragment.location.rpartition("/")[0])
-            _drop_fragment(database, fragment, problem)
-        if problem or _remove_checksums(folder, fragment.location):
-            damaged.append(fragment.location)
-    return damaged
-
-
-def _remove_checksums(folder: DataFolder, location: str) -> bool:
-    """Delete Hadoop's checksum files, which no digest covers; return whether there were any."""
-    names = [name for name in folder.hidden_files(location) if name.endswith(".crc")]
-    for name in names:
-        folder.remove(location, name)
-    return bool(names)
-
-
-def _drop_fragment(database: Database, fragment: Fragment, problem: str) -> None:
-    """Drop a damaged fragment if the archive can be written at once; in any case, stop using it in this process."""
-    _LOG.warning("fragment #%s is no longer used: %s", fragment.id, problem)
-    _get_damage(database)[fragment.id] = problem
-    database.note(partial(fragments.drop, number=fragment.id, reason=f"damaged: {problem}"))
-
-
 def _require_store(database: Database, folder: DataFolder) -> None:
     """Check that the folder of registered fragments exists: a new folder would hide the loss of the old folder."""
     with database.reading() as reading:
         for place in sorted(fragments.find_locations(reading))[:1]:
-            _require_folder(folder, place.rpartition("/")[0])
-
-
-def _require_folder(folder: DataFolder, *parts: str) -> None:
-    with folder.open_filesystem(*parts) as (filesystem, path):
-        if filesystem.get_file_info(path).type.name == "NotFound":
-            raise StoreError(
-                f"{folder.at(*parts)} is missing, but the archive keeps its data there",
-                hint="is the disk mounted? If you deleted the data on purpose, create an empty folder there",
-            )
+            require_folder(folder, place.rpartition("/")[0])
 
 
 def _find_sound_holding(
@@ -346,10 +268,10 @@ def _choose_columns(catalog: Catalog, identities: Collection[str] | None) -> lis
     return columns
 
 
-def _write(frame: DataFrame, columns: Sequence[tuple[Attribute, str]], folder: DataFolder, address: str) -> None:
-    pairs = [(attribute.name, replace(attribute, name=name)) for attribute, name in columns]
+def _write(frame: DataFrame, columns: Sequence[tuple[str, Attribute]], folder: DataFolder, address: str) -> None:
+    """Write columns of a frame, each given by its name there, and by the attribute that names it in the files."""
     # No success file: only the database decides whether a fragment is complete.
-    writer = name_columns(frame, pairs).write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+    writer = name_columns(frame, columns).write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     writer.parquet(_format_path(folder, address))
 
 

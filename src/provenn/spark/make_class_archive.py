@@ -1,12 +1,14 @@
 """Make a class-data archive: ``python -m provenn.spark.make_class_archive STEM``.
 
 A new Spark runs a few typical queries, and when Java ends, Java writes all loaded classes. An incomplete archive has
-another name; only a single process at a time makes an archive.
+another name; only a single process at a time makes an archive. Where Java has no archive of its own classes, one is
+made first, because Java writes only what is missing there.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -15,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from provenn.durable import publish_over
-from provenn.spark.class_archive import find_complete_archive
+from provenn.spark.class_archive import choose_base_stem, find_complete_archive
 from provenn.spark.context import end_java, start_context
+from provenn.spark.java import Java, find_java
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -43,19 +46,44 @@ def make_archive(stem: Path) -> bool:
     try:
         if find_complete_archive(stem) is not None:
             return False
-        for old in stem.parent.glob("spark-*.jsa"):
+        for old in [*stem.parent.glob("spark-*.jsa"), *stem.parent.glob("java-*.jsa")]:
             if time.time() - old.stat().st_mtime > _UNUSED:
                 old.unlink()
         with tempfile.TemporaryDirectory(dir=stem.parent) as folder:
             new = Path(folder) / "archive"
-            context = start_context("local[1]", java_options=[f"-XX:ArchiveClassesAtExit={new}"])
+            base = _prepare_base_archive(find_java(), stem, Path(folder) / "base")
+            options = [f"-XX:SharedArchiveFile={base}"] if base else []
+            context = start_context("local[1]", java_options=[*options, f"-XX:ArchiveClassesAtExit={new}"])
             _run_typical_queries(context, Path(folder))
-            ended_well = end_java(wait=_PATIENCE)
-            if ended_well:
-                publish_over(new, stem.with_name(f"{stem.name}-{new.stat().st_size}.jsa"))
-        return ended_well
+            is_made = end_java(wait=_PATIENCE) and new.exists()
+            if is_made:
+                _publish(new, stem)
+        return is_made
     finally:
         lock.unlink(missing_ok=True)
+
+
+def _prepare_base_archive(java: Java, stem: Path, new: Path) -> Path | None:
+    """Return the archive of Java's own classes that provenn has made; None if Java has its own, or cannot make one."""
+    executable = java.home / "bin" / "java"
+    base = choose_base_stem(stem)
+    complete = find_complete_archive(base)
+    if complete is not None or _run_java(executable, "-Xshare:on", "-version"):
+        return complete
+    return _publish(new, base) if _run_java(executable, "-Xshare:dump", f"-XX:SharedArchiveFile={new}") else None
+
+
+def _run_java(executable: Path, *options: str) -> bool:
+    """Return whether a command of Java ends without an error."""
+    command = [str(executable), *options]
+    return subprocess.run(command, capture_output=True, check=False, timeout=_PATIENCE).returncode == 0  # noqa: S603
+
+
+def _publish(new: Path, stem: Path) -> Path:
+    """Give an archive its name, which contains the size."""
+    file = stem.with_name(f"{stem.name}-{new.stat().st_size}.jsa")
+    publish_over(new, file)
+    return file
 
 
 def _run_typical_queries(context: SparkContext, folder: Path) -> None:

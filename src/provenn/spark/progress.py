@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
@@ -33,6 +34,11 @@ _PATIENCE = 10.0
 """Seconds in which the last report must be done."""
 
 _INTERRUPT = "spark.job.interruptOnCancel"
+_POOL = "spark.scheduler.pool"
+_POOLS = 64
+"""Runs take turns in as many pools of Spark, which share its cores: a short run does not wait for a long one."""
+
+_numbers = count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,15 +201,18 @@ def _tag_jobs(session: SparkSession, tag: str) -> Iterator[tuple[_ListStages, Ca
         context.cancelJobsWithTag(tag)
         return not set(java.statusTracker().getJobIdsForTag(tag)) & set(context.statusTracker().getActiveJobsIds())
 
-    before = context.getLocalProperty(_INTERRUPT)
+    before = {name: context.getLocalProperty(name) for name in (_INTERRUPT, _POOL)}
     context.addJobTag(tag)
     context.setLocalProperty(_INTERRUPT, "true")  # Python's workers end at once, not after their batch
+    if before[_POOL] is None:
+        context.setLocalProperty(_POOL, f"provenn-{next(_numbers) % _POOLS}")
     try:
         yield list_stages, cancel
     finally:
         with suppress(Exception):  # Spark may have ended
             context.removeJobTag(tag)
-            context.setLocalProperty(_INTERRUPT, before)  # type: ignore[arg-type] # None removes it
+            for name, value in before.items():
+                context.setLocalProperty(name, value)  # type: ignore[arg-type] # None removes it
 
 
 def _read_stage(java: Any, number: int) -> _StageStatus:  # noqa: ANN401 - an object of Java

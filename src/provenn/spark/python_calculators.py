@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,7 +22,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from provenn.catalogs import PythonCalculator
 from provenn.catalogs.calculators.allowed import check_allowed
 from provenn.spark.batches import CalculatorCall, pass_calculation_errors
-from provenn.spark.columns import column, quote_name
+from provenn.spark.columns import quote_name
 from provenn.spark.stopwatch import Stopwatch
 
 __all__ = ["apply_calculator"]
@@ -99,9 +100,10 @@ def _run_in_batches(
 
     # Spark infers the kind of function from its annotations, and warns if the kind is passed explicitly.
     function = arrow_udf(calculate, types).asNondeterministic()  # type: ignore[call-overload]
-    result = function(*map(column, names)).alias(_RESULT)
+    # Columns are passed by name, and the result is named in one call: each Column object takes a dozen round trips.
+    result = function(*map(quote_name, names))
     results = (f"{quote_name(_RESULT)}.{quote_name(name)} AS {quote_name(new)}" for name, new in outputs.items())
-    return frame.select("*", result).selectExpr(f"* EXCEPT ({quote_name(_RESULT)})", *results)
+    return frame.withColumn(_RESULT, result).selectExpr(f"* EXCEPT ({quote_name(_RESULT)})", *results)
 
 
 def _run_at_once(
@@ -141,4 +143,10 @@ def _run_at_once(
 
 
 def _build_output_struct(calculator: PythonCalculator) -> StructType:
-    return StructType([StructField(name, DataType.fromDDL(str(kind))) for name, kind in calculator.outputs])
+    return StructType([StructField(name, _parse_type(str(kind))) for name, kind in calculator.outputs])
+
+
+@lru_cache(maxsize=256)
+def _parse_type(text: str) -> DataType:
+    """Return the type with a name; remembered, because Spark is asked for it."""
+    return DataType.fromDDL(text)

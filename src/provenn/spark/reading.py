@@ -15,22 +15,22 @@ from pyspark.sql.types import DataType, StructField, StructType
 from provenn.catalogs.base import Base
 from provenn.catalogs.schema import Attribute
 from provenn.data.given_tables import locate_table
+from provenn.data.stored_reads import note_conversion, note_table
 from provenn.errors import BaseFilesError
-from provenn.files.columns import FileColumn
+from provenn.files.columns import METADATA_KEYS, FileColumn, build_metadata
 from provenn.files.data_folder import DataFolder
 from provenn.files.file_set import GIVEN, TABLE, Files
 from provenn.files.hashing import HashMemory
 from provenn.files.listing import File, choose_files, list_files
-from provenn.files.parquet_columns import LAYOUT, StoredColumn, read_parquet_layout
+from provenn.files.parquet_columns import ASTROPY, LAYOUT, NESTED, StoredColumn, read_parquet_layout
 from provenn.files.row_keys import make_file_keys
 from provenn.files.suffixes import is_compressed
 from provenn.files.type_names import restore_type
 from provenn.gate.entrances import entrance
-from provenn.spark.columns import METADATA_KEYS, build_metadata, column, normalize_zeros
+from provenn.spark.columns import column, normalize_zeros
 from provenn.spark.engine import Engine
 from provenn.spark.row_keys import add_row_keys, number_rows
 from provenn.spark.settings import OWN_FILES
-from provenn.spark.stored_reads import note_conversion, note_table
 from provenn.spark.tables.catalog_tables import check_table
 from provenn.spark.tables.converting import CONVERTIBLE, convert_files
 from provenn.spark.tables.layout import find_stored_type, rebuild_column
@@ -164,13 +164,13 @@ Layout = frozenset[tuple[str, StoredColumn]]
 
 
 def _find_layout(file: File, files: Files) -> Layout:
-    astropy = LAYOUT in dict(files.options)
+    layouts = dict(files.options).get(LAYOUT, "").split()
     has_timestamps = any(column.type.name.startswith("timestamp") for column in files.columns)
-    if files.format != "parquet" or not (astropy or has_timestamps):
+    if files.format != "parquet" or not (layouts or has_timestamps):
         return frozenset()
     names = {column.name for column in files.columns}
     with file.open() as opened:
-        layout = read_parquet_layout(opened, file.name, astropy=astropy)
+        layout = read_parquet_layout(opened, file.name, astropy=ASTROPY in layouts, nested=NESTED in layouts)
     return frozenset((name, stored) for name, stored in layout.items() if name in names)
 
 

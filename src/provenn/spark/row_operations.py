@@ -9,7 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from provenn.catalogs import Attribute
-from provenn.spark.columns import KEY_PREFIX, build_metadata, column, select_columns
+from provenn.files.columns import build_metadata
+from provenn.spark.columns import KEY_PREFIX, column, select_columns
 
 __all__ = [
     "add_null_attributes",

@@ -15,13 +15,24 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from provenn.errors import CalculationError, EngineError, FormatError, ProvennError, RunError, StoreError
+from provenn.errors import (
+    CalculationError,
+    EngineError,
+    FormatError,
+    KeyValuesError,
+    ProvennError,
+    RunError,
+    StoreError,
+)
 from provenn.hints import Hint
 
-__all__ = ["NO_MOMENT", "collect_error_text", "decode_error", "encode_error", "translate_errors"]
+__all__ = ["NO_MOMENT", "OPAQUE_ROWS", "collect_error_text", "decode_error", "encode_error", "translate_errors"]
 
 NO_MOMENT = "provenn, a text without a moment: "
 """The prefix of the message with which Spark fails on a text in a file that needs the clock to become a timestamp."""
+
+OPAQUE_ROWS = "provenn, rows of an opaque query: "
+"""The prefix of the message with which Spark fails on rows of an opaque query that are not as its catalog states."""
 
 _MARK = "provenn calculation error: "
 
@@ -76,6 +87,14 @@ _KINDS = [
             "options={'timestampFormat': …}; or read them as text, schema={…: 'string'}",
             command="write dates and times in full, with zones such as +01:00; or state their format, "
             "--option timestampFormat=…; or read them as text, --schema COLUMN=string",
+        ),
+    ),
+    _FailureKind(
+        rf"{OPAQUE_ROWS}([^\n]*?)(?: SQLSTATE|\n|$)",
+        KeyValuesError,
+        "{}",
+        Hint(
+            "choose other key columns, or define the query without a key; or state that the column may hold NULL",
         ),
     ),
     _FailureKind(

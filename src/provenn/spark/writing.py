@@ -1,4 +1,4 @@
-"""Writing data to files: Parquet, CSV, FITS, VOTable, ECSV; to one file, or to a folder of part files.
+"""Writing data to files: Parquet, CSV, FITS, VOTable, ECSV, HATS; to one file, or to a folder of part files.
 
 Everything is written to a hidden folder beside the target, ``.provenn-writing-…``, and renamed when complete. A killed
 process leaves only the hidden folder behind; the next process that writes there from this machine deletes it.
@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from os import PathLike, fspath
 from shutil import copyfileobj
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sql
@@ -34,9 +35,12 @@ from provenn.spark.progress import Listener, watch_run
 from provenn.spark.reading import conform_to_attributes, format_spark_address
 from provenn.spark.spark_errors import translate_errors
 
+if TYPE_CHECKING:
+    from provenn.spark.hats_writing import HatsOptions
+
 __all__ = ["FORMATS", "WrittenFiles", "write"]
 
-FORMATS = ("parquet", "csv", "fits", "votable", "ecsv")
+FORMATS = ("parquet", "csv", "fits", "votable", "ecsv", "hats")
 _CSV = {
     # As in RFC 4180. NULL is an empty field, the empty text a quoted empty field; blanks are kept.
     "quote": '"',
@@ -86,6 +90,9 @@ def write(
     check: Callable[[], None] | None = None,
     notes: FileNotes = NO_NOTES,
     hold: Hold | None = None,
+    pixel_rows: int | None = None,
+    margin: object = None,
+    on: Sequence[str] | None = None,
 ) -> WrittenFiles:
     """Write data to files, either completely or not at all.
 
@@ -115,6 +122,9 @@ def write(
         The metadata of the files, if the format can hold them; by default none.
     hold
         Pins the hidden folder, so that `provenn gc` finds it if this process is killed.
+    pixel_rows, margin, on
+        For HATS: the most sources of a part; the width of the margin, in arcseconds or as text; the names of the
+        attributes of the position.
 
     Raises
     ------
@@ -128,6 +138,7 @@ def write(
     folders = tuple(schema[name] for name in partition_by)
     one_file = _wants_one_file(text, format_name, folders, single)
     _check_types(schema, format_name, folders)
+    hats = _read_hats_options(schema, format_name, pixel_rows, margin, on)
     target = DataFolder.of(text).location
     above, _, name = target.rpartition("/")
     parent = DataFolder.of(above or "/")
@@ -137,9 +148,11 @@ def write(
         stack.enter_context(translate_errors(f"writing {text}"))
         stack.enter_context(watch_run(engine, f"writing {text}", listener))
         job = _Job(frame, schema, parent, temporary, format_name, folders, one_file, notes)
-        rows = _write_parts(job)
-        if not one_file and notes.version:
+        rows = _write_parts(job) if hats is None else _write_sky(engine, job, name, hats)
+        if not one_file and hats is None and notes.version:
             _write_notes(job)
+        if not one_file and format_name == "parquet":
+            _write_common_metadata(job)
         if check is not None:
             check()
         size = next(entry.size for entry in parent.entries(temporary) if entry.name == "result")
@@ -163,6 +176,26 @@ def _choose_format(path: str, requested: str | None) -> str:
     return format_name
 
 
+def _read_hats_options(
+    schema: Schema, format_name: str, pixel_rows: int | None, margin: object, on: Sequence[str] | None
+) -> HatsOptions | None:
+    """Return the options of HATS, if that is the format; refuse them for any other format."""
+    if format_name == "hats":
+        from provenn.spark.hats_writing import HatsOptions, check_hats_schema  # noqa: PLC0415 - few files are HATS
+
+        options = HatsOptions.of(pixel_rows, margin, on)
+        check_hats_schema(schema, options)
+        return options
+    for name, value in (("pixel_rows", pixel_rows), ("margin", margin), ("on", on)):
+        if value is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise FormatError(
+                f"only folders in HATS have parts of the sky, and {format_name} has none",
+                hint=Hint(f'pass format="hats", or omit {name}=', command=f"add --format hats, or omit {option}"),
+            )
+    return None
+
+
 def _find_written_format(path: str) -> str | None:
     """Return the format for the suffix of a path; None for a suffix of no format that provenn writes."""
     format_name = find_format(path)
@@ -170,6 +203,13 @@ def _find_written_format(path: str) -> str | None:
 
 
 def _wants_one_file(path: str, format_name: str, folders: Sequence[Attribute], single: bool | None) -> bool:
+    if format_name == "hats":
+        if folders or single:
+            raise FormatError(
+                "HATS is a folder divided by the sky alone",
+                hint=Hint("omit single= and partition_by=", command="omit --single and --partition-by"),
+            )
+        return False
     if format_name in ("fits", "votable", "ecsv"):
         if folders or single is False:
             raise FormatError(
@@ -244,6 +284,22 @@ def _write_parts(job: _Job) -> int:
     return int(rows)
 
 
+def _write_sky(engine: Engine, job: _Job, name: str, options: HatsOptions) -> int:
+    """Write the result in HATS, and return the number of rows."""
+    from provenn.spark.hats_writing import write_hats  # noqa: PLC0415 - few files are HATS
+
+    return write_hats(
+        engine,
+        job.frame,
+        job.schema,
+        parent=job.parent,
+        temporary=job.temporary,
+        name=job.notes.name or name,
+        options=options,
+        notes=job.notes,
+    )
+
+
 def _keep_value(attribute: Attribute) -> Column:
     return column(attribute.name)
 
@@ -284,6 +340,26 @@ def _write_notes(job: _Job) -> None:
         filesystem.open_output_stream(path) as stream,
     ):
         stream.write(json.dumps(notes, indent=1).encode())
+
+
+def _write_common_metadata(job: _Job) -> None:
+    """Write the columns with the header of VOParquet beside the part files of Spark, whose footers cannot hold it."""
+    from pyarrow import parquet  # noqa: PLC0415 - it takes a while to import
+
+    from provenn.spark.tables.voparquet import build_voparquet_header  # noqa: PLC0415
+
+    names = [file.name for file in job.parent.files(job.temporary, job.place)]
+    if not names:
+        return
+    folders = {attribute.name for attribute in job.folders}
+    attributes = [attribute for attribute in job.schema.attributes if attribute.name not in folders]
+    with job.parent.open_filesystem(job.temporary, job.place) as (filesystem, path):
+        schema = parquet.read_schema(f"{path}/{names[0]}", filesystem=filesystem)
+        header = build_voparquet_header(schema, attributes, job.notes)
+        kept = {key: value for key, value in (schema.metadata or {}).items() if not key.startswith(b"ARROW:")}
+        parquet.write_metadata(
+            schema.with_metadata({**kept, **header}), f"{path}/_common_metadata", filesystem=filesystem
+        )
 
 
 def _merge_csv(job: _Job) -> None:

@@ -6,10 +6,11 @@ the steps use it too. An estimate is shown beside the bounds. New sources of bou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from provenn.catalogs import Extent
+from provenn.catalogs.match_rule import MatchRule
 from provenn.criteria import Atom
 from provenn.display.row_counts import Rows
 from provenn.errors import ContradictionError
@@ -18,8 +19,21 @@ from provenn.logic.terms import Op
 from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.costs import estimate_rows, is_grounded
 from provenn.targets.match_steps import Match, Matched
+from provenn.targets.opaque_steps import FilterBySql, QueryBySql
+from provenn.targets.reference_steps import Explode, First, Group, Lookup, Partnered
 from provenn.targets.scene import Scene, split_intersection
-from provenn.targets.steps import Combine, Concat, Exclude, FragmentScan, Nothing, PlanStep, Restrict, Scan, Select
+from provenn.targets.steps import (
+    Combine,
+    Concat,
+    Exclude,
+    FragmentScan,
+    Nothing,
+    PlanStep,
+    Restrict,
+    Scan,
+    Select,
+    is_key,
+)
 
 __all__ = ["bound_answer_rows", "bound_step_rows"]
 
@@ -66,10 +80,10 @@ def bound_answer_rows(scene: Scene, steps: Iterable[PlanStep]) -> Rows:
 
 
 def _bound_by_counts(scene: Scene, extent: Extent) -> list[Bounds]:
-    """Return the bounds that all counts together prove, by `provenn.logic.counting`; none without several counts.
+    """Return the bounds proved by all counts together, by `provenn.logic.counting`; none without several counts.
 
     Sound: the counts rest on no declared fact, and neither does the knowledge here. Only few counts are considered, so
-    that planning stays fast; `Archive.bounds` considers all.
+    planning stays fast; `Archive.bounds` considers all.
     """
     counted = {
         catalog.extent.digest: catalog.digest for catalog in scene.catalogs if catalog.extent.digest in scene.rows
@@ -117,8 +131,8 @@ def _bound_by_nulls(scene: Scene, extent: Extent) -> Iterable[Bounds]:
     """Yield bounds from the NULLs of the columns that must have a value, or must have none.
 
     Sound: each source of the set is a row of the base's files, and a comparison is TRUE only if the column has a value.
-    The rows with a value are all rows less the NULLs, which every row group states; the content of the files is known.
-    The set is exactly these rows if it has no other condition: as for `Scan`, the reader checks that rows are sources.
+    The rows with a value are all rows less the NULLs, stated by every row group; the content of the files is known.
+    A set without further conditions is exactly these rows: as for `Scan`, the reader checks that rows are sources.
     """
     parts = split_intersection(extent).values()
     complements = {part.label: part.complemented for part in parts if part.label is not None}
@@ -158,31 +172,68 @@ def _bound_operation(scene: Scene, step: PlanStep) -> Bounds:
             return (0, None) if row_count is None else (least or 0, row_count)
         case FragmentScan(fragment=fragment):
             return fragment.rows, fragment.rows
-        case Select():
+        case Select() | FilterBySql():
             return 0, bounds[0][1]
+        case QueryBySql():
+            return 0, None
         case Exclude():
             return _bound_difference(bounds[0], bounds[1]), bounds[0][1]
         case Restrict() | Combine() | Matched():
             # A source that occurs in pairs occurs in one at least, so that there are no more such sources than pairs.
             return 0, _find_minimum(high for _, high in bounds)
-        case Match(catalog=catalog) if catalog.matches == "best":
-            return 0, bounds[0][1]
-        case Match():
-            left, right = (high for _, high in bounds)
-            return 0, None if left is None or right is None else left * right
-        case ContinuedMatch(left=PlanStep() as left, catalog=catalog) if catalog.matches == "best":
-            return 0, _find_bounds(scene, left)[1]
-        case ContinuedMatch(new_left=new_left, catalog=catalog) if catalog.matches == "best":
+        case Match(catalog=catalog):
+            return 0, _count_most_pairs(catalog.rule, *(high for _, high in bounds))
+        case ContinuedMatch(left=PlanStep() as left, catalog=catalog) if catalog.rule.most is not None:
+            return 0, _count_most_pairs(catalog.rule, _find_bounds(scene, left)[1], None)
+        case ContinuedMatch(new_left=new_left, catalog=catalog) if catalog.rule.most is not None:
             stored, new = bounds[0][1], 0 if new_left is None else _find_bounds(scene, new_left)[1]
-            return 0, None if stored is None or new is None else stored + new
+            new_pairs = _count_most_pairs(catalog.rule, new, None)
+            return 0, None if stored is None or new_pairs is None else stored + new_pairs
         case ContinuedMatch():
             return 0, None
+        case Partnered() | Lookup() | Group() | First() | Explode():
+            return _bound_partners(step, bounds)
         case Concat():
             lows, highs = zip(*bounds, strict=True)
             together = None if None in highs else sum(highs)
             return (sum(lows) if _are_apart(scene, step) else max(lows)), together
         case _:
             return bounds[0]
+
+
+def _count_most_pairs(rule: MatchRule, left: int | None, right: int | None) -> int | None:
+    """Return the most pairs that a rule keeps, given the most sources of each side."""
+    every = None if left is None or right is None else left * right
+    limited = None if left is None or rule.most is None else left * rule.most
+    return _find_minimum((every, limited, right if rule.is_mutual else None))
+
+
+def _bound_partners(step: Partnered | Lookup | Group | First | Explode, bounds: Sequence[Bounds]) -> Bounds:
+    """Return the bounds for a step that follows references, from the bounds of its inputs.
+
+    A source has one partner at most; a partner may have any number of sources. A source without a value of a grouping
+    attribute is in no group, so all sources may be in none.
+    """
+    low, high = bounds[0]
+    attributes = step.input.attributes
+    match step:
+        case Partnered(is_in=is_in, own=own) if set(own) == set(filter(is_key, attributes)):
+            # Each row of the other input names one source at most.
+            return (
+                (0, _find_minimum((high, bounds[1][1]))) if is_in else (_bound_difference(bounds[0], bounds[1]), high)
+            )
+        case Partnered():
+            return 0, high
+        case Lookup(keeps_all=keeps_all):
+            return (low if keeps_all else 0), high
+        case Group(reference=reference):
+            by = reference.identities
+        case First(by=by):
+            pass
+        case Explode():
+            return (0, 0) if high == 0 else (0, None)
+    has_group = low > 0 and not any(attributes[identity].nullable for identity in by)
+    return int(has_group), high
 
 
 def _are_apart(scene: Scene, step: Concat) -> bool:

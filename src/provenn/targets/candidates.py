@@ -31,7 +31,7 @@ __all__ = ["Candidate", "NamedAttributes", "Registry", "list_inputs"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An attribute that a name may mean.
+    """An attribute as a possible meaning of a name.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class Registry:
         return (registration.name, registration.calculator) if registration is not None and has_output else None
 
     def find_preferred_identity(self, name: str) -> AttributeIdentity | None:
-        """Return the identity of the recorded preference for a name; None if there is none."""
+        """Return the identity of the recorded preference for a name; None without a preference."""
         choice = self._preferences.get(name)
         return None if choice is None else choice.attribute_identity
 
@@ -164,7 +164,7 @@ class NamedAttributes:
     _candidates_by_name: dict[tuple[str, bool], dict[AttributeIdentity, Candidate]] = field(default_factory=dict)
 
     def find_candidates(self, name: str, *, any_case: bool) -> dict[AttributeIdentity, Candidate]:
-        """Return the attributes of a name that the sources' values determine, by identity.
+        """Return the attributes of a name determined by the sources' values, by identity.
 
         A definition on a replaced calculator counts only if no other candidate exists.
         """
@@ -243,7 +243,7 @@ class NamedAttributes:
         )
 
     def find_catalog(self, word: str) -> Catalog | None:
-        """Return the catalog with a name or digest prefix; None if there is none."""
+        """Return the catalog with a name or digest prefix; None without such a catalog."""
         try:
             digest = catalog_store.resolve_catalog(self.reading, word)
         except UnknownCatalogError:

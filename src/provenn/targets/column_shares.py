@@ -1,8 +1,8 @@
-"""Estimate the share of a base's rows that conditions on one column keep, from the statistics of its files.
+"""Estimate the share of a base's rows kept by conditions on a single column, from the statistics of the files.
 
 Values are taken to spread evenly between the lowest and the highest. Real values seldom do, so the odds are moved half
-way, as a ratio, to those of a fixed share: a share that is wrong by a factor of 10,000 becomes wrong by about 100. This
-serves files without a sample of rows. A guess, never a proof.
+way, as a ratio, to the odds of a fixed share: an error by a factor of 10,000 becomes an error by a factor of about 100.
+The estimate serves files without a sample of rows. A guess, never a proof.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Conditions for Spark: a set of atoms, as SQL that is TRUE for the rows of the set.
 
-A row outside an atom has FALSE or NULL there, so the complement of an atom is ``IS NOT TRUE``. If a catalog's criterion
-says the same as several parts together, the SQL uses the criterion as written: Spark can do more with ``x > 5`` than
-with its parts.
+For a row outside an atom, the atom is FALSE or NULL, so the complement of an atom is ``IS NOT TRUE``. If a catalog's
+criterion says the same as several parts together, the SQL uses the criterion as written: Spark can do more with
+``x > 5`` than with the parts.
 """
 
 from __future__ import annotations

@@ -1,25 +1,29 @@
-"""The step that continues a stored match for catalogs that grew: only what the new sources can change is matched.
+"""The step that continues a stored match for grown catalogs: only possible changes by new sources are matched.
 
-The law. Let A and B be the sides of a match, A' and B' those of an earlier match within the same radius, whose pairs
-are stored. Let K be sources of A that are sources of A' as well, at the same position, and L such sources of B; all
-other sources of A and B are new.
+The law. Let A and B be the sides of a match, A' and B' the sides of an earlier match within the same radius and with
+stored pairs. Let K be sources of A that are also sources of A', at the same position, and L likewise sources of B and
+of B'; all further sources of A and B are new.
 
 - A pair belongs to all pairs of A and B if and only if its positions are close and its sources are in A and in B. So
   all pairs are: the stored pairs with sources in K and in L; the pairs of A with the new sources of B; and the pairs of
   the new sources of A with B.
 - A best pair is the smallest pair of its left source, in the order of separation and then of the right key. The
-  smallest element of a union is the smallest of the smallest elements of its parts. So the best pair of a source is the
+  smallest element of a union is the smallest of the smallest elements of the parts. So the best pair of a source is the
   smallest of its best pairs with L and with the new sources of B.
-- The best pair of a source of K with L is its stored pair, if the partner is in L: the smallest element of B' that lies
-  in a part of B' is the smallest of the part. If it has no stored pair, it has no pair with L either. If its stored
-  partner is not in L (its file is gone), nothing is known, and the source is matched again with B.
+- The best pair of a source of K with L is the stored pair, if the partner is in L: if the smallest element of B' lies
+  in a part of B', the element is the smallest of the part. A source without a stored pair has no pair with L either. If
+  the stored partner is not in L (its file is gone), nothing is known, and the source is matched again with B.
 - So the best pairs are, for each left source, the smallest of: the stored pairs with sources in K and in L; the pairs
-  of A with the new sources of B; and the pairs with B of the new sources of A, and of those whose stored partner is not
-  in L. Ties are resolved as by a match of A and B, because the order is the same total order of the same numbers: the
-  separation depends on the two positions alone, and fragments of other platforms are not read.
+  of A with the new sources of B; and the pairs with B of the new sources of A, and of the sources with a stored partner
+  not in L. Ties are resolved as by a match of A and B, because the order is the same total order of the same numbers:
+  the separation depends on the two positions alone, and fragments of other platforms are not read.
 
-What `best` means here is about the left side alone: several left sources may have the same right source. So there is no
-law for mutual matches; `matches` has no such choice.
+- The k nearest pairs follow the same law with the k smallest elements: those of a union are the k smallest of the k
+  smallest elements of the parts; and if the k smallest of B' lie in a part of B', they are the k smallest of the part.
+  A source that lost one of its k stored partners is matched again with B, because the next one is not stored.
+
+Mutual pairs follow no such law: a new source may be nearer to a source than its stored partner, and only all pairs of
+both sources tell whether it is also the nearest of the new one. So mutual pairs are matched as a whole.
 """
 
 from __future__ import annotations
@@ -88,7 +92,7 @@ class ContinuedMatch(PlanStep):
         new, kept
             For the left and the right side, `new_left`, `new_right`, `kept_left` and `kept_right`.
         """
-        may_lose_partner = match.catalog.matches == "best" and kept[1] is not None
+        may_lose_partner = match.catalog.rule.most is not None and kept[1] is not None
         left = match.left if new[1] is not None or may_lose_partner else None
         right = match.right if new[0] is not None or may_lose_partner else None
         return cls(match.catalog, stored, columns, left, right, *new, *kept)
@@ -108,8 +112,8 @@ class ContinuedMatch(PlanStep):
 
     @property
     def may_lose_partner(self) -> bool:
-        """Whether a left source may be matched again because its stored partner is not there any more."""
-        return self.catalog.matches == "best" and self.kept_right is not None
+        """Whether a left source may be matched again because the stored partner is gone."""
+        return self.catalog.rule.most is not None and self.kept_right is not None
 
     @property
     def inputs(self) -> tuple[PlanStep, ...]:
@@ -128,7 +132,7 @@ class ContinuedMatch(PlanStep):
         }
 
     def replace_inputs(self, inputs: Sequence[PlanStep]) -> PlanStep:
-        """Return the same match of other inputs."""
+        """Return the same match of different inputs."""
         stored, *steps = inputs
         sides: dict[str, Any] = dict(zip(self.sides, steps, strict=True))
         return replace(self, stored=stored, **sides)

@@ -2,8 +2,8 @@
 
 If every source of A is in exactly one of B and C, then |A| = |B| + |C|, so two of the counts give the third. The same
 holds for more than two parts. Definitions and observations must prove that the parts divide A. Where no parts divide A,
-all counts together may still prove that it has no fewer and no more sources than a number (`provenn.logic.counting`).
-Declared facts are not used, because a count is recorded for ever. Keys are verified before any count, so one row is one
+all counts together may still prove an equal lower and upper bound for the sources of A (`provenn.logic.counting`).
+Declared facts are not used, because a count is recorded for ever. Keys are verified before any count, so each row is a
 source.
 """
 
@@ -15,7 +15,7 @@ from functools import reduce
 from operator import or_
 
 from provenn import deadline
-from provenn.catalogs import Catalog, MatchedSources, cone
+from provenn.catalogs import Catalog, cone, verbs
 from provenn.database.transactions import Reading
 from provenn.definitions import catalog_store
 from provenn.errors import ContradictionError, CorruptArchiveError, DefinitionError
@@ -71,7 +71,7 @@ def derive_count(reading: Reading, catalog: Catalog) -> DerivedCount | None:
 def _derive_from_bounds(
     reading: Reading, knowledge: Knowledge, catalog: Catalog, counted: Collection[Catalog]
 ) -> DerivedCount | None:
-    """Return how many sources a catalog has, if counts prove that there are no fewer and no more."""
+    """Return how many sources a catalog has, if counts prove an equal lower and upper bound."""
     definitions = [build_definition(ancestor) for ancestor in cone(catalog, *counted)]
     known = collect_counts(reading, definitions, knowledge.labels)
     bounds = bound_count(knowledge, term(catalog.digest), known)
@@ -90,7 +90,7 @@ def _write_proof(proof: BoundProof) -> str:
 def _build_matched_sources(pairs: Catalog) -> Catalog | None:
     """Return the catalog with one source for each pair: the left side of best matches, or None."""
     try:
-        matched = MatchedSources.of(pairs, "left")
+        matched = verbs.matched(pairs, "left")
     except DefinitionError:  # the catalog does not hold the pairs of one match
         return None
     return matched if matched.find_single_pairs() is not None else None
@@ -119,7 +119,7 @@ def _key_by_digest(counted: Mapping[Catalog, int]) -> dict[str, int]:
 
 
 class Division:
-    """Finds counted sets that divide a set, or that complete the set to a counted set.
+    """Finds counted sets to divide a set, or to complete the set to a counted set.
 
     Parameters
     ----------

@@ -81,10 +81,10 @@ def _suspend_contradicted(writing: Writing, catalog: Catalog) -> list[Fact]:
 
 
 def _suspend_by_inequality(writing: Writing, catalog: Catalog) -> list[Fact]:
-    """Suspend declared facts that several counts together contradict; return them.
+    """Suspend declared facts contradicted by several counts together; return the suspended facts.
 
     Two disjoint parts, for example, cannot have more sources together than the whole. If catalogs are hidden from
-    people, only facts of the person who counts are suspended: others may not know the counts.
+    people, only facts of the counting person are suspended: other people may not know the counts.
     """
     suspended: list[Fact] = []
     definitions, facts = read_closed_cone(writing, [catalog.digest])

@@ -1,4 +1,4 @@
-"""Stored pairs of earlier matches: those that a match of grown catalogs may continue.
+"""Stored pairs of earlier matches that a match of grown catalogs may continue.
 
 Two versions of a match have different attributes, because the value of a pair belongs to the match. So stored pairs of
 an earlier version are not found by the attributes of a plan, but by the name of the separation and the population.
@@ -24,7 +24,7 @@ def list_matches(plan: PlanStep) -> list[Match]:
 
 
 def find_stored_match(scan: FragmentScan) -> StoredMatch | None:
-    """Return the match of which a fragment holds all pairs; None for any other fragment."""
+    """Return the match of which a fragment holds all pairs; None without such a match."""
     catalog: Catalog | None = scan.catalog
     while catalog is not None and catalog.extent == scan.extent:
         match = catalog.find_pairing()
@@ -35,7 +35,7 @@ def find_stored_match(scan: FragmentScan) -> StoredMatch | None:
 
 
 def choose_earlier_pairs(scans: Iterable[FragmentScan], matches: Sequence[Match]) -> list[FragmentScan]:
-    """Return, for each of some matches, the few fragments of earlier matches that have most in common with it."""
+    """Return, for each of some matches, the few fragments of earlier matches with most in common."""
     stored = [match for match in map(find_stored_match, scans) if match is not None]
     chosen: dict[int, FragmentScan] = {}
     for match in matches:
@@ -50,7 +50,7 @@ def choose_earlier_pairs(scans: Iterable[FragmentScan], matches: Sequence[Match]
 
 
 def _count_common_sets(match: Match, stored: StoredMatch) -> int:
-    """Return how many sets occur in the extents of both matches, less those that occur in one alone."""
+    """Return how many sets occur in the extents of both matches, less the sets in a single match."""
     own, other = match.catalog, stored.catalog
     sides = ((own.left.extent, other.left.extent), (own.right.extent, other.right.extent))
     labels = [(set(extent.labels), set(other_extent.labels)) for extent, other_extent in sides]

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from provenn.criteria import AttributeIdentity, render
+from provenn.catalogs import PythonCalculator
+from provenn.catalogs.calculators import WindowFunctions
+from provenn.criteria import AttributeIdentity, backquoted, render
+from provenn.criteria.window_sql import render_window
 from provenn.targets.conditions import write_condition_sql
 from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.match_steps import Match, Matched
+from provenn.targets.opaque_steps import FilterBySql, QueryBySql
+from provenn.targets.reference_steps import Explode, First, Group, Lookup, Partnered
 from provenn.targets.scene import Scene
 from provenn.targets.steps import (
     Attributes,
@@ -65,7 +70,7 @@ def execute_plan(
         Measures how long calculators run; None to skip the measurement.
     """
     from provenn.spark import python_calculators, row_operations  # noqa: PLC0415 - planning runs without Spark
-    from provenn.targets import match_execution  # noqa: PLC0415 - the same
+    from provenn.targets import match_execution, opaque_execution, reference_execution  # noqa: PLC0415 - the same
 
     frames: dict[tuple[int, frozenset[AttributeIdentity]], DataFrame] = {}
 
@@ -93,7 +98,13 @@ def execute_plan(
                 return row_operations.derive_attribute(
                     inputs[0], attribute, render(expression, {identity: identity for identity in expression.reads})
                 )
-            case Calculate(calculator=calculator):
+            case Calculate(calculator=WindowFunctions(outputs=(window,))):
+                names = {identity: identity for identity in window.reads}
+                quoted_key = [backquoted(identity) for identity in key]
+                attributes = {str(identity): attribute for identity, attribute in step.input.attributes.items()}
+                function = render_window(window.parse(attributes), names, quoted_key)
+                return row_operations.derive_attribute(inputs[0], step.outputs[0], function)
+            case Calculate(calculator=PythonCalculator() as calculator):
                 arguments = [step.input.attributes[identity] for identity in step.arguments]
                 return python_calculators.apply_calculator(
                     inputs[0],
@@ -116,6 +127,10 @@ def execute_plan(
                 return match_execution.compute_continued_match(scene, step, inputs, needed)
             case Matched():
                 return row_operations.keep_matched_rows(inputs[0], inputs[1], key, step.key)
+            case Partnered() | Lookup() | Group() | First() | Explode():
+                return reference_execution.compute_reference_step(scene, step, inputs, needed)
+            case FilterBySql() | QueryBySql():
+                return opaque_execution.compute_opaque_step(session, step, inputs)
             case Combine():
                 return row_operations.combine_frames(inputs, key)
             case Concat():

@@ -6,17 +6,29 @@ Each catalog made here has exactly the requested extent: extents are canonical, 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 
 from provenn.catalogs import Catalog, Extent, verbs
 from provenn.catalogs.match_sets import describe_match
-from provenn.catalogs.sample_sources import parse_sample_label
+from provenn.catalogs.set_labels import is_derived_set, parse_sample_label
 from provenn.criteria import AttributeIdentity, identities_in, with_names
 from provenn.targets.scene import split_intersection
 
-__all__ = ["add_attributes", "define_sources"]
+__all__ = ["Referring", "add_attributes", "define_sources"]
 
 
-def define_sources(extent: Extent, known: Sequence[Catalog]) -> Catalog | None:
+@dataclass(frozen=True, slots=True)
+class Referring:
+    """A catalog of sources with references to partners, and the names of the referring attributes."""
+
+    members: Catalog
+    on: tuple[str, ...]
+
+
+def define_sources(
+    extent: Extent, known: Sequence[Catalog], referring: Mapping[str, Referring] = MappingProxyType({})
+) -> Catalog | None:
     """Return a catalog with exactly the sources of an extent, or None if none can be made.
 
     Parameters
@@ -25,16 +37,18 @@ def define_sources(extent: Extent, known: Sequence[Catalog]) -> Catalog | None:
         The extent.
     known
         Catalogs of the same population, each after its dependencies.
+    referring
+        The catalogs that refer to sources of this population, by the label of the set of their partners.
     """
     for catalog in known:
         if catalog.extent == extent:
             return catalog
     if extent.label is None and extent.complemented:
-        return _define_union(extent, known)
-    narrowed = _find_nearest(extent, known)
+        return _define_union(extent, known, referring)
+    narrowed = _find_nearest(extent, known, referring)
     for part in split_intersection(extent).values():
         if narrowed is not None and part.digest not in split_intersection(narrowed.extent):
-            narrowed = _narrow_sources(narrowed, part, known)
+            narrowed = _narrow_sources(narrowed, part, known, referring)
     return narrowed if narrowed is not None and narrowed.extent == extent else None
 
 
@@ -73,9 +87,9 @@ def _rename_conflicts(catalog: Catalog, taken: Mapping[str, AttributeIdentity]) 
     return verbs.rename(catalog, new_names) if new_names else catalog
 
 
-def _define_union(extent: Extent, known: Sequence[Catalog]) -> Catalog | None:
+def _define_union(extent: Extent, known: Sequence[Catalog], referring: Mapping[str, Referring]) -> Catalog | None:
     """Return the concatenation of catalogs for the members of a union; None if a member has no catalog."""
-    members = [define_sources(~part, known) for part in extent.parts]
+    members = [define_sources(~part, known, referring) for part in extent.parts]
     defined = [verbs.keep(member, []) for member in members if member is not None]
     if len(defined) < len(members) or len(defined) < 2:
         return None
@@ -83,17 +97,19 @@ def _define_union(extent: Extent, known: Sequence[Catalog]) -> Catalog | None:
     return concatenation if concatenation.extent == extent else None
 
 
-def _find_nearest(extent: Extent, known: Sequence[Catalog]) -> Catalog | None:
+def _find_nearest(extent: Extent, known: Sequence[Catalog], referring: Mapping[str, Referring]) -> Catalog | None:
     """Return the catalog with the most conditions that holds the whole extent; or else a union in the extent."""
     wanted = split_intersection(extent).keys()
     supersets = [catalog for catalog in known if split_intersection(catalog.extent).keys() <= wanted]
     if supersets:
         return max(supersets, key=lambda catalog: len(split_intersection(catalog.extent)))
     unions = (part for part in split_intersection(extent).values() if part.label is None)
-    return next((union for part in unions if (union := define_sources(part, known)) is not None), None)
+    return next((union for part in unions if (union := define_sources(part, known, referring)) is not None), None)
 
 
-def _narrow_sources(sources: Catalog, part: Extent, known: Sequence[Catalog]) -> Catalog | None:
+def _narrow_sources(
+    sources: Catalog, part: Extent, known: Sequence[Catalog], referring: Mapping[str, Referring]
+) -> Catalog | None:
     """Return the sources of a catalog inside a set, or None if no catalog can express the result."""
     wanted = sources.extent & part
     for catalog in known:
@@ -104,17 +120,19 @@ def _narrow_sources(sources: Catalog, part: Extent, known: Sequence[Catalog]) ->
     if part.complemented:
         inside: Catalog | None = sources
         for inner_part in split_intersection(~part).values():
-            inside = None if inside is None else _narrow_sources(inside, inner_part, known)
+            inside = None if inside is None else _narrow_sources(inside, inner_part, known, referring)
         return None if inside is None else verbs.exclude(sources, inside)
+    if part.label is not None and part.label in referring:
+        return verbs.having(sources, referring[part.label].members, on=referring[part.label].on)
     return None if part.label is None else _select_label(sources, part.label, known)
 
 
 def _select_label(sources: Catalog, label: str, known: Sequence[Catalog]) -> Catalog | None:
     """Return the sources of a catalog in the atom of a label; None if no known catalog has the attributes.
 
-    None as well for a set that a match defines: its label names attributes, but no criterion selects it.
+    None as well for a set defined by a match or a group: the label names attributes, but no criterion selects the set.
     """
-    if describe_match(label) is not None:
+    if describe_match(label) is not None or is_derived_set(label):
         return None
     sample = parse_sample_label(label)
     if sample is not None:

@@ -10,13 +10,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from provenn import deadline
 from provenn.catalogs import Extent
-from provenn.catalogs.base import parse_file_label
 from provenn.catalogs.extent import everything, intersection, leaf, nothing, union
 from provenn.catalogs.match_sets import describe_match
+from provenn.catalogs.set_labels import is_derived_set, parse_file_label
 from provenn.criteria import AttributeIdentity
 from provenn.digests import is_catalog_label
 from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.match_steps import Match, Matched
+from provenn.targets.opaque_steps import FilterBySql, QueryBySql
+from provenn.targets.reference_steps import Explode, Group, Lookup, Partnered
 from provenn.targets.scene import Scene, find_joined_labels, split_intersection
 from provenn.targets.sizes import is_inflated
 from provenn.targets.steps import (
@@ -45,8 +47,12 @@ __all__ = [
 ]
 
 
+_NEW_ROWS = Match | ContinuedMatch | Group | Explode | QueryBySql
+"""The steps whose rows are new sources, of another population than the rows of their inputs."""
+
+
 def find_places(step: PlanStep) -> list[PlanStep]:
-    """Return the steps where gathering starts: file scans, fragments, matches and catalog-wide calculations.
+    """Return the steps where gathering starts: scans of files and fragments, steps with new rows, whole calculations.
 
     Gathering never looks below these steps.
     """
@@ -54,7 +60,7 @@ def find_places(step: PlanStep) -> list[PlanStep]:
     for candidate in walk_steps(step, within=_find_same_population_inputs):
         if (
             not candidate.inputs
-            or isinstance(candidate, Match | ContinuedMatch)
+            or isinstance(candidate, _NEW_ROWS)
             or (isinstance(candidate, Calculate) and candidate.is_catalog_wide)
         ):
             places.setdefault(candidate.signature, candidate)
@@ -63,9 +69,9 @@ def find_places(step: PlanStep) -> list[PlanStep]:
 
 def _find_same_population_inputs(step: PlanStep) -> tuple[PlanStep, ...]:
     """Return the inputs of a step that have the same population as the step."""
-    if isinstance(step, Match | ContinuedMatch):
+    if isinstance(step, _NEW_ROWS):
         return ()
-    return step.inputs[:1] if isinstance(step, Matched) else step.inputs
+    return step.inputs[:1] if isinstance(step, Matched | Partnered | Lookup | FilterBySql) else step.inputs
 
 
 def find_reused_fragments(step: PlanStep) -> set[int]:
@@ -104,9 +110,9 @@ def find_residual_conditions(scene: Scene, extent: Extent, larger: Extent) -> li
 
 
 def _drop_apart(scene: Scene, conditions: Mapping[str, Extent], larger: Extent) -> list[Extent]:
-    """Return conditions without those to be outside base sets that all share no source with a larger set.
+    """Return conditions without exclusions of base sets, if all these sets share no source with a larger set.
 
-    One proof for all of them: a version has many files.
+    A single proof serves all exclusions: a version has many files.
     """
     outside = {
         digest: ~part
@@ -141,8 +147,13 @@ def is_evaluable(condition: Extent) -> bool:
 
 
 def _is_set(label: str) -> bool:
-    """Return whether a label names a set that no row decides: a base, a file of a base, or a match."""
-    return is_catalog_label(label) or describe_match(label) is not None or parse_file_label(label) is not None
+    """Return whether a label names a set that no row decides: a base, a file, a match, partners, first sources."""
+    return (
+        is_catalog_label(label)
+        or is_derived_set(label)
+        or describe_match(label) is not None
+        or parse_file_label(label) is not None
+    )
 
 
 def is_derivable(scene: Scene, identity: AttributeIdentity, attributes: Collection[AttributeIdentity]) -> bool:
@@ -234,10 +245,10 @@ def _list_missing_definitions(
 
 
 def narrow_scan(place: PlanStep, extent: Extent) -> PlanStep:
-    """Return a scan of joined files limited to those that may hold a source of an extent; any other step unchanged.
+    """Return a scan of joined files limited to the files that may hold a source of an extent; any other step unchanged.
 
-    Sound: a source of the extent is in the scanned files, so in one of the joined base catalogs; and it is in none that
-    the extent leaves out.
+    Sound: a source of the extent is in the scanned files, so in some joined base catalog; and the source is in no base
+    catalog left out by the extent.
     """
     if not isinstance(place, Scan) or not place.base.joins:
         return place

@@ -14,9 +14,12 @@ from typing import Literal
 
 from provenn.catalogs import Attribute, Catalog, cone, list_joined_bases
 from provenn.catalogs.extent import union
+from provenn.catalogs.images import Image
+from provenn.catalogs.references import Reference
 from provenn.criteria import AttributeIdentity
-from provenn.targets.fragment_homes import add_attributes, define_sources
+from provenn.targets.fragment_homes import Referring, add_attributes, define_sources
 from provenn.targets.plan import Plan
+from provenn.targets.reference_steps import Partnered
 from provenn.targets.steps import Calculate, Concat, Derive, Fill, FragmentScan, PlanStep, Scan, find_key, walk_steps
 from provenn.targets.supplies import build_key_step
 
@@ -118,11 +121,11 @@ class _PartFinder:
             )
 
     def _choose_union(self, step: Concat) -> Concat | None:
-        """Return the union to keep for the calculated members of a union; None if each of them is kept by itself.
+        """Return the union to keep for the calculated members of a union; None if each member is kept by itself.
 
-        Often the members are all sources but those of a fragment. If no catalog has exactly these sources, for example
-        because only a match tells them apart, the whole union is kept: its stored sources are then stored twice, and no
-        source is calculated twice.
+        Often the members are all sources outside a fragment. If no catalog has exactly these sources, for example
+        because only a match tells the sources apart, the whole union is kept: its stored sources are then stored twice,
+        and no source is calculated twice.
         """
         joined = self._join_calculated_members(step)
         calculated = [position for position, member in enumerate(step.members) if _find_calculations(member)]
@@ -200,15 +203,32 @@ class _PartFinder:
         lineage = {catalog.digest for catalog in ([] if self.plan.catalog is None else cone(self.plan.catalog))}
         lineage |= {scan.base.digest for scan in walk_steps(step) if isinstance(scan, Scan)}
         own = [catalog for catalog in known if catalog.digest in lineage]
-        home = define_sources(step.extent, own)
+        referring = self._find_referring(step)
+        home = define_sources(step.extent, own, referring)
         if home is not None or not any(
             list_joined_bases(catalog) is not None for catalog in own if catalog.dependencies
         ):
-            return home or define_sources(step.extent, known)
+            return home or define_sources(step.extent, known, referring)
         scene = self.plan.scene
         return next(
             (catalog for catalog in own if scene.is_proved(scene.state_equal(step.extent, catalog.extent))), None
         )
+
+    def _find_referring(self, step: PlanStep) -> dict[str, Referring]:
+        """Return the catalogs that refer to sources of a step and so limit it, by the label of their partners."""
+        referring: dict[str, Referring] = {}
+        for partnered in walk_steps(step):
+            partners = self.find_known_catalogs(partnered) if isinstance(partnered, Partnered) else ()
+            if not isinstance(partnered, Partnered) or not partners:
+                continue
+            reference = Reference(partnered.others, partners[0].population.name)
+            for image in Image(reference, partnered.other.extent).parts:
+                members = define_sources(image.members, self.find_known_catalogs(partnered.other), referring)
+                attributes = {} if members is None else members.schema.by_identity
+                if members is not None and attributes.keys() >= set(reference.identities):
+                    names = tuple(attributes[identity].name for identity in reference.identities)
+                    referring[image.label] = Referring(members, names)
+        return referring
 
     def find_known_catalogs(self, step: PlanStep) -> list[Catalog]:
         """Return the catalogs of the plan with the same population as a step; those of the request first."""

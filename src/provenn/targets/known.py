@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from provenn.catalogs import Base, Catalog, cone
+from provenn.catalogs import Catalog, cone, list_bases
 from provenn.database.transactions import Reading
 from provenn.definitions import ancestors
 from provenn.definitions.ancestors import StoredDefinition
@@ -28,7 +28,7 @@ def collect_data_knowledge(reading: Reading, *catalogs: Catalog) -> Knowledge:
 
 def find_touching_facts(reading: Reading, *catalogs: Catalog) -> Sequence[Fact]:
     """Return all facts about the ancestors of some catalogs."""
-    return find_facts_touching(reading, [catalog.digest for catalog in cone(*catalogs) if isinstance(catalog, Base)])
+    return find_facts_touching(reading, [catalog.digest for catalog in list_bases(cone(*catalogs))])
 
 
 def _build_knowledge(reading: Reading, catalogs: Sequence[Catalog], touching: Sequence[Fact]) -> TracedKnowledge:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 
-from provenn.catalogs import Catalog, cone
+from provenn.catalogs import Base, Catalog, cone
 from provenn.database.transactions import Database, Writing
 from provenn.definitions import catalog_store
 from provenn.errors import ContradictionError, CorruptArchiveError
@@ -113,5 +113,24 @@ def _find_catalogs_with_count(writing: Writing, catalog: Catalog, rows: int) -> 
     return [
         candidate
         for candidate in (*alike, *(others[digest] for digest in sorted(further)))
-        if candidate.extent != catalog.extent
+        if candidate.extent != catalog.extent and not _are_apart(candidate, catalog)
     ]
+
+
+def _are_apart(catalog: Catalog, other: Catalog) -> bool:
+    """Return whether two catalogs have all sources of files appended in sequence.
+
+    Appended files share no source, so neither of two nonempty catalogs is inside the other. A day often has as many
+    sources as another day.
+    """
+    files, other_files = _find_files(catalog), _find_files(other)
+    if files is None or other_files is None or files.joins or other_files.joins:
+        return False
+    is_whole = not (files.part_of or other_files.part_of or files.rewrites or other_files.rewrites)
+    return is_whole and files.origin == other_files.origin and files.digest != other_files.digest
+
+
+def _find_files(catalog: Catalog) -> Base | None:
+    """Return the base catalog with exactly the sources of a catalog, by definition; None without such a base."""
+    bases = (ancestor for ancestor in cone(catalog) if isinstance(ancestor, Base))
+    return next((base for base in bases if base.extent == catalog.extent), None)

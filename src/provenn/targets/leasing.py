@@ -1,6 +1,6 @@
-"""Turns: one run computes a costly part, and concurrent runs wait and read the stored result.
+"""Turns: a single run computes a costly part, and concurrent runs wait and read the stored result.
 
-A run holds at most one lease, and waits only without a lease. So two runs never wait for each other.
+A run holds at most a single lease, and waits only without a lease. So two runs never wait for each other.
 """
 
 from __future__ import annotations

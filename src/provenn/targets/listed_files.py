@@ -1,11 +1,11 @@
-"""What each file of the planned base catalogs states of itself, as far as conditions ask for it."""
+"""The statements of each file of the planned base catalogs about itself, as far as conditions need the statements."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from provenn.catalogs import Base, Catalog, cone
+from provenn.catalogs import Base, Catalog, cone, list_bases
 from provenn.criteria import AttributeIdentity
 from provenn.database.transactions import Reading
 from provenn.definitions.stored_file_bounds import read_file_bounds
@@ -25,7 +25,7 @@ _Owner = tuple[CatalogDigest, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class ListedFiles:
-    """What files state about the attributes in conditions, in stored form.
+    """The statements of files about the attributes in conditions, in stored form.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ class ListedFiles:
     texts: Mapping[tuple[CatalogDigest, str], str] = field(default_factory=dict)
 
     def describe(self, base: Base) -> dict[str, StatedFile]:
-        """Return what the files of a base catalog state, by fingerprint; empty if nothing is known of them.
+        """Return the statements of the files of a base catalog, by fingerprint; empty without known statements.
 
-        Sound: the footer of a file and the names of its folders are part of what its fingerprint identifies, and a row
-        of a file has the same values in every version with this file.
+        Sound: the fingerprint of a file also identifies its footer and the names of its folders, and a row of a file
+        has the same values in every version with this file.
         """
         own = {text for _, text in base.files.fingerprints}
         columns = _list_columns(base, self.identities)
@@ -55,7 +55,7 @@ class ListedFiles:
     def _describe_owner(
         self, base: Base, owner: _Owner, columns: Mapping[str, AttributeIdentity]
     ) -> Iterator[tuple[str, StatedFile]]:
-        """Yield the fingerprints of the files of a base catalog, each with what the file states."""
+        """Yield the fingerprints of the files of a base catalog, each with the statements of the file."""
         digest, prints = owner
         files, count = compute_files_digest(prints), len(prints)
         kinds = {column.name: column.type for column in base.files.columns}
@@ -71,7 +71,7 @@ class ListedFiles:
 
 
 def collect_listed_files(reading: Reading, catalogs: Iterable[Catalog]) -> ListedFiles:
-    """Return what the files of base catalogs state about the attributes in conditions.
+    """Return the statements of the files of base catalogs about the attributes in conditions.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def collect_listed_files(reading: Reading, catalogs: Iterable[Catalog]) -> Liste
     """
     lineage = cone(*catalogs)
     identities = find_needed_attributes(lineage)
-    bases = [catalog for catalog in lineage if isinstance(catalog, Base) and can_choose_files(catalog)]
+    bases = [catalog for catalog in list_bases(lineage) if can_choose_files(catalog)]
     columns = {name for base in bases for name in _list_columns(base, identities)}
     if not columns:
         return ListedFiles()

@@ -14,16 +14,26 @@ from provenn.catalogs import (
     CrossMatch,
     DeriveAttributes,
     ExcludeSources,
+    ExplodeArrays,
+    FirstSources,
+    GroupSources,
+    HavingSources,
+    LookupAttributes,
     MatchedSources,
+    OpaqueQuery,
+    OpaqueSelection,
     PythonCalculator,
     RestrictSources,
     SampleSources,
     SelectSources,
     cone,
 )
+from provenn.catalogs.calculators import WindowFunctions
 from provenn.catalogs.concat_sources import find_shared_attributes
 from provenn.catalogs.extent import leaf
 from provenn.targets.match_steps import Match, Matched
+from provenn.targets.opaque_steps import FilterBySql, QueryBySql
+from provenn.targets.reference_steps import Explode, First, Group, Lookup, Partnered
 from provenn.targets.steps import (
     Calculate,
     Combine,
@@ -98,6 +108,11 @@ def _convert_derivation(catalog: DeriveAttributes, inputs: Sequence[PlanStep]) -
             return step
         arguments = tuple(schema[name].identity for name in catalog.calculation.inputs)
         return Calculate(step, catalog.calculation, arguments, outputs)
+    if isinstance(catalog.calculation, WindowFunctions):
+        for window in catalog.calculation.outputs:
+            if new[window.name].identity not in step.attributes:
+                step = Calculate(step, WindowFunctions((window,)), window.reads, (new[window.name],))
+        return step
     for name, expression in catalog.calculation.parse_expressions(schema).items():
         if new[name].identity not in step.attributes:
             step = Derive(step, new[name], expression)
@@ -129,3 +144,46 @@ def _convert_concatenation(catalog: ConcatSources, inputs: Sequence[PlanStep]) -
         for attribute, pieces in zip(catalog.schema.attributes, find_shared_attributes(catalog.members), strict=True)
     )
     return Concat(tuple(inputs), columns, False, catalog.extent)
+
+
+@_convert_catalog.register
+def _convert_lookup(catalog: LookupAttributes, inputs: Sequence[PlanStep]) -> PlanStep:
+    step, other = inputs
+    columns = tuple((attribute, own.identity) for attribute, own in catalog.columns)
+    return Lookup(step, other, catalog.reference, columns, catalog.missing == "null", catalog.extent)
+
+
+@_convert_catalog.register
+def _convert_having(catalog: HavingSources, inputs: Sequence[PlanStep]) -> PlanStep:
+    step, members = inputs
+    key = tuple(attribute.identity for attribute in catalog.schema.key)
+    return Partnered(step, members, key, catalog.reference.identities, catalog.is_in, catalog.extent)
+
+
+@_convert_catalog.register
+def _convert_groups(catalog: GroupSources, inputs: Sequence[PlanStep]) -> PlanStep:
+    (members,) = inputs
+    key, values = catalog.schema.key, catalog.schema.attributes[len(catalog.key_names) :]
+    aggregates = tuple(zip(values, catalog.parse_aggregates(), strict=True))
+    return Group(members, catalog.reference, key, aggregates, catalog.extent)
+
+
+@_convert_catalog.register
+def _convert_first(catalog: FirstSources, inputs: Sequence[PlanStep]) -> PlanStep:
+    return First(inputs[0], catalog.by, catalog.parse_order(), catalog.number, catalog.extent)
+
+
+@_convert_catalog.register
+def _convert_elements(catalog: ExplodeArrays, inputs: Sequence[PlanStep]) -> PlanStep:
+    return Explode(inputs[0], catalog.arrays, catalog.schema.key, catalog.columns, catalog.extent)
+
+
+@_convert_catalog.register
+def _convert_opaque_selection(catalog: OpaqueSelection, inputs: Sequence[PlanStep]) -> PlanStep:
+    step, *others = inputs
+    return FilterBySql(step, tuple(others), catalog, catalog.extent)
+
+
+@_convert_catalog.register
+def _convert_opaque_query(catalog: OpaqueQuery, inputs: Sequence[PlanStep]) -> PlanStep:
+    return QueryBySql(tuple(inputs), catalog)

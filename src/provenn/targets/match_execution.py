@@ -39,12 +39,12 @@ def _match_rows(
     match = step.catalog
     columns = list_side_columns(match, needed)
     ra, dec, other_ra, other_dec = match.coordinates
+    placement, other_placement = match.placements
     return match_pairs(
-        MatchSide(left[1], find_key(left[0].attributes), ra, dec, columns[0]),
-        MatchSide(right[1], find_key(right[0].attributes), other_ra, other_dec, columns[1]),
-        match.radius,
+        MatchSide(left[1], find_key(left[0].attributes), ra, dec, columns[0], match.rule.radius_column, placement),
+        MatchSide(right[1], find_key(right[0].attributes), other_ra, other_dec, columns[1], None, other_placement),
+        match.rule,
         match.separation.identity,
-        best=match.matches == "best",
         spread_left=estimate_rows(scene, left[0]) < estimate_rows(scene, right[0]),
     )
 
@@ -77,7 +77,7 @@ def compute_continued_match(
         matched.append(_match_rows(scene, step, rows["left"], rows["new_right"], needed))
     if "new_left" in rows:
         matched.append(_match_rows(scene, step, rows["new_left"], rows["right"], needed))
-    return join_pairs([pairs, *matched], left_key, right_key, separation, best=match.matches == "best")
+    return join_pairs([pairs, *matched], left_key, right_key, separation, match.rule)
 
 
 def _keep_pairs(

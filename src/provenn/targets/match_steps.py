@@ -1,4 +1,4 @@
-"""The steps of a plan that match on the sky: pairs of rows, and the rows that occur in pairs."""
+"""The steps of a plan for matches on the sky: pairs of rows, and the rows in pairs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from provenn.catalogs import Extent
 from provenn.catalogs.catalog import Pairing
+from provenn.catalogs.match_sets import SIDES
 from provenn.criteria import AttributeIdentity
 from provenn.targets.steps import Attributes, FragmentScan, PlanStep, is_key
 
@@ -25,7 +26,7 @@ class StoredMatch:
 
 
 def list_side_columns(catalog: Pairing, needed: frozenset[AttributeIdentity]) -> tuple[SideColumns, SideColumns]:
-    """Return, for each side of a match, the columns that pairs take from it: needed attributes and keys."""
+    """Return, for each side of a match, the columns taken by pairs: needed attributes and keys."""
     left, right = (
         {
             attribute.identity: own.identity
@@ -40,13 +41,12 @@ def list_side_columns(catalog: Pairing, needed: frozenset[AttributeIdentity]) ->
 def list_side_reads(
     catalog: Pairing, needed: frozenset[AttributeIdentity]
 ) -> tuple[frozenset[AttributeIdentity], frozenset[AttributeIdentity]]:
-    """Return, for each side of a match, the attributes that pairs need of it, with its position, without keys."""
-    positions = (catalog.coordinates[:2], catalog.coordinates[2:])
+    """Return, for each side of a match, the attributes needed by pairs, with the inputs of the match, without keys."""
     left, right = (
         frozenset(own for own in columns.values() if not is_key(own)).union(
-            identity for identity, _ in position if not is_key(identity)
+            identity for identity, _ in catalog.inputs_of(side) if not is_key(identity)
         )
-        for columns, position in zip(list_side_columns(catalog, needed), positions, strict=True)
+        for columns, side in zip(list_side_columns(catalog, needed), SIDES, strict=True)
     )
     return left, right
 

@@ -2,7 +2,8 @@
 
 If the sources have an attribute under the name, the name means this attribute. Otherwise the name means an attribute
 determined by the sources' own values: an attribute dropped in the lineage, an output of a registered calculator on the
-sources' own inputs, or a derivation from these alone. A single identity is the meaning; several identities raise an
+sources' own inputs, or a derivation from these alone; or else an attribute of the partners to which the sources refer,
+or of the groups that refer to the sources. A single identity is the meaning; several identities raise an
 error with a list. Attributes of further catalogs under another identity are offered in the error, and taken only on
 request: as ``DR1.z``, or by a recorded preference.
 
@@ -11,12 +12,17 @@ The meaning follows from definitions and registrations alone. Runs, fragments, c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from provenn.catalogs import Calculator, Catalog
+from provenn.catalogs.references import Reference, lift_identity, split_identity
 from provenn.criteria import AttributeIdentity, matching_names, split_alias, split_qualifier, unquote
 from provenn.database.transactions import Reading
+from provenn.definitions import catalog_store
+from provenn.definitions.catalog_names import find_names_by_digest
+from provenn.definitions.known_references import list_references
+from provenn.digests import CatalogDigest
 from provenn.errors import AmbiguousAttributeError, ProvennError, TargetError, did_you_mean
 from provenn.targets.candidates import Candidate, NamedAttributes, Registry, list_inputs
 from provenn.targets.naming_errors import NamingErrors
@@ -37,16 +43,22 @@ class NameResolver:
         The sources of the requested attributes.
     sources_name
         The name of the sources in messages.
+    followed
+        The references that led to these sources: none is followed twice.
     """
 
     reading: Reading
     sources: Catalog
     sources_name: str
+    followed: frozenset[Reference] = frozenset()
     providers: Providers = field(init=False)
     registry: Registry = field(init=False)
     definitions: NamedAttributes = field(init=False)
     _meanings: dict[str, Candidate | None] = field(default_factory=dict)
+    _known_references: Mapping[Reference, Sequence[CatalogDigest]] | None = None
     _open_names: list[str] = field(default_factory=list)  # the names being resolved, outermost first
+    _reads_partners: bool = False  # whether inputs of calculators may be attributes of partners
+    _given_by_partners: dict[str, bool] = field(default_factory=dict)
     _failures: dict[str, ProvennError] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -83,7 +95,7 @@ class NameResolver:
         raise self._make_missing_error(readings[0][0])
 
     def resolve_input(self, name: str) -> ProvidedAttribute:
-        """Return the attribute that a criterion or a calculator reads by a name, under that name.
+        """Return the attribute that a criterion or a calculator reads by a name, under this name.
 
         The exceptions are the same as for `resolve_request`.
         """
@@ -117,6 +129,15 @@ class NameResolver:
                 for attribute in catalog.schema.matching(name):
                     self.providers.note_asked(catalog)
                     yield name, Candidate(attribute.identity, word, attribute.name, f"asked of {word}")
+            own = self.sources.schema.matching(word)
+            through = {
+                reference: partners
+                for reference, partners in (self._references.items() if len(own) == 1 else ())
+                if own[0].identity in reference.identities
+            }
+            partner = self._find_of_partners(name, through)
+            if partner is not None:
+                yield name, partner
             registration = self.registry.current_registrations.get(word)
             has_output = registration is not None and matching_names(name, registration.calculator.names)
             if registration is not None and has_output and self._is_applicable(registration.calculator, name):
@@ -159,7 +180,22 @@ class NameResolver:
         return None if identity is None else self.definitions.find_by_identity(name, identity)
 
     def _find_single(self, name: str) -> Candidate | None:
-        """Return the single attribute of this name that the sources' values determine."""
+        """Return the single attribute of this name determined by the sources' values.
+
+        Attributes and calculator outputs of partners come before calculations of the sources from values of partners: a
+        partner's value is calculated once for the partner, and not once for each referring source.
+        """
+        meaning = self._find_determined(name) or self._find_of_partners(name, self._references)
+        if meaning is None and self._references and not self._reads_partners:
+            self._reads_partners = True
+            try:
+                meaning = self._find_determined(name)
+            finally:
+                self._reads_partners = False
+        return meaning
+
+    def _find_determined(self, name: str) -> Candidate | None:
+        """Return the single attribute of this name that sources have, or that derivations and calculators give."""
         for any_case in (False, True):
             candidates: dict[AttributeIdentity, Candidate] = {}
             for candidate in (
@@ -173,6 +209,48 @@ class NameResolver:
                 return next(iter(candidates.values()))
         return None
 
+    # -- references to other populations ---------------------------------------------------------------------------
+
+    @property
+    def _references(self) -> Mapping[Reference, Sequence[CatalogDigest]]:
+        """The references of the sources, with the referenced catalogs."""
+        if self._known_references is None:
+            self._known_references = {
+                reference: partners
+                for reference, partners in list_references(self.reading).items()
+                if reference not in self.followed and all(map(self.providers.determines, reference.identities))
+            }
+        return self._known_references
+
+    def _find_of_partners(self, name: str, references: Mapping[Reference, Sequence[CatalogDigest]]) -> Candidate | None:
+        """Return the single attribute of a name that partners of the sources have or give; None if there is none."""
+        candidates: dict[AttributeIdentity, Candidate] = {}
+        for reference, partners in references.items():
+            for catalog in catalog_store.get_catalogs(self.reading, partners).values():
+                names = find_names_by_digest(self.reading, [catalog.digest])
+                word = names.get(catalog.digest, (catalog.digest[:12],))[0]
+                resolver = NameResolver(self.reading, catalog, word, self.followed | {reference})
+                referred = resolver.find_meaning(name)
+                if referred is not None:
+                    identity = lift_identity(reference, referred.identity)
+                    self.providers.note_partners(referred.identity, resolver.providers)
+                    how = f"the partner in {word} has it"
+                    candidates.setdefault(identity, Candidate(identity, word, referred.name, how))
+        if len(candidates) > 1:
+            raise self._make_errors().make_ambiguity_error(name, self._open_names[:-1], candidates.values())
+        return next(iter(candidates.values()), None)
+
+    def find_meaning(self, text: str) -> Candidate | None:
+        """Return the attribute meant by a text for the sources; None without a meaning.
+
+        Raises
+        ------
+        AmbiguousAttributeError
+            If the text may mean several attributes.
+        """
+        referred = self._resolve_reference(text)
+        return None if referred is None else referred[1]
+
     # -- calculators ---------------------------------------------------------------------------------------------
 
     def _find_calculated(self, name: str, *, any_case: bool) -> Iterator[Candidate]:
@@ -180,11 +258,18 @@ class NameResolver:
         for calculator_name, calculator in self.registry.find_calculators(name, any_case=any_case).items():
             if self._is_applicable(calculator, name):
                 try:
-                    yield self._apply_calculator(calculator_name, calculator, name)
+                    if not self._reads_one_partner(calculator):
+                        yield self._apply_calculator(calculator_name, calculator, name)
                 except AmbiguousAttributeError:
                     raise
                 except ProvennError as error:  # the inputs do not fit: another type, a name conflict
                     self._failures.setdefault(name, error)
+
+    def _reads_one_partner(self, calculator: Calculator) -> bool:
+        """Return whether all inputs of a calculator are read through one reference, so that the partner gives them."""
+        identities = [self.resolve_input(input_name).attribute.identity for input_name in list_inputs(calculator)]
+        hops = {None if (split := split_identity(identity)) is None else split[0] for identity in identities}
+        return len(hops) == 1 and not hops.isdisjoint(self._references)
 
     def _apply_calculator(self, calculator_name: str, calculator: Calculator, name: str) -> Candidate:
         """Return the candidate for the output of a calculator on the sources' own inputs."""
@@ -246,7 +331,16 @@ class NameResolver:
         return any(
             word in self.registry.current_registrations or self.definitions.find_catalog(word) is not None
             for word, _ in split_qualifier(name)
-        )
+        ) or (self._reads_partners and self._is_of_partners(name))
+
+    def _is_of_partners(self, name: str) -> bool:
+        """Return whether partners of the sources have or give an attribute of a name; remembered."""
+        if name not in self._given_by_partners:
+            try:
+                self._given_by_partners[name] = self._find_of_partners(name, self._references) is not None
+            except AmbiguousAttributeError:
+                self._given_by_partners[name] = True  # whoever resolves the name gets the error
+        return self._given_by_partners[name]
 
     # -- errors ---------------------------------------------------------------------------------------------------
 

@@ -68,7 +68,7 @@ class NamingErrors:
         )
 
     def make_circle_error(self, names: Sequence[str]) -> AmbiguousAttributeError:
-        """Return the error for a name with several calculators, of which one needs the name itself."""
+        """Return the error for a name with several calculators, if a calculator needs the name itself."""
         cycle = " from ".join((*names, names[0]))
         return AmbiguousAttributeError(
             f"several calculators provide {names[0]}, one of them from itself: {cycle}",

@@ -1,4 +1,4 @@
-"""The memory of a plan: the plan that was shown is the plan that runs, as long as the archive stays the same."""
+"""The memory of a plan: the shown plan is the plan that runs, as long as the archive stays the same."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ P = TypeVar("P", bound=Plan)
 
 
 class PlanMemory(Generic[P]):
-    """Remembers the last plan of a request, with the state of the archive that planning read.
+    """Remembers the last plan of a request, with the state of the archive at the time of planning.
 
-    A plan answers the questions of one thread at a time. So the memory serves the thread that planned last, and any
-    other thread plans for itself.
+    A plan answers the questions of a single thread at a time. So the memory serves the thread that planned last, and
+    every other thread plans for itself.
     """
 
     __slots__ = ("_latest",)

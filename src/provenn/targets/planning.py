@@ -7,12 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from provenn.catalogs import (
-    Attribute,
-    Catalog,
-    Schema,
-    verbs,
-)
+from provenn.catalogs import Attribute, Catalog, Schema, verbs
 from provenn.criteria import (
     DefinedAttribute,
     backquoted,
@@ -37,7 +32,7 @@ from provenn.targets.scene import Scene
 from provenn.targets.sizes import check_plan_size
 from provenn.targets.steps import Combine, Concat, Exclude, Fill, PlanStep
 
-__all__ = ["Missing", "Request", "plan_catalog", "plan_request"]
+__all__ = ["Missing", "Request", "plan_catalog", "plan_request", "plan_steps", "requires_attributes"]
 
 Missing = Literal["error", "null", "drop"]
 """How to treat sources that are not proved to have an attribute: raise an error, give NULL, or leave them out."""
@@ -95,6 +90,18 @@ def plan_catalog(reading: Reading, catalog: Catalog, what: str, supposed: Sequen
         return _build_plan(problem, build_scene(reading, problem, supposed))
 
 
+def plan_steps(reading: Reading, problem: PlanningProblem) -> Plan:
+    """Plan how to compute a catalog by literal steps that are given.
+
+    Raises
+    ------
+    TargetError
+        If the lineage is too deep.
+    """
+    with _translate_recursion_error(problem.what):
+        return _build_plan(problem, build_scene(reading, problem))
+
+
 def plan_request(reading: Reading, request: Request) -> Plan:
     """Plan how to answer a request.
 
@@ -116,15 +123,28 @@ def _plan_request(reading: Reading, request: Request) -> Plan:
     provided = _resolve_attributes(request, resolver)
     foreign = [attribute for attribute in provided if attribute.provider is not request.sources]
     _check_names(request, provided)
-    catalog = _combine_attributes(request, sources, provided)
     if sources is not request.sources:
         what += f" where {' '.join((request.where or '').split())}"
-    columns, created = _list_columns(request, provided), resolver.providers.find_created((*criterion_inputs, *provided))
-    other_catalogs = (sources, *(attribute.provider for attribute in foreign))
-    problem = PlanningProblem(what, catalog, build_step(catalog), columns, tuple(provided), created, other_catalogs)
+    created = resolver.providers.find_created((*criterion_inputs, *provided))
+
+    def build_problem(provided: Sequence[ProvidedAttribute], created: tuple[Catalog, ...]) -> PlanningProblem:
+        catalog, columns = _combine_attributes(request, sources, provided), _list_columns(request, provided)
+        others = (sources, *(attribute.provider for attribute in provided if attribute.provider is not request.sources))
+        return PlanningProblem(what, catalog, build_step(catalog), columns, tuple(provided), created, others)
+
+    problem = build_problem(provided, created)
     scene = build_scene(reading, problem)
     _check_criterion_coverage(scene, request, sources, criterion_inputs)
     uncovered = [attribute for attribute in foreign if not scene.lies_in(sources.extent, attribute.provider.extent)]
+    looked_up = [attribute for attribute in uncovered if attribute.provider.find_lookup() is not None]
+    if request.missing == "error" and looked_up:
+        provided = [
+            _require_partner(attribute, sources) if attribute in looked_up else attribute for attribute in provided
+        ]
+        required = tuple(attribute.provider for attribute in provided if _is_required_lookup(attribute.provider))
+        problem = build_problem(provided, (*created, *required))
+        scene = build_scene(reading, problem)
+        uncovered = [attribute for attribute in uncovered if attribute not in looked_up]
     if uncovered and request.missing == "error":
         raise _make_coverage_error(scene, sources, uncovered[0], request)
     if request.missing == "drop":
@@ -132,6 +152,17 @@ def _plan_request(reading: Reading, request: Request) -> Plan:
     if uncovered and request.missing == "null":
         problem = replace(problem, catalog=None, before=_fill_missing(sources, foreign, uncovered))
     return _build_plan(problem, scene)
+
+
+def _require_partner(attribute: ProvidedAttribute, sources: Catalog) -> ProvidedAttribute:
+    """Return an attribute of partners of some sources; each is verified to have a partner before data are used."""
+    lookup = attribute.provider.find_lookup()
+    return attribute if lookup is None else replace(attribute, provider=lookup.require_partners(sources))
+
+
+def _is_required_lookup(catalog: Catalog) -> bool:
+    lookup = catalog.find_lookup()
+    return lookup is not None and lookup.requires_partners
 
 
 @contextmanager
@@ -203,7 +234,7 @@ def _check_criterion_coverage(
         if request.missing == "drop" or scene.lies_in(request.sources.extent, provider.extent):
             continue
         where = request.where or ""
-        if not _requires_attributes(where, sources.dependencies[0].schema, names):
+        if not requires_attributes(where, sources.dependencies[0].schema, names):
             statement = scene.state_inside(request.sources.extent, provider.extent)
             raise NotCoveredError(
                 names[0],
@@ -214,7 +245,7 @@ def _check_criterion_coverage(
             )
 
 
-def _requires_attributes(where: str, schema: Schema, names: Sequence[str]) -> bool:
+def requires_attributes(where: str, schema: Schema, names: Sequence[str]) -> bool:
     """Return whether a criterion is not true for a source that has none of the named attributes."""
     attributes = {**schema, **{name: replace(schema[name], nullable=True) for name in names}}
     criterion = parse_criterion(where, attributes)

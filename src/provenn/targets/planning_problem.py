@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from provenn.catalogs import Attribute, Base, Catalog, cone
+from provenn.catalogs import Attribute, Catalog, cone, list_bases, verbs
 from provenn.catalogs.extent import leaf
 from provenn.criteria import AttributeIdentity
 from provenn.data import fragments
@@ -14,6 +14,8 @@ from provenn.definitions import catalog_store
 from provenn.definitions.joined_attributes import find_joined_attributes, find_stored_namesakes
 from provenn.knowledge import counts, verified_keys
 from provenn.knowledge.stored_facts import Fact, get_fact
+from provenn.targets.apart_fragments import divide_fragments
+from provenn.targets.earlier_groups import choose_earlier_groups, list_group_names
 from provenn.targets.earlier_matches import choose_earlier_pairs, list_matches
 from provenn.targets.known import collect_knowledge
 from provenn.targets.listed_files import collect_listed_files
@@ -59,10 +61,12 @@ def build_scene(reading: Reading, problem: PlanningProblem, supposed: Sequence[F
         Facts that the archive does not hold yet: those that a run will observe before it computes anything.
     """
     requested = [*([] if problem.catalog is None else [problem.catalog]), *problem.others]
-    lineage = cone(*requested)
+    lineage = cone(*requested, *_list_partners(problem, requested))
     useful = _find_useful_attributes(reading, problem.before, problem.needed, lineage)
     namesakes = _find_namesakes(reading, problem.before, lineage)
-    stored = _add_earlier_pairs(reading, problem.before, _find_fragments(reading, useful, namesakes))
+    serving, apart = divide_fragments(_find_fragments(reading, useful, namesakes), lineage)
+    stored = _add_earlier_pairs(reading, problem.before, serving)
+    stored = _add_earlier_groups(reading, problem.before, stored)
     catalogs = (*lineage, *(scan.catalog for scan in stored))
     known = collect_knowledge(reading, *catalogs, supposed=supposed)
     known_facts = {known_fact.id for known_fact in known.facts}
@@ -78,7 +82,25 @@ def build_scene(reading: Reading, problem: PlanningProblem, supposed: Sequence[F
         _explain_unread_fragments(reading, useful),
         collect_samples(reading, catalogs, stored),
         collect_listed_files(reading, requested),
+        apart_fragments=apart,
     )
+
+
+def _list_partners(problem: PlanningProblem, requested: Sequence[Catalog]) -> list[Catalog]:
+    """Return the partners of the requested sources in lookups of calculated attributes.
+
+    No request names these sets, but a calculator is called for the partners, and fragments hold earlier calculations
+    for further partners.
+    """
+    if not any(isinstance(step, Calculate) for step in walk_steps(problem.before)):
+        return []
+    return [
+        verbs.having(lookup.other, verbs.restrict(lookup.parent, sources), on=lookup.find_names())
+        for catalog in cone(*requested)
+        if (lookup := catalog.find_lookup()) is not None
+        for sources in requested[:1]
+        if sources.population == lookup.parent.population
+    ]
 
 
 def _find_useful_attributes(
@@ -153,18 +175,32 @@ def _add_earlier_pairs(reading: Reading, before: PlanStep, stored: list[Fragment
     return sorted((*stored, *choose_earlier_pairs(scans, matches)), key=lambda scan: scan.fragment.id)
 
 
+def _add_earlier_groups(reading: Reading, before: PlanStep, stored: list[FragmentScan]) -> list[FragmentScan]:
+    """Return fragments, and those with values of earlier versions of the groups in a plan."""
+    names = list_group_names(before)
+    identities = frozenset().union(
+        *(find_stored_namesakes(reading, population, own) for population, own in names.items())
+    )
+    known = {scan.fragment.id for scan in stored}
+    held = fragments.find_by_attributes(reading, identities) if identities else ()
+    candidates = [fragment for fragment in held if fragment.id not in known][-_MOST_EARLIER:]
+    if not candidates:
+        return stored
+    catalogs = catalog_store.get_catalogs(reading, sorted({fragment.catalog for fragment in candidates}))
+    scans = [FragmentScan(fragment, catalogs[fragment.catalog]) for fragment in candidates]
+    return sorted((*stored, *choose_earlier_groups(scans, before)), key=lambda scan: scan.fragment.id)
+
+
 def _find_base_attributes(lineage: Sequence[Catalog]) -> frozenset[AttributeIdentity]:
     """Return the identities of the base catalogs' columns: stored copies help only if they are requested."""
-    return frozenset(
-        attribute.identity for base in lineage if isinstance(base, Base) for attribute in base.schema.attributes
-    )
+    return frozenset(attribute.identity for base in list_bases(lineage) for attribute in base.schema.attributes)
 
 
 def _count_appended_files(reading: Reading, before: PlanStep, lineage: Sequence[Catalog]) -> dict[str, int]:
-    """Return the number of sources of files that were appended, by extent digest, if a match may read only these."""
-    if not list_matches(before):
+    """Return the number of sources of appended files, by extent digest, if a match or groups may read only these."""
+    if not list_matches(before) and not list_group_names(before):
         return {}
-    joined = [base for base in lineage if isinstance(base, Base) and base.joins]
+    joined = [base for base in list_bases(lineage) if base.joins]
     counted = dict(verified_keys.find_verified_counts(reading, [digest for base in joined for digest, _ in base.joins]))
     for base in joined:
         unknown = [digest for digest, _ in base.joins if digest not in counted]

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from provenn.catalogs.catalog import PartnerLookup
+from provenn.catalogs.population import make_plural
 from provenn.criteria import AttributeIdentity
+from provenn.data.usable_fragments import select_usable
+from provenn.database.transactions import Writing
+from provenn.definitions import catalog_store
+from provenn.errors import ContradictionError, MissingPartnerError
+from provenn.hints import Hint
+from provenn.knowledge.observations import observe_fact
+from provenn.logic import subset
 from provenn.targets.execution import execute_plan
+from provenn.targets.missing_partners import find_unverified_lookups, plan_missing_partners
 from provenn.targets.plan import Plan
 from provenn.targets.replanning import replan_without_fragments
 from provenn.targets.steps import FragmentScan, PlanStep, Scan
@@ -21,6 +32,9 @@ __all__ = ["build_frame", "ensure_sound_plan", "prepare_data", "prepare_plan"]
 
 P = TypeVar("P", bound=Plan)
 
+_MOST_SHOWN = 5
+"""How many sources without a partner an error shows."""
+
 
 def prepare_plan(pipeline: Pipeline, plan: P) -> tuple[P, PreparedData]:
     """Return an equivalent plan with only sound fragments, and the data, ready to be computed."""
@@ -29,9 +43,7 @@ def prepare_plan(pipeline: Pipeline, plan: P) -> tuple[P, PreparedData]:
 
 
 def ensure_sound_plan(pipeline: Pipeline, plan: P) -> P:
-    """Return an equivalent plan with only existing fragments, after verifying the keys of base catalogs."""
-    from provenn.spark.fragment_files import select_usable  # noqa: PLC0415 - planning runs without Spark
-
+    """Return an equivalent plan with only existing fragments, after verifying keys of base catalogs and references."""
     while True:
         sound = select_usable(pipeline.database, pipeline.folder, plan.fragments)
         if len(sound) == len(plan.fragments):
@@ -40,7 +52,49 @@ def ensure_sound_plan(pipeline: Pipeline, plan: P) -> P:
             plan, {fragment.id for fragment in plan.fragments} - {fragment.id for fragment in sound}
         )
     pipeline.verify(plan.bases)
+    for lookup in find_unverified_lookups(plan):
+        _verify_lookup(pipeline, lookup, plan.what)
     return plan
+
+
+def _verify_lookup(pipeline: Pipeline, lookup: PartnerLookup, what: str) -> None:
+    """Make sure that every source of a lookup's parent has a partner, and record it as an observed fact.
+
+    Raises
+    ------
+    MissingPartnerError
+        If a source has none.
+    """
+    with pipeline.database.reading() as reading:
+        plan = plan_missing_partners(reading, lookup, f"checking the references of {what}")
+    plan, data = prepare_plan(pipeline, plan)
+    rows = [] if plan.empty else pipeline.collect_data(data, None, lambda frame: frame.limit(_MOST_SHOWN).collect())
+    if rows:
+        raise _make_missing_error(lookup, [row.asDict() for row in rows])
+    statement = subset(lookup.parent.digest, lookup.digest)
+
+    def record(writing: Writing) -> None:
+        with suppress(ContradictionError):  # contradictions are reported where they matter
+            catalog_store.add_catalogs(writing, lookup, for_run=True)
+            observe_fact(writing, statement, f"every {' and '.join(lookup.on_names)} leads to a partner")
+
+    pipeline.database.note(record)
+
+
+def _make_missing_error(lookup: PartnerLookup, rows: Sequence[Mapping[str, object]]) -> MissingPartnerError:
+    """Return the error for sources without a partner."""
+    names = lookup.find_names()
+    shown = ", ".join(
+        dict.fromkeys(" and ".join("NULL" if row[name] is None else str(row[name]) for name in names) for row in rows)
+    )
+    kind = make_plural(lookup.other.population.name)
+    return MissingPartnerError(
+        f"{' and '.join(names)} leads to none of the {kind} for some sources: {shown}",
+        hint=Hint(
+            'leave these sources out (missing="drop"), or give NULL (missing="null")',
+            command="leave these sources out (--missing drop), or give NULL (--missing null)",
+        ),
+    )
 
 
 def prepare_data(pipeline: Pipeline, plan: Plan) -> PreparedData:

@@ -14,14 +14,15 @@ from functools import partial
 
 from provenn.catalogs import (
     Attribute,
-    Base,
     Calculator,
     Catalog,
     cone,
+    list_bases,
     list_joined_bases,
     verbs,
 )
 from provenn.catalogs.catalog import Derivation
+from provenn.catalogs.references import Reference, split_identity
 from provenn.criteria import AttributeIdentity
 from provenn.database.transactions import Reading
 from provenn.definitions import attributes, catalog_store
@@ -90,6 +91,7 @@ class Providers:
     _asked: list[Catalog] = field(default_factory=list)
     _own: frozenset[AttributeIdentity] | None = None
     _determined: dict[AttributeIdentity, bool] = field(default_factory=dict)
+    _partners: dict[AttributeIdentity, Providers] = field(default_factory=dict)
 
     # -- what is known of definitions ----------------------------------------------------------------------------
 
@@ -100,6 +102,10 @@ class Providers:
                 self._noted.add(catalog.digest)
                 for _, identity in attributes.list_new_attributes(catalog):
                     self._definers.setdefault(identity, []).append(catalog)
+
+    def note_partners(self, identity: AttributeIdentity, partners: Providers) -> None:
+        """Note the providers of an attribute that partners of the sources have or give."""
+        self._partners.setdefault(identity, partners)
 
     def note_asked(self, catalog: Catalog) -> None:
         """Note a catalog that the request names as the one to take an attribute from."""
@@ -126,11 +132,21 @@ class Providers:
     def determines(self, identity: AttributeIdentity) -> bool:
         """Return whether the sources' own values determine an attribute.
 
-        They do if the rows have the attribute, if the rows come through a catalog with the attribute, or if the
-        attribute is derived only from such attributes. The answer follows from definitions alone, which never change.
+        The values do so if the rows have the attribute, if the rows come through a catalog with the attribute, if the
+        attribute is derived only from such attributes, if such attributes refer to the source with the attribute, or if
+        the attribute describes the groups that refer to the sources. The answer follows from definitions alone, and
+        definitions never change.
         """
         if is_key(identity) or self._is_in_rows(identity):
             return True
+        split = split_identity(identity)
+        if split is not None:
+            return all(map(self.determines, split[0].identities))
+        if identity not in self._determined and any(
+            catalog.profile.describes_groups and catalog.population == self.sources.population
+            for catalog in self.find_definers(identity)
+        ):
+            self._determined[identity] = True
         if identity not in self._determined:
             derivation = self.find_derivation(identity)
             self._determined[identity] = derivation is not None and all(
@@ -139,7 +155,7 @@ class Providers:
         return self._determined[identity]
 
     def _is_in_rows(self, identity: AttributeIdentity) -> bool:
-        """Return whether the rows have an attribute, or come through a catalog that has it."""
+        """Return whether the rows have an attribute, or come through a catalog with the attribute."""
         if self._own is None:
             lineage = walk_row_lineage(self.sources)
             self._own = frozenset(identity for catalog in lineage for identity in catalog.schema.by_identity)
@@ -166,8 +182,12 @@ class Providers:
 
     def find_created(self, provided: Iterable[ProvidedAttribute]) -> tuple[Catalog, ...]:
         """Return the catalogs that were created for some attributes because the archive had none."""
-        needed = cone(*(attribute.provider for attribute in provided))
-        return tuple(catalog for catalog in needed if catalog.digest in self._created)
+        needed, created = cone(*(attribute.provider for attribute in provided)), self.collect_created()
+        return tuple(catalog for catalog in needed if catalog.digest in created)
+
+    def collect_created(self) -> set[CatalogDigest]:
+        """Return the digests of the catalogs that were created, also for partners."""
+        return set(self._created).union(*(partners.collect_created() for partners in self._partners.values()))
 
     def derive_outputs(self, calculator: Calculator, inputs: Mapping[str, AttributeIdentity]) -> Catalog:
         """Return the derivation of a calculator for the largest set of sources that have its inputs.
@@ -202,8 +222,11 @@ class Providers:
 
     def _find_most_general(self, identity: AttributeIdentity) -> Catalog:
         """Return the definition of an attribute for the largest set of sources; create the catalog if needed."""
+        split = split_identity(identity)
+        if split is not None:
+            return self._look_up(identity, *split)
         definers = self.find_definers(identity)
-        if any(isinstance(catalog, Base) for catalog in definers):
+        if list_bases(definers):
             return self._find_largest_version(identity)
         derivation = self.find_derivation(identity)
         if derivation is None:
@@ -213,7 +236,7 @@ class Providers:
                 for catalog in definers
                 if not any(identity in dependency.schema.by_identity for dependency in catalog.dependencies)
             ]
-            return (original or definers)[0]
+            return min(original or definers, key=lambda catalog: (len(catalog.extent.labels), catalog.digest))
         if derivation.is_catalog_wide:
             return derivation
         parent = self._build_parent(derivation.find_inputs(identity))
@@ -228,12 +251,29 @@ class Providers:
                 return self._find_or_note(created, identity)
         return derivation
 
-    def _find_largest_version(self, identity: AttributeIdentity) -> Catalog:
-        """Return the version of files with the most of them that has an attribute; a union, if several have others.
+    def _look_up(self, identity: AttributeIdentity, reference: Reference, inner: AttributeIdentity) -> Catalog:
+        """Return the lookup of an attribute of partners, for the largest sets of sources and of partners."""
+        if inner not in self._partners:
+            anchor = inner
+            while (split := split_identity(anchor)) is not None:
+                anchor = split[0].identities[0]
+            self._partners[inner] = Providers(self.reading, self.find_definers(anchor)[0])
+        other = self._partners[inner].find_provider(inner)
+        providers = {own: self.find_provider(own) for own in reference.identities}
+        names = [provider.schema.by_identity[own].name for own, provider in providers.items()]
+        parent = verbs.keep(self._build_parent(dict(zip(names, reference.identities, strict=True))), names)
+        looked_up, prefix = other.schema.by_identity[inner].name, ""
+        while prefix + looked_up in parent.schema.names:
+            prefix += "partner_"
+        created = verbs.lookup(parent, other, on=names, attributes=[looked_up], missing="drop", prefix=prefix)
+        return self._find_or_note(created, identity)
 
-        Files that were appended have the attributes of earlier ones, so that several versions have the attribute. An
-        attribute of the rows is taken from the versions that the sources are made from, any other attribute from the
-        catalogs that the request names, or else from all base catalogs that have it.
+    def _find_largest_version(self, identity: AttributeIdentity) -> Catalog:
+        """Return the version with an attribute and the most files; a union, if several versions have different files.
+
+        Appended files have the attributes of earlier files, so several versions have the attribute. An attribute of the
+        rows is taken from the versions behind the sources, any other attribute from the catalogs named by the request,
+        or else from all base catalogs with the attribute.
         """
         made_from = cone(*([self.sources] if self._is_in_rows(identity) else self._asked))
         files_by_version = _list_files_by_version(made_from, identity)

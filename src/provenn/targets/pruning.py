@@ -6,7 +6,8 @@ from operator import is_
 from typing import NamedTuple
 
 from provenn.criteria import AttributeIdentity
-from provenn.targets.steps import Calculate, Combine, Derive, Fill, PlanStep, Restrict
+from provenn.targets.reference_steps import Lookup, Partnered
+from provenn.targets.steps import Calculate, Combine, Derive, Fill, PlanStep, Restrict, find_key
 
 __all__ = ["PrunedStep", "drop_unneeded", "prune_step"]
 
@@ -36,9 +37,22 @@ def drop_unneeded(step: PlanStep, needed: frozenset[AttributeIdentity]) -> Prune
             return PrunedStep(step.input, f"{', '.join(output.name for output in outputs)} is not requested")
         case Fill(missing=missing) if not needed & {attribute.identity for attribute in missing}:
             return PrunedStep(step.input, f"{', '.join(attribute.name for attribute in missing)} is not requested")
+        case Lookup():
+            return _drop_lookup(step, needed)
         case Combine():
             return _restrict_to_members(step, needed)
     return None
+
+
+def _drop_lookup(step: Lookup, needed: frozenset[AttributeIdentity]) -> PrunedStep | None:
+    """Replace a lookup of no needed attribute by its sources; None if an attribute is needed."""
+    if step.find_columns(needed):
+        return None
+    if step.keeps_all:
+        return PrunedStep(step.input, "no attribute of the partners is requested")
+    key = tuple(find_key(step.other.attributes))
+    partnered = Partnered(step.input, step.other, step.reference.identities, key, True, step.sources)
+    return PrunedStep(partnered, "the partners only restrict the sources: none of their attributes is requested")
 
 
 def _restrict_to_members(step: Combine, needed: frozenset[AttributeIdentity]) -> PrunedStep | None:

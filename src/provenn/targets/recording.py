@@ -1,4 +1,4 @@
-"""Recording a run: its duration, its outcome, and the seconds that reuse saved."""
+"""Recording a run: the duration, the outcome, and the seconds saved by reuse."""
 
 from __future__ import annotations
 

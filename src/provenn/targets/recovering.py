@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 from provenn.errors import BaseFilesError, FormatError, ProvennError, RunError, StoreError
 
 if TYPE_CHECKING:
+    from provenn.data.stored_reads import StoredReads
     from provenn.database.transactions import Database
     from provenn.files.data_folder import DataFolder
-    from provenn.spark.stored_reads import StoredReads
 
 __all__ = ["compute_despite_damage"]
 
@@ -42,7 +42,7 @@ def compute_despite_damage(database: Database, folder: DataFolder | None, comput
     """
     if folder is None:
         return compute()
-    from provenn.spark.stored_reads import note_reads  # noqa: PLC0415 - Spark is slow to import
+    from provenn.data.stored_reads import note_reads  # noqa: PLC0415 - Spark is slow to import
 
     dropped: set[str] = set()
     while True:
@@ -73,7 +73,7 @@ def _drop_damaged(database: Database, folder: DataFolder, reads: StoredReads) ->
     """Read all bytes that a run has read, and drop damaged data; return the places of the dropped data."""
     from provenn.data.conversions import discard_damaged  # noqa: PLC0415
     from provenn.data.given_tables import check_table  # noqa: PLC0415
-    from provenn.spark.fragment_files import drop_damaged  # noqa: PLC0415 - Spark is slow to import
+    from provenn.data.usable_fragments import drop_damaged  # noqa: PLC0415
 
     for base in reads.tables.values():
         check_table(folder, base.files)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from provenn.catalogs import Base, Catalog, Extent, cone
+from provenn.catalogs import Catalog, Extent, cone, list_bases
 from provenn.criteria import AttributeIdentity
 from provenn.database.transactions import Reading
 from provenn.definitions.stored_samples import read_samples
@@ -88,14 +88,14 @@ def collect_samples(
     needed = find_needed_attributes(lineage)
     if not needed:
         return ()
-    extents = {(base.digest, 0): base.extent for base in lineage if isinstance(base, Base)}
+    extents = {(base.digest, 0): base.extent for base in list_bases(lineage)}
     scans = {(scan.fragment.catalog, scan.fragment.id): scan.extent for scan in fragments}
     sampled = read_samples(reading, [digest for digest, _ in extents], scans, needed)
     return tuple(RowSample((extents | scans)[owner], columns) for owner, columns in sampled.items())
 
 
 def find_needed_attributes(lineage: Iterable[Catalog]) -> frozenset[AttributeIdentity]:
-    """Return the attributes that conditions of catalogs read, and those of which expressions make them."""
+    """Return the attributes in conditions of catalogs, and the inputs of expressions that define these attributes."""
     catalogs = list(lineage)
     conditions = [condition for catalog in catalogs if (condition := catalog.find_condition()) is not None]
     if not conditions:

@@ -14,15 +14,19 @@ Damaged stored data are dropped, and the run starts again without them (`provenn
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from provenn.data.fragments import record_use
 from provenn.knowledge.stored_facts import Fact
+from provenn.look.refusal import NeedsSpark
 from provenn.targets.bounds import bound_answer_rows
 from provenn.targets.checking import check_facts
-from provenn.targets.keeping import Keep
+from provenn.targets.engine_choice import EngineChoice, choose_engine
+from provenn.targets.keeping import Keep, find_parts_to_keep
 from provenn.targets.leaning import Basis, find_basis, find_declared_facts, find_supporting_facts
 from provenn.targets.learning import learn_count
 from provenn.targets.plan import Plan
@@ -42,9 +46,17 @@ __all__ = ["answer_request", "prepare_request"]
 P = TypeVar("P", bound=Plan)
 T = TypeVar("T")
 
+_LOG = logging.getLogger(__name__)
+
 
 def answer_request(
-    place: Workplace[P], replan: Callable[[], P], sink: Sink[T], keep: Keep = "never", *, check: bool = False
+    place: Workplace[P],
+    replan: Callable[[], P],
+    sink: Sink[T],
+    keep: Keep = "never",
+    *,
+    check: bool = False,
+    engine: EngineChoice = "auto",
 ) -> T:
     """Answer a request.
 
@@ -60,12 +72,16 @@ def answer_request(
         The results to keep.
     check
         Whether to check the declared facts of the answer on the data first, and not use them.
+    engine
+        Who reads: by default a look without Spark where it gives the same answer.
     """
-    compute = partial(_live_once, place, replan, sink, keep, check=check)
+    compute = partial(_live_once, place, replan, sink, keep, check=check, engine=choose_engine(engine))
     return compute_despite_damage(place.database, place.folder_if_known, compute)
 
 
-def _live_once(place: Workplace[P], replan: Callable[[], P], sink: Sink[T], keep: Keep, *, check: bool) -> T:
+def _live_once(
+    place: Workplace[P], replan: Callable[[], P], sink: Sink[T], keep: Keep, *, check: bool, engine: EngineChoice
+) -> T:
     """Live the life of a run; if its result cannot be right, live it again without the declared facts."""
     if check:
         replan = _check_declared_facts(place, replan)
@@ -78,16 +94,20 @@ def _live_once(place: Workplace[P], replan: Callable[[], P], sink: Sink[T], keep
         return known.answer
     suspended: Sequence[Fact] = ()
     with _record(place, plan, sink) as run:
-        data, final = _prepare(place, run, replan, sink, keep)
-        with run.measure_reading():
-            taken = sink.take_rows(place, final, data)
+        look = _look(place, run, sink, keep) if engine == "auto" else None
+        if look is not None:
+            taken, final = look, run.plan
+        else:
+            data, final = _prepare(place, run, replan, sink, keep)
+            with run.measure_reading():
+                taken = sink.take_rows(place, final, data)
         run.rows = taken.rows
         basis = _find_basis(run, final)
         run.doubtful = sink.is_compared and not check and _is_impossible(run.plan, basis.declared, taken)
         if not run.doubtful and taken.rows is not None and run.plan.catalog is not None:
             suspended = learn_count(place.database, run.plan.catalog, taken.rows, run.facts)
     if run.doubtful:
-        return _live_once(place, replan, sink.repeat(), keep, check=True)
+        return _live_once(place, replan, sink.repeat(), keep, check=True, engine=engine)
     place.report_suspended_facts(suspended)
     place.report_basis(run.plan, basis.declared)
     return taken.answer
@@ -120,6 +140,22 @@ def _record(place: Workplace[P], plan: P, sink: Sink[T]) -> Iterator[Recorder[P]
     with record_run(place.database, plan) as run:
         place.latest_run = run.number
         yield run
+
+
+def _look(place: Workplace[P], run: Recorder[P], sink: Sink[T], keep: Keep) -> TakenRows[T] | None:
+    """Return the rows, read without Spark; None if Spark must compute them, or store them first."""
+    if sink.is_recorded and not place.database.read_only and find_parts_to_keep(run.plan, keep):
+        return None
+    try:
+        with run.measure_reading():
+            taken = sink.take_look(place, run.plan)
+    except NeedsSpark as refusal:
+        _LOG.debug("Spark computes %s, because %s", run.plan.what, refusal.reason)
+        return None
+    if sink.is_recorded and run.plan.fragments:
+        numbers = [fragment.id for fragment in run.plan.fragments]
+        place.database.note(lambda writing: record_use(writing, numbers))
+    return taken
 
 
 def _prepare(

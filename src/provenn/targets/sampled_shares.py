@@ -1,8 +1,8 @@
-"""Estimate the share of sources that conditions keep, from a sample of rows. A guess, never a proof.
+"""Estimate the share of sources kept by conditions, from a sample of rows. A guess, never a proof.
 
-Conditions on several attributes are evaluated together, so that it does not matter how attributes depend on each other.
-Comparisons of columns with constants are evaluated as they are. Other conditions are evaluated as Spark does it on some
-of the rows, functions of mathematical libraries approximately.
+Conditions on several attributes are evaluated together, so dependencies between attributes do not matter. Comparisons
+of columns with constants are evaluated as they are. All further conditions are evaluated as in Spark on some of the
+rows, functions of mathematical libraries approximately.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LEAST_GIVEN: Final = 32
 def estimate_sampled_share(
     scene: Scene, parts: Sequence[Extent], whole: Extent, estimate: Callable[[Sequence[Extent]], float]
 ) -> tuple[float, list[Extent]] | None:
-    """Return the share of a set that lies in some other sets, and those of the sets that no sample decides.
+    """Return the share of a set that lies in all of some sets, and the sets that the sample does not decide.
 
     Return None if no sample decides any of the sets.
 
@@ -98,13 +98,13 @@ class _SampledRows:
         return split_intersection(self.sample.extent).keys() - {everything.digest}
 
     def can_decide(self, part: Extent) -> bool:
-        """Return whether it can be known which rows lie in a set."""
+        """Return whether the sample can tell which rows lie in a set."""
         return all(self._find_condition(label) is not None for label in part.labels)
 
     def measure(self, parts: Sequence[Extent]) -> tuple[float, float]:
-        """Return about how many rows lie in all of some sets, which the sample decides; and half the least number.
+        """Return about how many rows lie in all of some decided sets; and half the least number.
 
-        Conditions that take long to evaluate are evaluated on some of the rows that all other conditions keep.
+        Slow conditions are evaluated on some of the rows kept by all quick conditions.
         """
         full = (1 << self.sample.size) - 1
         quick = [part for part in parts if self._is_quick(part)]
@@ -118,7 +118,7 @@ class _SampledRows:
         return count * share, count / (2 * chosen.bit_count())
 
     def _intersect(self, parts: Iterable[Extent], rows: int) -> int:
-        """Return those of some rows that lie in all of some sets."""
+        """Return the rows, out of some rows, that lie in all of some sets."""
 
         def find_rows(label: str) -> int:
             condition = self._find_condition(label)

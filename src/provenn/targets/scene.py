@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from provenn import deadline
-from provenn.catalogs import Attribute, Base, Catalog, Extent, cone
+from provenn.catalogs import Attribute, Base, Catalog, Extent, cone, list_bases
 from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.catalogs.extent import everything, nothing
 from provenn.catalogs.selection import Condition
@@ -15,6 +15,8 @@ from provenn.digests import CatalogDigest
 from provenn.files.column_statistics import ColumnStatistics
 from provenn.knowledge.consequences import TracedKnowledge
 from provenn.logic import Knowledge, Statement, disjoint, empty, equal, subset
+from provenn.logic.covered_sets import find_covered_sets
+from provenn.logic.forced_labels import find_forced_labels
 from provenn.logic.statements import Property, SetComparison
 from provenn.logic.terms import Op, Term, chain
 from provenn.logic.terms import nothing as no_set
@@ -51,6 +53,8 @@ class Scene:
         The usable fragments, each with its catalog.
     rows
         The number of sources of each counted extent, by digest.
+    apart_fragments
+        The numbers of fragments with needed attributes that share no source with the request by definition.
     listed_files
         What each file of base catalogs states about the attributes in conditions.
     samples
@@ -81,6 +85,7 @@ class Scene:
     unread_reasons: tuple[str, ...] = ()
     samples: tuple[RowSample, ...] = ()
     listed_files: ListedFiles = field(default_factory=ListedFiles, repr=False)
+    apart_fragments: frozenset[int] = frozenset()
     estimates: dict[int, float] = field(default_factory=dict, repr=False)
     costs: dict[tuple[int, frozenset[AttributeIdentity]], float] = field(default_factory=dict, repr=False)
     bounds: dict[int, tuple[int, int | None]] = field(default_factory=dict, repr=False)
@@ -206,6 +211,11 @@ class Scene:
             self._undeclared.append(self.known.without("declared") if self.has_declared_facts else self.known)
         return self._undeclared[0]
 
+    def find_forced_labels(self, extents: Iterable[Extent]) -> frozenset[str]:
+        """Return the labels of some extents that something known may force an object into."""
+        leaves = {label for extent in extents for label in extent.labels}
+        return find_forced_labels(self.known.knowledge.facts, leaves)
+
     def is_defined(self, statement: Statement) -> bool:
         """Return whether a statement is proved by definitions alone, without any declared or observed fact.
 
@@ -238,6 +248,10 @@ class Scene:
             or split_intersection(other).keys() <= split_intersection(extent).keys()
             or self.is_proved(self.state_inside(extent, other))
         )
+
+    def find_covered(self, extents: Sequence[Extent], *, by_later: bool) -> tuple[int, ...]:
+        """Return the places of extents that can be left out of their union; see `find_covered_sets`."""
+        return find_covered_sets(self.known.knowledge, list(map(self.build_term, extents)), by_later=by_later)
 
     def is_empty(self, extent: Extent) -> bool:
         """Return whether an extent is proved to have no source."""
@@ -305,7 +319,7 @@ def _describe_columns(lineage: Iterable[Catalog]) -> Iterator[tuple[str, Describ
 
     Files that were appended have the same terms; those with the most rows come last, and describe the values best.
     """
-    bases = [base for base in lineage if isinstance(base, Base) and base.part_of is None]  # a part has the same terms
+    bases = [base for base in list_bases(lineage) if base.part_of is None]  # a part has the same terms
     for base in sorted(bases, key=lambda base: base.files.row_count or 0):
         if base.files.statistics:
             statistics = base.files.column_statistics

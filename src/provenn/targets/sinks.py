@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
 
-from provenn.catalogs import Base, cone
+from provenn.catalogs import cone, list_bases
 from provenn.data.pins import hold_outside
 from provenn.database.transactions import Reading
 from provenn.errors import StoreError
@@ -16,9 +17,12 @@ from provenn.files.data_folder import DataFolder
 from provenn.files.export_notes import FileNotes
 from provenn.files.file_set import EXTERNAL
 from provenn.knowledge.stored_facts import Fact, get_fact
+from provenn.look.allowance import LARGEST
+from provenn.look.refusal import NeedsSpark
 from provenn.targets.dividing import derive_count
 from provenn.targets.leaning import find_supporting_facts
 from provenn.targets.learning import learn_count
+from provenn.targets.looking import take_look
 from provenn.targets.plan import Plan
 from provenn.targets.workplace import DataPlace
 
@@ -35,6 +39,9 @@ T_co = TypeVar("T_co", covariant=True)
 
 _LARGEST_LIMIT = 2**31 - 1
 """The largest limit of Spark."""
+
+_FEW = 1000
+"""The most rows for which a look reads without a limit on the size of the whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,9 @@ class Sink(Protocol[T_co]):
     def find_known_answer(self, place: DataPlace, plan: Plan, /) -> KnownAnswer[T_co] | None:
         """Return the answer if no data are needed for it; raise an error if the run must not begin."""
 
+    def take_look(self, place: DataPlace, plan: Plan, /) -> TakenRows[T_co]:
+        """Read the rows without Spark; raise `NeedsSpark` if Spark must compute them."""
+
     def take_rows(self, place: DataPlace, plan: Plan, data: PreparedData, /) -> TakenRows[T_co]:
         """Compute the rows."""
 
@@ -111,9 +121,16 @@ class TableSink:
         """Return a table without rows, if the answer is proved to be empty."""
         return _make_empty_answer(place, plan)
 
+    def take_look(self, place: DataPlace, plan: Plan, /) -> TakenRows[pa.Table]:
+        """Collect the rows without Spark, unless they might exceed the limit."""
+        if self.limit is not None and self.limit < LARGEST:
+            raise NeedsSpark("the result has a small limit")
+        table = take_look(place, plan, partial(_collect_tables, plan))
+        return TakenRows(table, table.num_rows, table)
+
     def take_rows(self, place: DataPlace, plan: Plan, data: PreparedData, /) -> TakenRows[pa.Table]:  # noqa: ARG002 - a sink
         """Collect the rows; field metadata hold unit, description and UCD."""
-        from provenn.spark.arrow import add_field_metadata  # noqa: PLC0415 - planning runs without Spark
+        from provenn.look.arrow_tables import add_field_metadata  # noqa: PLC0415 - planning runs without Spark
 
         collected = place.pipeline().collect_data(data, self.limit, lambda frame: frame.toArrow())
         table = add_field_metadata(collected, data.schema)
@@ -136,11 +153,21 @@ class FirstRowsSink:
         """Return a table without rows, if the answer is proved to be empty."""
         return _make_empty_answer(place, plan)
 
+    def take_look(self, place: DataPlace, plan: Plan, /) -> TakenRows[pa.Table]:
+        """Collect the rows without Spark."""
+        most = min(self.number, _LARGEST_LIMIT)
+        table = take_look(place, plan, partial(_collect_tables, plan, most=most), few=most <= _FEW)
+        return self._make_answer(plan, table)
+
     def take_rows(self, place: DataPlace, plan: Plan, data: PreparedData, /) -> TakenRows[pa.Table]:
         """Collect the rows. Fewer rows than requested are all rows: then they are compared with declared facts."""
         most = min(self.number, _LARGEST_LIMIT)
         table = place.pipeline().collect_data(data, None, lambda frame: frame.limit(most).toArrow())
-        all_read = table.num_rows < most and plan.scene.has_declared_facts
+        return self._make_answer(plan, table)
+
+    def _make_answer(self, plan: Plan, table: pa.Table) -> TakenRows[pa.Table]:
+        """Return the first rows; their number is that of all rows if there are fewer than requested."""
+        all_read = table.num_rows < min(self.number, _LARGEST_LIMIT) and plan.scene.has_declared_facts
         return TakenRows(table, table.num_rows if all_read else None)
 
     def repeat(self) -> Self:
@@ -176,6 +203,11 @@ class CountSink:
         check_remembered(place, plan)
         suspended = learn_count(place.database, plan.catalog, derived.rows, reason=derived.because)
         return KnownAnswer(derived.rows, is_reasoned=False, suspended=suspended)
+
+    def take_look(self, place: DataPlace, plan: Plan, /) -> TakenRows[int]:
+        """Count the rows without Spark."""
+        rows = take_look(place, plan, lambda tables: sum(table.num_rows for table in tables))
+        return TakenRows(rows, rows)
 
     def take_rows(self, place: DataPlace, plan: Plan, data: PreparedData, /) -> TakenRows[int]:  # noqa: ARG002 - a sink
         """Count the rows."""
@@ -213,6 +245,10 @@ class FilesSink:
         if plan.empty:
             check_remembered(place, plan)
 
+    def take_look(self, place: DataPlace, plan: Plan, /) -> NoReturn:  # noqa: ARG002 - a sink
+        """Leave the rows to Spark, which writes files."""
+        raise NeedsSpark("Spark writes files")
+
     def take_rows(self, place: DataPlace, plan: Plan, data: PreparedData, /) -> TakenRows[WrittenFiles]:
         """Write the rows."""
         from provenn.spark.writing import write  # noqa: PLC0415 - planning runs without Spark
@@ -232,6 +268,20 @@ class FilesSink:
         return replace(self, options={**self.options, "overwrite": True})
 
 
+def _collect_tables(plan: Plan, tables: Iterator[pa.Table], most: int | None = None) -> pa.Table:
+    """Return the rows of tables as a single table, at most `most`; field metadata hold unit, description and UCD."""
+    import pyarrow as pa  # noqa: PLC0415 - it takes a while to import
+
+    from provenn.look.arrow_tables import make_empty_table  # noqa: PLC0415
+
+    empty = make_empty_table(plan.schema)
+    kept, rows = [], 0
+    while (most is None or rows < most) and (table := next(tables, None)) is not None:
+        kept.append(table.cast(empty.schema))
+        rows += table.num_rows
+    return pa.concat_tables([empty, *kept]).slice(0, most)
+
+
 def check_remembered(place: DataPlace, plan: Plan) -> None:
     """Check that the base files are unchanged, so that an earlier observation of data still holds.
 
@@ -244,9 +294,7 @@ def check_remembered(place: DataPlace, plan: Plan) -> None:
         with place.database.reading() as reading:
             seen = any(get_fact(reading, number).origin == "observed" for number in find_supporting_facts(plan))
         lineage = cone(*plan.scene.catalogs) if plan.catalog is None else cone(plan.catalog)
-        base_catalogs = (
-            catalog for catalog in lineage if isinstance(catalog, Base) and catalog.files.format != EXTERNAL
-        )
+        base_catalogs = (catalog for catalog in list_bases(lineage) if catalog.files.format != EXTERNAL)
         bases = tuple(base_catalogs) if seen else ()
     place.check_bases(bases)
 
@@ -255,7 +303,7 @@ def _make_empty_answer(place: DataPlace, plan: Plan) -> KnownAnswer[pa.Table] | 
     """Return a table without rows, if the answer of a plan is proved to be empty."""
     if not plan.empty:
         return None
-    from provenn.spark.arrow import make_empty_table  # noqa: PLC0415 - planning runs without Spark
+    from provenn.look.arrow_tables import make_empty_table  # noqa: PLC0415 - planning runs without Spark
 
     check_remembered(place, plan)
     return KnownAnswer(make_empty_table(plan.schema), is_reasoned=True)
@@ -274,9 +322,7 @@ def _check_output_place(place: DataPlace, path: str | PathLike[str], plan: Plan)
         for archive_place in archive_places
     ):
         raise StoreError(f"the archive itself is stored at {written}", hint="choose another place")
-    bases = (
-        plan.bases if plan.catalog is None else [catalog for catalog in cone(plan.catalog) if isinstance(catalog, Base)]
-    )
+    bases = plan.bases if plan.catalog is None else list_bases(cone(plan.catalog))
     sources = (Path(base.files.location).resolve() for base in bases if Path(base.files.location).is_absolute())
     for source in sources if written.exists() else ():
         if source.is_relative_to(written) or written.is_relative_to(source):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from provenn.catalogs import Base, Catalog, cone
+from provenn.catalogs import Catalog, cone, list_bases
 from provenn.catalogs.roots import check_roots
 from provenn.criteria import AttributeIdentity
 from provenn.data import fragments
@@ -165,20 +165,19 @@ def _store_part(pipeline: Pipeline, plan: Plan, part: KeptPart, turn: Turn) -> F
         If the caller's quota is used up; checked before the computation, and again when the size is known.
     """
     from provenn.spark.fragment_files import store_fragment  # noqa: PLC0415 - planning runs without Spark
-    from provenn.spark.row_operations import name_columns  # noqa: PLC0415
     from provenn.spark.stopwatch import Stopwatch  # noqa: PLC0415
 
     with pipeline.database.reading() as reading:
         quotas.check_stored_quota(reading)
-    check_roots((catalog for catalog in cone(part.catalog) if isinstance(catalog, Base)), pipeline.roots)
+    check_roots(list_bases(cone(part.catalog)), pipeline.roots)
     attributes = part.catalog.schema.attributes
-    columns = [
-        (attribute.identity, attribute)
+    identities = [
+        attribute.identity
         for attribute in attributes
         if is_key(attribute.identity) or attribute.identity in part.identities
     ]
     computed = part.computed
-    turn.considered |= {stored_scan.fragment.id for stored_scan in plan.scene.fragments}
+    turn.considered |= {scan.fragment.id for scan in plan.scene.fragments} | plan.scene.apart_fragments
     with (
         turn.hold_lease(part.catalog, frozenset(computed), computed) as is_granted,
         fragments.pin_fragments(pipeline.database, [fragment.id for fragment in plan.fragments]),
@@ -186,7 +185,7 @@ def _store_part(pipeline: Pipeline, plan: Plan, part: KeptPart, turn: Turn) -> F
         if not is_granted:
             return None
         stopwatch = Stopwatch(pipeline.engine)
-        frame = name_columns(build_frame(pipeline, plan, part.step, part.identities, stopwatch), columns)
+        frame = build_frame(pipeline, plan, part.step, part.identities, stopwatch)
         facts = find_supporting_facts(plan)
         stored = store_fragment(
             pipeline.engine,
@@ -194,10 +193,11 @@ def _store_part(pipeline: Pipeline, plan: Plan, part: KeptPart, turn: Turn) -> F
             pipeline.folder,
             part.catalog,
             frame,
-            identities=[identity for identity, _ in columns],
+            identities=identities,
             facts=facts,
             listener=pipeline.listener,
             stopwatch=stopwatch,
+            is_named_by_identity=True,
         )
     pipeline.report_doubted_facts(learn_count(pipeline.database, part.catalog, stored.rows, facts))
     return stored

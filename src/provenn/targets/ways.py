@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from provenn.criteria import AttributeIdentity
 from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.match_steps import Match, list_side_columns
+from provenn.targets.opaque_steps import QueryBySql
 from provenn.targets.plan import Plan
+from provenn.targets.reference_steps import Explode, Group, Lookup
 from provenn.targets.steps import Calculate, Combine, Concat, Derive, Fill, FragmentScan, Nothing, PlanStep, Scan
 
 __all__ = ["find_computed_attributes", "find_giving_steps", "find_reused_attributes"]
@@ -44,6 +46,10 @@ def find_giving_steps(step: PlanStep, identity: AttributeIdentity) -> Iterator[P
             columns = step.columns(frozenset({identity}))
             side = next(position for position, side_columns in enumerate(columns) if identity in side_columns)
             yield from find_giving_steps(step.inputs[side], columns[side][identity])
+        case Lookup() if looked_up := step.find_columns(frozenset({identity})):
+            yield from find_giving_steps(step.other, looked_up[identity])
+        case Group() | Explode() | QueryBySql():
+            yield step
         case Combine():
             yield from find_giving_steps(
                 next(member for member in step.members if identity in member.attributes), identity
@@ -60,11 +66,11 @@ def find_reused_attributes(plan: Plan) -> dict[AttributeIdentity, str]:
 
 
 def find_computed_attributes(plan: Plan) -> dict[AttributeIdentity, str]:
-    """Return the names, by identity, of attributes with some derived, calculated or matched values.
+    """Return the names, by identity, of attributes with some derived, calculated, matched or aggregated values.
 
     A partly stored attribute is both reused and computed; an attribute read from files is neither.
     """
-    return _find_attributes_given_by(plan, Derive | Calculate | Match | ContinuedMatch)
+    return _find_attributes_given_by(plan, Derive | Calculate | Match | ContinuedMatch | Group | Explode | QueryBySql)
 
 
 def _find_attributes_given_by(plan: Plan, kind: type | object) -> dict[AttributeIdentity, str]:

@@ -1,4 +1,4 @@
-"""The interface between a run and its archive: where the run computes, and to whom it reports."""
+"""The interface between a run and its archive: where the run computes, and who receives reports."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from provenn.catalogs import Base
+from provenn.catalogs.roots import Roots
 from provenn.database.transactions import Database
 from provenn.files.data_folder import DataFolder
 from provenn.knowledge.stored_facts import Fact
@@ -34,8 +35,15 @@ class DataPlace(Protocol):
     def pipeline(self) -> Pipeline:
         """Return the pipeline that brings data from files to results; start it at the first call."""
 
+    @property
+    def roots(self) -> Roots | None:
+        """The folders in which files of base catalogs may lie; None for all folders."""
+
     def check_bases(self, bases: Iterable[Base], /) -> None:
         """Check that the files or tables of base catalogs are unchanged."""
+
+    def report_suspended_facts(self, facts: Sequence[Fact], /) -> None:
+        """Announce the suspension of declared facts contradicted by data."""
 
 
 class Workplace(DataPlace, Protocol[P_contra]):
@@ -43,9 +51,6 @@ class Workplace(DataPlace, Protocol[P_contra]):
 
     latest_run: int | None
     """The number of the last run that began here."""
-
-    def report_suspended_facts(self, facts: Sequence[Fact], /) -> None:
-        """Announce the suspension of declared facts contradicted by data."""
 
     def report_checked_facts(self, checked: Sequence[CheckedFact], /) -> None:
         """Announce the results of checking declared facts on the data."""

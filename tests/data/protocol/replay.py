@@ -258,7 +258,7 @@ def _played() -> Iterator[Callable[[Replay], None]]:
     def write(_frame: object, columns: Any, _folder: object, address: str) -> None:
         _ME.actor.gate("write")
         Path(address).mkdir()
-        pq.write_table(pa.table({name: [1, 2] for _, name in columns}), Path(address, "part.parquet"))
+        pq.write_table(pa.table({attribute.name: [1, 2] for _, attribute in columns}), Path(address, "part.parquet"))
 
     class Holding(expiring_rows.Holding):
         def __init__(self, *arguments: Any) -> None:

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from provenn.batches import split_batches
 from provenn.errors import BaseFilesError
+from provenn.files.arrow_types import find_arrow_type
 from provenn.files.ascii_columns import is_delimiter, read_lines, read_table
 from provenn.files.columns import FileColumn
 from provenn.files.in_memory.from_astropy import convert_from_astropy
-from provenn.spark.tables.arrow_types import find_arrow_type
 
 __all__ = ["read_ascii_batches"]
 

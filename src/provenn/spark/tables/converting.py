@@ -13,6 +13,7 @@ from provenn.data.conversions import find_conversion, keep_conversion
 from provenn.digests import content_digest
 from provenn.errors import StoreError
 from provenn.files.data_folder import DataFolder
+from provenn.files.file_records import encode_files
 from provenn.files.file_set import Files
 from provenn.files.fits_columns import find_fits_table
 from provenn.files.hashing import HashMemory
@@ -62,7 +63,7 @@ def convert_files(
     StoreError
         If the Parquet cannot be written.
     """
-    identity, _ = files.to_json()
+    identity, _ = encode_files(files)
     key = content_digest(_VERSION, {**identity, "content": files.content})
     address = find_conversion(folder, files.digest, key)
     if address is not None:
@@ -87,7 +88,7 @@ def _write_tables(files: Files, filesystem: Any, path: str, keys: Mapping[str, s
     import pyarrow as pa  # noqa: PLC0415 - it takes a while to import
     from pyarrow import parquet  # noqa: PLC0415
 
-    from provenn.spark.tables.arrow_types import find_arrow_type  # noqa: PLC0415
+    from provenn.files.arrow_types import find_arrow_type  # noqa: PLC0415
 
     schema = pa.schema([pa.field(column.name, find_arrow_type(column.type)) for column in files.columns])
     with parquet.ParquetWriter(path, schema, filesystem=filesystem, write_page_checksum=True) as writer:

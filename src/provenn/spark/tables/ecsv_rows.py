@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from provenn.errors import BaseFilesError, ExpansionError
+from provenn.files.arrow_types import find_arrow_type
 from provenn.files.csv_columns import NULL_WORDS, make_null_hint
 from provenn.files.ecsv_columns import EcsvColumn, EcsvHeader, read_ecsv_header
-from provenn.spark.tables.arrow_types import find_arrow_type
 
 __all__ = ["read_ecsv_batches"]
 

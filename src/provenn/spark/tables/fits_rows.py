@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from provenn.errors import BaseFilesError
+from provenn.files.arrow_types import find_arrow_type, find_element_type
 from provenn.files.fits_columns import FitsColumn, FitsTable
 from provenn.gate.expansion import check_claim
-from provenn.spark.tables.arrow_types import find_arrow_type, find_element_type
 
 __all__ = ["read_fits_batches"]
 

@@ -20,7 +20,7 @@ from provenn.spark.tables.cells import Bytes, encode_numbers, name_type, view_by
 from provenn.spark.tables.parts import PartFiles, WrittenStatistics, measure_list_depth
 from provenn.spark.tables.votable_elements import build_votable_head, replace_unprintable
 
-__all__ = ["write_votable"]
+__all__ = ["VOTableForm", "choose_form", "encode_rows", "write_votable"]
 
 _TYPES = {
     "bool": "boolean",
@@ -38,7 +38,7 @@ _LINE = 3 << 14
 
 
 @dataclass(frozen=True, slots=True)
-class _VOTableForm:
+class VOTableForm:
     """The form in which a column is written.
 
     Parameters
@@ -65,12 +65,12 @@ def write_votable(parts: PartFiles, attributes: Sequence[Attribute], stream: Any
         If a VOTable cannot hold the rows.
     """
     statistics = parts.collect_statistics()
-    columns = [_choose_form(field, statistics[field.name]) for field in parts.schema]
+    columns = [choose_form(field, statistics[field.name]) for field in parts.schema]
     rows = parts.rows
     stream.write(_format_head(columns, attributes, rows, notes).encode())
     rest = b""
     for batch in parts.read_batches():
-        encoded = rest + _encode_rows(columns, batch)
+        encoded = rest + encode_rows(columns, batch)
         whole = len(encoded) // _LINE * _LINE
         for place in range(0, whole, _LINE):
             stream.write(b64encode(encoded[place : place + _LINE]) + b"\n")
@@ -79,10 +79,17 @@ def write_votable(parts: PartFiles, attributes: Sequence[Attribute], stream: Any
     return rows
 
 
-def _choose_form(field: Any, statistics: WrittenStatistics) -> _VOTableForm:  # noqa: ANN401 - pyarrow has no types
+def choose_form(field: Any, statistics: WrittenStatistics) -> VOTableForm:  # noqa: ANN401 - pyarrow has no types
+    """Return the form in which a column is written.
+
+    Raises
+    ------
+    FormatError
+        If a VOTable cannot hold the column.
+    """
     kind, depth = field.type, measure_list_depth(field.type)
     if pa.types.is_string(kind):
-        return _VOTableForm("char" if statistics.ascii else "unicodeChar", "*")
+        return VOTableForm("char" if statistics.ascii else "unicodeChar", "*")
     for _ in range(depth):
         kind = kind.value_type
     datatype = _TYPES.get(name_type(kind))
@@ -96,7 +103,7 @@ def _choose_form(field: Any, statistics: WrittenStatistics) -> _VOTableForm:  # 
         )
     size = _format_size(field.name, statistics, depth) if depth else ""
     null = _find_unused(field.name, statistics, datatype) if statistics.inner_nulls and datatype in _BITS else None
-    return _VOTableForm(datatype, size, null)
+    return VOTableForm(datatype, size, null)
 
 
 def _format_size(name: str, statistics: WrittenStatistics, depth: int) -> str:
@@ -125,7 +132,7 @@ def _find_unused(name: str, statistics: WrittenStatistics, datatype: str) -> int
     raise FormatError(f"the column {name} uses every number, so VOTable has none left for NULL", hint="write Parquet")
 
 
-def _format_head(columns: Sequence[_VOTableForm], attributes: Sequence[Attribute], rows: int, notes: FileNotes) -> str:
+def _format_head(columns: Sequence[VOTableForm], attributes: Sequence[Attribute], rows: int, notes: FileNotes) -> str:
     head = build_votable_head(notes, attributes)
     fields = []
     for column, attribute in zip(columns, attributes, strict=True):
@@ -146,7 +153,7 @@ def _format_head(columns: Sequence[_VOTableForm], attributes: Sequence[Attribute
     )
 
 
-def _encode_rows(columns: Sequence[_VOTableForm], batch: Any) -> bytes:  # noqa: ANN401 - pyarrow has no types
+def encode_rows(columns: Sequence[VOTableForm], batch: Any) -> bytes:  # noqa: ANN401 - pyarrow has no types
     """Return the bytes of rows one after the other: in each row a bit for each NULL value, then the values."""
     nulls = np.array([values.is_null().to_numpy(zero_copy_only=False) for values in batch.columns], bool).T
     flags = np.packbits(nulls.reshape(len(batch), len(columns)), axis=1)
@@ -162,7 +169,7 @@ def _encode_rows(columns: Sequence[_VOTableForm], batch: Any) -> bytes:  # noqa:
     return encoded.tobytes()
 
 
-def _encode_column(column: _VOTableForm, values: Any) -> tuple[Bytes, Any]:  # noqa: ANN401 - pyarrow has no types
+def _encode_column(column: VOTableForm, values: Any) -> tuple[Bytes, Any]:  # noqa: ANN401 - pyarrow has no types
     """Return the bytes of the values of a column, and the number of bytes in each row."""
     if column.datatype in ("char", "unicodeChar"):
         coding = "ascii" if column.datatype == "char" else "utf-16-be"
@@ -189,7 +196,7 @@ def _encode_column(column: _VOTableForm, values: Any) -> tuple[Bytes, Any]:  # n
     return _prefix_counts(counts, data.ravel(), counts * inner * len(filler))
 
 
-def _encode_numbers(column: _VOTableForm, values: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+def _encode_numbers(column: VOTableForm, values: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.int64())
     if values.type == pa.int8():  # VOTable has no bytes with a sign

@@ -12,9 +12,9 @@ from xml.parsers import expat
 import pyarrow as pa
 
 from provenn.errors import BaseFilesError
+from provenn.files.arrow_types import find_arrow_type
 from provenn.files.columns import FileColumn
 from provenn.files.fits_columns import find_fits_table
-from provenn.spark.tables.arrow_types import find_arrow_type
 from provenn.spark.tables.fits_rows import read_fits_batches
 
 __all__ = ["read_votable_fits_batches"]

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from provenn.errors import BaseFilesError
+from provenn.files.arrow_types import find_arrow_type
 from provenn.files.columns import FileColumn
 from provenn.files.votable_scan import check_votable
-from provenn.spark.tables.arrow_types import find_arrow_type
 from provenn.spark.tables.votable_fits import read_votable_fits_batches
 
 __all__ = ["read_votable_batches"]

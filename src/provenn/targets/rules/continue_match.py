@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from provenn.catalogs import Attribute, Base, Catalog, Extent, Schema, cone
+from provenn.catalogs import Attribute, Catalog, Extent, Schema, cone, list_bases
 from provenn.catalogs.extent import leaf, union
-from provenn.catalogs.match_sets import Side
+from provenn.catalogs.match_sets import SIDES, Side
 from provenn.criteria import AttributeIdentity
 from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.logic import Statement
@@ -39,7 +39,7 @@ _MOST_PIECES = 64
 
 
 def continue_match(step: PlanStep, needed: frozenset[AttributeIdentity], scene: Scene) -> Rewrite | None:
-    """Match only new sources and, for best pairs, the sources near new ones; keep all other stored pairs.
+    """Match only new sources and, for the nearest pairs, the sources near new ones; keep all other stored pairs.
 
     Sound by the law of `provenn.targets.continued_match`. The rule proves what the law asks for: the sources that are
     not new are sources of the earlier match, and have the same positions and needed attributes there.
@@ -104,12 +104,14 @@ def _continue_fragment(
     """Return the continuation of a fragment, or why there is none."""
     scan = earlier.scan
     whole = f"matched as a whole, although fragment #{scan.fragment.id} holds pairs of an earlier version:"
+    if match.catalog.rule.is_mutual:
+        return f"{whole} a new source of either side may end or make mutual pairs of old ones"
     if any(isinstance(ancestor, Calculate) for ancestor in walk_steps(match)):
         # A side that is read in two ways would call its calculators twice.
         return f"{whole} the attributes of its sources are calculated first"
     columns = {match.catalog.separation.identity: earlier.catalog.separation.identity}
     changes: list[_SideChange] = []
-    for side in _SIDES:
+    for side in SIDES:
         change = _SideComparison(scene, match, earlier, needed, side).compare()
         if isinstance(change, str):
             return f"{whole} {change}"
@@ -125,9 +127,6 @@ def _continue_fragment(
     if 2 * estimate_new_rows(scene, step) > rows:
         return f"{whole} most of its sources are new"
     return _Continuation(step, scan.fragment.id, (*left.statements, *right.statements))
-
-
-_SIDES: tuple[Side, Side] = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,17 +204,17 @@ class _SideComparison:
 
     @property
     def _position(self) -> int:
-        return _SIDES.index(self.side)
+        return SIDES.index(self.side)
 
     def _find_columns(self, rest: Extent) -> dict[AttributeIdentity, AttributeIdentity] | str:
         """Return the identities of the needed attributes in the earlier pairs, or the name of one that has none.
 
         Positions and needed attributes must have the same values for all sources that are not new.
         """
-        scene, first, match, earlier = self.scene, 2 * self._position, self.match.catalog, self.earlier.catalog
+        scene, match, earlier = self.scene, self.match.catalog, self.earlier.catalog
         schema, old_schema = match.get_side(self.side).schema, earlier.get_side(self.side).schema
-        coordinates = zip(match.coordinates[first:][:2], earlier.coordinates[first:][:2], strict=True)
-        for (identity, unit), (old_identity, old_unit) in coordinates:
+        inputs = zip(match.inputs_of(self.side), earlier.inputs_of(self.side), strict=True)
+        for (identity, unit), (old_identity, old_unit) in inputs:
             attribute, old_attribute = schema.by_identity[identity], old_schema.by_identity[old_identity]
             if unit != old_unit or not _have_same_values(scene, attribute, old_attribute, rest):
                 return attribute.name
@@ -275,11 +274,7 @@ def _gather_new_rows(
 def _restrict_to_bases(step: PlanStep, catalog: Catalog, labels: Sequence[CatalogDigest]) -> PlanStep | None:
     """Return the rows of a step that are sources of some base catalogs, by key; None if these cannot be read."""
     bases = {
-        part.digest: part
-        for base in cone(catalog)
-        if isinstance(base, Base)
-        for part in base.list_parts()
-        if part.part_of is None
+        part.digest: part for base in list_bases(cone(catalog)) for part in base.list_parts() if part.part_of is None
     }
     scans = [Scan(bases[label]) for label in labels if label in bases]
     if len(scans) < len(labels) or any(find_key(scan.attributes) != find_key(step.attributes) for scan in scans):
@@ -294,16 +289,17 @@ def _restrict_to_bases(step: PlanStep, catalog: Catalog, labels: Sequence[Catalo
 def _explain_continuation(scene: Scene, continuation: _Continuation) -> str:
     """Return what is matched again and what is kept, in words."""
     step = continuation.step
-    is_best = step.catalog.matches == "best"
+    most = step.catalog.rule.most
     again = []
     if step.new_left is not None:
         again.append(f"{_count_new(scene, step.new_left)} of the left side")
     if step.new_right is not None:
         near = f"the sources within {step.catalog.radius:g} arcsec of {_count_new(scene, step.new_right)} of the right"
-        again.append(near + ("" if is_best else ", with these"))
+        again.append(near + (", with these" if most is None else ""))
     if step.may_lose_partner:
         again.append("the sources whose stored partner is gone")
-    stored = f"fragment #{continuation.fragment} holds the {'best ' * is_best}pairs of an earlier version"
+    kind = "" if most is None else "best " if most == 1 else f"{most} best "
+    stored = f"fragment #{continuation.fragment} holds the {kind}pairs of an earlier version"
     if not again:
         return f"{stored}, and no source is new"
     return f"{stored}; matched are {', and '.join(again)}; all others keep their stored pairs"

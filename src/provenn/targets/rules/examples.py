@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from provenn.catalogs import Base, Catalog, Files, PythonCalculator, cone, verbs
+from provenn.catalogs import Base, Catalog, Files, PythonCalculator, cone, list_bases, verbs
 from provenn.criteria import AttributeIdentity, parse_type
 from provenn.data.fragments import Fragment
 from provenn.digests import content_digest
@@ -27,6 +27,7 @@ from provenn.targets.steps import Concat, FragmentScan, PlanStep, Scan, is_key, 
 
 __all__ = [
     "BRIGHT",
+    "DETECTIONS",
     "NIGHTS",
     "STARS",
     "TYCHO",
@@ -41,12 +42,14 @@ __all__ = [
 _THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def make_base(name: str, columns: Iterable[str]) -> Base:
-    """Return a base catalog of stars with the key ``hip`` and columns of doubles; its files are nowhere."""
-    types = {"hip": "bigint", **dict.fromkeys(columns, "double")}
+def make_base(
+    name: str, columns: Iterable[str], key: str = "hip", population: str = "star", references: Iterable[str] = ()
+) -> Base:
+    """Return a base catalog with a key, references, and columns of doubles; its files are nowhere."""
+    types = {key: "bigint", **dict.fromkeys(references, "bigint"), **dict.fromkeys(columns, "double")}
     file_columns = tuple(FileColumn(column, parse_type(type_name), True, "") for column, type_name in types.items())
     files = Files("parquet", (), file_columns, (), content_digest("files", [name]), f"/nowhere/{name}", (), None)
-    return Base.of(files, key="hip", population="star")
+    return Base.of(files, key=key, population=population)
 
 
 def _make_nights() -> Base:
@@ -64,6 +67,7 @@ def _make_nights() -> Base:
 
 STARS = make_base("stars", ["vmag", "plx"])
 TYCHO = make_base("tycho", ["bt"])
+DETECTIONS = make_base("detections", ["mag", "mjd"], "id", "detection", ["star"])
 NIGHTS = _make_nights()
 BRIGHT = verbs.select(STARS, "vmag < 6")
 
@@ -130,7 +134,7 @@ def show_rewrite(
 
 def list_stated_files(lineage: Sequence[Catalog]) -> ListedFiles:
     """Return what the files of base catalogs state, as an archive would record it."""
-    bases = [catalog for catalog in lineage if isinstance(catalog, Base)]
+    bases = list_bases(lineage)
     texts = {(base.digest, name): text for base in bases for name, text in base.files.file_bounds}
     return ListedFiles(find_needed_attributes(lineage), texts)
 

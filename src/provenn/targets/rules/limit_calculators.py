@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 
 from provenn.catalogs.extent import intersection
 from provenn.criteria import AttributeIdentity
 from provenn.targets.match_steps import Matched
+from provenn.targets.opaque_steps import FilterBySql
+from provenn.targets.reference_steps import First, Lookup, Partnered
 from provenn.targets.rules.rule import Rewrite
 from provenn.targets.scene import Scene, split_intersection
 from provenn.targets.steps import (
@@ -47,12 +50,28 @@ def limit_calculators(step: PlanStep, needed: frozenset[AttributeIdentity], scen
             return _move_behind(derivation, Exclude(derivation.inputs[0], other))
         case Matched(input=(Derive() | Calculate()) as derivation) if _is_by_row(derivation):
             return _move_behind(derivation, step.replace_inputs([derivation.inputs[0], step.pairs]))
+        case Partnered(input=(Derive() | Calculate()) as derivation) if _is_by_row(derivation):
+            return _move_behind_filter(step, derivation, step.own)
+        case FilterBySql(input=(Derive() | Calculate()) as derivation) if _is_by_row(derivation):
+            return _move_behind_filter(step, derivation, step.selection.reads)
+        case First(input=(Derive() | Calculate()) as derivation) if _is_by_row(derivation):
+            return _move_behind_filter(step, derivation, step.read_attributes)
+        case Lookup(input=Calculate() as derivation, keeps_all=False) if _is_by_row(derivation):
+            return _move_behind_filter(step, derivation, step.reference.identities)
         case Select(input=(Derive() | Calculate()) as derivation) if _is_by_row(derivation):
             return _move_behind_selection(step, derivation)
         case Restrict(input=Concat() as union_step, other=other) if _calculates(union_step):
             return _push_into_members(step, union_step, lambda member: Restrict(member, other))
         case Exclude(input=Concat() as union_step, other=other) if _calculates(union_step):
             return _push_into_members(step, union_step, lambda member: Exclude(member, other))
+        case Partnered(input=Concat() as union_step) | FilterBySql(input=Concat() as union_step) if _calculates(
+            union_step
+        ):
+            return _push_into_members(
+                step,
+                union_step,
+                lambda member: replace(step, input=member, sources=member.extent & step.sources),
+            )
         case Combine(members=members):
             for position, member in enumerate(members):
                 before, after = members[:position], members[position + 1 :]
@@ -89,6 +108,16 @@ def _move_behind(derivation: Derive | Calculate, rest: PlanStep) -> Rewrite:
     return Rewrite(
         derivation.replace_inputs([rest]), f"{_list_names(derivation)} is derived only for the remaining sources"
     )
+
+
+def _move_behind_filter(
+    step: Partnered | FilterBySql | First | Lookup, derivation: Derive | Calculate, reads: Iterable[AttributeIdentity]
+) -> Rewrite | None:
+    """Put a derivation behind a filter of its rows; None if the filter reads what is derived."""
+    new = derivation.attributes.keys() - derivation.inputs[0].attributes.keys()
+    if new.intersection(reads):
+        return None
+    return _move_behind(derivation, replace(step, input=derivation.inputs[0]))
 
 
 def _move_behind_selection(step: Select, derivation: Derive | Calculate) -> Rewrite | None:

@@ -1,4 +1,4 @@
-"""Steps that look at one row at a time: selections, derivations, calculations, and NULL for missing values."""
+"""Steps that give each row of the input, or some: selections, derivations, calculations, NULL for missing values."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from provenn.catalogs import Attribute, Extent, PythonCalculator
+from provenn.catalogs.calculators import WindowFunctions
 from provenn.catalogs.sample_sources import parse_sample_rule
 from provenn.criteria import AttributeIdentity, Expression, identities_in
 from provenn.targets.steps.step import Attributes, PlanStep
@@ -95,14 +96,14 @@ class Derive(PlanStep):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calculate(PlanStep):
-    """The rows of `input`, with the outputs of a Python calculator.
+    """The rows of `input`, with the outputs of a Python calculator or of a window function.
 
     Parameters
     ----------
     input
         The step to extend. A calculator of scope "catalog" needs exactly the rows of the defining catalog.
     calculator
-        The calculator.
+        The calculator; of window functions, there is one.
     arguments
         The identity of each input of the calculator.
     outputs
@@ -111,7 +112,7 @@ class Calculate(PlanStep):
 
     word = "calculate"
     input: PlanStep
-    calculator: PythonCalculator
+    calculator: PythonCalculator | WindowFunctions
     arguments: tuple[AttributeIdentity, ...]
     outputs: tuple[Attribute, ...]
 
@@ -124,6 +125,11 @@ class Calculate(PlanStep):
     def is_catalog_wide(self) -> bool:
         """Whether the result for one source depends on all sources of the catalog."""
         return self.calculator.scope == "catalog"
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether a Python function calculates the outputs."""
+        return isinstance(self.calculator, PythonCalculator)
 
     def _own_attributes(self) -> Attributes:
         return {**self.input.attributes, **{output.identity: output for output in self.outputs}}

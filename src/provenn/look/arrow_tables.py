@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from provenn.catalogs import Schema
 from provenn.criteria import Type
-from provenn.spark.columns import build_metadata
-from provenn.spark.tables.arrow_types import find_arrow_type
+from provenn.files.arrow_types import find_arrow_type
+from provenn.files.columns import build_metadata
 
-__all__ = ["add_field_metadata", "make_empty_table"]
+__all__ = ["add_field_metadata", "find_result_type", "make_empty_table"]
 
 _MOMENTS = {
     "date": pa.date32(),
@@ -26,10 +26,9 @@ _MOMENTS = {
 
 def make_empty_table(schema: Schema) -> pa.Table:
     """Return a table with the columns of a schema and no rows."""
-    return add_field_metadata(
-        pa.schema([(attribute.name, _find_type(attribute.type)) for attribute in schema.attributes]).empty_table(),
-        schema,
-    )
+    types = [find_result_type(attribute.type) for attribute in schema.attributes]
+    # Other ways to make an empty table import pandas.
+    return add_field_metadata(pa.Table.from_arrays([pa.nulls(0, kind) for kind in types], list(schema.names)), schema)
 
 
 def add_field_metadata(table: pa.Table, schema: Schema) -> pa.Table:
@@ -41,7 +40,8 @@ def add_field_metadata(table: pa.Table, schema: Schema) -> pa.Table:
     return pa.Table.from_arrays(table.columns, schema=pa.schema(fields))
 
 
-def _find_type(kind: Type) -> Any:  # noqa: ANN401 - pyarrow has no types
+def find_result_type(kind: Type) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the type of Arrow that a result has for an attribute of a type, as Spark gives it."""
     if kind.name == "decimal":
         return pa.decimal128(kind.precision, kind.scale)
     try:

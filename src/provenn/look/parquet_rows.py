@@ -1,0 +1,156 @@
+"""The rows of a Parquet file: some columns, in the types of their attributes, in batches.
+
+A column is read only if its type in the file and the type of its attribute are a pair for which Spark's value is known.
+Spark reads all others: nanoseconds and INT96, unsigned 64-bit integers, nested values, and types of other programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from provenn import deadline
+from provenn.catalogs.population import key_position
+from provenn.criteria import AttributeIdentity, Type
+from provenn.criteria.types import DOUBLE, FLOAT
+from provenn.look.allowance import Allowance
+from provenn.look.arrow_tables import find_result_type
+from provenn.look.refusal import NeedsSpark
+
+__all__ = ["ReadColumn", "read_parquet_rows"]
+
+_STORED: Final[dict[str, tuple[Any, ...]]] = {
+    "boolean": (pa.bool_(),),
+    "tinyint": (pa.int8(),),
+    "smallint": (pa.int16(), pa.uint8()),
+    "int": (pa.int32(), pa.uint16()),
+    "bigint": (pa.int64(), pa.uint32()),
+    "float": (pa.float32(),),
+    "double": (pa.float64(),),
+    "string": (pa.string(), pa.large_string()),
+    "date": (pa.date32(),),
+}
+"""The types of Arrow whose values Spark reads unchanged as values of a type."""
+
+_LEGACY: Final = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
+"""Keys in footers of Spark: its days before the year 1582 are those of another calendar."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadColumn:
+    """A column to read.
+
+    Parameters
+    ----------
+    name
+        The name of the column in the file.
+    identity
+        The identity of the attribute, by which the column is named when it is read.
+    type
+        The type of the attribute.
+    """
+
+    name: str
+    identity: AttributeIdentity
+    type: Type
+
+
+def read_parquet_rows(
+    opened: IO[bytes], name: str, columns: Sequence[ReadColumn], allowance: Allowance, most: int
+) -> Iterator[pa.Table]:
+    """Yield the rows of an open Parquet file, in tables of at most `most` rows; NULL and NaN are kept apart.
+
+    Parameters
+    ----------
+    opened, name
+        The file, and its name in reasons.
+    columns
+        The columns to read.
+    allowance
+        The bytes that may still be read.
+    most
+        The most rows of a table.
+
+    Raises
+    ------
+    NeedsSpark
+        If a column cannot be read with certainty, if the file cannot be read, or if the allowance is used up.
+    """
+    with _refuse_failures(name):
+        file = parquet.ParquetFile(opened, page_checksum_verification=True, pre_buffer=False)
+        _check_footer(file, name, columns)
+    names = list(dict.fromkeys(column.name for column in columns))
+    wanted = set(names)
+    for number in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(number)
+        chunks = (group.column(place) for place in range(group.num_columns))
+        size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema in wanted)
+        batches = file.iter_batches(most, row_groups=[number], columns=names)
+        while True:
+            deadline.check()
+            share = size * min(most, group.num_rows) / max(1, group.num_rows)
+            allowance.require_bytes(share)
+            with _refuse_failures(name):
+                batch = next(batches, None)
+                if batch is None:
+                    break
+                table = pa.table(
+                    [_convert_column(batch.column(column.name), column) for column in columns],
+                    [column.identity for column in columns],
+                )
+            allowance.spend_bytes(max(share, table.nbytes))  # repeated values take little room in a file
+            yield table
+
+
+def _check_footer(file: Any, name: str, columns: Sequence[ReadColumn]) -> None:  # noqa: ANN401 - pyarrow has no types
+    """Make sure that the footer of a file has all columns, in types with a known meaning."""
+    notes = file.metadata.metadata or {}
+    if any(key in notes for key in _LEGACY) or b"__CHAR_VARCHAR_TYPE_STRING" in b"".join(notes.values()):
+        raise NeedsSpark(f"an old Spark wrote {name}, or pads its texts")
+    schema = file.schema_arrow
+    for column in columns:
+        place = schema.get_field_index(column.name)
+        if place < 0:
+            raise NeedsSpark(f"{name} lacks the column {column.name}")
+        if not _has_known_values(schema.field(place).type, column.type):
+            raise NeedsSpark(f"the column {column.name} of {name} is stored as {schema.field(place).type}")
+
+
+def _has_known_values(stored: Any, kind: Type) -> bool:  # noqa: ANN401 - pyarrow has no types
+    """Return whether the values of a stored type are values of a type, as Spark reads them."""
+    match kind.name:
+        case "decimal":
+            return bool(stored == pa.decimal128(kind.precision, kind.scale))
+        case "timestamp" | "timestamp_ntz":
+            is_moment = pa.types.is_timestamp(stored) and stored.unit in ("us", "ms")
+            return is_moment and (stored.tz is not None) == (kind.name == "timestamp")
+        case "string" if pa.types.is_dictionary(stored):
+            return stored.value_type in _STORED["string"]
+    return stored in _STORED.get(kind.name, ())
+
+
+def _convert_column(values: Any, column: ReadColumn) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the values of a column in the type of its attribute; a key that is -0.0 becomes 0.0."""
+    wanted = find_result_type(column.type)
+    if values.type != wanted:
+        values = values.cast(wanted)
+    if column.type.name == "string":
+        values.validate(full=True)  # Spark reads bytes that are not UTF-8
+    if column.type in (FLOAT, DOUBLE) and key_position(column.identity) is not None:
+        values = pc.add(values, pa.scalar(0.0, wanted))
+    return values
+
+
+@contextmanager
+def _refuse_failures(name: str) -> Iterator[None]:
+    """Leave a file that cannot be read to Spark, whose errors lead to the search for damage."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise NeedsSpark(f"{name} cannot be read here: {error}") from error

@@ -1,0 +1,80 @@
+"""What a look can read at all, as far as definitions show it: no file is opened, and pyarrow is not imported."""
+
+from __future__ import annotations
+
+from provenn.catalogs.base import Base
+from provenn.criteria import Type
+from provenn.criteria.domains import INFINITY, Key, successor
+from provenn.criteria.nodes import ColumnNode, Condition, Junction, Leaf
+from provenn.criteria.ranges import Ranges
+from provenn.criteria.types import BOOLEAN, DATE, INTEGRAL, STRING, TIMESTAMP, TIMESTAMP_NTZ
+from provenn.files.file_set import GIVEN
+from provenn.look.refusal import NeedsSpark
+
+__all__ = ["check_base_kind", "check_condition", "is_listed", "is_readable_type", "list_points"]
+
+_MOST_INTERVALS = 100
+"""The most intervals of a column that are compared one by one."""
+
+_COMPARED = (*INTEGRAL, DATE, TIMESTAMP, TIMESTAMP_NTZ, STRING, BOOLEAN)
+
+
+def check_base_kind(base: Base) -> None:
+    """Make sure that the files of a base catalog are plain Parquet files, which are read as they are.
+
+    Raises
+    ------
+    NeedsSpark
+        If they are not.
+    """
+    files = base.files
+    if files.format not in ("parquet", GIVEN):
+        raise NeedsSpark(f"{files.location} is not Parquet")
+    if files.options or files.partitions or files.row_key or files.table:
+        raise NeedsSpark(f"{files.location} is not read as plain Parquet files")
+
+
+def is_readable_type(kind: Type) -> bool:
+    """Return whether columns of a type can be read here at all."""
+    return kind in _COMPARED or kind in INFINITY or kind.name == "decimal"
+
+
+def check_condition(condition: Condition) -> None:
+    """Make sure that a condition only compares columns with constants.
+
+    Raises
+    ------
+    NeedsSpark
+        If a part of the condition is something else.
+    """
+    match condition:
+        case Junction(parts=parts):
+            for part in parts:
+                check_condition(part)
+        case Leaf(ColumnNode(type=kind, name=name), where, _):
+            if not is_readable_type(kind):
+                raise NeedsSpark(f"values of {name} are not compared here: their type is {kind}")
+            if len(where.cuts) > 2 * _MOST_INTERVALS and not (is_listed(kind) and list_points(where)):
+                raise NeedsSpark(f"{name} is compared with very many values")
+        case Leaf():
+            raise NeedsSpark("a criterion is not a comparison of an attribute with constants")
+
+
+def is_listed(kind: Type) -> bool:
+    """Return whether equality of values of a type is the same in Arrow, -0.0 and NaN being the exceptions."""
+    return kind in (*INTEGRAL, DATE, STRING)
+
+
+def list_points(where: Ranges) -> list[Key] | None:
+    """Return the single values that make up ranges; None if the ranges have other values."""
+    points: list[Key] = []
+    for low, high in where.intervals():
+        if low is None or high is None:
+            return None
+        key = low
+        while key != high:
+            if len(points) > len(where.cuts) * 2 or (isinstance(key, str) and successor(key) != high):
+                return None
+            points.append(key)
+            key = successor(key)
+    return points
