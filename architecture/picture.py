@@ -157,7 +157,7 @@ def _draw_room(box: RoomBox, room: Room) -> Element:
 
 def draw_room_text(room: Room, width: float) -> Figure:
     """Return the words in a room."""
-    size = f"{room.size.modules} modules, {_format_lines(room.size.lines)}"
+    size = f"{room.size.modules} files, {_format_lines(room.size.lines)}"
     if room.size.modules == 1:
         size = _format_lines(room.size.lines)
     lines = _wrap_text(room.sentence, width - 2 * _PADDING)

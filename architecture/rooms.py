@@ -39,13 +39,15 @@ class Floor:
 
 
 FLOORS = (
-    Floor("People and their programs", ("cli", "web", "demo", "samp", "exchange")),
-    Floor("From a request to data", ("archive", "words", "targets", "spark")),
+    Floor("People and their programs", ("cli", "web", "tap", "demo")),
+    Floor("Other programs", ("samp", "exchange", "dbt")),
+    Floor("From a request to data", ("archive", "words", "targets")),
+    Floor("Engines", ("spark", "look")),
     Floor("What an archive keeps", ("soundness", "transfer", "data", "knowledge")),
     Floor("How it is kept", ("formats", "definitions", "people", "database")),
-    Floor("What catalogs are", ("catalogs", "files")),
+    Floor("What catalogs are", ("queries", "catalogs", "files")),
     Floor("What knows of no catalogs", ("criteria", "sky", "logic", "display", "gate")),
-    Floor("Small tools", ("processes", "loaded_classes", "batches", "sizes")),
+    Floor("Small tools", ("processes", "loaded_classes", "batches", "sizes", "offered_names")),
     Floor("Foundations", ("digests", "deadline", "durable", "errors", "hints")),
 )
 """The floors from top to bottom: a division of the layers, in their order."""

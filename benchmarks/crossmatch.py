@@ -32,7 +32,7 @@ from benchmarks.measure import Minimum, processor_time, show, show_load, shown
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Took", "main", "measure", "write_skies"]
+__all__ = ["Took", "count_pairs", "main", "measure", "write_sides", "write_skies"]
 
 T = TypeVar("T")
 
@@ -67,6 +67,34 @@ def write_skies(folder: Path, rows: int, others: int) -> None:
         columns |= {one: random.normal(0, 20, number) for one in ("plx", "pmra", "pmdec")}
         parquet.write_table(pa.table(columns), folder / f"{name}.parquet")
         Table(columns).write(folder / f"{name}.fits", overwrite=True)
+
+
+def write_sides(folder: Path, rows: int, others: int) -> None:
+    """Write both catalogs as Parquet alone, a million rows at a time: a third of the left side lies near the right."""
+    random = np.random.default_rng(9)
+    for name, number in (("right", others), ("left", rows)):
+        (folder / name).mkdir()
+        for file, first in enumerate(range(0, number, 1_000_000)):
+            size = min(1_000_000, number - first)
+            ra, dec = _anywhere(random, size)
+            if name == "left":
+                right = parquet.read_table(folder / "right" / f"{file % -(-others // 1_000_000)}.parquet")
+                near = min(size // 3, len(right))
+                dec[:near] = np.clip(right["dec"].to_numpy()[:near] + random.normal(0, 0.3 / 3600, near), -90, 90)
+                ra[:near] = right["ra"].to_numpy()[:near]
+            columns = {"id": np.arange(first, first + size), "ra": ra, "dec": dec, "vmag": random.normal(9, 2, size)}
+            parquet.write_table(pa.table(columns), folder / name / f"{file}.parquet")
+
+
+def count_pairs(folder: Path, radius: float, spark: SparkSession | str | None) -> tuple[tuple[float, float], int]:
+    """Match both catalogs of `write_sides`, and count the pairs; return the seconds, and the number of pairs."""
+    with (
+        tempfile.TemporaryDirectory(dir=folder) as place,
+        provenn.open(Path(place) / "archive", spark=spark, progress=False) as archive,
+    ):
+        left, right = (archive.ingest(name, folder / name, key="id", population="star") for name in ("left", "right"))
+        left.restrict(right).count()  # verifies the keys
+        return _timed(left.crossmatch(right, radius).count)
 
 
 def _anywhere(random: np.random.Generator, number: int) -> tuple[np.ndarray, np.ndarray]:

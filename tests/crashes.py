@@ -166,7 +166,9 @@ def play_spark(archive: Archive, folder: Path, name: str, *, meanwhile: Callable
             table = pq.read_table(folder / "stars.parquet")
             for part in range(2):
                 with Path(address, f"part-{part}.parquet").open("wb") as file:
-                    pq.write_table(table.select([name for _, name in columns]).slice(part * 20, 20), file)
+                    pq.write_table(
+                        table.select([attribute.name for _, attribute in columns]).slice(part * 20, 20), file
+                    )
         meanwhile()
 
     with (
@@ -396,7 +398,7 @@ def crash(name: str, points: int, seed: int) -> Tried:
         killed, steps = 0, Counter[str]()
         for point in range(points):
             at = 1 + (point * lines + chance.randrange(lines)) // points
-            delay = None if point % 3 < 2 or work.spark else chance.random() * seconds
+            delay = None if point % 3 != 1 or work.spark else chance.random() * seconds
             renew(template, folder)
             message, dead = run(name, folder, None if delay is not None else at, delay)
             done = sum(isinstance(item, int) for item in message)

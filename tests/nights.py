@@ -129,10 +129,11 @@ def _read_base(base: Base, folder: DataFolder) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def _write_rows(rows: pa.Table, columns: Sequence[tuple[Attribute, str]], _folder: object, address: str) -> None:
+def _write_rows(rows: pa.Table, columns: Sequence[tuple[str, Attribute]], _folder: object, address: str) -> None:
     zeros: Any = pa.array([0.0] * rows.num_rows)
     named = {
-        name: rows[attribute.name] if attribute.name in rows.column_names else zeros for attribute, name in columns
+        attribute.name: rows[attribute.name] if attribute.name in rows.column_names else zeros
+        for _, attribute in columns
     }
     with explain_io_errors(address):
         Path(address).mkdir()

@@ -29,7 +29,7 @@ from provenn.data.garbage_collection import collect_garbage
 from provenn.data.parquet_contents import find_parquet_damage, read_parquet_contents
 from provenn.database.tables import name_history
 from provenn.database.transactions import Database
-from provenn.definitions import catalog_names, catalog_store
+from provenn.definitions import catalog_names, catalog_store, naming_history
 from provenn.errors import (
     ArchiveBusyError,
     CatalogNameError,
@@ -355,7 +355,7 @@ def _look_for(place: str, folder: str, output: list[Done], counts: dict[str, Any
                     lost.append(f"the name {name}")
             changes = Counter(what[0] for word, what in did if word in ("named", "moved", "unnamed") and what[1])
             for name, number in changes.items():
-                if len(catalog_names.read_name_history(reading, name)) != number:
+                if len(naming_history.read_name_history(reading, name)) != number:
                     lost.append(f"a change of the name {name}")
             retracted = {what for word, what in did if word == "retracted"}
             held = {fact.id: fact for fact in stored_facts.find_all_facts(reading, retracted=True)}

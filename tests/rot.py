@@ -23,8 +23,9 @@ from provenn.archive import Archive
 from provenn.data import given_tables
 from provenn.errors import ProvennError
 from provenn.files.hashing import FileHash
-from provenn.sky import calls, covering, moc, mocs, relation
+from provenn.sky import moc
 from provenn.sky.moc_library import LIBRARY
+from tests.sky.forgetting import forget_mocs
 from tests.sky.large_mocs import survey_rectangle
 
 __all__ = [
@@ -105,18 +106,8 @@ def read(archive: Archive, kind: str) -> list[str]:
 def rotting() -> Iterator[None]:
     """Let the file system say that no file has changed, and forget what this process has in memory."""
     given_tables._SEALS.clear()
-    LIBRARY.forget()
     LIBRARY._places.clear()
-    for cached in (
-        mocs._compute_ranges,
-        mocs._compute_cells,
-        mocs._compute_missing_cells,
-        mocs._compute_cap,
-        calls.read_call,
-        relation,
-        covering,
-    ):
-        cached.cache_clear()
+    forget_mocs()
     with patch.object(FileHash, "vouches_for", lambda self, now: self.stamp.size == now.size):
         yield
 

@@ -1,22 +1,26 @@
 """A small archive that holds something of everything, for tests of damage and crashes."""
 
+import time
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from blake3 import blake3
 from sqlalchemy import insert
 
 import provenn
 from provenn.archive import Archive
 from provenn.catalogs import Catalog
 from provenn.data import followed_exports, fragments, pins, run_records
+from provenn.data.file_memory import FileMemory
 from provenn.data.parquet_contents import read_parquet_contents
 from provenn.database.tables import definers, leases, members, projects, tokens
 from provenn.database.transactions import Database
 from provenn.definitions import catalog_store
 from provenn.files.data_folder import DataFolder
+from provenn.files.hashing import FileHash, Stamp
 from provenn.knowledge import counts, verified_keys
 from provenn.people import audit_log, quotas
 
@@ -57,9 +61,17 @@ def play_store(
         )
 
 
+def remember_digest(database: Database, path: Path) -> None:
+    """Remember the digest of a file as if it was read long after it was written: digests of new files are not kept."""
+    started = time.time_ns() + 3600 * 10**9
+    known = FileHash(blake3(path.read_bytes()).hexdigest(), Stamp.of(path.stat()), started)
+    FileMemory(database).remember({str(path): known})
+
+
 def fill(archive: Archive, folder: Path) -> None:
     """Put something of everything into an archive."""
     stars = archive.ingest("stars", write_stars(folder), key="hip", population="star")
+    remember_digest(archive.context.database, folder / "stars.parquet")
     bright = stars.select("vmag < 6", name="bright")
     faint = stars.exclude(bright, name="faint")
     near = bright.select("plx > 1", name="near")

@@ -6,6 +6,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 
 import provenn
 from provenn import archive, cli, errors, logic
+from provenn.spark.engine import Engine
 from tests.cli.commands import all_commands
 
 ROOT = Path(__file__).parent.parent
@@ -126,6 +128,21 @@ def namespace() -> Iterator[dict[str, object]]:
             name.close()
 
 
+@contextmanager
+def spark_in_this_folder() -> Iterator[None]:
+    """Start the Spark of all tests before an example starts one, and let it look for relative paths in this folder."""
+    with Engine() as engine:
+        context = engine.session.sparkContext
+        hadoop = context._jvm.org.apache.hadoop.fs
+        files = hadoop.FileSystem.get(context._jsc.hadoopConfiguration())
+        before = files.getWorkingDirectory()
+        files.setWorkingDirectory(hadoop.Path(Path.cwd().as_uri()))
+        try:
+            yield
+        finally:
+            files.setWorkingDirectory(before)
+
+
 @each_page
 def test_examples_do_what_they_show(page, tmp_path, monkeypatch, namespace):
     """From top to bottom of a page, in one folder: commands with their exit status and output, and Python."""
@@ -134,18 +151,20 @@ def test_examples_do_what_they_show(page, tmp_path, monkeypatch, namespace):
     monkeypatch.setattr("provenn.cli.archives._show_progress", lambda _progress: None)
     monkeypatch.setattr("provenn.cli.backup._INTERVAL", math.inf)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
-    for language, text in blocks(page, "console", "pycon", "python"):
-        if language == "console":
-            for command in commands(text):
-                follow(command)
-        elif language == "pycon":
-            example = doctest.DocTestParser().get_doctest(text, namespace, page.name, str(page), 0)
-            reports: list[str] = []
-            runner.run(example, out=reports.append, clear_globs=False)
-            namespace.update(example.globs)
-            assert not reports, "".join(reports)
-        else:
-            exec(compile(text, str(page), "exec"), namespace)  # noqa: S102 - our own examples
+    starts_spark = any(">>> spark = SparkSession" in text for _, text in blocks(page, "pycon"))
+    with spark_in_this_folder() if starts_spark else nullcontext():
+        for language, text in blocks(page, "console", "pycon", "python"):
+            if language == "console":
+                for command in commands(text):
+                    follow(command)
+            elif language == "pycon":
+                example = doctest.DocTestParser().get_doctest(text, namespace, page.name, str(page), 0)
+                reports: list[str] = []
+                runner.run(example, out=reports.append, clear_globs=False)
+                namespace.update(example.globs)
+                assert not reports, "".join(reports)
+            else:
+                exec(compile(text, str(page), "exec"), namespace)  # noqa: S102 - our own examples
 
 
 def test_the_examples_are_found():

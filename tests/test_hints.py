@@ -36,7 +36,7 @@ ONLY_PYTHON = (
     "spark/batches.py",  # what a function returns
     "spark/context.py",  # sessions of the caller
     "spark/tables/ascii_rows.py",  # an argument of astropy
-    "catalogs/cross_match.py",
+    "catalogs/match_options.py",
     "sky/mocs.py",
     "spark/tables/votable_fits.py",  # an argument of STILTS
     "files/votable_scan.py",

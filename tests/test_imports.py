@@ -1,5 +1,6 @@
 """What importing does, and what can be imported."""
 
+import ast
 import importlib
 import json
 import os
@@ -12,6 +13,7 @@ import pytest
 import provenn
 from provenn.exchange import export_lineage
 from tests.cli.commands import all_commands
+from tests.dbt.manifests import make_shop
 
 SOURCE = Path(__file__).parent.parent / "src"
 MODULES = {
@@ -55,7 +57,9 @@ def loaded(code: str, *arguments: str) -> set[str]:
 
 FORKING = """
 import json, os
-from provenn import archive, cli  # what all commands need is loaded once; none of it is slow, as is checked for --help
+import typer._adapters
+from provenn import cli  # what all commands need is loaded once; none of it is slow, as is checked for --help
+from provenn.archive import archive, opening
 for line in sys.stdin:
     reading, writing = os.pipe()
     if os.fork() == 0:
@@ -101,6 +105,7 @@ USES = {
     "project ls": [],
     "report": ["bright", "-o", "-"],
     "select": ["stars", "vmag < 5"],
+    "sql": ["SELECT hip, 2 * vmag AS v FROM stars WHERE vmag < 5", "--name", "asked"],
     "restrict": ["stars", "bright"],
     "exclude": ["stars", "bright"],
     "sample": ["stars", "0.1"],
@@ -111,6 +116,13 @@ USES = {
     "concat": ["stars", "bright"],
     "crossmatch": ["stars", "bright", "--radius", "2", "--left", "hip", "vmag", "--right", "hip", "vmag"],
     "matched": ["pairs"],
+    "unmatched": ["pairs"],
+    "lookup": ["stars", "bright", "--on", "hip", "--prefix", "bright_"],
+    "having": ["stars", "bright", "--on", "hip"],
+    "without": ["stars", "bright", "--on", "hip"],
+    "group": ["stars", "n=count(*)", "--by", "hip", "--population", "object"],
+    "first": ["stars", "--by", "hip", "--order", "vmag"],
+    "explode": ["curves", "mags"],
     "relate": ["stars", "bright", "--why"],
     "bounds": ["stars - bright", "--why"],
     "compare": ["stars", "bright", "--svg", "-"],
@@ -130,6 +142,9 @@ USES = {
     "archive import": ["survey.provenn"],
     "exchange export": ["-o", "-"],
     "exchange import": ["events.jsonl"],
+    "dbt import": ["project"],
+    "dbt check": ["project"],
+    "dbt diff": ["project", "project"],
     "backup": ["copy"],
     "migrate": ["--to", "0004", "--dry-run"],
     "check": [],
@@ -147,13 +162,21 @@ DATA = {
 }  # these compute, and may load whatever they need
 DATA |= {"samp send", "samp listen", "samp hub", "demo"}
 SLOW = {"pyspark", "py4j", "pandas", "alembic", "sqlglot", "pyarrow", "astropy"}
-MAY_LOAD = {"select": {"sqlglot"}, "derive": {"sqlglot"}}
+MAY_LOAD = {name: {"sqlglot"} for name in ("select", "sql", "derive", "group", "first")}
 MAY_LOAD |= {name: {"pyarrow"} for name in ("ingest", "gc", "check", "doctor")}
 MAY_LOAD |= {name: {"sqlglot"} for name in ("target", "calculator", "calculators")}
 MAY_LOAD |= {"exchange export": {"sqlglot"}, "archive import": {"sqlglot"}}  # imports parse criteria anew
+MAY_LOAD |= {name: {"sqlglot"} for name in ("dbt import", "dbt check", "dbt diff")}
 MAY_LOAD |= {"relate": {"sqlglot"}}  # rows that tell criteria apart
 MAY_LOAD |= {"declare": {"sqlglot"}}  # criteria on the sides of pairs are read
 MAY_LOAD |= {"migrate": {"alembic"}, "backup": {"alembic", "pyarrow"}}  # steps from format to format; data are copied
+
+
+REASONING = {"numpy", "pysat"}
+QUICK = {"init", "exports", "ls", "show", "lineage", "log", "audit", "operation", "runs", "allow"}
+QUICK |= {"token new", "token ls", "token revoke", "quota set", "quota show", "quota ls"}
+QUICK |= {"project new", "project add", "project remove", "project ls"}
+"""Commands that prove nothing, and load nothing of `REASONING`."""
 
 
 @pytest.fixture(scope="module")
@@ -164,10 +187,13 @@ def survey(tmp_path_factory):
     with provenn.open(folder) as archive:
         archive.ingest("stars", folder / "stars.csv", key="hip", population="star").select("vmag < 6", name="bright")
         archive["bright"].crossmatch("stars", 2, on=("hip", "vmag"), name="pairs")
+        archive["stars"].group("hip", population="curve", mags="collect(vmag ORDER BY vmag)", name="curves")
         archive.declare("nonempty(bright)")
         archive.new_project("survey")
         archive.add_member("survey", "dan")
         archive.export_definitions(folder / "survey.provenn")
+        models = make_shop().model("big", "select id from {orders} where amount > 1", "orders")
+        models.write(folder / "project")
         with (folder / "events.jsonl").open("w") as events:
             export_lineage(archive, events, "stars")
             events.write('{"job": {"namespace": "n", "name": "j"}}')
@@ -179,7 +205,8 @@ def run(survey):
     """Return a function that runs a command in a fork of a fresh interpreter, and returns the packages it loaded."""
     command = [sys.executable, "-c", f"import sys\n{FORKING}"]
     options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": survey}
-    with subprocess.Popen(command, env=os.environ | {"PYTHONIOENCODING": "utf-8"}, **options) as process:
+    no_hub = {"SAMP_HUB": f"std-lockurl:file://{survey}/no-hub"}  # other tests run a hub at the same time
+    with subprocess.Popen(command, env=os.environ | no_hub | {"PYTHONIOENCODING": "utf-8"}, **options) as process:
 
         def run_command(*arguments: str) -> set[str]:
             process.stdin.write(json.dumps(arguments) + "\n")
@@ -199,7 +226,28 @@ def test_every_command_is_known_to_need_data_or_not():
 def test_no_command_that_needs_no_data_imports_pyspark_or_what_else_it_can_do_without(arguments, run):
     packages = run(*arguments[0].split(), *arguments[1:])
     assert not packages & (SLOW - MAY_LOAD.get(arguments[0], set()))
+    assert arguments[0] not in QUICK or not packages & REASONING
     assert MAY_LOAD.get(arguments[0], set()) <= packages, "it was really used"
+
+
+def test_a_command_imports_the_module_of_no_other_command(survey):
+    code = "import sys; sys.argv = ['provenn', 'ls', '-a', sys.argv[1]]\nfrom provenn import cli\ntry: cli.main()\n"
+    code += "except SystemExit: pass\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code, survey], capture_output=True, text=True, check=True)
+    assert {name for name in done.stderr.split() if name.startswith("provenn.cli.")} == {
+        f"provenn.cli.{name}" for name in ("archives", "completion", "failures", "ls", "output", "registry")
+    }
+
+
+@pytest.mark.parametrize("name", [name for name, path in MODULES.items() if path.name == "__init__.py"])
+def test_a_package_offers_the_names_that_it_imports_for_type_checkers(name):
+    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
+    blocks = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    if "offer_names" not in MODULES[name].read_text(encoding="utf-8"):
+        return
+    imported = {alias.name for block in blocks for node in block.body for alias in node.names}
+    assert imported == set(importlib.import_module(name).__dir__())
+    assert imported <= set(importlib.import_module(name).__all__)
 
 
 def test_opening_an_archive_loads_no_room_that_plans_copies_or_checks():
@@ -236,3 +284,15 @@ def test_the_public_names_are_there():
         assert [member for member in members.split() if not hasattr(promised, member) and member not in fields] == [], (
             owner
         )
+
+
+def test_no_package_offers_a_name_that_a_module_of_it_has():
+    """The import of such a module would put the module in the place of what is offered."""
+    packages = [
+        path for path in Path(provenn.__file__).parent.rglob("__init__.py") if "offer_names(" in path.read_text()
+    ]
+    assert packages
+    for path in packages:
+        package = importlib.import_module(".".join(path.parent.relative_to(Path(provenn.__file__).parent.parent).parts))
+        modules = {module.stem for module in path.parent.iterdir()}
+        assert not modules & set(package.__dir__()), package.__name__

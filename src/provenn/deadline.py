@@ -20,7 +20,7 @@ from contextvars import ContextVar
 
 from provenn.errors import DeadlineError
 
-__all__ = ["check", "is_set", "limit"]
+__all__ = ["check", "is_over", "is_set", "limit"]
 
 _CANCELLED: ContextVar[Callable[[], bool] | None] = ContextVar("provenn_deadline", default=None)
 
@@ -48,6 +48,12 @@ def is_set() -> bool:
     return _CANCELLED.get() is not None
 
 
+def is_over() -> bool:
+    """Return whether the limit of the current context demands that the work stops."""
+    cancelled = _CANCELLED.get()
+    return cancelled is not None and cancelled()
+
+
 def check() -> None:
     """Raise an error if the limit of the current context demands that the work stops.
 
@@ -56,6 +62,5 @@ def check() -> None:
     DeadlineError
         If the work should stop.
     """
-    cancelled = _CANCELLED.get()
-    if cancelled is not None and cancelled():
+    if is_over():
         raise DeadlineError

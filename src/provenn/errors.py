@@ -5,6 +5,7 @@
     ProvennError                      everything provenn raises on purpose
     ├── StatementError (ValueError)   a statement cannot be parsed; marks the column
     ├── CriterionError (ValueError)   a criterion or SQL expression is invalid; marks the column
+    ├── QueryError (ValueError)       a query cannot be read; says the line and column
     ├── RegionError (ValueError)      a region of the sky is invalid; says why
     ├── LabelError (ValueError)       a label is invalid or repeated
     ├── UnknownLabelError (KeyError)  no fact mentions a label; suggests a similar one
@@ -42,6 +43,7 @@
     │   ├── FilesMissingError (FileNotFoundError)  files are missing
     │   ├── FilesChangedError         files have changed since the catalog was defined
     │   └── KeyValuesError (ValueError)  keys are NULL or repeated; shows some
+    ├── MissingPartnerError (ValueError)  sources refer to nothing, although they must; shows some
     ├── CalculatorError (ValueError)  a calculator cannot be registered, or its code is missing
     │   ├── CalculatorChangedError    its code has changed since it was registered
     │   └── CalculationError          it raised an error, or returned other data than declared
@@ -50,6 +52,7 @@
     ├── RunError                      a run failed; says at what step
     ├── ServerError (OSError)         an archive cannot be served at an address
     ├── SampError (OSError)           a hub or client is missing, refused, or did not answer
+    ├── TapError (ValueError)         a request to the TAP service is not valid, or goes beyond a limit
     ├── TokenError (ValueError)       a token does not exist, or cannot be created
     ├── QuotaError (PermissionError)  a person exceeds a quota; says which
     ├── UnknownJobError (KeyError)    the server does not know a job, or the job has no data
@@ -57,6 +60,7 @@
     ├── StoreError (OSError)          data cannot be written or read: full, forbidden, gone
     ├── FormatError (ValueError)      a format is unknown, or cannot hold the data
     ├── LineageError (ValueError)     lineage cannot be exchanged; says which event is invalid
+    ├── ManifestError (ValueError)    a project of dbt cannot be read; says what is missing
     ├── TargetError (ValueError)      a request cannot be answered; says why
     │   ├── AmbiguousAttributeError   a name may mean several attributes; lists them
     │   └── NotCoveredError           some sources may lack an attribute; shows a possible world
@@ -111,6 +115,7 @@ __all__ = [
     "KeyValuesError",
     "LabelError",
     "LineageError",
+    "ManifestError",
     "NotCoveredError",
     "NotYoursError",
     "OutcomeUnknownError",
@@ -119,6 +124,7 @@ __all__ = [
     "ProjectError",
     "ProvennError",
     "ProvennWarning",
+    "QueryError",
     "QuotaError",
     "ReadOnlyArchiveError",
     "RegionError",
@@ -127,6 +133,7 @@ __all__ = [
     "ServerError",
     "StatementError",
     "StoreError",
+    "TapError",
     "TargetError",
     "TokenError",
     "TooLargeError",
@@ -203,6 +210,44 @@ class CriterionError(ProvennError, ValueError):
         self.problem = problem
         self.text = text
         self.column = column
+
+
+class QueryError(ProvennError, ValueError):
+    """A query cannot be parsed, has no meaning, or is not allowed.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    text
+        The whole query, or an empty text if the query was not written as text.
+    position
+        The position of the problem in `text`, counted from 0, if known.
+
+    Attributes
+    ----------
+    line, column
+        The place of the problem, both counted from 1, or None.
+    """
+
+    def __init__(self, problem: str, text: str = "", position: int | None = None, *, hint: str = "") -> None:
+        self.problem = problem
+        self.text = text
+        self.position = position
+        self.line: int | None = None
+        self.column: int | None = None
+        message = problem
+        if position is not None:
+            start = text.rfind("\n", 0, position) + 1
+            end = text.find("\n", position)
+            self.line = text.count("\n", 0, position) + 1
+            self.column = position - start + 1
+            row = text[start:] if end < 0 else text[start:end]
+            shift = max(0, position - start - 60)
+            shown = row[shift : position - start + 40].replace("\t", " ")
+            marker = " " * (position - start - shift) + "^"
+            message = f"{problem}, at line {self.line}, column {self.column}\n  {shown}\n  {marker}"
+        super().__init__(message, hint=hint)
 
 
 class RegionError(ProvennError, ValueError):
@@ -346,6 +391,10 @@ class KeyValuesError(BaseFilesError, ValueError):
     """Keys do not identify single sources: some are NULL, or occur more than once."""
 
 
+class MissingPartnerError(ProvennError, ValueError):
+    """Sources refer to nothing in another catalog, although a lookup says that they must."""
+
+
 class CalculatorError(ProvennError, ValueError):
     """A calculator cannot be registered, or its code cannot be found."""
 
@@ -378,6 +427,10 @@ class SampError(ProvennError, OSError):
     """A SAMP hub or client is missing, refused, or did not answer."""
 
 
+class TapError(ProvennError, ValueError):
+    """A request to the TAP service is not valid, or goes beyond a limit of the service."""
+
+
 class FetchError(ProvennError, OSError):
     """Real catalogs cannot be fetched: no network, no client, or other data than expected."""
 
@@ -404,6 +457,10 @@ class FormatError(ProvennError, ValueError):
 
 class LineageError(ProvennError, ValueError):
     """Lineage cannot be exchanged with another system."""
+
+
+class ManifestError(ProvennError, ValueError):
+    """A project of dbt cannot be read."""
 
 
 class TargetError(ProvennError, ValueError):

@@ -21,6 +21,11 @@ class Hint(str):
     target
         The page of the server that the remedy leads to, as a path such as ``/catalogs``: the remedy is then a link.
 
+    Raises
+    ------
+    ValueError
+        If the target is not a path on the server.
+
     Examples
     --------
     >>> hint = Hint("pass overwrite=True", command="add --overwrite")
@@ -43,6 +48,8 @@ class Hint(str):
         hint = super().__new__(cls, python)
         hint.command = python if command is None else command
         hint.page = hint.command if page is None else page
+        if target and (target[:1] != "/" or target[:2] in ("//", "/\\")):
+            raise ValueError(f"expected a path on the server such as /catalogs, got {target!r}")
         hint.target = target
         return hint
 

@@ -36,22 +36,24 @@ with provenn.open("survey", who="ada", progress=False) as archive:
     stars = archive.ingest("stars", "stars.parquet", key="hip", population="star")
     archive.calculator("thrice", thrice, inputs=["plx"], outputs={"thrice": "double"})
     archive.default_visibility = "public"
-    print(archive.target("stars", ["thrice"], where="plx > 50", keep="never").to_pandas()["thrice"].tolist())
     archive.export_definitions("all.provenn")
 """
 
 
 @pytest.fixture(scope="module")
 def registered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which a script has registered its function, and computed with it; the script is gone."""
+    """The folder in which a script has registered its function; the script is gone.
+
+    That the process of such a function computes with it is tested in a notebook, by `test_kernel`.
+    """
     folder = tmp_path_factory.mktemp("script")
     write_parquet(folder / "stars.parquet")
     (folder / "survey_script.py").write_text(SCRIPT)
     environment = {**os.environ, "XDG_CONFIG_HOME": str(folder / "of_ada")}
     command = [sys.executable, "survey_script.py"]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.stdout == "[300.0]\n", done.stderr
-    assert (folder / "ran").exists()
+    assert done.returncode == 0, done.stderr
+    assert not (folder / "ran").exists(), "registering a function does not run it"
     (folder / "survey_script.py").unlink()
     return folder
 

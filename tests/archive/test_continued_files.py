@@ -72,7 +72,9 @@ def test_appended_days_are_one_base_catalog_with_the_same_attributes(days):
     assert not days.archive.check().problems
 
 
-def test_a_day_adds_as_many_rows_to_the_database_however_many_were_before(days):
+def test_a_day_adds_as_many_rows_to_the_database_however_many_were_before(days, monkeypatch):
+    # Digests of files are noted unless the files are very young, which depends on how fast the machine is.
+    monkeypatch.setattr("provenn.data.file_memory._can_be_kept", lambda _: False)
     added = []
     for day in range(1, 9):
         days.write(day)
@@ -103,7 +105,7 @@ def test_a_branch_that_comes_at_the_same_moment_is_noticed(days, monkeypatch):
         monkeypatch.undo()
         return checked(*arguments)
 
-    monkeypatch.setattr("provenn.archive.growing.check_continuation", check_again)
+    monkeypatch.setattr("provenn.archive.version_writing.check_continuation", check_again)
     with pytest.raises(ArchiveBusyError, match="may have the same keys"):
         days.archive.append("other", pa.table({"id": [71, 72], "x": [3.0, 4.0]}))
     assert len(days.archive.log("other")) == 1

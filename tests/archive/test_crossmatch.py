@@ -64,6 +64,21 @@ def test_what_is_known_without_a_match(survey):
     assert survey.apart_from("pairs") == []
 
 
+def test_sources_without_a_counterpart(survey):
+    """They and the matched ones are apart, and together the side, whatever the pairs are."""
+    for number, pairs in enumerate(("pairs", "wide", "close")):
+        for side, whole in (("left", "stars"), ("right", "galaxies")):
+            lonely = survey[pairs].unmatched(side, name=f"lonely{number}{side}")
+            matched = survey[pairs].matched(side, name=f"matched{number}{side}")
+            assert survey.relate(lonely, matched).summary == "disjoint"
+            assert survey.prove(f"lonely{number}{side} | matched{number}{side} == {whole}").verdict == "holds"
+    assert survey.relate("lonely1left", "lonely0left").summary == "subset", "fewer are lonely within more"
+    with pytest.raises(DefinitionError, match="expected pairs"):
+        survey["stars"].unmatched("left")
+    with pytest.raises(DefinitionError, match="middle"):
+        survey["pairs"].unmatched("middle")
+
+
 def test_pairs_are_not_compared_with_sources(survey):
     for said in ("pairs <= stars", "disjoint(pairs, galaxies)"):
         with pytest.raises(PopulationError, match="star & galaxy"):
@@ -177,6 +192,8 @@ def test_the_pairs_that_there_are(run):
     assert sorted(run["matched"].to_pandas()["id"]) == [0, 1, 3]
     assert run["counterparts"].to_pandas()["id"].tolist() == [1]
     assert run["both"].to_pandas()["vmag"].tolist() == [1.0, 4.0]
+    assert run["pairs"].unmatched("left").to_pandas()["id"].tolist() == [2]
+    assert run["pairs"].unmatched("right").to_pandas()["id"].tolist() == [2]
 
 
 def test_what_is_stored_of_pairs_is_read_again(run):

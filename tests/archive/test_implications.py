@@ -15,11 +15,11 @@ from tests.cli.archive_session import Session
 
 BASES = ("a", "b", "c")
 MADE = {
-    "ab": lambda here: "a" in here and "b" in here,
-    "a_b": lambda here: "a" in here and "b" not in here,
-    "abc": lambda here: {"a", "b", "c"} <= here,
-    "a_ab": lambda here: "a" in here and "b" not in here,
-    "c_ab": lambda here: "c" in here and not {"a", "b"} <= here,
+    "ab": lambda region: "a" in region and "b" in region,
+    "a_b": lambda region: "a" in region and "b" not in region,
+    "abc": lambda region: {"a", "b", "c"} <= region,
+    "a_ab": lambda region: "a" in region and "b" not in region,
+    "c_ab": lambda region: "c" in region and not {"a", "b"} <= region,
 }
 NAMES = (*BASES, *MADE)
 
@@ -27,8 +27,8 @@ NAMES = (*BASES, *MADE)
 def define(archive: provenn.Archive) -> None:
     """Three base catalogs with keys among each other's, so that footers prove nothing, and what is made from them."""
     a, b, c = (
-        archive.ingest(one, pa.table({"id": range(n, 24 + n, 3), "x": [1.0] * 8}), key="id", population="star")
-        for n, one in enumerate(BASES)
+        archive.ingest(name, pa.table({"id": range(n, 24 + n, 3), "x": [1.0] * 8}), key="id", population="star")
+        for n, name in enumerate(BASES)
     )
     ab = a.restrict(b, name="ab")
     a.exclude(b, name="a_b")
@@ -51,37 +51,45 @@ WORLDS = [frozenset(some) for some in chain.from_iterable(combinations(REGIONS, 
 def world(inhabited: frozenset) -> World:
     """A world in which the named catalogs are what they are made to be."""
     return World(
-        frozenset(here | {name for name, is_in in MADE.items() if is_in(here)} for here in (*inhabited, frozenset()))
+        frozenset(
+            region | {name for name, is_in in MADE.items() if is_in(region)} for region in (*inhabited, frozenset())
+        )
     )
 
 
-ALL = [world(one) for one in WORLDS]
+ALL = [world(regions) for regions in WORLDS]
 
 
-def brute_force(said: str, held: tuple[str, ...] = ()) -> tuple[set[str], set[frozenset[str]]] | None:
+def brute_force(text: str, held: tuple[str, ...] = ()) -> tuple[set[str], set[frozenset[str]]] | None:
     """What follows newly from a statement, by trying all worlds; None if there is none in which it is true."""
-    before = [one for one in ALL if all(one.satisfies(statement(fact)) for fact in held)]
-    now = [one for one in before if one.satisfies(statement(said))]
+    before = [
+        possible_world for possible_world in ALL if all(possible_world.satisfies(statement(fact)) for fact in held)
+    ]
+    now = [possible_world for possible_world in before if possible_world.satisfies(statement(text))]
     if not now:
         return None
-    alone = [World(frozenset(some)) for some in _free_worlds(statement(said).labels)]
-    alone = [one for one in alone if one.satisfies(statement(said))]
+    alone = [World(frozenset(some)) for some in _free_worlds(statement(text).labels)]
+    alone = [possible_world for possible_world in alone if possible_world.satisfies(statement(text))]
 
     def new(question: str) -> bool:
         asked = statement(question)
-        by_itself = set(asked.labels) <= set(statement(said).labels) and all(one.satisfies(asked) for one in alone)
+        by_itself = set(asked.labels) <= set(statement(text).labels) and all(
+            possible_world.satisfies(asked) for possible_world in alone
+        )
         return (
-            all(one.satisfies(asked) for one in now)
-            and not all(one.satisfies(asked) for one in before)
+            all(possible_world.satisfies(asked) for possible_world in now)
+            and not all(possible_world.satisfies(asked) for possible_world in before)
             and not by_itself
         )
 
-    hollow = {name for name in NAMES if all(one.satisfies(statement(f"empty({name})")) for one in now)}
+    hollow = {
+        name for name in NAMES if all(possible_world.satisfies(statement(f"empty({name})")) for possible_world in now)
+    }
     emptied = {name for name in hollow if new(f"empty({name})")}
     pairs = {
-        frozenset({one, other})
-        for one, other in combinations([name for name in NAMES if name not in hollow], 2)
-        if new(f"{one} == {other}")
+        frozenset({possible_world, other})
+        for possible_world, other in combinations([name for name in NAMES if name not in hollow], 2)
+        if new(f"{possible_world} == {other}")
     }
     return emptied, pairs
 
@@ -91,16 +99,16 @@ def _free_worlds(labels):
     return chain.from_iterable(combinations(regions, n) for n in range(len(regions) + 1))
 
 
-def found(declared: Declared) -> tuple[set[str], set[frozenset[str]]]:
+def list_implications(declared: Declared) -> tuple[set[str], set[frozenset[str]]]:
     return set(declared.empties), {frozenset(pair) for pair in declared.equates}
 
 
 def test_a_mistaken_declaration_says_what_it_empties(stars, archive):
     stars.select("plx > 10", name="near")
     stars.select("plx > 50", name="very_near")
-    with pytest.warns(ProvennWarning, match="very_near cannot have any sources") as told:
+    with pytest.warns(ProvennWarning, match="very_near cannot have any sources") as warnings:
         declared = archive.declare("disjoint(near, very_near)")
-    assert told[0].filename == __file__
+    assert warnings[0].filename == __file__
     assert (declared.empties, declared.equates, declared.complete) == (("very_near",), (), True)
     assert [notice.kind for notice in archive.notices] == ["implies"]
     assert isinstance(archive.notices[0], Notice)
@@ -109,7 +117,7 @@ def test_a_mistaken_declaration_says_what_it_empties(stars, archive):
 def test_what_is_made_from_the_catalogs_of_a_fact_is_looked_at_too(sets):
     with pytest.warns(ProvennWarning, match="ab and abc cannot have any sources; a and a_ab; a and a_b"):
         declared = sets.declare("disjoint(a, b)")
-    assert found(declared) == (
+    assert list_implications(declared) == (
         {"ab", "abc"},
         {frozenset(pair) for pair in [("a", "a_ab"), ("a", "a_b"), ("c", "c_ab")]},
     )
@@ -117,9 +125,9 @@ def test_what_is_made_from_the_catalogs_of_a_fact_is_looked_at_too(sets):
 
 def test_what_a_fact_says_itself_is_no_news(sets):
     with pytest.warns(ProvennWarning, match="c_ab and c have the same sources"):
-        assert found(sets.declare("empty(abc)")) == (set(), {frozenset({"c", "c_ab"})})
+        assert list_implications(sets.declare("empty(abc)")) == (set(), {frozenset({"c", "c_ab"})})
     with pytest.warns(ProvennWarning, match="cannot have any sources"):
-        assert frozenset({"b", "c"}) not in found(sets.declare("b == c"))[1]
+        assert frozenset({"b", "c"}) not in list_implications(sets.declare("b == c"))[1]
 
 
 def test_a_fact_that_is_there_already_implies_nothing_new(sets):
@@ -150,8 +158,8 @@ def test_the_command_warns(archive, stars):
     stars.select("plx > 10", name="near")
     stars.select("plx > 50", name="very_near")
     session = Session(archive.place.removesuffix("/provenn.sqlite"))
-    told = session("declare 'disjoint(near, very_near)'").splitlines()
-    assert told == [
+    lines = session("declare 'disjoint(near, very_near)'").splitlines()
+    assert lines == [
         "fact #1: disjoint(near, very_near)",
         "warning: by this fact, very_near cannot have any sources",
     ]
@@ -162,14 +170,16 @@ def test_the_command_warns(archive, stars):
 
 TERMS = st.recursive(
     st.sampled_from(NAMES),
-    lambda part: st.builds(lambda one, sign, other: f"({one} {sign} {other})", part, st.sampled_from("&|-"), part),
+    lambda part: st.builds(lambda left, sign, right: f"({left} {sign} {right})", part, st.sampled_from("&|-"), part),
     max_leaves=3,
 )
 STATEMENTS = st.one_of(
-    st.builds(lambda one, sign, other: f"{one} {sign} {other}", TERMS, st.sampled_from(["==", "<=", "<", "!="]), TERMS),
-    st.builds(lambda name, one: f"{name}({one})", st.sampled_from(["empty", "nonempty"]), TERMS),
-    st.builds(lambda one, other: f"disjoint({one}, {other})", TERMS, TERMS),
-).filter(lambda said: len(statement(said).labels) <= 3)
+    st.builds(
+        lambda left, sign, right: f"{left} {sign} {right}", TERMS, st.sampled_from(["==", "<=", "<", "!="]), TERMS
+    ),
+    st.builds(lambda name, term: f"{name}({term})", st.sampled_from(["empty", "nonempty"]), TERMS),
+    st.builds(lambda left, right: f"disjoint({left}, {right})", TERMS, TERMS),
+).filter(lambda text: len(statement(text).labels) <= 3)
 
 
 @pytest.mark.filterwarnings("ignore::provenn.errors.ProvennWarning")
@@ -183,20 +193,20 @@ def test_exactly_what_all_possible_worlds_show_is_told(tmp_path_factory, example
 
         @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
         @given(st.lists(STATEMENTS, min_size=1, max_size=3, unique=True))
-        def check(said):
+        def check(texts):
             held: list[str] = []
             numbers: list[int] = []
             try:
-                for one in said:
-                    expected = brute_force(one, tuple(held))
+                for text in texts:
+                    expected = brute_force(text, tuple(held))
                     if expected is None:
                         with pytest.raises(ContradictionError):
-                            archive.declare(one)
+                            archive.declare(text)
                         continue
-                    declared = archive.declare(one)
+                    declared = archive.declare(text)
                     numbers.append(declared.id)
-                    held.append(one)
-                    assert found(declared) == expected, (one, held)
+                    held.append(text)
+                    assert list_implications(declared) == expected, (text, held)
             finally:
                 for number in dict.fromkeys(numbers):
                     archive.retract(number)

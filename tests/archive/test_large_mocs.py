@@ -14,9 +14,10 @@ from astropy.coordinates import angular_separation
 import provenn
 from provenn.data.garbage_collection import collect_garbage
 from provenn.errors import CriterionError, FileError, FilesMissingError
-from provenn.sky import box, calls, cone, covering, moc, mocs, relation
+from provenn.sky import box, cone, moc
 from provenn.sky.moc_library import LIBRARY, parse_digest
 from tests.archive.samples import write_parquet
+from tests.sky.forgetting import forget_mocs
 from tests.sky.large_mocs import bright_star_mask, survey_rectangle
 from tests.spark.conftest import engine
 
@@ -46,21 +47,7 @@ def _nothing_in_memory():
     """What one test keeps in memory does not serve another one."""
     LIBRARY._places.clear()
     yield
-    forget_all()
-
-
-def forget_all() -> None:
-    LIBRARY.forget()
-    for cached in (
-        mocs._compute_ranges,
-        mocs._compute_cells,
-        mocs._compute_missing_cells,
-        mocs._compute_cap,
-        calls.read_call,
-        relation,
-        covering,
-    ):
-        cached.cache_clear()
+    forget_mocs()
 
 
 def digest(catalog) -> str:
@@ -94,7 +81,7 @@ def test_large_mocs_are_related_to_regions_and_to_each_other(archive, sky):
     sky.select(cone(30, 40, 5), name="far")
     sky.select(moc(survey_rectangle(12)), name="finer")
     sky.select(moc(bright_star_mask()), name="mask")
-    forget_all()
+    forget_mocs()
     assert archive.relate("inner", "survey").summary == "subset"
     assert archive.relate("survey", "outer").summary == "subset"
     assert archive.relate("survey", "far").summary == "disjoint"
@@ -105,7 +92,7 @@ def test_large_mocs_are_related_to_regions_and_to_each_other(archive, sky):
 
 
 def test_another_process_finds_the_cells_in_the_store(survey, tmp_path):
-    forget_all()
+    forget_mocs()
     with provenn.open(tmp_path / "survey") as again:
         again["sky"].select(f"in_moc(ra, dec, 'moc:{digest(survey)}') AND dec > 0", name="north")
         assert again.relate("north", "survey").summary == "subset"
@@ -135,7 +122,7 @@ def test_an_unknown_digest_is_refused(sky):
 
 def test_a_portable_file_brings_large_mocs_along(archive, survey, tmp_path):
     assert archive.export_definitions(tmp_path / "all.provenn")["moc"] == 1
-    forget_all()
+    forget_mocs()
     LIBRARY.remove_place(archive.context.workshop.folder.location)
     with provenn.open(tmp_path / "other", who="bob") as other:
         came = other.import_definitions(tmp_path / "all.provenn")
@@ -169,7 +156,7 @@ def test_what_another_person_may_not_see_is_not_exported(archive, survey, tmp_pa
 def test_a_backup_has_large_mocs_with_or_without_data(archive, tmp_path):
     for data in (True, False):
         archive.backup(tmp_path / f"copy {data}", data=data)
-        forget_all()
+        forget_mocs()
         LIBRARY.remove_place(archive.context.workshop.folder.location)
         with provenn.open(tmp_path / f"copy {data}") as copy:
             assert copy.check(deep=True).problems == ()
@@ -193,7 +180,7 @@ def test_check_tells_when_a_file_is_gone_or_changed_and_selecting_again_mends_it
     path.unlink()
     if content is not None:
         path.write_text(content)
-    forget_all()
+    forget_mocs()
     (problem,) = archive.check().problems
     assert digest(survey) in problem.where
     assert problem.state == "damage"
@@ -225,7 +212,7 @@ def test_an_import_whose_definitions_name_a_missing_moc_is_refused(archive, tmp_
     lines[0] = lines[0].replace(b'"moc":1', b'"moc":0')
     lines[-1] = json.dumps({"digest": sha256(b"".join(lines[:-1])).hexdigest()}).encode() + b"\n"
     (tmp_path / "bad.provenn").write_bytes(gzip.compress(b"".join(lines)))
-    forget_all()
+    forget_mocs()
     LIBRARY.remove_place(archive.context.workshop.folder.location)
     with provenn.open(tmp_path / "other") as other, pytest.raises(FileError, match="no open archive holds the MOC"):
         other.import_definitions(tmp_path / "bad.provenn")
@@ -249,7 +236,7 @@ def find_near(ra: float, dec: float, radius: float) -> np.ndarray:
 def test_sources_in_and_outside_a_large_moc_are_those_that_mocpy_finds(working):
     inside = survey_rectangle(11).contains_lonlat(COLUMNS["ra"] * u.deg, COLUMNS["dec"] * u.deg)
     survey = working["sky"].select(moc(survey_rectangle(11)), name="survey")
-    forget_all()
+    forget_mocs()
     assert sorted(survey.to_pandas()["hip"]) == np.flatnonzero(inside).tolist()
     assert sorted(working["sky"].exclude(survey).to_pandas()["hip"]) == np.flatnonzero(~inside).tolist()
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import provenn
-from provenn.catalogs import KeepAttributes, SelectSources
+from provenn.catalogs import KeepAttributes, OpaqueQuery, OpaqueSelection, SelectSources
 from provenn.catalogs.verbs import CLASSES
-from provenn.definitions import catalog_store
+from provenn.definitions import catalog_names, catalog_store
 from provenn.display.lineage_picture import lineage_svg
 from provenn.errors import PictureError, UnknownCatalogError
 from tests.archive.samples import write_parquet
@@ -231,6 +231,13 @@ def test_it_is_what_a_search_through_the_whole_lineage_finds(tmp_path_factory, l
         assert one.below == len([b for a, b in links if a == i and b not in near])
 
 
+def name_opaque(archive, name, catalog):
+    """Give a catalog a name, as a query of a user does."""
+    with archive.context.database.writing() as writing:
+        catalog_store.add_catalogs(writing, catalog)
+        catalog_names.assign_name(writing, name, catalog.digest)
+
+
 def test_the_picture_in_the_documentation(archive, tmp_path, golden):
     places = {"ra": [0.0, 1.0], "dec": [0.0, 1.0]}
     stars = {"id": [1, 2], "vmag": [1.0, 9.0], "plx": [10.0, 2.0], **places}
@@ -246,6 +253,19 @@ def test_the_picture_in_the_documentation(archive, tmp_path, golden):
     seen = tycho.restrict(bright, name="seen")
     seen.concat(tycho.exclude(bright, name="others"), name="survey")
     hipparcos.crossmatch(tycho, "2 arcsec", name="pairs").matched("left", name="matched")
+    nights = {"obs": [1, 2], "star": [1, 1], "mag": [1.1, 1.2], "mjd": [1.0, 2.0]}
+    file = write_parquet(tmp_path / "detections.parquet", nights)
+    detections = archive.ingest("detections", file, key="obs", population="detection")
+    seen_bright = detections.lookup(bright, on="star", attributes=["vmag"], missing="drop", name="of_bright")
+    seen_bright.first(by="star", order="mjd DESC", name="latest")
+    curves = seen_bright.group("star", population="star", curve="collect(mag ORDER BY mjd)", name="curves")
+    curves.explode("curve", population="point", name="points")
+    near.having(detections, on="star", name="detected")
+    condition, others = "parent.vmag < (SELECT avg(mag) FROM input_1)", [detections.definition]
+    name_opaque(archive, "brighter", OpaqueSelection.of(hipparcos.definition, condition, others))
+    text = "SELECT CAST(vmag AS INT) AS mag, count(*) AS n FROM input_1 GROUP BY 1"
+    columns = [("mag", "int", True), ("n", "bigint", False)]
+    name_opaque(archive, "counts", OpaqueQuery.of([bright.definition], text, columns))
     pretend_stored(near, ["dist_pc"], 10)
     pretend_stored(both, ["vmag", "plx", "dist_pc"], 11)
     found = archive.neighbourhood("hipparcos", depth=4).picture

@@ -6,13 +6,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, StorageState, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, StorageState, sync_playwright
 
 from tests.browser.visitor import DESKTOP, ROOT, Visitor
 from tests.chromium import chromium
@@ -30,21 +32,75 @@ class Served:
     folder: Path
 
 
-# Not for the session: while Playwright is there, this thread has its event loop, and no other test could run one.
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = chromium()
-    with (
-        sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as item,
-    ):
-        yield item
+class Visit:
+    """A Chromium, a server, and a page for whoever needs no other: each is started when a test first needs it.
+
+    No fixture of the session holds them: while Playwright is there, this thread has its event loop, and no test of
+    another room could run one. They end with the last test of this room.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stack = ExitStack()
+
+    @cached_property
+    def browser(self) -> Browser:
+        playwright = self._stack.enter_context(sync_playwright())
+        path = chromium()
+        return self._stack.enter_context(playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]))
+
+    @cached_property
+    def served(self) -> Served:
+        return self._stack.enter_context(serve(self.browser, self._folder))
+
+    @cached_property
+    def page(self) -> Page:
+        """A page that visitors use one after the other: a new page takes half a second of CPU, and a test as much."""
+        return self.open_context().new_page()
+
+    def open_context(self, **how: Any) -> BrowserContext:
+        context = self.browser.new_context(**({"viewport": DESKTOP, "storage_state": self.served.state} | how))
+        context.set_default_timeout(1000 * LIMIT)
+        return context
+
+    def close(self) -> None:
+        self._stack.close()
 
 
-@pytest.fixture(scope="module")
-def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server, as `provenn serve` starts it."""
-    folder = tmp_path_factory.mktemp("browser") / "survey"
+_present: list[Visit] = []
+
+
+@pytest.fixture
+def present(tmp_path_factory: pytest.TempPathFactory) -> Visit:
+    """The browser and server of all tests in this room."""
+    if not _present:
+        _present.append(Visit(tmp_path_factory.mktemp("browser") / "survey"))
+    return _present[0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
+    """End browser and server if the next test is in another room."""
+    try:
+        return (yield)
+    finally:
+        if _present and (nextitem is None or Path(__file__).parent not in nextitem.path.parents):
+            _present.pop().close()
+
+
+@pytest.fixture
+def browser(present: Visit) -> Browser:
+    return present.browser
+
+
+@pytest.fixture
+def served(present: Visit) -> Served:
+    return present.served
+
+
+@contextmanager
+def serve(browser: Browser, folder: Path) -> Iterator[Served]:
+    """Run a server, as `provenn serve` starts it."""
     _make(folder)
     command = [sys.executable, "-m", "provenn", "serve", "--port", "0", "--json", "--archive", str(folder)]
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])  # jobs call calculators of tests
@@ -82,21 +138,32 @@ def _entered(browser: Browser, home: str, folder: Path) -> Served:
 
 
 @pytest.fixture
-def visit(browser: Browser, served: Served) -> Iterator[Callable[..., Visitor]]:
-    """Gives visitors, who complain at the end about whatever went wrong behind the pages."""
-    visitors = []
+def visit(present: Visit) -> Iterator[Callable[..., Visitor]]:
+    """Gives visitors with a browser of their own, who complain at the end about whatever went wrong."""
+    with ExitStack() as stack:
 
-    def come(**how: Any) -> Visitor:
-        context = browser.new_context(**({"viewport": DESKTOP, "storage_state": served.state} | how))
-        context.set_default_timeout(1000 * LIMIT)
-        visitors.append(Visitor(context, served.address))
-        return visitors[-1]
+        def come(**how: Any) -> Visitor:
+            context = stack.enter_context(present.open_context(**how))
+            visitor = Visitor(context.new_page(), present.served.address)
+            stack.callback(visitor.leave)
+            return visitor
 
-    yield come
-    for visitor in visitors:
-        visitor.leave()
+        yield come
 
 
 @pytest.fixture
-def visitor(visit: Callable[..., Visitor]) -> Visitor:
-    return visit()
+def visitor(present: Visit) -> Iterator[Visitor]:
+    """A visitor at the page that visitors use one after the other, as if it were new but for its history."""
+    shared = present.page
+    visitor = Visitor(shared, present.served.address)
+    try:
+        yield visitor
+        for page in shared.context.pages:
+            if page is not shared:
+                page.close()
+        shared.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+        shared.emulate_media(color_scheme="light")
+        shared.context.clear_cookies()
+        shared.context.add_cookies(present.served.state["cookies"])  # type: ignore[arg-type]
+    finally:
+        visitor.leave()

@@ -1,5 +1,7 @@
 """Every page: readable in light and dark, wide and on a phone, by keyboard and by screen reader (axe-core)."""
 
+from collections.abc import Iterable
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -37,14 +39,23 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("name", PAGES)
+REPEATED = ("catalogs-all", "catalog-odd", "compare-two", "failure-page")
+"""Pages with nothing that another page does not show, too."""
+
+
+def choose_pages(names: Iterable[str]) -> list[Any]:
+    """Return the pages that `make test` looks at, and those that only campaigns do."""
+    return [pytest.param(name, marks=pytest.mark.campaign if name in REPEATED else []) for name in names]
+
+
+@pytest.mark.parametrize("name", choose_pages(PAGES))
 def test_a_page_shuts_nobody_out(visitor, name):
     visitor.open(PAGES[name])
     visitor.look(name)
     visitor.tab_through()
 
 
-@pytest.mark.parametrize("name", FAILURES)
+@pytest.mark.parametrize("name", choose_pages(FAILURES))
 def test_a_page_that_tells_of_a_failure_shuts_nobody_out(visitor, name):
     visitor.open(*FAILURES[name])
     visitor.look(name)

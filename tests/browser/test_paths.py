@@ -6,6 +6,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
+from tests.repetitions import repeat_a_few
 from tests.web.survey import ODD
 
 AT_HOME = ("\"quoted\" & 'single'", "telescope \N{TELESCOPE}", "Robert'); DROP TABLE catalogs;--", "{{ 7 * 7 }}")
@@ -164,7 +165,11 @@ def test_two_catalogs_then_three_are_compared_and_proofs_lead_to_catalogs(visito
 
 @pytest.mark.parametrize(
     ("statement", "verdict"),
-    [("bright <= stars", "proved"), ("empty(bright)", "refuted"), ("faint <= tenth", "unknown")],
+    [
+        ("empty(bright)", "refuted"),
+        ("faint <= tenth", "unknown"),
+        pytest.param("bright <= stars", "proved", marks=pytest.mark.campaign),  # shown as a refutation is
+    ],
 )
 def test_a_statement_is_proved_refuted_or_unknown(visitor, statement, verdict):
     page = visitor.open("/compare")
@@ -180,7 +185,7 @@ def test_a_statement_is_proved_refuted_or_unknown(visitor, statement, verdict):
         expect(page.locator("ol.chain li").first).to_be_visible()
 
 
-@pytest.mark.parametrize("statement", ["bright <= ", "brihgt <= stars", "bright <= galaxies"])
+@pytest.mark.parametrize("statement", repeat_a_few(["bright <= ", "brihgt <= stars", "bright <= galaxies"], 1))
 def test_a_statement_that_cannot_be_read_is_told_beside_it_and_mended(visitor, statement):
     page = visitor.open("/compare")
     field = page.get_by_label("A statement about catalogs")
@@ -259,7 +264,9 @@ def test_a_report_is_downloaded_and_stands_alone(visitor, tmp_path):
     visitor.look("report")
 
 
-@pytest.mark.parametrize("path", ["/catalogs/nobody", "/catalogs/%3Cscript%3Ealert(1)%3C/script%3E", "/jobs/ffff"])
+@pytest.mark.parametrize(
+    "path", repeat_a_few(["/catalogs/%3Cscript%3Ealert(1)%3C/script%3E", "/jobs/ffff", "/catalogs/nobody"], 2)
+)
 def test_whoever_goes_astray_is_told_and_finds_back(visitor, path):
     page = visitor.open(path, 404)
     expect(page.get_by_role("heading", level=1)).to_have_text("Not Found")

@@ -1,14 +1,14 @@
 """Somebody at a browser: goes from page to page, and takes offence at whatever goes wrong behind the pages."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response, WebError
 
 __all__ = ["Visitor"]
 
@@ -40,24 +40,29 @@ class Visitor:
 
     Parameters
     ----------
-    context
-        A browser with nothing open.
+    page
+        A page of a browser.
     address
         Where the server is, without a slash at the end.
     """
 
-    def __init__(self, context: BrowserContext, address: str) -> None:
-        self.context = context
+    def __init__(self, page: Page, address: str) -> None:
+        self.context: BrowserContext = page.context
         self.address = address
-        self.page: Page = context.new_page()
+        self.page = page
         self.offences: list[str] = []
         self._refused = 0
-        context.on("console", self._hear)
-        context.on("weberror", lambda error: self.offences.append(f"a script failed: {error.error}"))
-        context.on("request", self._see)
-        context.on("requestfailed", self._miss)
-        context.on("response", self._judge)
-        self.page.on("dialog", self._dismiss)
+        self._listeners: dict[str, Callable[[Any], None]] = {
+            "console": self._hear,
+            "weberror": self._note_error,
+            "request": self._see,
+            "requestfailed": self._miss,
+            "response": self._judge,
+        }
+        for event, listener in self._listeners.items():
+            self.context.on(event, listener)  # type: ignore[call-overload]
+        self._first = page  # a test may turn to another page
+        self._first.on("dialog", self._dismiss)
 
     def open(self, path: str, status: int = 200) -> Page:
         """Open a page by its address."""
@@ -110,8 +115,10 @@ class Visitor:
         raise AssertionError(f"Tab does not lead to {locator}")
 
     def leave(self) -> None:
-        """Close the browser; complain about all that went wrong."""
-        self.context.close()
+        """Look no longer at the page; complain about all that went wrong."""
+        for event, listener in self._listeners.items():
+            self.context.remove_listener(event, listener)
+        self._first.remove_listener("dialog", self._dismiss)
         assert not self.offences, "\n".join(self.offences)
 
     # -- what goes wrong -----------------------------------------------------------------------------------------
@@ -122,6 +129,9 @@ class Visitor:
         expected = missing and (self._refused or message.location["url"].endswith("/favicon.ico"))
         if message.type in ("error", "warning") and not expected:
             self.offences.append(f"the console says: {message.text}")
+
+    def _note_error(self, error: WebError) -> None:
+        self.offences.append(f"a script failed: {error.error}")
 
     def _see(self, request: Request) -> None:
         if not request.url.startswith((self.address + "/", "data:")):

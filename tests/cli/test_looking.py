@@ -37,6 +37,7 @@ def test_show_in_plain_words(survey: Session):
     assert set(found) == {
         *("name", "names", "digest", "kind", "is", "made_from", "population", "key", "attributes", "sources"),
         *("definition", "facts", "unproved", "created_at", "created_by", "known_by", "caveats", "metadata"),
+        *("news", "not_understood"),
     }
     said = dict.fromkeys(("unit", "ucd", "description"), "")
     assert found["attributes"][0] == {"name": "hip", "type": "bigint", "nullable": False, **said}

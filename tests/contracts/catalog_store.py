@@ -9,7 +9,7 @@ from sqlalchemy import event, func, select
 
 from provenn.catalogs import KeepAttributes, SelectSources, cone
 from provenn.database.tables import catalogs, dependencies
-from provenn.definitions import base_locations, catalog_names, catalog_store, search
+from provenn.definitions import base_locations, catalog_entries, catalog_names, catalog_store, search
 from provenn.definitions.ancestors import read_cone as stored_cone
 from provenn.definitions.descendants import find_descendants
 from provenn.errors import PopulationError, UnknownCatalogError
@@ -188,7 +188,7 @@ class CatalogStoreContract:
                 catalog_store.resolve_catalog(writing, "brigth")
 
     def test_a_beginning_that_several_digests_share_is_refused(self, database, monkeypatch):
-        monkeypatch.setattr(catalog_store, "SHORTEST_DIGEST", 1)
+        monkeypatch.setattr(catalog_entries, "SHORTEST_DIGEST", 1)
         result = chain(60)
         with database.writing() as writing:
             catalog_store.add_catalogs(writing, result[-1])

@@ -3,7 +3,7 @@
 import pytest
 
 from provenn.catalogs import KeepAttributes
-from provenn.definitions import catalog_names, catalog_store
+from provenn.definitions import catalog_names, catalog_store, naming_history
 from provenn.errors import CatalogNameError, UnknownCatalogError
 from provenn.formats.opening import open_database
 from tests.catalogs.samples import base
@@ -52,7 +52,7 @@ class NamesContract:
             catalog_names.assign_name(writing, "stars", ONE.digest)
             catalog_names.assign_name(writing, "stars", ONE.digest)
             catalog_names.move_name(writing, "stars", ONE.digest)
-            assert len(catalog_names.read_name_history(writing, "stars")) == 1
+            assert len(naming_history.read_name_history(writing, "stars")) == 1
 
     def test_the_history_tells_everything_latest_first(self, place):
         def change(who, what, *arguments):
@@ -66,11 +66,11 @@ class NamesContract:
         third = change("Ada", catalog_names.remove_name)
         fourth = change("Grace", catalog_names.assign_name, TWO.digest)
         with open_database(place) as database, database.reading() as reading:
-            assert catalog_names.read_name_history(reading, "stars") == [
-                catalog_names.NameChange("stars", TWO.digest, fourth, "Grace"),
-                catalog_names.NameChange("stars", None, third, "Ada"),
-                catalog_names.NameChange("stars", TWO.digest, second, "Grace"),
-                catalog_names.NameChange("stars", ONE.digest, first, "Ada"),
+            assert naming_history.read_name_history(reading, "stars") == [
+                naming_history.NameChange("stars", TWO.digest, fourth, "Grace"),
+                naming_history.NameChange("stars", None, third, "Ada"),
+                naming_history.NameChange("stars", TWO.digest, second, "Grace"),
+                naming_history.NameChange("stars", ONE.digest, first, "Ada"),
             ]
 
     def test_deleting_a_name_deletes_no_catalog_and_no_history(self, filled):
@@ -80,7 +80,7 @@ class NamesContract:
             assert catalog_names.find_named_digest(writing, "stars") is None
             assert catalog_names.list_names(writing) == []
             assert catalog_store.get_catalog(writing, ONE.digest) == ONE
-            assert [change.catalog for change in catalog_names.read_name_history(writing, "stars")] == [
+            assert [change.catalog for change in naming_history.read_name_history(writing, "stars")] == [
                 None,
                 ONE.digest,
             ]
@@ -91,7 +91,7 @@ class NamesContract:
             for attempt in (
                 lambda: catalog_names.move_name(writing, "brigt_stars", ONE.digest),
                 lambda: catalog_names.remove_name(writing, "brigt_stars"),
-                lambda: catalog_names.read_name_history(writing, "brigt_stars"),
+                lambda: naming_history.read_name_history(writing, "brigt_stars"),
             ):
                 with pytest.raises(UnknownCatalogError, match=r"'brigt_stars'\ndid you mean bright_stars\?"):
                     attempt()
@@ -120,4 +120,4 @@ class NamesContract:
         with filled.writing() as writing:
             catalog_names.assign_name(writing, name, ONE.digest)
             assert catalog_names.find_named_digest(writing, name) == ONE.digest
-            assert len(catalog_names.read_name_history(writing, name)) == 1
+            assert len(naming_history.read_name_history(writing, name)) == 1

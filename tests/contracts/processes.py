@@ -6,7 +6,7 @@ import sys
 from sqlalchemy import func, select
 
 from provenn.database.tables import catalogs
-from provenn.definitions import catalog_names, catalog_store
+from provenn.definitions import catalog_names, catalog_store, naming_history
 from provenn.formats.opening import open_database
 from provenn.knowledge.stored_facts import find_all_facts
 from tests.data.processes import ROUNDS, own, shared
@@ -33,8 +33,8 @@ class ProcessesContract:
                 assert catalog_store.get_catalog(reading, shared(number).digest) == shared(number)
                 for worker in range(WORKERS):
                     assert catalog_names.find_named_digest(reading, f"{worker}/{number}") == own(worker, number).digest
-            assert len(catalog_names.read_name_history(reading, "latest")) == WORKERS * ROUNDS
-            assert {change.by for change in catalog_names.read_name_history(reading, "latest")} == {
+            assert len(naming_history.read_name_history(reading, "latest")) == WORKERS * ROUNDS
+            assert {change.by for change in naming_history.read_name_history(reading, "latest")} == {
                 f"worker {item}" for item in range(WORKERS)
             }
             assert len(find_all_facts(reading)) == ROUNDS

@@ -442,7 +442,7 @@ class VisibilityContract:
         with pytest.raises(NotYoursError):
             ada.collect_garbage()
 
-    @settings(max_examples=2, suppress_health_check=_SHARED, deadline=None)
+    @settings(max_examples=1, suppress_health_check=_SHARED, deadline=None)
     @given(seed=st.integers(0, 2**32))
     def test_all_that_bob_can_ask_is_the_same_whether_private_things_of_ada_exist_or_not(self, archive, seed):
         self.same_with_and_without(archive, seed)

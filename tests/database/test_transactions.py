@@ -1,11 +1,10 @@
 """Opening archives, and the transactions in which everything happens."""
 
 import os
-import pwd
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from provenn.formats.opening import open_database
 from tests.catalogs.samples import base
 from tests.contracts.databases import DatabaseContract
 from tests.database.databases import InNewPostgreSQL, InSQLite
+from tests.permissions import drop_root
 from tests.postgres import new_schema
 
 
@@ -75,19 +75,6 @@ def test_odd_characters_in_a_path_are_just_characters(tmp_path):
         pass
 
 
-@contextmanager
-def as_somebody():
-    """Be a user who may not write where others have not allowed it; root, who may, becomes nobody."""
-    nobody, root = pwd.getpwnam("nobody").pw_uid, os.geteuid() == 0
-    if root:
-        os.setresuid(nobody, nobody, 0)
-    try:
-        yield
-    finally:
-        if root:
-            os.setresuid(0, 0, 0)
-
-
 @pytest.mark.parametrize("open_elsewhere", [False, True])
 def test_an_archive_in_a_folder_that_one_may_not_write_can_be_read(open_elsewhere):
     """Also while its owner has it open and writes."""
@@ -103,7 +90,7 @@ def test_an_archive_in_a_folder_that_one_may_not_write_can_be_read(open_elsewher
         for item in folder.iterdir():
             item.chmod(0o444)
         folder.chmod(0o555)
-        with as_somebody(), open_database(path) as seen:
+        with drop_root(), open_database(path) as seen:
             with seen.reading() as reading:
                 assert catalog_names.list_names(reading) == []
             with pytest.raises(ReadOnlyArchiveError, match="is read-only"), seen.writing():
@@ -116,10 +103,10 @@ def test_a_reader_who_may_not_write_sees_what_is_written_later():
         path = folder / "archive.sqlite"
         open_database(path, create=True).close()
         folder.chmod(0o555)
-        with as_somebody():
+        with drop_root():
             seen = open_database(path)
         for number in range(3):
-            with as_somebody(), seen.reading() as reading:
+            with drop_root(), seen.reading() as reading:
                 assert catalog_store.count_catalogs(reading) == number
             folder.chmod(0o755)
             with open_database(path) as owner, owner.writing() as writing:

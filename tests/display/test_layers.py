@@ -23,6 +23,12 @@ def graphs(draw):
 
 
 WIDTHS = st.sampled_from([float("inf"), 400.0])
+LANES = st.integers(1, 3)
+
+
+def spread(sizes, lanes):
+    """The lanes of boxes: one after the other gets the next box."""
+    return [box % lanes for box in range(len(sizes))] if lanes > 1 else ()
 
 
 def touches(box, item, other):
@@ -47,10 +53,10 @@ def boxes_of(sizes, layout: Layout, shrunk=0.01):
     ]
 
 
-@given(graphs(), WIDTHS)
-def test_boxes_do_not_overlap_and_are_inside_the_picture(graph, widest):
+@given(graphs(), WIDTHS, LANES)
+def test_boxes_do_not_overlap_and_are_inside_the_picture(graph, widest, lanes):
     sizes, edges = graph
-    layout = arrange_boxes(sizes, edges, widest=widest)
+    layout = arrange_boxes(sizes, edges, widest=widest, lanes=spread(sizes, lanes))
     boxes = boxes_of(sizes, layout)
     for (left, top, right, bottom), (other_left, other_top, other_right, other_bottom) in combinations(boxes, 2):
         assert right < other_left or other_right < left or bottom < other_top or other_bottom < top
@@ -61,10 +67,10 @@ def test_boxes_do_not_overlap_and_are_inside_the_picture(graph, widest):
         assert bottom <= layout.height
 
 
-@given(graphs(), WIDTHS)
-def test_every_edge_goes_down_from_its_box_to_its_box_and_through_no_other(graph, widest):
+@given(graphs(), WIDTHS, LANES)
+def test_every_edge_goes_down_from_its_box_to_its_box_and_through_no_other(graph, widest, lanes):
     sizes, edges = graph
-    layout = arrange_boxes(sizes, edges, widest=widest)
+    layout = arrange_boxes(sizes, edges, widest=widest, lanes=spread(sizes, lanes))
     boxes = boxes_of(sizes, layout)
     assert len(layout.routes) == len(edges)
     for (start, end), route in zip(edges, layout.routes, strict=True):
@@ -76,6 +82,20 @@ def test_every_edge_goes_down_from_its_box_to_its_box_and_through_no_other(graph
         for item, other in pairwise(route):
             assert not any(touches(box, item, other) for box in boxes)
             assert 0 <= other[0] <= layout.width
+
+
+@given(graphs(), WIDTHS, LANES)
+def test_lanes_stand_beside_each_other_and_have_their_boxes(graph, widest, lanes):
+    sizes, edges = graph
+    assigned = spread(sizes, lanes) or [0] * len(sizes)
+    layout = arrange_boxes(sizes, edges, widest=widest, lanes=spread(sizes, lanes), lane_gap=30)
+    assert len(layout.lanes) == len(set(assigned))
+    for (_, right), (left, _) in pairwise(layout.lanes):
+        assert right + 30 <= left + 1e-6
+    for lane, (x, _), (width, _) in zip(assigned, layout.corners, sizes, strict=True):
+        left, right = layout.lanes[lane]
+        assert left - 1e-6 <= x
+        assert x + width <= right + 1e-6
 
 
 @given(graphs())

@@ -158,3 +158,27 @@ def test_many_catalogs_are_drawn_without_their_sentences():
 def test_a_catalog_made_from_itself_is_refused():
     with pytest.raises(PictureError):
         lineage_svg(LineagePicture("odd", (BASE,), (("1", "1"),)))
+
+
+def test_populations_are_lanes_with_their_names():
+    nodes = (
+        node("d", "detections", "Base", population="detections"),
+        node("o", "objects", "Base", population="objects"),
+        node("h", "detected", "HavingSources", population="objects"),
+    )
+    svg = lineage_svg(LineagePicture("The lineage", nodes, (("d", "h"), ("o", "h"))))
+    texts = [element.text for element in tagged(parsed(svg), "text")]
+    assert {"detections", "objects"} <= set(texts)
+    assert texts.count("detections") == 2, "the name of the catalog, and the name of the lane"
+    assert "in the lane of objects" in svg, "for screen readers"
+    alone = lineage_svg(LineagePicture("The lineage", nodes[1:], (("o", "h"),)))
+    assert [element.text for element in tagged(parsed(alone), "text")].count("objects") == 1, (
+        "a single lane has no name"
+    )
+
+
+def test_lanes_are_ordered_so_that_edges_are_short_and_lead_right():
+    nodes = tuple(node(name, name, "Base", population=name) for name in ("points", "objects", "detections"))
+    svg = lineage_svg(LineagePicture("x", nodes, (("detections", "objects"), ("objects", "points"))))
+    heads = [element for element in tagged(parsed(svg), "text") if element.get("font-size") == "13"]
+    assert [element.text for element in heads] == ["detections", "objects", "points"]

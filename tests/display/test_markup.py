@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provenn.display.markup import Reference, make_element, make_printable, render
+from provenn.display.markup import ElementReference, make_element, make_printable, render
 from tests.display.svg import parsed
 
 
@@ -28,6 +28,6 @@ def test_emoji_accents_and_quotes_are_kept():
 
 
 def test_ids_and_references_get_the_same_prefix():
-    svg = render(make_element("g", make_element("path", fill=Reference("-hatch")), id="-hatch"), "p1")
+    svg = render(make_element("g", make_element("path", fill=ElementReference("-hatch")), id="-hatch"), "p1")
     assert 'id="p1-hatch"' in svg
     assert 'fill="url(#p1-hatch)"' in svg

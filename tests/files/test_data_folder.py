@@ -12,7 +12,7 @@ import pytest
 from provenn.errors import StoreError
 from provenn.files import data_folder as module
 from provenn.files.data_folder import DataFolder, StoredFile
-from tests.database.test_transactions import as_somebody
+from tests.permissions import drop_root
 
 ODD = "50% of [stars]*, {a b}?#é"
 
@@ -101,7 +101,7 @@ def test_a_folder_that_may_not_be_written_is_an_error_in_words(tmp_path):
     tmp_path.chmod(0o755)
     for parent in tmp_path.parents[:2]:
         parent.chmod(0o755)
-    with as_somebody(), pytest.raises(StoreError, match="permission denied") as caught:
+    with drop_root(), pytest.raises(StoreError, match="permission denied") as caught:
         DataFolder.of(tmp_path / "data").new_temporary_address()
     assert str(tmp_path) in caught.value.message
     assert caught.value.hint

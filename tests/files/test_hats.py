@@ -9,6 +9,7 @@ from pyarrow import parquet
 
 from provenn.catalogs import Base, Files
 from provenn.errors import BaseFilesError, FilesMissingError
+from provenn.files.file_records import encode_files, restore_files
 from tests.catalogs.skies import write_hats
 
 
@@ -24,7 +25,7 @@ def test_it_is_known_by_its_parts(tmp_path: Path, several_files):
     }
     assert all(name.startswith("Norder=1/Dir=0/Npix=") for name, _ in files.fingerprints)
     files.check()
-    assert Files.from_json(*files.to_json()) == files
+    assert restore_files(*encode_files(files)) == files
     base = Base.of(files, key="source_id", population="star")
     assert base.schema["ra"].ucd == "pos.eq.ra;meta.main"
 

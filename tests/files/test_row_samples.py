@@ -15,6 +15,7 @@ from pyarrow import parquet
 
 from provenn.criteria.domains import encode_double, encode_float
 from provenn.files import row_samples
+from provenn.files.file_records import encode_files, restore_files
 from provenn.files.file_set import Files
 from provenn.files.row_samples import MOST_ROWS, decode_sample, encode_sample, sample_parquet
 
@@ -73,11 +74,11 @@ def test_a_sample_is_of_whole_rows(tmp_path):
 def test_a_sample_is_no_part_of_the_files(tmp_path):
     """Neither identity nor notes know of it: it travels in no definition."""
     files = Files.at(write(tmp_path / "t.parquet", {"n": range(100), "s": ["a", *["secret"] * 98, "z"]}))
-    identity, notes = files.to_json()
+    identity, notes = encode_files(files)
     assert files.samples
     assert "samples" not in {*identity, *notes}
     assert "secret" not in str((identity, notes))
-    restored = Files.from_json(identity, notes)
+    restored = restore_files(identity, notes)
     assert restored == files
     assert not restored.samples
 

@@ -19,6 +19,7 @@ import provenn
 from provenn.catalogs import Base
 from provenn.catalogs.roots import check_roots
 from provenn.errors import BaseFilesError, FilesMissingError
+from provenn.files.file_records import encode_files, restore_files
 from provenn.files.file_set import Files
 from provenn.files.snapshots import find_shared_files
 from provenn.files.table_logs import find_snapshot, read_rewrites
@@ -440,12 +441,12 @@ def test_a_server_reads_no_data_file_that_is_a_link_out_of_its_folders(tmp_path)
 
 def test_notes_of_somebody_else_lead_to_no_other_files(tmp_path):
     folder = make_table("Delta", tmp_path)
-    identity, notes = at(folder).to_json()
-    assert Files.from_json(identity, notes).table == "Delta 2"
+    identity, notes = encode_files(at(folder))
+    assert restore_files(identity, notes).table == "Delta 2"
     for junk in (5, None, ["Delta 2"], "Delta 2\x1b[2J", "delta"):
-        assert Files.from_json(identity, notes | {"table": junk}).table == ""
+        assert restore_files(identity, notes | {"table": junk}).table == ""
     for name in ("../../etc/passwd", "/etc/passwd", ""):
-        stolen = Files.from_json(identity, notes | {"fingerprints": {name: "blake3:00"}})
+        stolen = restore_files(identity, notes | {"fingerprints": {name: "blake3:00"}})
         for read in (stolen.check, stolen.list_own_files):
             with pytest.raises(BaseFilesError, match="leads out of"):
                 read()
@@ -540,7 +541,7 @@ def test_former_files_have_the_rows_of_the_files_they_were_rewritten_to(tmp_path
     for _ in range(12):
         earlier, later = sorted(chance.sample(range(history.version + 1), 2))
         old, new = (find_snapshot(history.folder, version=version) for version in (earlier, later))
-        found = find_shared_files(new.names, read_rewrites(new), old.names)
+        found = find_shared_files(new.names, read_rewrites(new).rewrites, old.names)
         assert found.names <= new.names | old.names
         assert len(found.names & old.names) >= len(new.names & old.names)
         rows = Counter()
@@ -559,11 +560,11 @@ def test_a_compaction_is_undone_and_a_change_of_rows_is_not(tmp_path):
         history.step((name,))
     before, after = (find_snapshot(history.folder, version=version) for version in (2, 3))
     assert not before.names & after.names
-    found = find_shared_files(after.names, read_rewrites(after), before.names)
+    found = find_shared_files(after.names, read_rewrites(after).rewrites, before.names)
     assert (found.names, found.rewrites) == (before.names, (3,))
     write_deltalake(history.folder, history.read(), mode="overwrite")  # the same rows, but the log does not say so
     newest = find_snapshot(history.folder)
-    assert find_shared_files(newest.names, read_rewrites(newest), before.names).rewrites == ()
+    assert find_shared_files(newest.names, read_rewrites(newest).rewrites, before.names).rewrites == ()
 
 
 def test_a_compaction_of_iceberg_is_known_by_its_operation(tmp_path):
@@ -572,10 +573,10 @@ def test_a_compaction_of_iceberg_is_known_by_its_operation(tmp_path):
     before = find_snapshot(history.folder)
     history.step(("compact",))
     newest = find_snapshot(history.folder)
-    found = find_shared_files(newest.names, read_rewrites(newest), before.names)
+    found = find_shared_files(newest.names, read_rewrites(newest).rewrites, before.names)
     assert (found.names, found.rewrites) == (before.names, (newest.version,))
     history.step(("append",))
     grown = find_snapshot(history.folder)
-    assert find_shared_files(grown.names, read_rewrites(grown), before.names).names > before.names
+    assert find_shared_files(grown.names, read_rewrites(grown).rewrites, before.names).names > before.names
     history.step(("delete",))
     history.close()

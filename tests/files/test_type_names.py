@@ -38,3 +38,50 @@ def test_a_near_miss_is_told_and_a_nested_type_is_no_scalar():
         parse_spark_type("duoble")
     with pytest.raises(TypeNameError):
         parse_spark_type("array<double>", scalar=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("array<Double>", "array<Double>"),
+        ("ARRAY< int >", "ARRAY<int>"),
+        ("map<string, array<decimal(10,2)>>", "map<string,array<decimal(10,2)>>"),
+        (
+            "struct<RA:double, `a b`:array<struct<x:int,y-z:date>>>",
+            "struct<RA:double,`a b`:array<struct<x:int,y-z:date>>>",
+        ),
+        ("struct<`it``s <`:timestamp_ntz>", "struct<`it``s <`:timestamp_ntz>"),
+        ("binary", "binary"),
+        ("time(6)", "time(6)"),
+    ],
+)
+def test_a_type_is_read_with_its_parts(text, name):
+    assert str(parse_spark_type(text)) == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "array<int>) FROM secrets --",
+        "array<int); DROP TABLE x; --(>",
+        "array<int>, other string>",
+        "array<int NOT NULL DEFAULT 1>",
+        "array<>",
+        "array<array<nonsense>>",
+        "map<int>",
+        "struct<a>",
+        "struct<a:int COMMENT 'x'>",
+        "struct<a/**/b:int>",
+        "struct<a--b:int>",
+        "struct<a');x:int>",
+        "struct<`a:int>",
+        "struct<`a\nb`:int>",
+        "array<decimal(99,2)>",
+        "array<" * 200 + "int" + ">" * 200,
+        "int, b int",
+        "int -- comment",
+    ],
+)
+def test_hostile_names_of_types_are_refused(text):
+    with pytest.raises(TypeNameError):
+        parse_spark_type(text)

@@ -12,7 +12,7 @@ from unittest.mock import PropertyMock, patch
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from provenn.cli import app
+from provenn.cli import app, samp
 from provenn.errors import EngineError
 from provenn.spark.engine import Engine
 from tests.cli.commands import all_commands
@@ -70,14 +70,22 @@ _VALUES = (
 
 @contextmanager
 def prompt(result: Path, folder: Path) -> Iterator[None]:
-    """Go to a folder with a copy of an archive in it, where Spark cannot be started."""
+    """Go to a folder with a copy of an archive in it, where Spark cannot be started, and a hub ends at once.
+
+    No program beside the tests has a hub there: whoever finds one listens until it ends.
+    """
     shutil.copytree(result, folder / "survey")
     before = Path.cwd()
     os.chdir(folder / "survey")
     configured = {"XDG_CONFIG_HOME": str(folder), "PROVENN_ARCHIVE": str(folder / "survey"), "PROVENN_USER": "ada"}
+    configured["SAMP_HUB"] = f"std-lockurl:{(folder / 'hub').as_uri()}"
     broken = PropertyMock(side_effect=EngineError("there is no Spark here", hint="there is none"))
     try:
-        with patch.dict(os.environ, configured), patch.object(Engine, "session", broken):
+        with (
+            patch.dict(os.environ, configured),
+            patch.object(Engine, "session", broken),
+            patch.object(samp, "_wait_for_interrupt", lambda _: None),
+        ):
             yield
     finally:
         os.chdir(before)

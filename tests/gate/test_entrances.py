@@ -1,5 +1,6 @@
 """Every way in for data of others is known, and attacked: a new one that is not fails here."""
 
+import asyncio
 import gzip
 import io
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
@@ -17,9 +18,13 @@ import provenn
 from provenn import cli
 from provenn.catalogs import Catalog, calculator_from
 from provenn.catalogs.calculators import Calculator
+from provenn.catalogs.opaque_text import read_condition, read_query
 from provenn.catalogs.restoring import restore
 from provenn.catalogs.verbs import CLASSES
 from provenn.criteria import syntax
+from provenn.dbt.column_types import read_seed_columns
+from provenn.dbt.manifest import read_manifest
+from provenn.dbt.other_versions import compare_folders
 from provenn.errors import DefinitionError, FileError, ProvennError
 from provenn.files import suffixes
 from provenn.files.data_folder import DataFolder
@@ -28,12 +33,17 @@ from provenn.gate.entrances import ENTRANCES, entrance
 from provenn.gate.formats import FORMATS, check_table_provider
 from provenn.logic import statement
 from provenn.logic.parser import parse_set
+from provenn.look.allowance import Allowance
+from provenn.look.base_rows import read_base_rows
 from provenn.samp.listening import _read_request
 from provenn.spark.reading import read_base
 from provenn.spark.tables.converting import CONVERTIBLE
+from provenn.tap.fetching import fetch_table
+from provenn.tap.upload import convert_upload
 from provenn.transfer.portable_files import KINDS, write_lines
 from provenn.web.accounts import Accounts
 from provenn.web.app import create_app
+from provenn.web.tap_requests import read_request
 from tests.gate import code_attacks
 from tests.gate.bombs import BOMBS
 from tests.gate.format_attacks import changed_base
@@ -115,7 +125,7 @@ def test_every_class_of_catalogs_and_of_calculators_is_restored_by_a_way_in():
     ]
     assert {catalog.kind for catalog in concrete} == set(CLASSES)
     results = {subclass.__name__ for subclass in subclasses(Calculator) if subclass.__module__.startswith("provenn.")}
-    assert results == {"PythonCalculator", "SqlCalculator"}, "attack the new one, too"
+    assert results == {"PythonCalculator", "SqlCalculator", "WindowCalculator"}, "attack the new one, too"
 
 
 def test_a_way_in_has_one_name_and_makes_a_check():
@@ -163,17 +173,51 @@ def logged(folder: Path) -> None:
     find_snapshot(folder / "lake")
 
 
+def written(folder: Path, name: str, content: bytes) -> Path:
+    """Write a file of somebody else."""
+    file = folder / name
+    file.write_bytes(content)
+    return file
+
+
+def read_without_spark(folder: Path) -> None:
+    base = changed_base(folder, format="jdbc")
+    next(read_base_rows(base, DataFolder.of(folder / "data"), {}, [], Allowance()))
+
+
+def _make_long_request() -> Request:
+    scope = {"type": "http", "method": "GET", "headers": [], "query_string": b"QUERY=" + b"x" * 600_000}
+    return Request(scope)
+
+
+def _write_laughs(folder: Path) -> Path:
+    path = folder / "upload"
+    path.write_text('<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><VOTABLE>&b;</VOTABLE>')
+    return path
+
+
 ATTACKS: dict[str, Callable[[Path], object]] = {
     **dict(BOMBS.values()),
     "base catalog read by Spark": read_by_spark,
+    "base catalog read without Spark": read_without_spark,
     "code of a calculator": loaded,
     "criterion or expression": lambda _: syntax.parse("(" * 10**5),
+    "opaque SQL": lambda _: read_query("SELECT java_method('java.lang.System', 'exit', 1) FROM input_1", 1),
+    "opaque condition": lambda _: read_condition("EXISTS (SELECT 1 FROM parquet.`/etc/passwd`)", 1),
     "definition of a calculator": lambda _: calculator_from(code_attacks.definition("os:path.join")),
     "definition of a catalog": lambda _: restore("Base", {"format": "jdbc"}, {}, []),
+    "folder of SQL files": lambda folder: compare_folders(
+        written(folder, "bad.sql", b"COPY t FROM '/etc/passwd'").parent, folder
+    ),
     "log of a table": logged,
+    "fetched VOTable": lambda _: fetch_table("http://127.0.0.1/table", 1000),
+    "request to the TAP service": lambda _: asyncio.run(read_request(_make_long_request())),
+    "uploaded VOTable": lambda folder: convert_upload("mine", _write_laughs(folder), folder),
     "form for a job": lambda folder: posted(folder, "/target/run", data={"sources": "x" * 501, "attributes": "a"}),
+    "manifest of dbt": lambda folder: read_manifest(written(folder, "manifest.json", b"[" * 10**6)),
     "request for a job": lambda folder: posted(folder, "/api/jobs", json={"sources": ["x"], "format": "jdbc"}),
     "request of another program": asked,
+    "seed of dbt": lambda folder: read_seed_columns(written(folder, "seed.csv", b"id,id\n1\n\xff")),
     "set expression": lambda _: parse_set("__import__('os').system('true')"),
     "statement": lambda _: statement("__import__('os').system('true')"),
     "table of Spark's catalog": lambda _: check_table_provider("jdbc", "t"),

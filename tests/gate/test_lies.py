@@ -54,6 +54,24 @@ def test_a_deep_check_finds_a_lie_in_the_database(tmp_path: Path, base: Base, li
         assert [problem for problem in archive.check(deep=True).problems if problem.where.startswith("catalog ")]
 
 
+def follow_references(stars, bright):
+    """A catalog of each class that follows references; a star is its own partner."""
+    groups = stars.group("hip", population="object", mean="avg(vmag)", mags="collect(vmag ORDER BY plx)")
+    looked_up = [
+        stars.lookup(bright, on="hip", attributes=["vmag"], missing=missing, prefix="bright_")
+        for missing in ("error", "null", "drop")
+    ]
+    first = stars.first(by="hip", order="vmag DESC, plx", n=2)
+    return (
+        *looked_up,
+        stars.having(bright, on="hip"),
+        stars.without(bright, on="hip"),
+        groups,
+        first,
+        groups.explode("mags"),
+    )
+
+
 @pytest.mark.usefixtures("base")
 def test_what_provenn_defines_is_consistent(tmp_path: Path):
     with provenn.open(tmp_path / "mine") as archive:
@@ -61,7 +79,8 @@ def test_what_provenn_defines_is_consistent(tmp_path: Path):
         bright = stars.select("vmag < 6 OR plx IS NULL", name="bright")
         near = stars.derive(dist="1000 / plx").rename(vmag="v").select("dist < 10 AND v BETWEEN 1 AND 3")
         mixed = stars.select("vmag < 2").concat(stars.select("vmag > 3")).keep("hip", "vmag").select("vmag + 1 < 5")
-        for catalog in (bright, near, mixed, bright.sample(0.5, seed=3), bright.restrict(near), bright.exclude(near)):
+        own = (bright, near, mixed, bright.sample(0.5, seed=3), bright.restrict(near), bright.exclude(near))
+        for catalog in (*own, *follow_references(stars, bright)):
             with archive.context.database.reading() as reading:
                 catalog_store.get_catalog(reading, catalog.digest).check_consistency()
         assert archive.check(deep=True).sound

@@ -3,6 +3,7 @@
 import json
 import os
 import pwd
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,8 @@ import pytest
 
 import provenn
 from provenn.database.secrets import hide_process
+from provenn.spark.class_archive import choose_archive_stem, find_complete_archive
+from provenn.spark.java import find_java
 from tests.archive.samples import write_parquet
 from tests.isolation import hostile
 from tests.postgres import new_schema, postgres_server
@@ -182,18 +185,28 @@ def test_a_calculator_of_another_user_finds_no_password_at_all(place, folder, re
     assert not Path(report["environment"]["TMPDIR"]).exists(), "the folder of the workers goes with Spark"
 
 
+def copy_class_archive(folder: Path) -> str:
+    """Copy the class archive of this user to a cache; return whether there is one, as PROVENN_CLASS_ARCHIVE says it."""
+    stem = choose_archive_stem(find_java(), Path(find_spec("pyspark").origin).parent)
+    file = stem and find_complete_archive(stem)
+    if not file:
+        return "off"
+    shutil.copyfile(file, folder / file.name)
+    return ""
+
+
 @needs_root
 def test_a_calculator_finds_no_password_where_nobody_is_root(place, folder, readable_python):
     full, _ = place
     account = pwd.getpwnam(NOBODY)
     home = folder / "home"
-    home.mkdir()
-    for own in (home, folder / "store"):
+    (home / "provenn").mkdir(parents=True)
+    for own in (home, home / "provenn", folder / "store"):
         os.chown(own, account.pw_uid, account.pw_gid)
     identity = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
     own = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "SPARK_LOCAL_DIRS"), str(home))
     own |= {
-        "PROVENN_CLASS_ARCHIVE": "off",
+        "PROVENN_CLASS_ARCHIVE": copy_class_archive(home / "provenn"),
         "JDK_JAVA_OPTIONS": f"{os.environ['JDK_JAVA_OPTIONS']} -Djava.io.tmpdir={home}",
     }
     report = command(full, folder, python=readable_python, identity=identity, PGPASSWORD=PASSWORD, **own)

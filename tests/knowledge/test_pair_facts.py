@@ -12,7 +12,8 @@ from provenn.logic import disjoint, equal, subset
 from provenn.targets.known import build_definition
 from tests.catalogs.samples import base
 
-STARS = base("stars", {"hip": "bigint", "ra": "double", "dec": "double", "vmag": "double"})
+SKY = {"hip": "bigint", "ra": "double", "dec": "double", "vmag": "double", "err": "double", "more": "double"}
+STARS = base("stars", SKY, units={"err": "arcsec", "more": "arcsec"})
 GALAXIES = base(
     "ngc", {"ngc": "bigint", "ra": "double", "dec": "double", "gmag": "double"}, key="ngc", population="galaxy"
 )
@@ -30,7 +31,7 @@ def every(left, right, radius):
     return CrossMatch.of(left, right, radius, matches="all")
 
 
-@pytest.mark.parametrize("matches", ["all", "best"])
+@pytest.mark.parametrize("matches", ["all", "best", 3, "mutual"])
 def test_pairs_up_to_a_separation_are_the_pairs_of_that_radius(matches):
     two, catalog = (CrossMatch.of(STARS, GALAXIES, radius, matches=matches) for radius in ("2 arcsec", 1))
     for text in ("separation <= 1", "separation <= 1000 mas", "separation < 1.0000000000000002D", "NOT separation > 1"):
@@ -93,6 +94,70 @@ def test_pairs_of_pairs_have_their_own_sets():
     assert not are_equal(SelectSources.of(outer, "separation_2 <= 1"), close)
 
 
+def test_fewer_neighbours_are_among_more():
+    kinds = ["mutual", "best", 2, 3, "all"]
+    pairs = [CrossMatch.of(STARS, GALAXIES, 2, matches=matches) for matches in kinds]
+    for number, fewer in enumerate(pairs):
+        for more in pairs[number + 1 :]:
+            knowledge = known(fewer, more)
+            assert knowledge.entails(subset(fewer.digest, more.digest))
+            assert not knowledge.entails(subset(more.digest, fewer.digest))
+
+
+@pytest.mark.parametrize("matches", ["best", 3, "mutual"])
+def test_pairs_within_a_smaller_radius_are_pairs_within_a_larger_one(matches):
+    """The nearest source within a smaller radius is the nearest within a larger one, and so are the next ones."""
+    small, large = (CrossMatch.of(STARS, GALAXIES, radius, matches=matches) for radius in (1, 2))
+    assert known(small, large).entails(subset(small.digest, large.digest))
+    assert not known(small, large).entails(subset(large.digest, small.digest))
+
+
+def test_mutual_pairs_of_a_selection_may_be_more_than_the_selected_ones():
+    """If rivals are left out, more sources are the nearest of each other, on either side."""
+    mutual = CrossMatch.of(STARS, GALAXIES, 2, matches="mutual")
+    bright, faint = SelectSources.of(STARS, "vmag < 5"), SelectSources.of(GALAXIES, "gmag > 20")
+    for text, left, right in (("vmag < 5", bright, GALAXIES), ("gmag > 20", STARS, faint)):
+        selected, anew = SelectSources.of(mutual, text), CrossMatch.of(left, right, 2, matches="mutual")
+        assert known(selected, anew).entails(subset(selected.digest, anew.digest))
+        assert not known(selected, anew).entails(subset(anew.digest, selected.digest))
+
+
+@pytest.mark.parametrize("matches", ["all", "best", 3, "mutual"])
+def test_pairs_from_a_separation_on(matches):
+    """All pairs from a separation on are those selected so; of the nearest, other ones may follow."""
+    pairs = CrossMatch.of(STARS, GALAXIES, 2, matches=matches)
+    apart = CrossMatch.of(STARS, GALAXIES, 2, matches=matches, min_radius=1)
+    selected = SelectSources.of(pairs, "separation >= 1")
+    assert known(selected, apart).entails(subset(selected.digest, apart.digest))
+    assert are_equal(selected, apart) == (matches == "all")
+    assert known(apart, every(STARS, GALAXIES, 2)).entails(subset(apart.digest, every(STARS, GALAXIES, 2).digest))
+    assert are_equal(SelectSources.of(apart, "separation >= 1"), apart)
+    narrow = CrossMatch.of(STARS, GALAXIES, 1.5, matches=matches, min_radius=1)
+    assert are_equal(SelectSources.of(apart, "separation <= 1.5D"), narrow)
+    further = CrossMatch.of(STARS, GALAXIES, 2, matches=matches, min_radius=1.5)
+    selected = SelectSources.of(apart, "separation >= 1.5D")
+    assert known(selected, further).entails(subset(selected.digest, further.digest))
+    nothing = SelectSources.of(apart, "separation < 1")
+    assert known(nothing).entails(disjoint(nothing.digest, nothing.digest))
+
+
+@pytest.mark.parametrize("matches", ["all", "best", 3, "mutual"])
+def test_pairs_within_the_radius_of_each_source(matches):
+    """They are among the pairs within the largest radius; for mutual pairs, a rival may be out of reach."""
+    plain = CrossMatch.of(STARS, GALAXIES, 2, matches=matches)
+    circles = CrossMatch.of(STARS, GALAXIES, "err", matches=matches, max_radius=2)
+    assert known(circles, plain).entails(subset(circles.digest, plain.digest)) == (matches != "mutual")
+    assert not known(circles, plain).entails(subset(plain.digest, circles.digest))
+    smaller = CrossMatch.of(STARS, GALAXIES, "err", matches=matches, max_radius=1)
+    assert known(circles, smaller).entails(subset(smaller.digest, circles.digest))
+    assert are_equal(SelectSources.of(circles, "separation <= 1"), smaller)
+    other = CrossMatch.of(STARS, GALAXIES, "more", matches=matches, max_radius=2)
+    assert not known(smaller, other).entails(subset(smaller.digest, other.digest))
+    bright = SelectSources.of(STARS, "vmag < 5")
+    of_bright = CrossMatch.of(bright, GALAXIES, "err", matches=matches, max_radius=2)
+    assert are_equal(SelectSources.of(circles, "vmag < 5"), of_bright) == (matches != "mutual")
+
+
 # --- brute force: any distance will do, because the proofs know nothing of how it is measured ---
 
 CUTS = st.sampled_from(["vmag < 2", "vmag >= 2", "vmag < 3", "vmag IS NULL", "hip < 3"])
@@ -110,8 +175,13 @@ def sides(draw, catalog, cuts):
 @st.composite
 def pair_catalogs(draw):
     """A match of selections, and a selection from it."""
-    radius, matches = draw(st.sampled_from([1, 2, 3])), draw(st.sampled_from(["all", "best"]))
-    pairs = CrossMatch.of(draw(sides(STARS, CUTS)), draw(sides(GALAXIES, OTHER_CUTS)), radius, matches=matches)
+    radius, matches = draw(st.sampled_from([1, 2, 3])), draw(st.sampled_from(["all", "best", "mutual", 2, 3]))
+    limits = {"min_radius": draw(st.sampled_from([None, None, 0.5, 1]))}
+    column = draw(st.sampled_from(["", "", "err", "more"]))
+    if column:
+        limits |= {"max_radius": radius}
+    left, right = draw(sides(STARS, CUTS)), draw(sides(GALAXIES, OTHER_CUTS))
+    pairs = CrossMatch.of(left, right, column or radius, matches=matches, **limits)
     texts = st.sampled_from(["separation <= 1", "separation < 2", "separation <= 2", "separation > 1", "hip_2 < 2"])
     names = {"hip_2 < 2": "hip < 2", "ngc < 2": "ngc < 2"}
     for text in draw(st.lists(texts | CUTS | OTHER_CUTS, max_size=2)):
@@ -143,20 +213,38 @@ def list_rows(catalog, tables):
                 {**a, **b, "separation": abs(a["place"] - b["place"])}
                 for a in left
                 for b in right
-                if abs(a["place"] - b["place"]) <= catalog.radius
+                if is_candidate(catalog, a, abs(a["place"] - b["place"]))
             ]
-            if catalog.matches == "best":
-                results = [
-                    min((row for row in results if row["hip"] == hip), key=lambda row: (row["separation"], row["ngc"]))
-                    for hip in {row["hip"] for row in results}
-                ]
-            return results
+            return [row for row in results if is_kept(row, results, catalog.matches)]
     return tables[catalog.digest]
+
+
+def is_candidate(match, row, separation):
+    rule = match.rule
+    if rule.radius_column is not None:
+        own = row[match.left.schema.by_identity[rule.radius_column[0]].name]
+        if own is None or separation > own:
+            return False
+    return rule.min_radius <= separation <= rule.radius
+
+
+def is_kept(row, candidates, matches):
+    """Whether a match keeps one of its candidates: by its rank among those of the same source."""
+
+    def rank(own, other):
+        place = row["separation"], row[other]
+        return sum(row[own] == each[own] and (each["separation"], each[other]) < place for each in candidates)
+
+    if matches == "mutual":
+        return rank("hip", "ngc") == rank("ngc", "hip") == 0
+    return matches == "all" or rank("hip", "ngc") < (1 if matches == "best" else matches)
 
 
 def make_tables(random):
     magnitude = [None, 1.0, 2.0, 2.5, 3.0]
     stars = [{"hip": n, "vmag": magnitude[random.integers(5)], "place": int(random.integers(8))} for n in range(6)]
+    for star in stars:
+        star |= {name: [None, -1, 0, 1, 2, 3][random.integers(6)] for name in ("err", "more")}
     galaxies = [
         {"ngc": n, "gmag": magnitude[random.integers(1, 5)], "place": int(random.integers(8))} for n in range(5)
     ]

@@ -1,11 +1,14 @@
 """A hub runs in this process, and leaves the process as it was."""
 
+import gc
 import os
+import warnings
 from pathlib import Path
 
 import pytest
 from astropy import log
 
+from provenn.errors import SampError
 from provenn.samp.hubs import connect_to_hub, run_hub
 
 
@@ -29,3 +32,13 @@ def test_a_hub_leaves_the_environment_as_it_was(tmp_path: Path, monkeypatch: pyt
     assert os.environ.get("SAMP_HUB") == setting
     assert log.level == level
     assert not lock.exists()
+
+
+def test_a_hub_that_cannot_write_its_lock_file_leaves_no_port_open(tmp_path: Path):
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        for lock in (tmp_path, tmp_path / "nowhere" / "lock"):
+            with pytest.raises(SampError, match="the hub cannot write"):
+                run_hub(str(lock), ready=print, wait=gc.collect)
+        gc.collect()
+    assert [str(warning.message) for warning in noted if warning.category is ResourceWarning] == []

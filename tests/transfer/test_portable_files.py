@@ -17,7 +17,7 @@ from provenn.catalogs import KeepAttributes, SelectSources, SqlCalculator
 from provenn.database.tables import catalogs, metadata
 from provenn.database.tables import facts as fact_rows
 from provenn.database.tables import names as name_rows
-from provenn.definitions import catalog_names, catalog_store, registered_calculators
+from provenn.definitions import catalog_names, catalog_store, naming_history, registered_calculators
 from provenn.definitions.base_locations import find_base_location
 from provenn.errors import (
     CatalogNameError,
@@ -77,7 +77,7 @@ def answers(database):
         return {
             "catalogs": [(held[digest], held[digest].notes(), shown[digest]) for digest in digests],
             "names": [
-                catalog_names.read_name_history(reading, name.name) for name in catalog_names.list_names(reading)
+                naming_history.read_name_history(reading, name.name) for name in catalog_names.list_names(reading)
             ],
             "files": [find_base_location(reading, digest) for digest in digests if held[digest].kind == "Base"],
             "facts": [
@@ -193,7 +193,7 @@ def test_something_of_everything_comes_through(filled, new):
     assert came.new == {"definition": 4, "name": 3, "fact": 2, "calculator": 1, "preference": 1}
     assert answers(there) == answers(filled)
     with there.reading() as reading:
-        assert [change.catalog for change in catalog_names.read_name_history(reading, "gone")] == [None, FAINT.digest]
+        assert [change.catalog for change in naming_history.read_name_history(reading, "gone")] == [None, FAINT.digest]
 
 
 def test_some_catalogs_come_with_their_lineage_and_what_is_said_of_them_alone(filled, new):
@@ -205,7 +205,7 @@ def test_some_catalogs_come_with_their_lineage_and_what_is_said_of_them_alone(fi
     with there.reading() as reading:
         assert catalog_store.get_catalog(reading, catalog_names.find_named_digest(reading, "bright")) == BRIGHT
         with pytest.raises(UnknownCatalogError):
-            catalog_names.read_name_history(reading, "moved")
+            naming_history.read_name_history(reading, "moved")
     with pytest.raises(UnknownCatalogError):
         exported(filled, ["0" * 64])
     assert sum(imported(there, exported(filled, [])).new.values()) == 0
@@ -314,7 +314,7 @@ def test_who_is_confined_cannot_have_had_a_name_before(new):
     imported(confined(database, "ben"), packed(lines))
     with confined(database, "ben").reading() as reading:
         assert catalog_names.find_named_digest(reading, "mine") == BRIGHT.digest
-        assert catalog_names.read_name_history(reading, "mine")[0].at >= done.at
+        assert naming_history.read_name_history(reading, "mine")[0].at >= done.at
         assert filter_visible_actions(reading, {done}) == frozenset()
 
 

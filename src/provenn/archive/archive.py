@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from provenn.archive.cards import make_archive_card, render_card
-from provenn.archive.context import Later
-from provenn.archive.notices import Notify
 from provenn.archive.verbs.calculating import Calculating
 from provenn.archive.verbs.computing import Computing
 from provenn.archive.verbs.copying import Copying
@@ -17,9 +14,14 @@ from provenn.archive.verbs.defining import Defining
 from provenn.archive.verbs.finding import CatalogSearch
 from provenn.archive.verbs.knowing import Knowing
 from provenn.archive.verbs.naming import Naming
+from provenn.archive.verbs.querying import Querying
 from provenn.archive.verbs.sharing import Sharing
-from provenn.archive.workshop import Progress
-from provenn.display.catalog_card import Card
+
+if TYPE_CHECKING:
+    from provenn.archive.context import Later
+    from provenn.archive.notices import Notify
+    from provenn.archive.workshop import Progress
+    from provenn.display.catalog_card import Card
 
 __all__ = ["Archive"]
 
@@ -27,7 +29,7 @@ _NEWEST = 10
 """The number of names in the card of an archive."""
 
 
-class Archive(Defining, CatalogSearch, Naming, Sharing, Calculating, Copying, Knowing, Computing):
+class Archive(Defining, Querying, CatalogSearch, Naming, Sharing, Calculating, Copying, Knowing, Computing):
     """Catalogs, their names, and the knowledge about them; `provenn.open` returns an archive.
 
     Catalogs are defined, found and compared without reading a row and without starting Spark. Every method that takes a
@@ -35,7 +37,7 @@ class Archive(Defining, CatalogSearch, Naming, Sharing, Calculating, Copying, Kn
     """
 
     def watched(self, progress: Progress, *, notify: Notify = None) -> Archive:
-        """Return this archive with other listeners for the progress of long work and for notices.
+        """Return this archive with new listeners for the progress of long work and for notices.
 
         Both archives share the database, the store and Spark; closing either closes both.
 
@@ -73,7 +75,7 @@ class Archive(Defining, CatalogSearch, Naming, Sharing, Calculating, Copying, Kn
         return Archive(replace(self.context, database=database, workshop=workshop))
 
     def deferring(self, later: Later) -> Archive:
-        """Return this archive with deferred writes of proofs, which only speed up later questions.
+        """Return this archive with deferred writes of proofs: proofs only speed up later questions.
 
         Parameters
         ----------
@@ -108,9 +110,13 @@ class Archive(Defining, CatalogSearch, Naming, Sharing, Calculating, Copying, Kn
         return f"<Archive {self.place}>"
 
     def _repr_html_(self) -> str | None:
+        from provenn.archive.cards import render_card  # noqa: PLC0415 - a command starts without it
+
         return render_card(self._make_card)
 
     def _make_card(self) -> Card:
         """Return the card of the archive: place, size, and newest names."""
+        from provenn.archive.cards import make_archive_card  # noqa: PLC0415 - a command starts without it
+
         newest_names = self.search(named=True, most=_NEWEST)
         return make_archive_card(self.place, len(self), self.populations(), newest_names)

@@ -1,4 +1,4 @@
-"""Backups: complete copies of an archive, which are archives themselves."""
+"""Backups: complete copies of an archive, and archives themselves."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def back_up(
 
 
 def _verify_records(reading: Reading, *, progress: Progress = no_progress) -> VerifiedRecords:
-    """Check everything in the database that is copied."""
+    """Check everything to be copied from the database."""
     definitions, audit = Definitions({}), AuditLog()
     damage = [
         (str(problem), problem.mend is not None)
@@ -87,7 +87,7 @@ def _verify_records(reading: Reading, *, progress: Progress = no_progress) -> Ve
 
 
 def _copy_into_new_folder(place: Path, copy_to: Callable[[Path], CopySummary], hold: Hold) -> CopySummary:
-    """Copy into a hidden folder beside the place, and move it there at the end: a visible copy is complete."""
+    """Copy into a hidden folder beside the place, and rename the folder at the end: a visible copy is complete."""
     target = place.absolute()
     with explain_io_errors(str(place)):
         if place.exists() and (not place.is_dir() or any(place.iterdir())):

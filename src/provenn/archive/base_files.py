@@ -1,4 +1,4 @@
-"""The files of base catalogs: inspecting, reading, checking and keeping them."""
+"""The files of base catalogs: inspecting, reading, checking and keeping files."""
 
 from __future__ import annotations
 
@@ -7,22 +7,13 @@ from contextlib import AbstractContextManager
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from provenn.archive.old_bases import find_old_base
-from provenn.archive.reading_progress import show_reading_progress
 from provenn.archive.spark_place import SparkPlace
-from provenn.catalogs import Base, Files
-from provenn.catalogs.key_values import check_first_keys
-from provenn.catalogs.roots import check_roots
-from provenn.data.changed_files import check_base, read_contents
-from provenn.data.file_memory import FileMemory
-from provenn.data.given_tables import locate_table
-from provenn.files.changes import compute_current_fingerprints
-from provenn.files.file_set import GIVEN, TABLE
-from provenn.files.fingerprints import Trust
-from provenn.files.listing import list_named_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from provenn.catalogs import Base, Files
+    from provenn.files.fingerprints import Trust
 
 __all__ = ["BaseFilesPlace"]
 
@@ -32,6 +23,10 @@ class BaseFilesPlace(SparkPlace):
 
     def inspect_files(self, location: str | PathLike[str], **options: Any) -> Files:  # noqa: ANN401 - those of Files.at
         """Inspect files as the base of a catalog; `options` are the options of `Files.at`."""
+        from provenn.archive.reading_progress import show_reading_progress  # noqa: PLC0415 - a command starts without it
+        from provenn.catalogs import Files  # noqa: PLC0415
+        from provenn.data.file_memory import FileMemory  # noqa: PLC0415
+
         with show_reading_progress(f"reading {fspath(location)}", self._progress) as progress:
             return Files.at(location, **options, memory=FileMemory(self.database), progress=progress)
 
@@ -42,7 +37,7 @@ class BaseFilesPlace(SparkPlace):
         names: Collection[str] | None = None,
         partitions: Collection[str] | None = None,
     ) -> dict[str, str]:
-        """Return the fingerprints of files at a location, by name, on the same basis as those of other files.
+        """Return the fingerprints of files at a location, by name, on the same basis as fingerprints of given files.
 
         Parameters
         ----------
@@ -54,6 +49,11 @@ class BaseFilesPlace(SparkPlace):
             For a table with a log: the names of its files, and the columns with values from the names of folders. By
             default all files at the location.
         """
+        from provenn.archive.reading_progress import show_reading_progress  # noqa: PLC0415 - a command starts without it
+        from provenn.data.file_memory import FileMemory  # noqa: PLC0415
+        from provenn.files.changes import compute_current_fingerprints  # noqa: PLC0415
+        from provenn.files.listing import list_named_files  # noqa: PLC0415
+
         with show_reading_progress(f"reading {location}", self._progress) as progress:
             return compute_current_fingerprints(
                 location,
@@ -66,18 +66,24 @@ class BaseFilesPlace(SparkPlace):
 
     def inspect_table(self, name: str, trust: Trust | None = None) -> Files:
         """Inspect a table of Spark's catalog as the base of a catalog."""
+        from provenn.data.file_memory import FileMemory  # noqa: PLC0415 - a command starts without it
         from provenn.spark.tables.catalog_tables import inspect_table  # noqa: PLC0415 - see above
 
         return inspect_table(self.pipeline().engine, name, trust, FileMemory(self.database))
 
     def find_old_base(self, base: Base, name: str) -> Base | None:
         """Return the base catalog of an older archive for the files of a new base, or None; see `find_old_base`."""
+        from provenn.archive.old_bases import find_old_base  # noqa: PLC0415 - a command starts without it
+
         return find_old_base(
             self.database, self._folder, base, name, in_old_terms=self._in_old_terms, read=self.read_contents
         )
 
     def _in_old_terms(self, files: Files) -> Files:
-        """Return files with the fingerprints that an older archive would record."""
+        """Return files with the fingerprints recorded by older archives."""
+        from provenn.data.given_tables import locate_table  # noqa: PLC0415 - a command starts without it
+        from provenn.files.file_set import GIVEN, TABLE  # noqa: PLC0415
+
         if files.format == TABLE:
             from provenn.spark.tables.catalog_tables import compute_old_fingerprints  # noqa: PLC0415 - see above
 
@@ -87,7 +93,11 @@ class BaseFilesPlace(SparkPlace):
         return files.in_old_terms()
 
     def read_contents(self, base: Base) -> Base:
-        """Return a base catalog known by all its bytes; an old base catalog is read and recorded now."""
+        """Return a base catalog known by all bytes; an old base catalog is read and recorded now."""
+        from provenn.archive.reading_progress import show_reading_progress  # noqa: PLC0415 - a command starts without it
+        from provenn.data.changed_files import read_contents  # noqa: PLC0415
+        from provenn.files.file_set import TABLE  # noqa: PLC0415
+
         if base.files.format == TABLE:
             from provenn.spark.base_checks import ensure_contents  # noqa: PLC0415 - see above
 
@@ -98,8 +108,8 @@ class BaseFilesPlace(SparkPlace):
     def compare_new_keys(self, bases: Sequence[Base], new: Base) -> int | None:
         """Check that no key of new files is NULL, occurs twice, or occurs in other files; return the number of rows.
 
-        None if a source is a row of a file, so that different files have different sources. Spark is started only if
-        there are others to compare with, or very many keys.
+        None if a source is a row of a file, so that different files have different sources. Spark is started only to
+        compare with further files, or for very many keys.
 
         Parameters
         ----------
@@ -122,6 +132,10 @@ class BaseFilesPlace(SparkPlace):
 
     def check_first_keys(self, base: Base) -> int | None:
         """Check, without Spark, that the first keys of a base catalog identify sources; see `check_first_keys`."""
+        from provenn.catalogs.key_values import check_first_keys  # noqa: PLC0415 - a command starts without it
+        from provenn.data.given_tables import locate_table  # noqa: PLC0415
+        from provenn.files.file_set import GIVEN  # noqa: PLC0415
+
         return check_first_keys(
             base, locate_table(self.folder, base.files) if base.files.format == GIVEN else base.files
         )
@@ -134,6 +148,10 @@ class BaseFilesPlace(SparkPlace):
         FilesMissingError, FilesChangedError
             If they are missing or changed.
         """
+        from provenn.catalogs.roots import check_roots  # noqa: PLC0415 - a command starts without it
+        from provenn.data.changed_files import check_base  # noqa: PLC0415
+        from provenn.files.file_set import TABLE  # noqa: PLC0415
+
         for base in bases:
             if base.files.format == TABLE:
                 self.pipeline().check((base,))
@@ -142,13 +160,13 @@ class BaseFilesPlace(SparkPlace):
             check_base(self.database, self._folder, base)
 
     def keep_table(self, table: pa.Table) -> AbstractContextManager[Files]:
-        """Keep an in-memory table in the store, as the base of a catalog that the body of the context defines."""
+        """Keep an in-memory table in the store, as the base of a catalog defined in the body of the context."""
         from provenn.data.given_tables import keep_table  # noqa: PLC0415 - few tables come from memory
 
         return keep_table(self.database, self.folder, table)
 
     def count_key_rows(self, base: Base) -> int:
-        """Check that the key of a base catalog identifies its sources; return the number of sources."""
+        """Check that the key of a base catalog identifies the sources; return the number of sources."""
         from provenn.targets.recovering import compute_despite_damage  # noqa: PLC0415 - see above
 
         return compute_despite_damage(self.database, self.folder_if_known, lambda: self.pipeline().count_key_rows(base))

@@ -50,7 +50,7 @@ def _resolve_region(reading: Reading, which: CatalogReference | Term) -> tuple[T
 
 
 def _bound_with_few_declarations(known: TracedKnowledge, region: Term, counts: Sequence[Count]) -> CountBounds:
-    """Return the bounds; a side uses declared facts only if they make it stricter."""
+    """Return the bounds; a side uses declared facts only for a stricter bound."""
     if not any(fact.origin == "declared" for fact in known.facts):
         return bound_count(known.knowledge, region, counts)
     certain = bound_count(known.without("declared").knowledge, region, counts)

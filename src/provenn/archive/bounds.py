@@ -16,7 +16,7 @@ __all__ = ["Bounds", "KnownCount"]
 
 @dataclass(frozen=True, slots=True)
 class KnownCount:
-    """A count that a proof uses.
+    """A count used in a proof.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class KnownCount:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How many sources a set has, at least and at most, by all that is known without reading data.
+    """How many sources a set has, at least and at most, by all knowledge without reading data.
 
     Attributes
     ----------

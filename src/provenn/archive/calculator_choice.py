@@ -1,4 +1,4 @@
-"""Creating calculators, and finding them by name or by a provided attribute."""
+"""Creating calculators, and finding calculators by name or by a provided attribute."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def make_calculator(
     outputs: Mapping[str, str],
     **options: Any,  # noqa: ANN401 - those of PythonCalculator.of
 ) -> Calculator:
-    """Return the calculator for `provenn.Archive.calculator` to register, and allow its code from now on.
+    """Return the calculator for `provenn.Archive.calculator` to register, and allow the code from now on.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def make_calculator(
 
 
 def _refuse_options(name: str, options: Mapping[str, Any]) -> None:
-    """Refuse options that only a function has: SQL defines its own inputs and outputs, and its text is its version."""
+    """Refuse options meant for functions: SQL defines inputs and outputs, and the text of SQL is the version."""
     usual = {"kind": "pandas", "scope": "row"}
     for option, value in options.items():
         if option != "units" and value and value != usual.get(option):

@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from provenn.catalogs import Attribute, Schema
-from provenn.data.fragments import Fragment
-from provenn.definitions.catalog_store import CatalogEntry
 from provenn.display.catalog_card import Card, Table, card_html
 from provenn.display.text import join_words
 from provenn.errors import ProvennError
-from provenn.knowledge.stored_facts import Fact
-from provenn.logic import Statement
 from provenn.sizes import format_size
 
 if TYPE_CHECKING:
+    from provenn.catalogs import Attribute, Schema
+    from provenn.data.fragments import Fragment
+    from provenn.definitions.catalog_store import CatalogEntry
+    from provenn.knowledge.stored_facts import Fact
+    from provenn.logic import Statement
     from provenn.targets.planning import Request
 
 __all__ = [
@@ -58,7 +58,7 @@ def make_archive_card(
 
 
 def make_attribute_table(attributes: Sequence[Attribute], key: Sequence[str]) -> Table:
-    """Return the table of the attributes of a catalog; `key` names the attributes of its key."""
+    """Return the table of the attributes of a catalog; `key` names the attributes of the key."""
     rows = tuple(
         (
             attribute.name,
@@ -76,7 +76,7 @@ def make_attribute_table(attributes: Sequence[Attribute], key: Sequence[str]) ->
 
 
 def make_fact_table(by_definition: Sequence[Statement], recorded: Sequence[Fact]) -> Table:
-    """Return the table of the statements that follow from a definition, and of recorded facts."""
+    """Return the table of the statements implied by a definition, and of recorded facts."""
     rows = [(str(statement), "by definition") for statement in by_definition]
     rows += [(str(fact.statement), f"fact #{fact.id}, {fact.origin} by {fact.declared_by}") for fact in recorded]
     return Table("Facts", ("statement", "where it comes from"), tuple(rows[:_MOST]), len(rows))
@@ -114,7 +114,7 @@ def make_stored_card(
 
 
 def make_target_card(request: Request, keep: str, picture: str) -> Card:
-    """Return the card of a target: the request, and the picture of the plan for it."""
+    """Return the card of a target: the request, and the picture of the plan."""
     rows = (
         ("attributes", join_words(request.attributes)),
         ("sources", request.sources_name),
@@ -126,7 +126,7 @@ def make_target_card(request: Request, keep: str, picture: str) -> Card:
 
 
 def describe_stored(schema: Schema, fragments: Sequence[Fragment]) -> str:
-    """Return, in words, which attributes of a schema are stored in fragments."""
+    """Return, in words, the attributes of a schema stored in fragments."""
     stored_identities = frozenset(identity for fragment in fragments for identity in fragment.identities)
     names = [attribute.name for attribute in schema.attributes if attribute.identity in stored_identities]
     if not names:

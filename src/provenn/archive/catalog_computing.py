@@ -13,6 +13,7 @@ from provenn.catalogs import Catalog, verbs
 from provenn.database.transactions import Database, Reading
 
 if TYPE_CHECKING:
+    from provenn.targets.engine_choice import EngineChoice
     from provenn.targets.keeping import Keep
     from provenn.targets.plan import Plan
     from provenn.words.described_plan import DescribedPlan
@@ -28,15 +29,15 @@ def plan_attributes(reading: Reading, database: Database, catalog: Catalog, name
     return attach_names(plan_catalog(reading, catalog, name), database, keep, {})
 
 
-def count_sources(context: Context, catalog: Catalog, name: str, *, check: bool) -> int:
-    """Return the number of sources of a catalog, for which only the key is planned; see `Data.to_arrow` for `check`."""
+def count_sources(context: Context, catalog: Catalog, name: str, *, check: bool, engine: EngineChoice) -> int:
+    """Return the number of sources of a catalog, planning only the key; see `Data.to_arrow` for the options."""
     from provenn.archive.plans import attach_names  # noqa: PLC0415 - see above
 
     def plan() -> DescribedPlan:
         keys = _plan(context, verbs.keep(catalog, ()), name)
         return attach_names(keys, context.database, "never", {catalog.digest: name})
 
-    return context.workshop.count(plan, check=check)
+    return context.workshop.count(plan, check=check, engine=engine)
 
 
 def store_catalog(context: Context, catalog: Catalog, name: str, attributes: Sequence[str] | None = None) -> Stored:

@@ -1,7 +1,7 @@
-"""What a new definition means for the catalogs made from it: which sources come and go, and what is calculated.
+"""The effects of a new definition on dependent catalogs: coming and going sources, and calculations.
 
-Everything is planned as it will be computed, before anything is written: the new definitions are planned with the facts
-that will be observed, such as that new files share no source with the others.
+Everything is planned exactly as computed later, before anything is written: the new definitions are planned with the
+facts to be observed, for instance that new files share no source with the earlier files.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["ChangedCatalog", "compare_catalogs_sources", "plan_changes", "suppos
 
 @dataclass(frozen=True, slots=True)
 class ChangedCatalog:
-    """What a new definition means for one catalog.
+    """The effects of a new definition on a catalog.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class ChangedCatalog:
 
 
 def suppose_fact(statement: Statement, reason: str) -> Fact:
-    """Return a fact that a run will observe before it computes anything, for plans that are only shown."""
+    """Return a fact to be observed by a run before computing anything, for plans only shown."""
     return Fact(SUPPOSED, statement, reason, "observed", "", datetime.now(UTC))
 
 
@@ -89,7 +89,7 @@ def compare_catalogs_sources(
     files: ChangedFiles | None = None,
     supposed: Sequence[Fact] = (),
 ) -> list[ChangedSources]:
-    """Return how the sources of each new definition differ from those of the earlier one; nothing is stored."""
+    """Return how the sources of each new definition differ from those of the earlier definition; nothing is stored."""
     members = {catalog.digest: catalog for pair in pairs for catalog in pair}
     knowledge = collect_knowledge(reading, *members.values(), supposed=supposed).knowledge
 
@@ -111,9 +111,9 @@ def plan_changes(
     supposed: Sequence[Fact] = (),
     limit: Callable[[Catalog], Catalog | None] | None = None,
 ) -> tuple[ChangedCatalog, ...]:
-    """Return what new definitions mean for catalogs.
+    """Return the effects of new definitions on catalogs.
 
-    Catalogs that have neither a name nor results to calculate are left out.
+    Catalogs with neither a name nor results to calculate are left out.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def plan_changes(
 
 @dataclass(slots=True)
 class _Ledger:
-    """The calculations of the catalogs planned so far: what one catalog calculates is stored for the next ones."""
+    """The calculations of the catalogs planned so far: the results for a catalog are stored for the next catalogs."""
 
     extents: dict[frozenset[AttributeIdentity], list[Extent]] = field(default_factory=dict)
 

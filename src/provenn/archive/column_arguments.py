@@ -1,4 +1,4 @@
-"""Columns that a verb takes as a mapping or as keywords, beside `name=`, which may also mean a column."""
+"""Columns given to a verb as a mapping or as keywords, beside `name=`, which may also mean a column."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def collect_derived_columns(
 
 
 def _merge_columns(mapping: Mapping[str, T], keywords: Mapping[str, T]) -> dict[str, T]:
-    """Return the columns of a mapping and of keywords together; refuse a column that occurs in both."""
+    """Return the columns of a mapping and of keywords together; refuse a column given in both."""
     for column in mapping.keys() & keywords.keys():
         raise DefinitionError(f"{column} occurs twice", hint="pass it either in the mapping or as a keyword")
     return {**mapping, **keywords}
@@ -84,7 +84,7 @@ def _is_expression(text: str, schema: Schema) -> bool:
 
 
 def _make_ambiguity_error(verb: str, name: str, because: str) -> DefinitionError:
-    """Return the error that `name` may mean an attribute or the catalog."""
+    """Return the error about `name` meaning an attribute or the catalog."""
     return DefinitionError(
         f'name="{name}" may mean the attribute name or the name of the new catalog: {because}',
         hint=f'for the attribute, write .{verb}({{"name": "{name}"}}); for the catalog, write all attributes as a '

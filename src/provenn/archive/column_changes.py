@@ -1,4 +1,4 @@
-"""Columns of new files, compared with those of the version before."""
+"""Columns of new files, compared with the columns of the version before."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_new_columns"]
 
 
 def check_new_columns(earlier: Catalog, kept: Sequence[Base], added: Base) -> None:
-    """Make sure that new files have all columns of a version, with the same types. They may have more.
+    """Ensure that new files have all columns of a version, with the same types; more columns are allowed.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def check_new_columns(earlier: Catalog, kept: Sequence[Base], added: Base) -> No
 
 
 def _name_files(base: Base) -> str:
-    """Return the first file of a base catalog, and how many more it has; all of them have the same columns."""
+    """Return the first file of a base catalog, and the number of further files; all files have the same columns."""
     if base.files.format == GIVEN:
         return "the table from memory"
     names = [name for name, _ in base.files.fingerprints]

@@ -26,7 +26,7 @@ _SAYS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RegionKnown:
-    """A region of a Venn diagram, and the knowledge about it.
+    """A region of a Venn diagram, and the knowledge about the region.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ def describe_regions(names: Sequence[str], possible: Relationship) -> tuple[Regi
 
 
 def _classify_region(inhabited: NDArray[np.bool_]) -> RegionState:
-    """Return the state of a region from its values in all possible worlds."""
+    """Return the state of a region from the region's values in all possible worlds."""
     if inhabited.all():
         return RegionState.INHABITED
     return RegionState.UNKNOWN if inhabited.any() else RegionState.EMPTY

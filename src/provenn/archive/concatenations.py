@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from provenn.archive.questions import is_proved
 from provenn.catalogs import Catalog, ConcatSources, verbs
-from provenn.database.transactions import Reading
 from provenn.definitions import catalog_store, search
 from provenn.definitions.search import CatalogFilter
+
+if TYPE_CHECKING:
+    from provenn.database.transactions import Reading
+    from provenn.logic import Statement
 
 __all__ = [
     "NEEDING_PROOF",
@@ -30,22 +32,29 @@ Order = Literal["first"]
 def concatenate_catalogs(reading: Reading, members: Sequence[Catalog], order: Order | None) -> Catalog:
     """Return the concatenation of catalogs of the archive.
 
-    Members that define attributes differently must be proved disjoint, unless an order is given.
+    Members with different definitions of attributes must be proved disjoint, unless an order is given.
     """
-    return ConcatSources.prove(members, order, partial(is_proved, reading))
+    return ConcatSources.prove(members, order, partial(_is_proved, reading))
 
 
 def find_unproved_concatenations(reading: Reading, catalogs: Collection[Catalog]) -> list[Catalog]:
-    """Return the concatenations that need disjoint members, but whose members are not proved disjoint."""
+    """Return the concatenations that need disjoint members, but lack a proof."""
     return [
         catalog
         for catalog in catalogs
-        if (statement := catalog.required_statement()) is not None and not is_proved(reading, statement)
+        if (statement := catalog.required_statement()) is not None and not _is_proved(reading, statement)
     ]
 
 
+def _is_proved(reading: Reading, statement: Statement) -> bool:
+    """Return whether a statement is proved; the reasoner is imported only if there is a statement."""
+    from provenn.archive.questions import is_proved  # noqa: PLC0415 - few catalogs need a proof
+
+    return is_proved(reading, statement)
+
+
 def list_unproved_concatenations(reading: Reading) -> list[Catalog]:
-    """Return all concatenations of the archive that need disjoint members, but are not known to have them."""
+    """Return all concatenations of the archive that need disjoint members, but lack a proof."""
     digests = [
         entry.digest
         for which in [CatalogFilter(kind=kind) for kind in NEEDING_PROOF]

@@ -1,15 +1,17 @@
-"""The context of an archive: everything that functions of this room need of an archive, without its facade."""
+"""The context of an archive: everything needed of an archive by the functions of this room, without the facade."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
-from provenn.archive.knowledge_cache import KnowledgeCache
-from provenn.archive.workshop import Workshop
 from provenn.database.transactions import Database, Reading, Writing
 from provenn.errors import NotYoursError
+
+if TYPE_CHECKING:
+    from provenn.archive.knowledge_cache import KnowledgeCache
+    from provenn.archive.workshop import Workshop
 
 __all__ = ["Context", "HasContext", "Later"]
 
@@ -22,7 +24,7 @@ Later = Callable[[Database, Callable[[Writing], None]], None]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The database, the workshop, and the cached knowledge of an archive, as a person sees them.
+    """The database, the workshop, and the cached knowledge of an archive, as seen by a person.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ class Context:
 
 
 class HasContext(Protocol):
-    """An archive, for the modules of this room that lie below its facade."""
+    """An archive, for the modules of this room below the facade."""
 
     @property
     def context(self) -> Context:

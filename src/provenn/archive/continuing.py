@@ -1,10 +1,11 @@
-"""New files that continue the attributes of earlier ones, so that what is calculated of them is one attribute.
+"""New files with the attributes of earlier files, so a calculation on all files gives a single attribute.
 
-A source has one value of an attribute. So files may have the attributes of an earlier base catalog only if they share
-no key with it, nor with any other base catalog that has these attributes: not only in the version to which they are
-appended, but in the whole archive, where another version may have continued with other files. The keys of the version
-itself are compared before (`compare_keys`). All others must be shown to have other keys by what their files state; if
-that is impossible, the new files get attributes of their own, which is less to reuse, and never wrong.
+A source has a single value of an attribute. So new files may have the attributes of an earlier base catalog only if the
+new files share no key with this catalog, nor with any further base catalog with these attributes: not only in the
+appended version, but in the whole archive, because another version may have continued with different files. The keys of
+the version itself are compared before (`compare_keys`). For all further base catalogs, the statements of their files
+must prove different keys; if that is impossible, the new files get attributes of their own: less to reuse, and never
+wrong.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from provenn.catalogs import Base
+from provenn.catalogs import Base, list_bases
 from provenn.catalogs.key_ranges import have_other_keys
 from provenn.database.transactions import Reading, Writing
 from provenn.definitions import catalog_store
@@ -24,7 +25,7 @@ __all__ = ["check_continuation", "continue_attributes"]
 
 
 def continue_attributes(reading: Reading, added: Base, kept: Sequence[Base], like: Base) -> Base:
-    """Return the base catalog of new files with the attributes of an earlier one, if that is possible.
+    """Return the base catalog of new files with the attributes of an earlier base catalog, if possible.
 
     Parameters
     ----------
@@ -42,12 +43,12 @@ def continue_attributes(reading: Reading, added: Base, kept: Sequence[Base], lik
         return added
     continued = added.continue_base(like.origin)
     # A refresh that was interrupted may have left these very files: the same files have the same sources and values.
-    others = _find_others(reading, like, [continued.digest, *(base.digest for base in kept)])
+    others = _find_others(reading, like, [continued.digest, *_list_known(kept)])
     return continued if all(have_other_keys(added, other) for other in others) else added
 
 
 def check_continuation(writing: Writing, added: Base, kept: Sequence[Base]) -> None:
-    """Make sure, when new files are written, that no base catalog came meanwhile that may have the same keys.
+    """Ensure, when new files are written, that no base catalog with possibly the same keys came meanwhile.
 
     Raises
     ------
@@ -56,19 +57,27 @@ def check_continuation(writing: Writing, added: Base, kept: Sequence[Base]) -> N
     """
     if added.continues is None:
         return
-    others = _find_others(writing, added, [added.digest, *(base.digest for base in kept)])
+    others = _find_others(writing, added, [added.digest, *_list_known(kept)])
     if not all(have_other_keys(added, other) for other in others):
         raise ArchiveBusyError("other files were appended meanwhile that may have the same keys", hint="try again")
 
 
-def _find_others(reading: Reading, like: Base, known: Sequence[CatalogDigest]) -> list[Base]:
-    """Return the base catalogs with the attributes of one, except for some known ones.
+def _list_known(kept: Sequence[Base]) -> list[CatalogDigest]:
+    """Return some base catalogs, and all base catalogs whose rows these hold completely."""
+    former = (rows.base for base in kept if base.part_of is None for rows in base.rewrites if not rows.label_count)
+    return [*(base.digest for base in kept), *former]
 
-    A joined base catalog has the files of others, and a part has files of its whole: the archive holds these as well.
-    What others keep to themselves counts too: it only decides whether the new files get attributes of their own.
+
+def _find_others(reading: Reading, like: Base, known: Sequence[CatalogDigest]) -> list[Base]:
+    """Return the base catalogs with the attributes of a given base catalog, except for some known catalogs.
+
+    A joined base catalog has the files of its members, and a part has files of its whole: the archive holds these as
+    well. Rewritten files have rows of former files; the former files count if the archive holds them all. Private
+    catalogs of all people count, too: private catalogs only affect whether the new files get new attributes.
     """
     own = [attribute for attribute in like.schema.attributes if attribute.name not in like.key]
     digests = find_bases_with_attribute(reading, own[0].identity) if own else ()
     others = [digest for digest in digests if digest not in known]
     stored = catalog_store.get_catalogs(replace(reading, viewer=None), others) if others else {}
-    return [base for base in stored.values() if isinstance(base, Base) and not base.joins and base.part_of is None]
+    bases = [base for base in list_bases(stored.values()) if not base.joins and base.part_of is None]
+    return [base for base in bases if not base.rewrites or not {rows.base for rows in base.rewrites} <= {*digests}]

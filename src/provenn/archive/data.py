@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from provenn.data.followed_exports import ExportRequest
     from provenn.database.transactions import Database, Reading
     from provenn.spark.writing import WrittenFiles
+    from provenn.targets.engine_choice import EngineChoice
     from provenn.targets.keeping import Keep
     from provenn.targets.plan_memory import PlanMemory
     from provenn.words.described_plan import DescribedPlan
 
-__all__ = ["LIMIT", "Data"]
+__all__ = ["LIMIT", "Data", "make_frame"]
 
 LIMIT = 2 * 10**9
 """The largest result in bytes that is collected into this process by default."""
@@ -37,7 +38,7 @@ _LARGEST_WHOLE = 2**53
 
 
 class Data(ABC):
-    """An object whose data can be computed: a catalog or a target."""
+    """An object with computable data: a catalog or a target."""
 
     __slots__ = ("_plans",)
 
@@ -45,14 +46,14 @@ class Data(ABC):
 
     @abstractmethod
     def _workshop(self) -> Workshop:
-        """Return the workshop that computes the data."""
+        """Return the workshop for computing the data."""
 
     @abstractmethod
     def plan(self) -> DescribedPlan:
         """Return the plan for the data, with its justification; compute nothing."""
 
     def _recall_plan(self, database: Database, make: Callable[[Reading], DescribedPlan]) -> DescribedPlan:
-        """Return the plan that was made last; make it anew if the archive has changed since."""
+        """Return the last plan; plan anew if the archive has changed since."""
         from provenn.targets.plan_memory import PlanMemory  # noqa: PLC0415 - most commands plan nothing
 
         if not hasattr(self, "_plans"):
@@ -74,22 +75,25 @@ class Data(ABC):
 
     @abstractmethod
     def _describe_export(self, follow: bool | str) -> ExportRequest:
-        """Return the request that an export follows."""
+        """Return the request followed by an export."""
 
     def to_spark(self, *, check: bool = False) -> DataFrame:
         """Return the data as a Spark DataFrame, not yet computed, so that no result is kept.
 
         The DataFrame belongs to a session with provenn's settings. The caller must ensure that the files of its base
-        catalogs do not change until the DataFrame is computed.
+        catalogs do not change until the DataFrame is computed. `Archive.adopt` recognises it in other DataFrames.
 
         Parameters
         ----------
         check
             As for `to_arrow`.
         """
-        return self._workshop().prepare_data(self.plan, check=check).frame
+        from provenn.spark.plan_reading_leaves import MARK  # noqa: PLC0415 - most commands compute nothing
 
-    def to_arrow(self, *, limit: int | None = LIMIT, check: bool = False) -> pa.Table:
+        frame, catalog = self._workshop().prepare_data(self.plan, check=check).frame, self.plan().catalog
+        return frame if catalog is None else frame.alias(f"{MARK}{catalog.digest}")
+
+    def to_arrow(self, *, limit: int | None = LIMIT, check: bool = False, engine: EngineChoice = "auto") -> pa.Table:
         """Compute the data as an Arrow table in this process; field metadata hold unit, description and UCD.
 
         An answer that rests on declared facts issues a `ProvennWarning`, once.
@@ -101,22 +105,33 @@ class Data(ABC):
         check
             Whether to check the declared facts of the answer on the data first, and not use them: confirmed facts
             become observed facts, and the others are suspended.
+        engine
+            ``"auto"`` to read without Spark where that is quicker and gives exactly the same answer, or ``"spark"``.
 
         Raises
         ------
         TooLargeError
             If the data exceed the limit. `write` has no limit.
         """
-        return self._workshop().collect_table(self.plan, self._keep, limit, check=check)
+        return self._workshop().collect_table(self.plan, self._keep, limit, check=check, engine=engine)
 
-    def to_pandas(self, *, limit: int | None = LIMIT, check: bool = False) -> pd.DataFrame:
+    def to_pandas(
+        self, *, limit: int | None = LIMIT, check: bool = False, engine: EngineChoice = "auto"
+    ) -> pd.DataFrame:
         """Compute the data as a pandas DataFrame in this process; see `to_arrow` for limits and warnings.
 
         NULL is NaN in a numeric column; only a column of whole numbers too large for doubles becomes ``Int64`` then.
         """
-        return _make_frame(self.to_arrow(limit=limit, check=check))
+        return make_frame(self.to_arrow(limit=limit, check=check, engine=engine))
 
-    def to_astropy(self, *, quantities: bool = False, limit: int | None = LIMIT, check: bool = False) -> Table:
+    def to_astropy(
+        self,
+        *,
+        quantities: bool = False,
+        limit: int | None = LIMIT,
+        check: bool = False,
+        engine: EngineChoice = "auto",
+    ) -> Table:
         """Compute the data as an astropy table in this process; see `to_arrow` for limits and warnings.
 
         Columns have their units and descriptions, and UCDs in ``info.meta["ucd"]``. NULL is masked; NaN is not.
@@ -125,21 +140,21 @@ class Data(ABC):
         ----------
         quantities
             Whether to return a QTable, in which columns with a unit are quantities.
-        limit, check
+        limit, check, engine
             As for `to_arrow`.
         """
         from provenn.files.in_memory.to_astropy import convert_to_astropy  # noqa: PLC0415 - it takes a while to import
 
-        return convert_to_astropy(self.to_arrow(limit=limit, check=check), quantities=quantities)
+        return convert_to_astropy(self.to_arrow(limit=limit, check=check, engine=engine), quantities=quantities)
 
-    def head(self, number: int = 10, *, check: bool = False) -> pd.DataFrame:
+    def head(self, number: int = 10, *, check: bool = False, engine: EngineChoice = "auto") -> pd.DataFrame:
         """Compute a few arbitrary sources; no result is kept.
 
         Parameters
         ----------
         number
             The number of sources.
-        check
+        check, engine
             As for `to_arrow`.
 
         Raises
@@ -147,13 +162,17 @@ class Data(ABC):
         TargetError
             If the number is invalid.
         """
+        return make_frame(self.collect_first_rows(number, check=check, engine=engine))
+
+    def collect_first_rows(self, number: int, *, check: bool = False, engine: EngineChoice = "auto") -> pa.Table:
+        """Compute a few arbitrary sources as an Arrow table; see `head`."""
         try:
             most = index(number)
         except TypeError:
             most = -1
         if most < 0:
             raise TargetError(f"expected a number of sources, got {number!r}", hint="for example head(10)")
-        return _make_frame(self._workshop().collect_first_rows(self.plan, most, check=check))
+        return self._workshop().collect_first_rows(self.plan, most, check=check, engine=engine)
 
     def write(
         self,
@@ -165,8 +184,11 @@ class Data(ABC):
         overwrite: bool = False,
         check: bool = False,
         follow: bool | str = False,
+        pixel_rows: int | None = None,
+        margin: float | str | None = None,
+        on: Sequence[str] | None = None,
     ) -> WrittenFiles:
-        """Compute the data into files: Parquet, CSV, FITS, VOTable or ECSV. The files appear only when complete.
+        """Compute the data into files: Parquet, CSV, FITS, VOTable, ECSV or HATS. The files appear only when complete.
 
         All formats but CSV record the catalog, its lineage, and keywords such as EPOCH in the file.
 
@@ -175,7 +197,8 @@ class Data(ABC):
         path
             The file or folder to write; the suffix determines the format.
         format
-            ``"parquet"``, ``"csv"``, ``"fits"``, ``"votable"`` or ``"ecsv"``, if the suffix does not determine it.
+            ``"parquet"``, ``"csv"``, ``"fits"``, ``"votable"``, ``"ecsv"`` or ``"hats"``, if the suffix does not
+            determine it.
         partition_by
             The attributes whose values determine the folders of the files.
         single
@@ -187,6 +210,14 @@ class Data(ABC):
         follow
             Whether `Archive.refresh` writes the files anew when the catalog with this name has changed; or the name to
             follow, if the catalog has several. `Archive.exports` lists such files.
+        pixel_rows
+            For HATS: the most sources of a part of the sky; by default a million.
+        margin
+            For HATS: the width of a margin, a second catalog with the sources around each part: a number of arcseconds,
+            or text such as ``"10 arcsec"``. By default there is none.
+        on
+            For HATS: the names of the attributes of right ascension and declination, if they are not found by UCD or
+            usual name.
 
         Raises
         ------
@@ -196,6 +227,8 @@ class Data(ABC):
             If the files exist and `overwrite` is false; or if they are not on this machine, and are to be followed.
         """
         options: dict[str, Any] = {"format": format, "partition_by": list(partition_by), "single": single}
+        sky_options = {"pixel_rows": pixel_rows, "margin": margin, "on": None if on is None else list(on)}
+        options |= {name: value for name, value in sky_options.items() if value is not None}
         place, request = None, None
         if follow:
             place = ExportPlace.of(self._get_context(), path)
@@ -207,7 +240,7 @@ class Data(ABC):
         return written
 
 
-def _make_frame(table: pa.Table) -> pd.DataFrame:
+def make_frame(table: pa.Table) -> pd.DataFrame:
     """Return a pandas DataFrame; prevent pandas from turning large whole numbers beside NULLs into doubles."""
     import pandas as pd  # noqa: PLC0415 - they take a while to import
     import pyarrow as pa  # noqa: PLC0415

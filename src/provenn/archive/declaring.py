@@ -1,4 +1,4 @@
-"""Declaring and retracting facts about catalogs, with notices about what a declaration implies."""
+"""Declaring and retracting facts about catalogs, with notices about the implications of a declaration."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def declare_statement(
 
 
 def retract_fact(writing: Writing, number: int, reason: str) -> Fact:
-    """Retract a fact, and return it with names in its statement."""
+    """Retract a fact, and return the fact with names in the statement."""
     return name_facts(writing, [declarations.retract_fact(writing, number, reason)])[0]
 
 

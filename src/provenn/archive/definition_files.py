@@ -1,4 +1,4 @@
-"""Portable files of definitions, names and facts: exporting and importing them."""
+"""Portable files of definitions, names and facts: export and import."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _open_new_file(file: _File, hold: Hold) -> Iterator[BinaryIO]:
 
 
 def import_definitions(context: Context, file: _File, prefix: str) -> ImportSummary:
-    """Import the contents of a portable file, with notices about what it implies; see `Archive.import_definitions`."""
+    """Import the contents of a portable file, with notices about the implications; see `Archive.import_definitions`."""
     with context.database.reading() as reading:
         latest = stored_facts.find_latest_number(reading)
     imported = _import_file(context.database, file, prefix)
@@ -96,8 +96,8 @@ def import_definitions(context: Context, file: _File, prefix: str) -> ImportSumm
 def _import_file(database: Database, file: _File, prefix: str) -> ImportSummary:
     """Import the contents of a portable file.
 
-    Other writers do not wait for long: the file is read and checked without a transaction, and definitions are written
-    in short transactions. The import is invisible until the last transaction, which publishes all of it.
+    Concurrent writers do not wait for long: the file is read and checked without a transaction, and definitions are
+    written in short transactions. The import is invisible until the last transaction publishes everything.
     """
     with _open_readable(file) as (opened, name):
         staged = stage_file(database.reading, opened, name, database.folder)
@@ -111,7 +111,7 @@ def _import_file(database: Database, file: _File, prefix: str) -> ImportSummary:
 
 @contextmanager
 def _open_readable(file: _File) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file to read, and yield it with its name for messages."""
+    """Open a file to read, and yield the file with a name for messages."""
     if not isinstance(file, str | PathLike):
         yield file, "the file"
         return

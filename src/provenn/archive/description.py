@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from json import dumps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from provenn.archive.cards import make_attribute_table, make_fact_table, render_card
 from provenn.archive.concatenations import find_unproved_concatenations
 from provenn.catalogs import Attribute, Base, Catalog, Extent, cone
 from provenn.catalogs.caveats import describe_caveats
-from provenn.database.transactions import Reading
+from provenn.catalogs.set_labels import is_derived_set
 from provenn.definitions.catalog_store import find_entries
 from provenn.digests import CatalogDigest
 from provenn.display.catalog_card import Card
@@ -22,7 +22,11 @@ from provenn.knowledge import stored_facts
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Statement
 from provenn.words.definition_words import describe_definition
+from provenn.words.reference_words import negate_derived_set
 from provenn.words.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from provenn.database.transactions import Reading
 
 __all__ = ["Description", "describe_catalog", "make_description_card"]
 
@@ -67,6 +71,10 @@ class Description:
         The time and the author of the first definition.
     metadata
         For a base catalog: the table metadata of its files, by keyword.
+    news
+        Files that came to the folders of the base catalogs since, a sentence each, with what to do.
+    not_understood
+        Why parts of the lineage are opaque, a reason each.
     """
 
     name: str
@@ -87,9 +95,15 @@ class Description:
     created_at: datetime
     created_by: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    news: tuple[str, ...] = ()
+    not_understood: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
+        return self.to_text()
+
+    def to_text(self, phrase: Callable[[str], str] = str) -> str:
+        """Return the description as lines; `phrase` puts hints into the words of an interface."""
+        return "\n".join([*self._lines(), *(f"  new files: {phrase(line)}" for line in self.news)])
 
     def _lines(self) -> Iterator[str]:
         """Yield the lines of the description."""
@@ -116,6 +130,7 @@ class Description:
         for name in self.unproved:
             yield f"  warning: the members of {name} are no longer known to be disjoint"
         yield from (f"  taken on trust: {line}" for line in self.caveats)
+        yield from (f"  not understood: {line}" for line in self.not_understood)
 
     def _repr_html_(self) -> str | None:
         return render_card(lambda: make_description_card(self))
@@ -138,6 +153,8 @@ def make_description_card(description: Description) -> Card:
     )
     warnings = tuple(f"the members of {name} are no longer known to be disjoint" for name in description.unproved)
     warnings += tuple(f"taken on trust: {line}" for line in description.caveats)
+    warnings += tuple(f"not understood: {line}" for line in description.not_understood)
+    warnings += tuple(f"new files: {line}" for line in description.news)
     kind = f"{description.kind} of {description.population}"
     return Card(description.name, kind, description.is_what, rows, tables, warnings)
 
@@ -187,11 +204,12 @@ def describe_catalog(reading: Reading, catalog: Catalog, user_names: dict[Catalo
         created_at=entry.created_at,
         created_by=entry.created_by,
         metadata=catalog.files.table_metadata if isinstance(catalog, Base) else {},
+        not_understood=tuple(dict.fromkeys(filter(None, (member.explain_opacity() for member in lineage)))),
     )
 
 
 def _shorten_value(value: object) -> str:
-    """Return a metadata value as one line of limited length."""
+    """Return a metadata value as a line of limited length."""
     text = value if isinstance(value, str) else dumps(value, ensure_ascii=False)
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
@@ -206,7 +224,7 @@ def _describe_attribute(attribute: Attribute, *, key: bool) -> str:
 
 
 def _describe_fact(fact: Fact) -> str:
-    """Return a fact with its origin and reason."""
+    """Return a fact with origin and reason."""
     why = f": {fact.reason}" if fact.reason else ""
     return f"{fact.statement}  (fact #{fact.id}, {fact.origin} by {fact.declared_by}{why})"
 
@@ -234,6 +252,8 @@ def describe_extent(extent: Extent, word: Callable[[str], str], bases: frozenset
 def _describe_set(extent: Extent, word: Callable[[str], str], bases: frozenset[str], *, inner: bool) -> str:
     """Return a set in words; an `inner` set gets parentheses."""
     if extent.label is not None:
+        if extent.complemented and is_derived_set(extent.label):
+            return negate_derived_set(word(extent.label))
         return _describe_leaf(word(extent.label), base=extent.label in bases, outside=extent.complemented)
     if not extent.parts:
         return "none" if extent.complemented else "all there are"

@@ -1,4 +1,4 @@
-"""Errands: writes of a server that are recorded with the time of their request, and made a moment later."""
+"""Errands: writes of a server, recorded with the time of their request, and made a moment later."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOG = logging.getLogger("provenn.archive")
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """A deferred write, recorded with the time of its request.
+    """A deferred write, recorded with the time of the request.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def make_errand(
 
 
 def run_errands(archive: HasContext, errands: Sequence[Errand]) -> list[Errand]:
-    """Write errands in one transaction; return the errands to try again, because the archive is busy.
+    """Write errands in a single transaction; return the errands to try again, because the archive is busy.
 
-    An errand that fails for another reason is logged and given up; the other errands are still written.
+    An errand failing for another reason is logged and given up; the remaining errands are still written.
     """
     try:
         _write_errands(archive, errands)
@@ -71,7 +71,7 @@ def run_errands(archive: HasContext, errands: Sequence[Errand]) -> list[Errand]:
 
 
 def _write_errands(archive: HasContext, errands: Sequence[Errand]) -> None:
-    """Write errands in one transaction, and settle the errands."""
+    """Write errands in a single transaction, and settle the errands."""
     committed = False
     try:
         with archive.context.full_database.writing() as writing:

@@ -1,8 +1,8 @@
-"""Following an export: which exports can be followed, and where they may be written.
+"""Following an export: the exports to follow, and the permitted places of their files.
 
-An archive is data, and may come from any author: what it says of files outside it is not believed. An export is
-written anew only for the person who recorded it, and only if that person's own configuration permits this file for this
-archive.
+An archive is data, and may come from any author: statements of an archive about outside files are not believed. An
+export is written anew only for the person behind the record, and only if this person's own configuration permits this
+file for this archive.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ExportPlace:
-    """A place on this machine to which a followed export may be written.
+    """A permitted place of a followed export on this machine.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class ExportPlace:
 
 
 def choose_followed_name(reading: Reading, catalog: Catalog, follow: bool | str) -> str:
-    """Return the name that an export of a catalog follows.
+    """Return the name followed by an export of a catalog.
 
     Raises
     ------
@@ -123,10 +123,10 @@ def choose_followed_name(reading: Reading, catalog: Catalog, follow: bool | str)
 
 
 def identify_content(plan: Plan, sources: Catalog) -> str:
-    """Return a digest of what a plan computes: with the same digest, files would hold the same rows.
+    """Return a digest of the result of a plan: with the same digest, files would hold the same rows.
 
-    It is the digest of the requested catalog. Where some sources have no value there is none; then the sources and the
-    attributes, each with the catalog that provides it, decide.
+    The digest belongs to the requested catalog, if any. Where some sources have no value, no such catalog exists; then
+    the sources and the attributes, each with the providing catalog, decide.
     """
     if plan.catalog is not None:
         return plan.catalog.digest
@@ -143,7 +143,7 @@ def follow_export(
     content: str,
     written: WrittenFiles,
 ) -> None:
-    """Record written files as a followed export of the caller, and permit writing them anew."""
+    """Record written files as a followed export of the caller, and permit writing the files anew."""
     stamp = stamp_files(place.path)
 
     def record(writing: Writing) -> None:
@@ -157,7 +157,7 @@ def follow_export(
 
 
 def check_permit(context: Context, path: str) -> str:
-    """Return why an export must not be written anew; empty if it may be."""
+    """Return why an export must not be written anew; empty if permitted."""
     place = ExportPlace.of(context, path)
     if permits.is_allowed(place.permit):
         return ""
@@ -165,5 +165,5 @@ def check_permit(context: Context, path: str) -> str:
 
 
 def list_own_exports(reading: Reading) -> list[FollowedExport]:
-    """Return the followed exports that the caller recorded."""
+    """Return the followed exports recorded by the caller."""
     return [export for export in list_exports(reading) if export.by == reading.who]

@@ -1,7 +1,7 @@
-"""Exports brought up to date: followed files are written anew when what they hold has changed.
+"""Exports brought up to date: followed files are written anew when their contents have changed.
 
-The files are replaced in one step when the new ones are complete, so that a process that is killed leaves the old or
-the new files. Before it writes, a refresh records that it does: the next one then knows that the files are its own.
+The files are replaced in a single step when the new files are complete, so a killed process leaves the old or the new
+files. Before writing, a refresh records its intent: the next refresh then recognises the files as written by provenn.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ State = Literal["unchanged", "written", "planned", "left alone"]
 
 @dataclass(frozen=True, slots=True)
 class RefreshedExport:
-    """What a refresh does for files that were exported.
+    """The effects of a refresh on exported files.
 
     Attributes
     ----------
@@ -63,9 +63,9 @@ class RefreshedExport:
 def refresh_exports(
     archive: HasContext, *, names: Collection[str] | None = None, changing: Collection[str] | None = None
 ) -> list[RefreshedExport]:
-    """Write the followed exports of the caller anew, as far as what they hold has changed.
+    """Write the followed exports of the caller anew, if the contents have changed.
 
-    An export that cannot be written is left alone, and says why: the others are written.
+    An unwritable export is left alone, and says why: the remaining exports are written.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _refresh_export(archive: HasContext, export: FollowedExport, changing: Colle
 
 
 def _find_data(archive: HasContext, export: FollowedExport) -> tuple[Data, str]:
-    """Return what an export holds by its name now, and the digest of that."""
+    """Return the current data of an export, by name, and a digest of their content."""
     request = export.request
     if request.attributes is None:
         (definition,) = archive.context.read(find_definitions, [request.name])
@@ -115,7 +115,7 @@ def _find_data(archive: HasContext, export: FollowedExport) -> tuple[Data, str]:
 
 
 def _find_obstacle(context: Context, export: FollowedExport) -> str:
-    """Return why files must not be replaced; empty if they may be."""
+    """Return why files must not be replaced; empty if permitted."""
     if Path(export.path).is_symlink():
         return "it is a link now"
     if export.begun_at is None and stamp_files(export.path) not in ("", export.stamp):

@@ -23,7 +23,7 @@ __all__ = ["make_file_notes"]
 
 
 def make_file_notes(reading: Reading, plan: Plan) -> FileNotes:
-    """Return the notes for a file that holds the result of a plan.
+    """Return the notes for a file with the result of a plan.
 
     Names are names visible to the viewer; an unnamed catalog is called by the beginning of its digest. The notes
     contain neither the places of base files nor authors and times of definitions: the file may be published.
@@ -65,7 +65,7 @@ def _describe_origin(catalog: Catalog, name: str, parts: Sequence[str]) -> Linea
 
 
 def _find_contributing_bases(catalog: Catalog) -> dict[CatalogDigest, Base]:
-    """Return the base catalogs from which attributes of a catalog may come, by digest."""
+    """Return the possible base catalogs of a catalog's attributes, by digest."""
     bases: dict[CatalogDigest, Base] = {}
     seen: set[str] = set()
     waiting = [catalog]
@@ -81,10 +81,10 @@ def _find_contributing_bases(catalog: Catalog) -> dict[CatalogDigest, Base]:
 
 
 def _merge_metadata(bases: Sequence[tuple[str, str, Base]]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the metadata on which bases agree, and the omitted keywords of frames with the reason.
+    """Return the common metadata of bases, and the omitted keywords of frames with the reason.
 
-    A single base contributes all its metadata. Several bases must agree; only the silence of a base without positions
-    about the frame of positions is ignored, because the frame does not concern its values.
+    A single base contributes all metadata. Several bases must agree; only the silence of a base without positions about
+    the frame of positions is ignored, because the frame does not concern the values of the base.
     """
     described_bases = [(name, base, base.files.table_metadata) for name, _, base in bases]
     if len(described_bases) == 1:
@@ -121,6 +121,6 @@ def _does_silence_count(base: Base, keyword: str) -> bool:
 
 
 def _join_first(texts: Iterable[str], most: int = 5) -> str:
-    """Return the first few texts as a list, with the number of the others."""
+    """Return the first few texts as a list, with the number of the rest."""
     text_list = list(texts)
     return ", ".join(text_list[:most]) + (f" and {len(text_list) - most} more" if len(text_list) > most else "")

@@ -18,6 +18,7 @@ from provenn.archive.export_records import choose_followed_name
 from provenn.archive.name_changes import name_catalog
 from provenn.archive.neighbourhood import find_neighbourhood
 from provenn.archive.new_catalogs import define_catalog
+from provenn.archive.path_criteria import select_sources
 from provenn.archive.references import choose_name, find_definitions, find_digest, find_names
 from provenn.archive.stored_fragments import Stored, list_stored_fragments
 from provenn.catalogs import (
@@ -32,15 +33,17 @@ from provenn.catalogs.calculators import SqlText
 from provenn.catalogs.calculators.allowed import allow_handed_over
 from provenn.catalogs.population import ONE_POPULATION, make_plural
 from provenn.data.followed_exports import ExportRequest
+from provenn.definitions import populations
 from provenn.digests import CatalogDigest
 from provenn.display.catalog_card import Card
-from provenn.errors import CalculatorError, PopulationError, ProvennError
+from provenn.errors import CalculatorError, DefinitionError, PopulationError, ProvennError
 from provenn.sky import Region, criterion_on
 from provenn.words.vocabulary import SHORT
 
 if TYPE_CHECKING:
     from provenn.archive.workshop import Workshop
     from provenn.people.visibility import Visibility
+    from provenn.targets.engine_choice import EngineChoice
     from provenn.targets.keeping import Keep
     from provenn.words.described_plan import DescribedPlan
 
@@ -118,9 +121,12 @@ class Catalog(Data):
     # -- verbs ---------------------------------------------------------------------------------------------------
 
     def select(self, criterion: str | Region, *, name: str | None = None) -> Catalog:
-        """Keep the sources that fulfil a criterion in SQL, or that lie in a region of `provenn.sky`."""
+        """Keep the sources that fulfil a criterion in SQL, or that lie in a region of `provenn.sky`.
+
+        A criterion may read attributes of partners through a reference: ``objid.vmag < 6``.
+        """
         text = criterion if isinstance(criterion, str) else criterion_on(criterion, self.definition.schema)
-        return self._define(verbs.select(self.definition, text), name)
+        return self._define(self._context.read(select_sources, self.definition, text, self.name), name)
 
     def restrict(self, other: Catalog | str, *, name: str | None = None) -> Catalog:
         """Keep the sources that also occur in another catalog."""
@@ -228,8 +234,14 @@ class Catalog(Data):
         other: Catalog | str,
         radius: object,
         *,
-        matches: Literal["best", "all"] = "best",
+        matches: Literal["best", "all", "mutual"] | int = "best",
+        min_radius: object = None,
+        max_radius: object = None,
         on: object = None,
+        frame: object = None,
+        epoch: object = None,
+        epochs: object = None,
+        motions: object = None,
         suffix: str = "_2",
         name: str | None = None,
     ) -> Catalog:
@@ -242,25 +254,152 @@ class Catalog(Data):
         other
             The right catalog.
         radius
-            The largest separation: a number of arcseconds, a text such as ``"2 arcsec"``, or a quantity of astropy.
+            The largest separation: a number of arcseconds, a text such as ``"2 arcsec"``, or a quantity of astropy. Or
+            the name of an attribute of this catalog with a unit of angles: each source has its own error circle.
         matches
-            ``"best"``: for each source of this catalog the nearest source of the other; ``"all"``: every pair.
+            ``"best"``: for each source of this catalog the nearest source of the other; a number: that many of the
+            nearest; ``"mutual"``: the sources that are the nearest of each other; ``"all"``: every pair.
+        min_radius
+            The smallest separation: nearer sources are not considered.
+        max_radius
+            The largest separation, if `radius` is an attribute.
         on
             The attributes of right ascension and declination, ``("ra", "dec")``, or separately for each catalog,
             ``(("ra", "dec"), ("raj2000", "dej2000"))``; by default they are found by UCD or usual name.
+        frame
+            The frame of positions: ``"icrs"``, ``"fk5"`` (J2000) or ``"galactic"``, or one for each catalog.
+        epoch
+            The epoch in Julian years at which sources are compared: proper motions lead there.
+        epochs
+            The epochs of the positions, ``(2000.0, "ref_epoch")``: numbers or attributes; by default, attributes are
+            found by UCD or usual name.
+        motions
+            The attributes of proper motions (and parallax, radial velocity), ``(("pmra", "pmdec"), None)``; by default
+            they are found by UCD or usual name.
         suffix
             The suffix for attribute names of the right catalog that the left catalog has, too.
         name
             A name for the result.
         """
         definition = verbs.crossmatch(
-            self.definition, self._find_definition(other), radius, matches=matches, on=on, suffix=suffix
+            self.definition,
+            self._find_definition(other),
+            radius,
+            matches=matches,
+            min_radius=min_radius,
+            max_radius=max_radius,
+            on=on,
+            frame=frame,
+            epoch=epoch,
+            epochs=epochs,
+            motions=motions,
+            suffix=suffix,
         )
         return self._define(definition, name)
 
     def matched(self, side: Literal["left", "right"], *, name: str | None = None) -> Catalog:
         """Return the sources of one side of a cross-match that occur in its pairs, with the attributes of this side."""
         return self._define(verbs.matched(self.definition, side), name)
+
+    def unmatched(self, side: Literal["left", "right"], *, name: str | None = None) -> Catalog:
+        """Return the sources of one side of a cross-match that occur in none of its pairs."""
+        return self._define(verbs.unmatched(self.definition, side), name)
+
+    def lookup(
+        self,
+        other: Catalog | str,
+        *,
+        on: str | Sequence[str],
+        attributes: Sequence[str] | None = None,
+        missing: Literal["error", "null", "drop"] = "error",
+        prefix: str = "",
+        name: str | None = None,
+    ) -> Catalog:
+        """Add attributes of each source's partner in another catalog, found by a reference.
+
+        Parameters
+        ----------
+        other
+            The catalog of the partners, of any population.
+        on
+            The attributes of this catalog that hold the key of the partner: a name, or a list in the order of the key.
+        attributes
+            The attributes to look up; by default all but the key.
+        missing
+            How to treat sources without a partner: ``"error"`` when data are computed, ``"null"``, or ``"drop"``.
+        prefix
+            What the names of the attributes begin with in the result.
+        name
+            A name for the result.
+        """
+        definition = verbs.lookup(
+            self.definition,
+            self._find_definition(other),
+            on=on,
+            attributes=attributes,
+            missing=missing,
+            prefix=prefix,
+        )
+        return self._define(definition, name)
+
+    def having(self, members: Catalog | str, *, on: str | Sequence[str], name: str | None = None) -> Catalog:
+        """Keep the sources that another catalog refers to by its attributes `on`."""
+        return self._define(verbs.having(self.definition, self._find_definition(members), on=on), name)
+
+    def without(self, members: Catalog | str, *, on: str | Sequence[str], name: str | None = None) -> Catalog:
+        """Keep the sources that another catalog does not refer to by its attributes `on`."""
+        return self._define(verbs.without(self.definition, self._find_definition(members), on=on), name)
+
+    def group(
+        self,
+        by: str | Sequence[str],
+        aggregates: Mapping[str, str] | None = None,
+        /,
+        *,
+        population: str | None = None,
+        name: str | None = None,
+        **more: str,
+    ) -> Catalog:
+        """Group the sources that agree in some attributes: ``group("objid", n="count(*)", mean="avg(mag)")``.
+
+        A row of the result is a group, a source of another population.
+
+        Parameters
+        ----------
+        by
+            The grouping attributes: a name, or a list of names.
+        aggregates
+            Names and aggregates, where names are odd or an attribute is called ``name``.
+        population
+            The population of the groups: that of the objects to which `by` refers, or a new one. By default it has the
+            names of the grouping attributes.
+        name
+            A name for the new catalog.
+        more
+            Names and aggregates, as keywords.
+        """
+        known = None if population is None else self._context.read(populations.find_population, population)
+        if aggregates is not None and not isinstance(aggregates, Mapping):
+            raise DefinitionError(
+                f"expected names and aggregates, got {aggregates!r}",
+                hint='name each aggregate: group("objid", n="count(*)")',
+            )
+        named = {**(aggregates or {}), **more}
+        definition = verbs.group(self.definition, by, named, population=known or population)
+        return self._define(definition, name)
+
+    def first(self, by: str | Sequence[str], order: str, *, n: int = 1, name: str | None = None) -> Catalog:
+        """Keep the first sources of each group, in an order: ``first(by="objid", order="mjd DESC")``.
+
+        The key decides between sources that are equal in the order.
+        """
+        return self._define(verbs.first(self.definition, by, order, n), name)
+
+    def explode(
+        self, arrays: str | Sequence[str], *, population: str | None = None, name: str | None = None
+    ) -> Catalog:
+        """Make each element of arrays a source, with the key of its source and its position."""
+        return self._define(verbs.explode(self.definition, arrays, population=population), name)
 
     def named(
         self, name: str, *, move: bool = False, visibility: Visibility | None = None, project: str | None = None
@@ -299,9 +438,9 @@ class Catalog(Data):
             database, lambda reading: plan_attributes(reading, database, definition, name, self._keep)
         )
 
-    def count(self, *, check: bool = False) -> int:
-        """Return the number of sources; count them only if the number is unknown. See `to_arrow` for `check`."""
-        return count_sources(self._context, self.definition, self.name, check=check)
+    def count(self, *, check: bool = False, engine: EngineChoice = "auto") -> int:
+        """Return the number of sources; count them only if the number is unknown. See `to_arrow` for the options."""
+        return count_sources(self._context, self.definition, self.name, check=check, engine=engine)
 
     def store(self, *, attributes: Sequence[str] | None = None) -> Stored:
         """Compute attributes, by default all, and keep them for later requests."""

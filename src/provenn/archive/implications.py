@@ -1,7 +1,8 @@
-"""The new implications of a declaration for named catalogs: catalogs that become empty, or equal.
+"""The new implications of a declaration for named catalogs: newly empty or equal catalogs.
 
-Only nearby catalogs are examined: catalogs that the fact mentions, their ancestors, the descendants of these, and
-catalogs of related facts. The number of examined catalogs is limited, and the result says whether it is complete.
+Only nearby catalogs are examined: catalogs mentioned in the fact, their ancestors, the descendants of these, and
+catalogs of related facts. The number of examined catalogs is limited, and the result says whether the search is
+complete.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Declared(Fact):
-    """A newly declared fact and its new implications; it equals the same fact when read from the archive later.
+    """A newly declared fact with new implications; equal to the same fact when read from the archive later.
 
     Attributes
     ----------
@@ -97,10 +98,10 @@ class Declared(Fact):
 
 
 def find_implications(reading: Reading, facts: Sequence[Fact]) -> Implied:
-    """Return the new implications of facts, in a transaction that sees the facts.
+    """Return the new implications of facts, in a transaction aware of the facts.
 
-    Sound: every returned implication follows from all knowledge with the facts, and not from all knowledge without
-    them.
+    Sound: every returned implication follows from all knowledge with the facts, and not from all knowledge without the
+    facts.
 
     Parameters
     ----------

@@ -1,17 +1,16 @@
-"""The knowledge about all catalogs of a population, cached until the archive changes."""
+"""The knowledge about all catalogs of a population, cached; it grows with the archive where that suffices."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from provenn import deadline
 from provenn.database.transactions import Reading
-from provenn.knowledge.consequences import build_knowledge
-from provenn.knowledge.stored_facts import read_knowledge_state, read_whole_population
-from provenn.logic import Knowledge
+
+if TYPE_CHECKING:
+    from provenn.knowledge.growing_knowledge import GrowingKnowledge
 
 __all__ = ["KnowledgeCache"]
 
@@ -26,17 +25,17 @@ _PAUSE = 0.1  # seconds between two checks of the caller's deadline
 class KnowledgeCache:
     """The knowledge about whole populations, by person.
 
-    A knowledge answers one question at a time: threads of the same person take turns, other threads do not wait.
+    A knowledge answers a single question at a time: threads of the same person take turns, further threads do not wait.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._asking: dict[_Key, tuple[Lock, int]] = {}
         # By population, viewer and person; the entry used last comes last.
-        self._kept: dict[_Key, tuple[object, Knowledge]] = {}
+        self._kept: dict[_Key, tuple[object, GrowingKnowledge]] = {}
 
-    def ask(self, reading: Reading, population: str, question: Callable[[Knowledge], T]) -> T:
-        """Answer a question from all knowledge about a population, in the archive state that a transaction sees.
+    def ask(self, reading: Reading, population: str, question: Callable[[GrowingKnowledge], T]) -> T:
+        """Answer a question from all knowledge about a population, in the archive state of a transaction.
 
         Parameters
         ----------
@@ -45,23 +44,28 @@ class KnowledgeCache:
         population
             The name of the population.
         question
-            Reads the answer from the knowledge; it must keep no reference to the knowledge.
+            Reads the answer from the knowledge; it must neither change the knowledge nor keep a reference to it.
         """
+        from provenn.knowledge.growing_knowledge import GrowingKnowledge  # noqa: PLC0415 - a command starts without it
+        from provenn.knowledge.stored_facts import read_knowledge_state  # noqa: PLC0415
+
         now, key = read_knowledge_state(reading), (population, reading.viewer, reading.who)
         with self._turn(key):
             with self._lock:
-                seen, knowledge = self._kept.pop(key, (None, None))
-            if knowledge is None or seen != now:
-                knowledge = None  # free the memory before as much is allocated again
-                knowledge = build_knowledge(*read_whole_population(reading, population)).knowledge
-            answer = question(knowledge)
+                seen, growing = self._kept.pop(key, (None, None))
+            if growing is None or (seen != now and not growing.grow(reading)):
+                growing = None  # free the memory before as much is allocated again
+                growing = GrowingKnowledge(reading, population)
+            answer = question(growing)
             with self._lock:
-                self._keep(key, now, knowledge)
+                self._keep(key, now, growing)
         return answer
 
     @contextmanager
     def _turn(self, key: _Key) -> Iterator[None]:
         """Wait until no other thread asks for the same viewer and population, or until `deadline` stops the work."""
+        from provenn import deadline  # noqa: PLC0415 - a command starts without it
+
         with self._lock:
             lock, threads = self._asking.get(key, (Lock(), 0))
             self._asking[key] = lock, threads + 1
@@ -80,10 +84,8 @@ class KnowledgeCache:
                 else:
                     del self._asking[key]
 
-    def _keep(self, key: _Key, now: object, knowledge: Knowledge) -> None:
+    def _keep(self, key: _Key, now: object, growing: GrowingKnowledge) -> None:
         """Cache a knowledge, and drop the oldest entries above the limit."""
-        self._kept[key] = now, knowledge
-        while (
-            len(self._kept) > 1 and sum(len(kept_knowledge.labels) for _, kept_knowledge in self._kept.values()) > _MOST
-        ):
+        self._kept[key] = now, growing
+        while len(self._kept) > 1 and sum(len(kept.knowledge.labels) for _, kept in self._kept.values()) > _MOST:
             del self._kept[next(iter(self._kept))]

@@ -1,4 +1,4 @@
-"""The lineage of a catalog, down to its base catalogs."""
+"""The lineage of a catalog, down to base catalogs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from provenn.archive.stored_shares import measure_stored_share
 from provenn.catalogs import Catalog, cone
+from provenn.catalogs.population import make_plural
 from provenn.catalogs.restoring import find_class
 from provenn.data import fragments
 from provenn.database.transactions import Reading
@@ -37,6 +38,8 @@ class LineageStep:
         The digest of the extent: equal for catalogs with the same sources by construction.
     stored
         The stored share, from 0 for nothing to 1 for all attributes of exactly its sources.
+    population
+        What one row is.
     """
 
     digest: str
@@ -46,11 +49,12 @@ class LineageStep:
     made_from: tuple[str, ...]
     extent: str
     stored: float
+    population: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """A catalog and all its ancestors; as text, a tree.
+    """A catalog and all ancestors; as text, a tree.
 
     Attributes
     ----------
@@ -101,6 +105,7 @@ class Lineage:
                 stored=step.stored,
                 focus=step is self.steps[0],
                 above=sum(part not in shown for part in step.made_from),
+                population=make_plural(step.population),
             )
             for step in map(steps.__getitem__, shown)
         ]
@@ -115,7 +120,7 @@ class Lineage:
 
 
 def trace_lineage(reading: Reading, catalog: Catalog, user_names: dict[CatalogDigest, str]) -> Lineage:
-    """Return the lineage of a catalog of the archive; `user_names` maps its digest to the user's name for it."""
+    """Return the lineage of a catalog of the archive; `user_names` maps the digest to the user's name."""
     members = cone(catalog)
     word = Vocabulary.of(reading, [member.digest for member in members], user_names).word
     stored_identities = fragments.find_attributes_by_extent(reading, {member.extent.digest for member in members})
@@ -129,6 +134,7 @@ def trace_lineage(reading: Reading, catalog: Catalog, user_names: dict[CatalogDi
                 tuple(dict.fromkeys(part.digest for part in member.dependencies)),
                 member.extent.digest,
                 measure_stored_share(member, stored_identities),
+                member.population.name,
             )
             for member in reversed(members)
         )

@@ -1,7 +1,7 @@
-"""Facts as users list them: with names, and with what would have to be said again of a newer version.
+"""Facts as listed for users: with names, and with the statement to repeat about a newer version.
 
-A fact is bound to the catalogs of its statement. When a name moves to a new version, a declared fact stays with the
-earlier one: it was somebody's word about other sources. Nothing is carried over that is not proved.
+A fact is bound to the catalogs of the statement. When a name moves to a new version, a declared fact stays with the
+earlier version: the fact was somebody's word about different sources. Nothing unproved is carried over.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sqlalchemy import select
 from provenn.batches import split_batches
 from provenn.database.tables import name_history
 from provenn.database.transactions import Reading
-from provenn.definitions import catalog_names, catalog_store
+from provenn.definitions import catalog_names, catalog_store, naming_history
 from provenn.digests import CatalogDigest
 from provenn.errors import ProvennError
 from provenn.knowledge.stored_facts import Fact, list_catalogs
@@ -27,7 +27,7 @@ __all__ = ["ListedFact", "list_facts_by_name"]
 
 @dataclass(frozen=True, slots=True)
 class ListedFact(Fact):
-    """A fact with names in its statement.
+    """A fact with names in the statement.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class ListedFact(Fact):
 
 @dataclass(frozen=True, slots=True)
 class _PastVersion:
-    """A catalog that a name was on earlier, and the catalog that it is on now, with the numbers of both versions."""
+    """The former and the present catalog of a name, with the numbers of both versions."""
 
     name: str
     number: int
@@ -54,7 +54,7 @@ class _PastVersion:
 
     @property
     def word(self) -> str:
-        """The version, as users name it."""
+        """The version, as named by users."""
         return f"{self.name}@{self.number}"
 
 
@@ -83,7 +83,7 @@ def _list_fact(
 
 
 def _holds(reading: Reading, fact: Fact, statement: Statement) -> bool:
-    """Return whether a statement is proved anyway, by all that is known of its catalogs and those of a fact."""
+    """Return whether a statement is proved anyway, by all knowledge about its catalogs and the catalogs of a fact."""
     from provenn.targets.known import collect_knowledge  # noqa: PLC0415 - few facts are about an earlier version
 
     digests = sorted({*fact.catalogs, *list_catalogs(statement)})
@@ -95,7 +95,7 @@ def _holds(reading: Reading, fact: Fact, statement: Statement) -> bool:
 
 
 def _find_past_versions(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, _PastVersion]:
-    """Return the catalogs without a name that a name was on earlier, which is on another catalog now."""
+    """Return the unnamed catalogs that were earlier versions of a name, now on another catalog."""
     named = catalog_names.find_names_by_digest(reading, digests)
     nameless = sorted(digest for digest in digests if digest not in named)
     past: dict[CatalogDigest, _PastVersion] = {}
@@ -103,7 +103,7 @@ def _find_past_versions(reading: Reading, digests: Collection[CatalogDigest]) ->
     for batch in split_batches(nameless):
         for name in sorted(reading.connection.scalars(query.where(name_history.c.catalog.in_(batch)))):
             current = catalog_names.find_named_digest(reading, name)
-            versions = [change.catalog for change in catalog_names.list_versions(reading, name)]
+            versions = [change.catalog for change in naming_history.list_versions(reading, name)]
             if current is None or not versions or versions[-1] != current:
                 continue  # the name is deleted, or the viewer does not see all of its history
             for number, digest in enumerate(versions[:-1], 1):

@@ -1,10 +1,9 @@
-"""The places of an archive and its data."""
+"""The places of an archive and of the archive's data."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from provenn.data import fragments
 from provenn.database import settings
 from provenn.database.transactions import Database
 from provenn.errors import ArchiveError
@@ -36,6 +35,8 @@ def find_data_folder(database: Database, where: str | Path, chosen: str | Path |
 
 def _remember_folder(database: Database, folder: DataFolder, beside: Path | None) -> None:
     """Record the chosen place of the data; refuse another place than the recorded place."""
+    from provenn.data import fragments  # noqa: PLC0415 - a command starts without it
+
     inside = beside is not None and folder.is_local and Path(folder.location).is_relative_to(beside)
     value = str(Path(folder.location).relative_to(beside)) if inside and beside is not None else folder.location
     with database.reading() as reading:

@@ -1,8 +1,8 @@
-"""Merging fragments: data that grow every day leave a small fragment a day, and many small ones are slow to read.
+"""Merging fragments: data growing every day leave a small fragment a day, and many small fragments are slow to read.
 
-When enough fragments of about the same size hold the same attributes of files of one version, they are copied into one
-and dropped. A fragment is merged again only with others that are many times larger than those it was made from, so that
-a value is copied as many times as the number of fragments has digits. No value is computed for that.
+When enough fragments of about the same size hold the same attributes of files of a version, the fragments are copied
+into a single fragment and dropped. A merged fragment is merged again only with fragments many times larger than the
+original fragments, so a value is copied as many times as the number of fragments has digits. Merging computes no value.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MERGED = 16
 
 @dataclass(frozen=True, slots=True)
 class _Merger:
-    """Fragments to merge, and the catalog with the sources and attributes of all of them."""
+    """Fragments to merge, and the catalog with the sources and attributes of all fragments."""
 
     catalog: Catalog
     identities: tuple[AttributeIdentity, ...]
@@ -41,7 +41,7 @@ class _Merger:
 
 
 def merge_fragments(context: Context, version: Catalog, identities: Sequence[AttributeIdentity]) -> None:
-    """Merge fragments with some attributes of the files of a version, where there are many of about the same size."""
+    """Merge fragments with some attributes of the files of a version, where many have about the same size."""
     if not isinstance(version, Base) or len(version.joins) < MERGED:
         return
     for merger in context.read(_find_mergers, version, identities):
@@ -75,7 +75,7 @@ def _measure_size(files: int) -> int:
 
 
 def _iterate_steps(catalog: Catalog) -> Iterator[Catalog | None]:
-    """Yield the catalogs from a catalog down to its base, without the base; None if it has several dependencies."""
+    """Yield the catalogs from a catalog down to its base, without the base; None for several dependencies."""
     while not isinstance(catalog, Base):
         if len(catalog.dependencies) != 1:
             yield None
@@ -85,7 +85,7 @@ def _iterate_steps(catalog: Catalog) -> Iterator[Catalog | None]:
 
 
 def _define_merger(version: Base, group: Sequence[tuple[Fragment, Catalog]]) -> _Merger | None:
-    """Return what merges some fragments; None if no catalog has all their sources and attributes."""
+    """Return the merge of some fragments; None if no catalog has all their sources and attributes."""
     labels = {CatalogDigest(label) for _, catalog in group for label in find_joined_labels(catalog.extent)}
     first = group[0][1]
     steps = [step for step in _iterate_steps(first) if step is not None]
@@ -113,7 +113,7 @@ def _merge(context: Context, merger: _Merger) -> None:
 
 
 def _plan_copy(reading: Reading, merger: _Merger) -> Plan:
-    """Return the plan that reads the fragments to merge, one after the other; the usual plan if one of them is gone.
+    """Return the plan for reading, in turn, the fragments to merge; the usual plan if a fragment is gone.
 
     Sound: the joined files share no source, and each fragment has all sources of its files.
     """

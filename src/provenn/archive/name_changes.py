@@ -1,4 +1,4 @@
-"""Changes of names, and of who sees them."""
+"""Changes of names and of their visibility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The neighbourhood of a catalog as a picture: its ancestors and descendants within a few steps."""
+"""The neighbourhood of a catalog as a picture: ancestors and descendants within a few steps."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from provenn.archive.stored_shares import measure_stored_share
+from provenn.catalogs.population import make_plural
 from provenn.catalogs.restoring import find_class
 from provenn.data import fragments
 from provenn.database.transactions import Reading
@@ -34,7 +35,7 @@ _AFFORDABLE = 400
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """A catalog with some of its ancestors and descendants.
+    """A catalog with some ancestors and descendants.
 
     Attributes
     ----------
@@ -149,6 +150,7 @@ def find_neighbourhood(
             focus=definition.digest == digest,
             above=len(set(definition.dependencies) - shown.keys()),
             below=dependent_totals.get(definition.digest, 0) - below.get(definition.digest, 0),
+            population=make_plural(definition.population),
         )
         for definition in shown.values()
     )

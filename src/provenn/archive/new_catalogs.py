@@ -1,4 +1,4 @@
-"""Adding catalogs to an archive: on files, on tables in memory, or from other catalogs."""
+"""Adding catalogs to an archive: on files, on tables in memory, or from existing catalogs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["SupportsArrow", "append_base", "define_catalog", "ingest_base"]
 
 
 class SupportsArrow(Protocol):
-    """A table that exports its rows to Arrow: a table of Arrow, of polars, of DuckDB."""
+    """A table exportable to Arrow: a table of Arrow, of polars, of DuckDB."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Return the rows as an Arrow C stream."""
@@ -56,7 +56,7 @@ def ingest_base(
     version: int | None = None,
     when: datetime | str | None = None,
 ) -> Definition:
-    """Define a base catalog on files or on a table in memory, and put a name on it; see `Archive.ingest`."""
+    """Define a base catalog on files or on a table in memory, and name the catalog; see `Archive.ingest`."""
     if trust not in (None, *get_args(Trust)):
         hint = Hint('pass trust="content" or trust="metadata"', command="write --trust content or --trust metadata")
         raise BaseFilesError(f"unknown way to trust files: {trust!r}", hint=hint)
@@ -82,7 +82,7 @@ def ingest_base(
 
 
 def _find_earlier(reading: Reading, name: str) -> Definition | None:
-    """Return the catalog that has a name now; None if there is none."""
+    """Return the present catalog of a name; None if the name is free."""
     digest = catalog_names.find_named_digest(reading, name)
     return None if digest is None else catalog_store.get_catalog(reading, digest)
 
@@ -121,7 +121,7 @@ def _ingest_files(
     verify: bool,
     trust: Trust | None,
 ) -> Base:
-    """Define a base catalog on inspected files, and put the name on it."""
+    """Define a base catalog on inspected files, and name the catalog."""
     workshop = context.workshop
     known_population = context.read(populations.find_population, population)
     base = Base.of(files, key=key, population=known_population or population)
@@ -134,7 +134,7 @@ def _ingest_files(
 
 
 def _add_base(writing: Writing, name: str, base: Base, files: Files, rows: int | None, *, rebuild: bool | None) -> None:
-    """Add a base catalog on inspected files, put the name on it, and record the number of rows, if counted."""
+    """Add a base catalog on inspected files under a name, and record the number of rows, if counted."""
     if files.format == GIVEN and writing.folder is not None:
         locate_table(writing.folder, files)  # a process that slept for long has lost its pin, and maybe the table
     earlier = catalog_names.find_named_digest(writing, name)
@@ -149,7 +149,7 @@ def _add_base(writing: Writing, name: str, base: Base, files: Files, rows: int |
 
 
 def define_catalog(context: Context, definition: Definition, name: str | None = None) -> None:
-    """Add a definition, and put a new name on it; see `Archive.define`."""
+    """Add a definition under a new name; see `Archive.define`."""
     with context.database.writing() as writing:
         earlier = wordings.find_earlier_wording(writing, definition)
         catalog_store.add_catalogs(writing, definition)
@@ -160,7 +160,7 @@ def define_catalog(context: Context, definition: Definition, name: str | None = 
 
 
 def _convert_table(table: object, key: str | Sequence[str] | None, *others: object) -> pa.Table:
-    """Return a table in memory as Arrow, if it can be the base of a catalog; write nothing yet."""
+    """Return a table in memory as Arrow, if suitable as the base of a catalog; write nothing yet."""
     if any(option is not None for option in others):
         raise BaseFilesError(
             "a table in memory already has types",

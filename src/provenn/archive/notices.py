@@ -1,7 +1,7 @@
-"""Notices to the user about an answer: it rests on declared facts, or data contradict a declared fact.
+"""Notices to the user about an answer: the answer rests on declared facts, or data contradict a declared fact.
 
-All notices pass through `Notices`, which keeps them and announces each notice once: as a Python warning, or to the
-listener of the archive.
+All notices pass through `Notices`, which keeps every notice and announces each notice once: as a Python warning, or to
+the listener of the archive.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from provenn.errors import ProvennWarning
-from provenn.knowledge.stored_facts import Fact
-from provenn.people.visibility import Visibility
 
 if TYPE_CHECKING:
     from provenn.archive.implications import Implied
+    from provenn.knowledge.stored_facts import Fact
+    from provenn.people.visibility import Visibility
     from provenn.targets.checking import CheckedFact
 
 __all__ = [
@@ -36,7 +36,9 @@ __all__ = [
     "make_wording_notice",
 ]
 
-NoticeKind = Literal["rests on", "suspended", "confirmed", "not checked", "implies", "repeated", "worded"]
+NoticeKind = Literal[
+    "rests on", "suspended", "confirmed", "not checked", "implies", "repeated", "worded", "grown", "not understood"
+]
 
 _INSIDE = (str(Path(__file__).parents[1]), contextlib.__file__)
 
@@ -52,7 +54,9 @@ class Notice:
         not used any more. ``"confirmed"``: declared facts were checked on the data, and hold. ``"not checked"``: the
         check of declared facts was impossible. ``"implies"``: a declaration empties or equates catalogs.
         ``"repeated"``: the fact was declared before, with another reason or visibility. ``"worded"``: the catalog was
-        defined before with another wording, which it keeps; this is no Python warning.
+        defined before with another wording, which it keeps. ``"not understood"``: a part of a query is opaque, or is
+        read in a certain way. ``"grown"``: files came to a folder that the answer does not have. Notices of the kinds
+        ``"confirmed"``, ``"worded"`` and ``"grown"`` are no Python warnings.
     message
         The notice in words.
     facts
@@ -101,12 +105,12 @@ class Notices:
                 continue
             if self.notify is not None:
                 self.notify(notice)
-            elif notice.kind not in ("confirmed", "worded"):
+            elif notice.kind not in ("confirmed", "worded", "grown"):
                 warnings.warn(notice.message, ProvennWarning, stacklevel=_find_caller_level())
 
 
 def make_repetition_notices(fact: Fact, reason: str, visibility: Visibility) -> list[Notice]:
-    """Return the notice that a fact was declared before, if its reason or visibility differs now."""
+    """Return the notice that a fact was declared before, if the reason or visibility differs now."""
     parts = []
     if reason not in ("", fact.reason):
         parts.append("the audit log records the new reason")
@@ -125,7 +129,7 @@ def make_wording_notice(catalog_name: str, earlier: str) -> Notice:
 
 
 def _find_caller_level() -> int:
-    """Return the stack level of the code that called provenn: a warning shows its line."""
+    """Return the stack level of the code that called provenn: a warning shows the line of the call."""
     frame, level = sys._getframe(1), 1  # noqa: SLF001 - as warnings itself does
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
         frame, level = frame.f_back, level + 1
@@ -133,7 +137,7 @@ def _find_caller_level() -> int:
 
 
 def make_rest_notices(what: str, facts: Sequence[Fact], *, empty: bool = False) -> list[Notice]:
-    """Return the notice that an answer rests on declared facts, if it rests on any.
+    """Return the notice about an answer's declared facts, if any.
 
     Parameters
     ----------
@@ -151,7 +155,7 @@ def make_rest_notices(what: str, facts: Sequence[Fact], *, empty: bool = False) 
 
 
 def make_suspension_notices(facts: Sequence[Fact]) -> list[Notice]:
-    """Return a notice for each declared fact that data contradict, with names in the statements."""
+    """Return a notice for each declared fact contradicted by data, with names in the statements."""
     return [
         Notice(
             "suspended",
@@ -163,7 +167,7 @@ def make_suspension_notices(facts: Sequence[Fact]) -> list[Notice]:
 
 
 def make_implication_notices(what: str, implied: Implied, facts: Sequence[Fact]) -> list[Notice]:
-    """Return the notice about facts that empty or equate catalogs; none if nothing is implied.
+    """Return the notice about facts emptying or equating catalogs; none if nothing is implied.
 
     Parameters
     ----------

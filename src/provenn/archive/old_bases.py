@@ -1,4 +1,4 @@
-"""Finding the base catalog of an archive of format 0005 or older for files that are ingested again."""
+"""Finding the base catalog of an archive of format 0005 or older for files ingested again."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _find_base_by_contents(database: Database, base: Base) -> Base | None:
 
 
 def _get_definition(base: Base) -> dict[str, Any]:
-    """Return the parameters of a base catalog except the digest of its files."""
+    """Return the parameters of a base catalog except the digest of the files."""
     return {key: value for key, value in base.parameters().items() if key != "files"}
 
 
@@ -94,7 +94,7 @@ def _relocate_base(known_base: Base, base: Base) -> Base:
 
 
 def _has_unread_bases(database: Database) -> bool:
-    """Whether the archive holds base catalogs whose contents were never read."""
+    """Whether the archive holds base catalogs with contents never read."""
     query = select(bases.c.catalog).where(bases.c.caveat == "unverified").limit(1)
     with database.reading() as reading:
         return reading.connection.execute(query).first() is not None

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from provenn.archive.archive import Archive
 from provenn.archive.context import Context
 from provenn.archive.knowledge_cache import KnowledgeCache
 from provenn.archive.locations import DATABASE, STORE, find_data_folder
-from provenn.archive.notices import Notify
 from provenn.archive.workshop import Progress, Workshop
 from provenn.database import settings
-from provenn.database.transactions import Database
 from provenn.definitions.moc_files import serve_mocs
 from provenn.errors import ArchiveError
 from provenn.formats.opening import open_database
 from provenn.spark.confinement import Confinement
+
+if TYPE_CHECKING:
+    from provenn.archive.notices import Notify
+    from provenn.database.transactions import Database
 
 __all__ = ["DATABASE", "STORE", "find_data_folder", "open_archive"]
 
@@ -101,7 +104,7 @@ def open_archive(
 
 
 def _require_finished(database: Database) -> None:
-    """Refuse an archive that is the target of an unfinished copy."""
+    """Refuse the target of an unfinished copy."""
     with database.reading() as reading:
         unfinished = settings.read_setting(reading, settings.UNFINISHED)
     if unfinished is not None:

@@ -27,7 +27,7 @@ _LONGEST = 60
 
 
 def attach_names(plan: Plan, database: Database, keep: Keep, user_names: dict[CatalogDigest, str]) -> DescribedPlan:
-    """Return a plan that describes itself with the user's names.
+    """Return a plan with a description in the user's names.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class _PlanNames:
         return reason.because
 
     def _get_vocabulary(self) -> Vocabulary:
-        """Return the vocabulary; look it up at the first call."""
+        """Return the vocabulary, looked up at the first call."""
         if self._cached_vocabulary is None:
             self._cached_vocabulary = self._look_up_vocabulary()
         return self._cached_vocabulary

@@ -1,4 +1,4 @@
-"""Answers to the questions of a user about catalogs; what was proved for an answer is kept for later questions."""
+"""Answers to the questions of a user about catalogs; proofs for an answer are kept for later questions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def ask_comparison(context: Context, which: Sequence[CatalogReference], *, why: 
 def summarize_relations(
     reading: Reading, references: Sequence[CatalogReference]
 ) -> list[tuple[CatalogDigest, Summary]]:
-    """Return how the first catalog relates to the others: the digest of another, and the summary."""
+    """Return how the first catalog relates to the rest: the digest of another catalog, and the summary."""
     digests = [find_digest(reading, reference) for reference in references]
     summaries = questions.summarize_relations(reading, digests[0], digests[1:], map_user_names(digests, references))
     return [(digest, summaries[digest]) for digest in digests[1:]]
@@ -73,7 +73,7 @@ def ask_proof(
 
 
 def _keep_proofs(context: Context, proved: Collection[questions.ProvedStatement]) -> None:
-    """Keep proved statements, where the database can be written: the answer does not depend on it."""
+    """Keep proved statements, where the database can be written: the answer does not depend on keeping."""
 
     def keep(writing: Writing) -> None:
         for answer in proved:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from provenn.catalogs import Base, Catalog, cone
+from provenn.catalogs import Base, Catalog, cone, list_bases
 from provenn.catalogs.formulas import Formula
 from provenn.database.transactions import Reading
 from provenn.definitions import base_locations
@@ -58,7 +58,7 @@ class BaseFiles:
 
 @dataclass(frozen=True, slots=True)
 class Calculation:
-    """A calculation that derives attributes in a lineage.
+    """A calculation of derived attributes in a lineage.
 
     Attributes
     ----------
@@ -105,9 +105,9 @@ class Provenance:
 
 
 def trace_provenance(reading: Reading, catalog: Catalog, user_names: dict[CatalogDigest, str]) -> Provenance:
-    """Return the provenance of a catalog of the archive; `user_names` maps its digest to the user's name for it."""
+    """Return the provenance of a catalog of the archive; `user_names` maps the digest to the user's name."""
     lineage = cone(catalog)
-    base_catalogs = [member for member in lineage if isinstance(member, Base)]
+    base_catalogs = list_bases(lineage)
     formulas = {member.digest: member.formulas() for member in lineage}
     deriving = [digest for digest, own_formulas in formulas.items() if own_formulas]
     vocabulary = Vocabulary.of(reading, [*(base.digest for base in base_catalogs), *deriving], user_names)

@@ -1,7 +1,7 @@
 """Answers to questions about catalogs, from their lineage and declared facts, without reading a row.
 
-Labels are digests of catalogs. This module writes nothing: it returns new proofs as `ProvedStatement`, which the caller
-may keep for later questions.
+Labels are digests of catalogs. This module writes nothing: functions return new proofs as `ProvedStatement`, and the
+caller may keep these for later questions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from provenn.archive.relation import RELATIONS, Relation, Summary
 from provenn.archive.witnesses import Help, find_help
 from provenn.catalogs.population import ONE_POPULATION, make_plural
 from provenn.database.transactions import Reading
-from provenn.definitions import populations
 from provenn.definitions.catalog_store import find_entries
 from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.errors import ComparisonError, ContradictionError, PopulationError, UnknownCatalogError
@@ -53,7 +52,7 @@ UserNames = Mapping[CatalogDigest, str]
 
 @dataclass(frozen=True, slots=True)
 class ProvedStatement:
-    """A statement with its verdict and the facts that prove the verdict.
+    """A statement with the verdict and the facts proving the verdict.
 
     Parameters
     ----------
@@ -86,7 +85,7 @@ def relate_catalogs(
 
 
 def _list_defining_catalogs(because: Iterable[CitedFact]) -> list[CatalogDigest]:
-    """Return the catalogs whose definitions state cited facts: a fact need not name the catalog that states it."""
+    """Return the catalogs with cited facts in their definitions: a fact need not name the defining catalog."""
     return [origin.catalog for _, origin in because if origin.catalog is not None]
 
 
@@ -148,7 +147,7 @@ def _help_relation(
     summary: Summary,
     user_names: UserNames,
 ) -> Help:
-    """Return rows as witnesses of a relation: rows in only one of the catalogs, or in both."""
+    """Return rows as witnesses of a relation: rows in a single catalog, or in both."""
     left, right = map(term, pair)
     if summary in ("equal", "disjoint"):
         return Help()
@@ -159,7 +158,7 @@ def _help_relation(
 def summarize_relations(
     reading: Reading, digest: CatalogDigest, others: Collection[CatalogDigest], user_names: UserNames
 ) -> dict[str, Summary]:
-    """Return how a catalog relates to other catalogs, by digest, without reasons.
+    """Return how a catalog relates to further catalogs, by digest, without reasons.
 
     Raises
     ------
@@ -176,7 +175,7 @@ def summarize_relations(
 
 
 def _find_first_proved(possible: Relationship, left: str, right: str) -> tuple[Summary, Statement | None]:
-    """Return the first proved relation of two catalogs in the order of `RELATIONS`, with its statement."""
+    """Return the first proved relation of two catalogs in the order of `RELATIONS`, with the statement."""
     for summary, relation in RELATIONS.items():
         statement = relation(left, right)
         if possible.entails(statement):
@@ -247,7 +246,7 @@ def judge_statement(
 
 
 def is_proved(reading: Reading, statement: Statement) -> bool:
-    """Whether a statement about catalogs of one population is proved; no reasons are computed."""
+    """Whether a statement about catalogs of the same population is proved; no reasons are computed."""
     recalled = proofs.recall_proof(reading, statement)
     return (
         recalled.verdict == "holds"
@@ -259,7 +258,7 @@ def is_proved(reading: Reading, statement: Statement) -> bool:
 def _explain_proved(
     reading: Reading, known: TracedKnowledge, statement: Statement, verdict: Literal["holds", "fails"]
 ) -> ProvedStatement:
-    """Return the facts that prove a verdict, from a kept proof or from a new explanation."""
+    """Return the facts proving a verdict, from a kept proof or from a new explanation."""
     recalled = proofs.recall_proof(reading, statement)
     if recalled is not None and recalled.verdict == verdict:
         return ProvedStatement(statement, verdict, recalled.because, is_new=False)
@@ -298,9 +297,11 @@ def look_up_catalogs(
     if digest not in entries_by_digest:
         raise UnknownCatalogError(f"the archive holds no catalog {digest}")
     population = entries_by_digest[digest].population
-    others = frozenset(everything.ask(reading, population, lambda knowledge: list(relation(knowledge, digest))))
-    catalogs = populations.find_catalogs_in_population(reading, population)
-    return sorted(catalog for catalog in catalogs if catalog in others)
+    return everything.ask(
+        reading,
+        population,
+        lambda growing: sorted(growing.catalogs.intersection(relation(growing.knowledge, digest))),
+    )
 
 
 def check_population(population_by_digest: Mapping[CatalogDigest, str], user_names: UserNames) -> None:
@@ -319,7 +320,7 @@ def _gather_knowledge(
     user_names: UserNames,
     suppositions: Collection[Statement] = (),
 ) -> TracedKnowledge:
-    """Return all knowledge about catalogs of one population, with the suppositions of a question."""
+    """Return all knowledge about catalogs of the same population, with the suppositions of a question."""
     definitions, facts = read_closed_cone(reading, digests)
     population = {definition.digest: definition.population for definition in definitions}
     check_population({digest: population[digest] for digest in digests}, user_names)

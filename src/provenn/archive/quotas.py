@@ -1,4 +1,4 @@
-"""Quotas of people, and their usage: the owner of the archive sets quotas, and everybody can read them."""
+"""Quotas of people, and their usage: the owner of the archive sets quotas, and everybody can read the quotas."""
 
 from __future__ import annotations
 
@@ -79,5 +79,5 @@ def list_usage(archive: HasContext, who: str, day: date | None = None) -> tuple[
 
 
 def today() -> date:
-    """Return the current day in UTC, by which downloads are counted."""
+    """Return the current day in UTC, for counting downloads."""
     return datetime.now(UTC).date()

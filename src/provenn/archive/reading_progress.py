@@ -23,7 +23,7 @@ _MEBIBYTE = 2**20
 
 @contextmanager
 def show_reading_progress(what: str, wanted: Callable[..., None] | Literal[False] | None) -> Iterator[ReadingProgress]:
-    """Yield a function that reports the number of bytes read.
+    """Yield a function for reporting the number of bytes read.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""New versions of base catalogs, and the catalogs that are defined again on a new version."""
+"""New versions of base catalogs, and the catalogs redefined on a new version."""
 
 from __future__ import annotations
 
@@ -71,10 +71,12 @@ def replace_base(
         )
     rebuilt = rebuild_definitions(writing, earlier, base, redefined=redefined) if rebuild else {}
     catalog_store.add_catalogs(writing, base, *rebuilt.values())
-    catalog_names.move_name(writing, name, base.digest)
-    for digest, catalog in rebuilt.items():
-        for catalog_name in names_by_digest.get(digest, ()):
-            catalog_names.move_name(writing, catalog_name, catalog.digest)
+    moved = {
+        catalog_name: catalog.digest
+        for digest, catalog in rebuilt.items()
+        for catalog_name in names_by_digest.get(digest, ())
+    }
+    catalog_names.move_names(writing, {name: base.digest, **moved})
 
 
 def rebuild_definitions(
@@ -86,9 +88,9 @@ def rebuild_definitions(
     what: str = "the new files",
     redefined: Mapping[CatalogDigest, Catalog] | None = None,
 ) -> dict[CatalogDigest, Catalog]:
-    """Return the named descendants of a catalog as defined on a new version of it, by their old digests.
+    """Return the named descendants of a catalog, as defined on the catalog's new version, by their old digests.
 
-    Unnamed catalogs that a named one is made from are included. Each catalog comes after its dependencies.
+    Unnamed ancestors of a named descendant are included. Each catalog comes after all dependencies.
 
     Parameters
     ----------
@@ -129,7 +131,7 @@ def rebuild_definitions(
 
 
 def _list_made_catalogs(catalogs: Iterable[Catalog]) -> dict[CatalogDigest, Catalog]:
-    """Return catalogs and their lineage down to versions of files, which are not made from what they consist of."""
+    """Return catalogs and their lineage down to versions of files, without the parts of versions."""
     by_digest: dict[CatalogDigest, Catalog] = {}
     waiting = list(catalogs)
     while waiting:
@@ -147,7 +149,7 @@ _ALONE = Hint(
 
 
 def _find_own_names(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, tuple[str, ...]]:
-    """Return the names of catalogs that the writer may move, by digest."""
+    """Return the names of catalogs movable by the writer, by digest."""
     names_by_digest = catalog_names.find_names_by_digest(reading, digests)
     own = catalog_names.filter_owned_names(
         reading, [name for catalog_names in names_by_digest.values() for name in catalog_names]
@@ -160,18 +162,18 @@ def _find_own_names(reading: Reading, digests: Collection[CatalogDigest]) -> dic
 
 
 def _is_proved(reading: Reading, catalogs: Sequence[Catalog], statement: Statement) -> bool:
-    """Return whether a statement about catalogs is proved; the archive may not hold them yet."""
+    """Return whether a statement about catalogs is proved; the archive need not hold the catalogs yet."""
     from provenn.targets.known import collect_knowledge  # noqa: PLC0415 - few definitions rest on a proof
 
     return collect_knowledge(reading, *catalogs).knowledge.entails(statement)
 
 
 def _is_made_from(redefined: Catalog, old: Catalog, parts: Mapping[CatalogDigest, Catalog]) -> bool:
-    """Return whether a catalog was redefined with exactly the dependencies that it would be redefined with now.
+    """Return whether a catalog was redefined with exactly the dependencies of a redefinition now.
 
-    A definition that rests on a proof is proved again: a fact may have been retracted.
+    A definition resting on a proof is proved again: a fact may have been retracted.
     """
-    if type(old).redefine is not Catalog.redefine:
+    if old.profile.needs_proof:
         return False
     wanted = [parts.get(dependency.digest, dependency).digest for dependency in old.dependencies]
     return [dependency.digest for dependency in redefined.dependencies] == wanted
@@ -180,7 +182,7 @@ def _is_made_from(redefined: Catalog, old: Catalog, parts: Mapping[CatalogDigest
 def _rebuild_definition(
     reading: Reading, old: Catalog, rebuilt: Mapping[CatalogDigest, Catalog], catalog_names: Sequence[str], what: str
 ) -> Catalog:
-    """Return a catalog with its original wording, on new versions of its dependencies."""
+    """Return a catalog in the original wording, on new versions of the dependencies."""
     parts = [rebuilt.get(dependency.digest, dependency) for dependency in old.dependencies]
     try:
         return old.redefine(parts, partial(_is_proved, reading, parts))

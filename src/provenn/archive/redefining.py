@@ -1,7 +1,7 @@
-"""Redefining: move a name to an edited definition, and define again on it what is made from the earlier one.
+"""Redefining: move a name to an edited definition, and define dependent catalogs again on it.
 
-The data come first, the names last, as in `provenn.archive.refreshing`: what was calculated for the earlier definition
-serves the new one, calculators are called for the other sources only, and then all names move in one transaction.
+The data come first, the names last, as in `provenn.archive.refreshing`: results for the earlier definition serve the
+new definition, calculators are called for the remaining sources only, and then all names move in a single transaction.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["RedefinedName", "edit_criterion", "redefine_name"]
 
 @dataclass(frozen=True, slots=True)
 class RedefinedName:
-    """What a new definition of a name does.
+    """The effects of a new definition of a name.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class RedefinedName:
 
     @property
     def rebuilt(self) -> tuple[str, ...]:
-        """The names of the catalogs that are defined again on the new definition, without the name itself."""
+        """The names of the catalogs redefined on the new definition, without the name itself."""
         return tuple(catalog.name for catalog in self.catalogs[1:])
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ def edit_criterion(reading: Reading, name: str, where: str) -> Catalog:
 
 
 def redefine_name(context: Context, name: str, new: Catalog, *, plan: bool = False) -> RedefinedName:
-    """Move a name to another definition, and define again on it what is made from the earlier; see `Archive.redefine`.
+    """Move a name to another definition, and define dependent catalogs again on it; see `Archive.redefine`.
 
     Raises
     ------
@@ -120,9 +120,9 @@ def _check_redefinition(reading: Reading, name: str, earlier: Catalog, new: Cata
 
 
 def _rebuild(reading: Reading, name: str, earlier: Catalog, new: Catalog) -> dict[CatalogDigest, Catalog]:
-    """Return the catalogs made from the earlier definition, on the new one, by their old digests.
+    """Return the catalogs made from the earlier definition, on the new definition, by their old digests.
 
-    Catalogs from which the new definition itself is made stay as they are.
+    Ancestors of the new definition stay unchanged.
     """
     fixed = {member.digest for member in cone(new)}
     rebuilt = rebuild_definitions(reading, earlier.digest, new, fixed=fixed, what=f"the new definition of {name}")
@@ -138,7 +138,7 @@ def _describe(
 
 
 def _move_names(writing: Writing, name: str, earlier: Catalog, new: Catalog) -> None:
-    """Move the name, and the names of what is made from the earlier definition, as it is now."""
+    """Move the name, and the names of the present descendants of the earlier definition."""
     if catalog_names.find_named_digest(writing, name) != earlier.digest:
         raise ArchiveBusyError(f"{name} was changed meanwhile", hint="try again")
     rebuilt = _rebuild(writing, name, earlier, new)

@@ -1,15 +1,14 @@
-"""Catalogs as users refer to them: by handle, by name, or by the beginning of the digest."""
+"""References of users to catalogs: by handle, by name, or by the beginning of the digest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from provenn.catalogs import Catalog as Definition
-from provenn.database.transactions import Reading
-from provenn.definitions import catalog_names, catalog_store
-from provenn.digests import CatalogDigest
-from provenn.words.vocabulary import SHORT
+if TYPE_CHECKING:
+    from provenn.catalogs import Catalog as Definition
+    from provenn.database.transactions import Reading
+    from provenn.digests import CatalogDigest
 
 __all__ = [
     "CatalogReference",
@@ -23,7 +22,7 @@ __all__ = [
 
 
 class HasDigest(Protocol):
-    """The handle of a catalog, for functions that need only its identity."""
+    """The handle of a catalog, for functions that need only the identity."""
 
     @property
     def digest(self) -> CatalogDigest:
@@ -35,28 +34,41 @@ CatalogReference = HasDigest | str
 
 
 def find_digest(reading: Reading, which: CatalogReference) -> CatalogDigest:
-    """Return the digest of a catalog that the viewer sees."""
+    """Return the digest of a catalog visible to the viewer."""
+    from provenn.definitions import catalog_entries  # noqa: PLC0415 - a command starts without it
+
     if isinstance(which, str):
-        return catalog_store.resolve_catalog(reading, which)
-    return which.digest if reading.viewer is None else catalog_store.resolve_catalog(reading, which.digest)
+        return catalog_entries.resolve_catalog(reading, which)
+    return which.digest if reading.viewer is None else catalog_entries.resolve_catalog(reading, which.digest)
 
 
 def find_definitions(reading: Reading, which: Iterable[str]) -> list[Definition]:
     """Return the definitions of catalogs, by name or by the beginning of the digest."""
-    digests = [catalog_store.resolve_catalog(reading, reference) for reference in which]
+    from provenn.definitions import catalog_entries, catalog_store  # noqa: PLC0415 - a command starts without it
+
+    digests = [catalog_entries.resolve_catalog(reading, reference) for reference in which]
     definitions = catalog_store.get_catalogs(reading, digests) if digests else {}
     return [definitions[digest] for digest in digests]
 
 
 def find_names(reading: Reading, which: CatalogReference) -> tuple[str, ...]:
     """Return the names of a catalog, sorted."""
+    from provenn.definitions import catalog_names  # noqa: PLC0415 - a command starts without it
+
     digest = find_digest(reading, which)
     return catalog_names.find_names_by_digest(reading, [digest]).get(digest, ())
 
 
 def choose_name(reading: Reading, which: HasDigest) -> str:
-    """Return the first name of a catalog, or the beginning of its digest."""
-    return next(iter(find_names(reading, which)), which.digest[:SHORT])
+    """Return the first name of a catalog that the viewer sees, or the beginning of its digest.
+
+    The archive need not hold the catalog: a query is a catalog, too.
+    """
+    from provenn.definitions import catalog_names  # noqa: PLC0415 - a command starts without it
+    from provenn.words.vocabulary import SHORT  # noqa: PLC0415
+
+    names = catalog_names.find_names_by_digest(reading, [which.digest]).get(which.digest, ())
+    return next(iter(names), which.digest[:SHORT])
 
 
 def map_user_names(digests: Sequence[CatalogDigest], which: Sequence[CatalogReference]) -> dict[CatalogDigest, str]:

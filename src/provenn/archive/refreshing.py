@@ -1,28 +1,22 @@
-"""Refreshing: look at the files of base catalogs again, and bring up to date what is made from them and stored.
+"""Refreshing: look at the files of base catalogs again, and bring dependent catalogs and stored results up to date.
 
-The data come first, the names last: all names move in one transaction after what was stored is there for the new
-versions. A process that is killed leaves the old names, and fragments that the next refresh uses.
+The data come first, the names last: all names move in a single transaction after everything stored before is stored for
+the new versions. A killed process leaves the old names, and fragments for the next refresh to use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from provenn.archive import rebuilding
 from provenn.archive.changed_catalogs import ChangedCatalog, plan_changes, suppose_fact
 from provenn.archive.context import Context
-from provenn.archive.growing import (
-    NewVersion,
-    compare_keys,
-    find_current_version,
-    list_changed_files,
-    list_expected_facts,
-    move_names,
-    write_definitions,
-)
+from provenn.archive.growing import compare_keys, find_current_version, list_changed_files, move_names
 from provenn.archive.merging import merge_fragments
+from provenn.archive.new_version import NewVersion
 from provenn.archive.stored_results import compute_results, find_stored_pairs, find_stored_results, list_own_identities
+from provenn.archive.version_writing import list_expected_facts, write_definitions
 from provenn.archive.versions import describe_files
 from provenn.catalogs import Catalog, list_joined_bases
 from provenn.criteria import AttributeIdentity
@@ -36,7 +30,7 @@ __all__ = ["RefreshedName", "refresh_names"]
 
 @dataclass(frozen=True, slots=True)
 class RefreshedName:
-    """What a refresh does for one base catalog.
+    """The effects of a refresh on a base catalog.
 
     Attributes
     ----------
@@ -87,7 +81,7 @@ def refresh_names(context: Context, names: Sequence[str], *, plan: bool = False)
 
 
 def _list_base_names(reading: Reading) -> list[str]:
-    """Return the names of base catalogs with files that the viewer may move."""
+    """Return the names of base catalogs with files, if movable by the viewer."""
     records = catalog_names.list_names(reading)
     own = catalog_names.filter_owned_names(reading, [record.name for record in records])
     catalogs = catalog_store.get_catalogs(reading, sorted({record.catalog for record in records}))
@@ -112,46 +106,72 @@ def _refresh_name(context: Context, name: str, *, plan: bool) -> RefreshedName:
         return RefreshedName(name, f"unchanged: {rewritten}" if rewritten else "unchanged")
     catalog = version.define()
     rebuilt = context.read(rebuilding.rebuild_definitions, earlier.digest, catalog)
-    summary = context.read(_summarize, name, version, catalog, rebuilt)
     if plan:
+        summary = context.read(_summarize, name, version, catalog, rebuilt)
         return replace(summary, catalogs=context.read(_plan_catalogs, version, catalog, rebuilt))
     rows = compare_keys(context, version)
     context.write(write_definitions, version, [catalog, *rebuilt.values()], rows)
-    stored = context.read(find_stored_results, list(rebuilt))
-    _compute_new_sources(context, version, catalog, [rebuilt[digest] for digest in stored])
-    pairs = context.read(find_stored_pairs, stored)
-    for digest in stored:
-        if digest in pairs:
+    stored = context.read(_read_stored, list(rebuilt))
+    _compute_new_sources(context, version, catalog, [rebuilt[digest] for digest in stored.results])
+    for digest in stored.results:
+        if digest in stored.pairs:
             compute_results(context, rebuilt[digest], "always")
     context.write(move_names, name, version, catalog, redefined=rebuilt)
-    if stored:
-        own = set().union(*(list_own_identities(rebuilt[digest]) for digest in stored))
+    if stored.results:
+        own = set().union(*(list_own_identities(rebuilt[digest]) for digest in stored.results))
         merge_fragments(context, catalog, sorted(own))
-    return summary
+    return _make_summary(name, version, catalog, stored)
 
 
 def _get_named_catalog(reading: Reading, name: str) -> Catalog:
     return catalog_store.get_catalog(reading, catalog_store.resolve_catalog(reading, name))
 
 
+@dataclass(frozen=True, slots=True)
+class _StoredResults:
+    """The stored results of the descendants of a base catalog.
+
+    Parameters
+    ----------
+    names
+        The names of the descendants, by digest.
+    results
+        Those of which fragments hold results of calculators, in order.
+    pairs
+        Those of `results` that are all pairs of a match and were stored themselves.
+    """
+
+    names: Mapping[CatalogDigest, Sequence[str]]
+    results: Sequence[CatalogDigest]
+    pairs: frozenset[CatalogDigest]
+
+
+def _read_stored(reading: Reading, digests: Sequence[CatalogDigest]) -> _StoredResults:
+    names = catalog_names.find_names_by_digest(reading, digests)
+    results = find_stored_results(reading, digests)
+    return _StoredResults(names, results, find_stored_pairs(reading, results))
+
+
 def _summarize(
-    reading: Reading, name: str, version: NewVersion, catalog: Catalog, rebuilt: dict[CatalogDigest, Catalog]
+    reading: Reading, name: str, version: NewVersion, catalog: Catalog, rebuilt: Mapping[CatalogDigest, Catalog]
 ) -> RefreshedName:
-    names = catalog_names.find_names_by_digest(reading, list(rebuilt))
-    stored = find_stored_results(reading, list(rebuilt))
+    return _make_summary(name, version, catalog, _read_stored(reading, list(rebuilt)))
+
+
+def _make_summary(name: str, version: NewVersion, catalog: Catalog, stored: _StoredResults) -> RefreshedName:
     return RefreshedName(
         name,
         "; ".join(filter(None, (describe_files(version.earlier, catalog), version.log.describe()))),
         0 if version.added is None else version.added.files.row_count,
-        tuple(sorted(word for words in names.values() for word in words)),
-        tuple(sorted(word for digest in stored for word in names.get(digest, ()))),
+        tuple(sorted(word for words in stored.names.values() for word in words)),
+        tuple(sorted(word for digest in stored.results for word in stored.names.get(digest, ()))),
     )
 
 
 def _plan_catalogs(
     reading: Reading, version: NewVersion, catalog: Catalog, rebuilt: dict[CatalogDigest, Catalog]
 ) -> tuple[ChangedCatalog, ...]:
-    """Return what a version means for the catalogs made from it, planned as they will be computed."""
+    """Return the effects of a version on dependent catalogs, planned exactly as computed later."""
     expected = list_expected_facts(version, catalog)
     return plan_changes(
         reading,
@@ -164,9 +184,9 @@ def _plan_catalogs(
 
 
 def _compute_new_sources(context: Context, change: NewVersion, version: Catalog, catalogs: Sequence[Catalog]) -> None:
-    """Compute for the new files what was stored for others, each attribute once.
+    """Compute for the new files the attributes stored for earlier files, each attribute once.
 
-    A selection needs nothing of its own if its attributes were computed for all new files.
+    A selection needs no computation if all attributes were computed for all new files.
     """
     computed: set[AttributeIdentity] = set()
     for catalog in catalogs:
@@ -180,11 +200,11 @@ def _compute_new_sources(context: Context, change: NewVersion, version: Catalog,
 
 
 def _limit_to_new_files(rebuilt: Catalog, version: Catalog, change: NewVersion) -> Catalog | None:
-    """Return a catalog made from a version as made from the new files alone; None if that may be something else.
+    """Return a catalog made from a version as made from the new files alone; None if the meaning may change.
 
-    Sound: a catalog that selects, keeps, renames or derives row by row has, for the sources of some files, the same
-    attributes as for all of them. An attribute of the same identity has the same values, so what is computed for the
-    new files serves the whole version.
+    Sound: a catalog selecting, keeping, renaming or deriving row by row has, for the sources of some files, the same
+    attributes as for all files. An attribute of the same identity has the same values, so the results for the new files
+    serve the whole version.
     """
     steps: list[Catalog] = []
     current = rebuilt

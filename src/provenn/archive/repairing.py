@@ -86,7 +86,7 @@ def check_soundness(
 
 
 def _recompute_fragment(context: Context, problem: ArchiveProblem) -> list[str]:
-    """Compute a fragment again; return the reason of a failure. A failed fragment is computed when it is needed."""
+    """Compute a fragment again; return the reason of a failure. A failed fragment is computed when needed."""
     if problem.stored is None:
         return []
     digest, identities = problem.stored

@@ -1,7 +1,8 @@
-"""Files that two versions share: which files at a place belong to which base catalogs of the version before.
+"""Shared files of two versions: the files at a place, by the base catalogs of the version before.
 
-A file is known by its fingerprint. Two files of a version may have the same one: copies, or files without rows. A base
-catalog takes as many of them as it has, so a copy of a file is a new file, whose keys are compared with all others.
+A file is known by a fingerprint. Two files of a version may have the same fingerprint: copies, or files without rows. A
+base catalog takes as many equal files as before, so an additional copy of a file is a new file, with keys to compare
+with all other keys.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class DividedFiles:
 
 
 def share_files(bases: Sequence[Base], prints: Prints, place: str, table: str | None = None) -> DividedFiles:
-    """Divide the files at a place among the base catalogs that have them.
+    """Divide the files at a place among the base catalogs holding the files.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def _choose_names(fingerprints: Iterable[tuple[str, str]], remaining: Mapping[st
 
 
 def _take_files(base: Base, prints: Prints, place: str, *, is_choice: bool, table: str | None) -> Base | None:
-    """Return the part of a base catalog with some of its files; None if there are none, or too many are gone."""
+    """Return the part of a base catalog with some of the files; None without files, or if too many are gone."""
     gone = len(base.gone) + len(base.files.fingerprints) - len(prints)
     if not prints or gone > _MOST_GONE:
         return None
@@ -99,5 +100,5 @@ def _take_files(base: Base, prints: Prints, place: str, *, is_choice: bool, tabl
 
 
 def describe_place(base: Base) -> tuple[object, ...]:
-    """Return where the files of a base catalog are, under which names, and whether among others or in a table."""
+    """Return the places and names of a base catalog's files, and whether the files lie among others or in a table."""
     return base.files.location, base.files.fingerprints, base.files.is_choice, bool(base.files.table)

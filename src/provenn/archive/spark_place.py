@@ -1,4 +1,4 @@
-"""The place where an archive computes; it imports and starts Spark only when data are first needed."""
+"""The place where an archive computes; Spark is imported and started only when data are first needed."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, Self
 
-from provenn.archive.notices import Notices, Notify, make_suspension_notices
-from provenn.catalogs.roots import Roots
-from provenn.database.platform import UNKNOWN, Platform
-from provenn.database.transactions import Database
 from provenn.errors import ArchiveError, EngineError
-from provenn.files.data_folder import DataFolder
 from provenn.hints import SET_STORE
-from provenn.knowledge.stored_facts import Fact
-from provenn.words.vocabulary import name_facts
 
 if TYPE_CHECKING:
+    from provenn.archive.notices import Notify
+    from provenn.catalogs.roots import Roots
+    from provenn.database.platform import Platform
+    from provenn.database.transactions import Database
+    from provenn.files.data_folder import DataFolder
+    from provenn.knowledge.stored_facts import Fact
     from provenn.spark.confinement import Confinement
     from provenn.spark.engine import Engine
     from provenn.spark.engine_platform import EnginePlatform
@@ -73,6 +72,8 @@ class SparkPlace:
         notify: Notify = None,
         confinement: Confinement | None = None,
     ) -> None:
+        from provenn.archive.notices import Notices  # noqa: PLC0415 - a command starts without it
+
         self.notices = Notices(notify)
         self.latest_run: int | None = None
         self.database = database if beside is not None else replace(database, platform=self.find_platform)
@@ -88,11 +89,11 @@ class SparkPlace:
         self._pipeline: Pipeline | None = None
 
     def with_listeners(self, progress: Progress, notify: Notify) -> Self:
-        """Return a place with the same Spark and other listeners for progress and notices."""
+        """Return a place with the same Spark and new listeners for progress and notices."""
         return self._make_sibling(self.database, progress, self._roots, notify)
 
     def for_person(self, database: Database, roots: Roots | None = None) -> Self:
-        """Return a place with the same Spark that uses the database view of another person.
+        """Return a place with the same Spark and the database view of another person.
 
         Base files may lie below `roots`; without `roots`, in the same places as here.
         """
@@ -101,13 +102,13 @@ class SparkPlace:
         )
 
     def _make_sibling(self, database: Database, progress: Progress, roots: Roots | None, notify: Notify) -> Self:
-        """Return a place that shares the Spark of this place."""
+        """Return a place sharing the Spark of this place."""
         beside = self._beside or self
         return type(self)(database, self._folder, self._spark, progress, beside=beside, roots=roots, notify=notify)
 
     @property
     def roots(self) -> Roots | None:
-        """The folders below which files may lie; None for any place."""
+        """The permitted folders of files; None for any place."""
         return self._roots
 
     @property
@@ -152,7 +153,7 @@ class SparkPlace:
             return self._pipeline
 
     def _get_engine(self) -> Engine:
-        """Return the engine of this place; make it at the first call."""
+        """Return the engine of this place; made at the first call."""
         from provenn.spark.engine import Engine  # noqa: PLC0415 - most commands compute nothing
 
         if self._engine is None:
@@ -160,7 +161,9 @@ class SparkPlace:
         return self._engine
 
     def find_platform(self) -> Platform:
-        """Return the platform on which data are computed, or `UNKNOWN` if Spark is not available."""
+        """Return the platform for computing data, or `UNKNOWN` if Spark is not available."""
+        from provenn.database.platform import UNKNOWN  # noqa: PLC0415 - a command starts without it
+
         if self._beside is not None:
             return self._beside.find_platform()
         from provenn.spark.engine_platform import EnginePlatform  # noqa: PLC0415 - few archives hold what depends on it
@@ -174,7 +177,7 @@ class SparkPlace:
         return self._platform()
 
     def close(self) -> None:
-        """Stop the Spark that was started."""
+        """Stop Spark if started."""
         if self._beside is not None:
             self._beside.close()
         if self._pipeline is not None:
@@ -185,6 +188,9 @@ class SparkPlace:
 
     def report_suspended_facts(self, facts: Sequence[Fact]) -> None:
         """Announce the suspension of declared facts contradicted by data."""
+        from provenn.archive.notices import make_suspension_notices  # noqa: PLC0415 - a command starts without it
+        from provenn.words.vocabulary import name_facts  # noqa: PLC0415
+
         if facts:
             with self.database.reading() as reading:
                 notices = make_suspension_notices(name_facts(reading, facts))

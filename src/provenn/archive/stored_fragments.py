@@ -1,4 +1,4 @@
-"""Stored fragments of catalogs: storing and listing them."""
+"""Stored fragments of catalogs: storing and listing."""
 
 from __future__ import annotations
 
@@ -55,9 +55,10 @@ class Stored:
 def store_attributes(
     pipeline: Pipeline, catalog: Catalog, replan: Callable[[Catalog], Plan], attributes: Sequence[str] | None = None
 ) -> Stored:
-    """Compute and keep attributes of a catalog's sources, unless they are kept already.
+    """Compute and keep attributes of a catalog's sources, unless kept already.
 
-    All outputs of calculators for the catalog are kept too. The call waits for another process that computes them now.
+    All outputs of calculators for the catalog are kept too. The call waits for another process computing the same
+    outputs now.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def list_stored_fragments(reading: Reading, extent: str | None = None, *, droppe
 
 
 def _describe_fragments(reading: Reading, stored_fragments: Sequence[Fragment]) -> list[Stored]:
-    """Return fragments with the names of their catalogs and the declared facts on which they rest."""
+    """Return fragments with the names of their catalogs and the declared facts behind the fragments."""
     names_by_catalog = catalog_names.find_names_by_digest(reading, {fragment.catalog for fragment in stored_fragments})
     numbers = {number for fragment in stored_fragments for number in fragment.facts}
     leaned_on = name_facts(reading, [fact for fact in get_facts(reading, numbers) if fact.origin == "declared"])
@@ -122,7 +123,7 @@ def _describe_fragments(reading: Reading, stored_fragments: Sequence[Fragment]) 
 
 
 def _explain_unusable(fragment: Fragment) -> str:
-    """Return why a fragment is not used any more; empty if it is in use."""
+    """Return why a fragment is not used any more; empty for a fragment in use."""
     if fragment.dropped_reason is not None:
         return fragment.dropped_reason
     return f"fact #{fragment.retracted[0]} was retracted" if fragment.retracted else ""

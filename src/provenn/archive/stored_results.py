@@ -1,4 +1,4 @@
-"""Stored results of calculators, and how they are brought up to date for a new definition of their catalog."""
+"""Stored results of calculators, and bringing results up to date for a new definition of their catalog."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["compute_results", "find_stored_pairs", "find_stored_results", "list_
 
 
 def find_stored_results(reading: Reading, digests: Sequence[CatalogDigest]) -> list[CatalogDigest]:
-    """Return the catalogs of which fragments hold results of calculators, in order."""
+    """Return the catalogs whose fragments hold results of calculators, in order."""
     catalogs = catalog_store.get_catalogs(reading, digests) if digests else {}
     own = {digest: list_own_identities(catalogs[digest]) for digest in digests}
     held = {
@@ -31,7 +31,7 @@ def find_stored_results(reading: Reading, digests: Sequence[CatalogDigest]) -> l
 
 
 def find_stored_pairs(reading: Reading, digests: Sequence[CatalogDigest]) -> frozenset[CatalogDigest]:
-    """Return the catalogs that are all pairs of a match and were stored themselves."""
+    """Return the catalogs of all pairs of a match, if stored themselves."""
     catalogs = catalog_store.get_catalogs(reading, digests) if digests else {}
     pairs = {digest: catalog for digest, catalog in catalogs.items() if _holds_all_pairs(catalog)}
     return frozenset(
@@ -54,7 +54,7 @@ def _holds_all_pairs(catalog: Catalog) -> bool:
 
 
 def list_own_identities(catalog: Catalog) -> set[AttributeIdentity]:
-    """Return the identities of the attributes of a catalog that are not in its files, and of their pieces."""
+    """Return the identities of a catalog's attributes beyond its files, and of the attributes' pieces."""
     return _list_identities([catalog]) - _list_identities(_list_lineage_bases(catalog))
 
 
@@ -70,7 +70,7 @@ def _list_lineage_bases(catalog: Catalog) -> list[Catalog]:
 
 
 def compute_results(context: Context, catalog: Catalog, keep: Keep = "worthwhile") -> None:
-    """Compute what calculators give for a catalog, as far as it is not stored, and store it; or all, by `keep`."""
+    """Compute and store the missing results of calculators for a catalog; or all, by `keep`."""
     from provenn.targets.storing import keep_parts  # noqa: PLC0415 - most commands compute nothing
 
     def replan() -> Plan:

@@ -12,7 +12,7 @@ __all__ = ["measure_stored_share"]
 def measure_stored_share(catalog: Catalog, stored_identities: Mapping[str, frozenset[str]]) -> float:
     """Return the stored share of a catalog's attributes, from 0 to 1.
 
-    The key, which every fragment has, counts only if the catalog has no other attribute.
+    The key is in every fragment, and counts only if the catalog has no further attribute.
 
     Parameters
     ----------

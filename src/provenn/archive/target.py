@@ -1,4 +1,4 @@
-"""The target: a request for attributes of sources, and the plan for it."""
+"""The target: a request for attributes of sources, and the plan for the request."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from provenn.hints import Hint
 
 if TYPE_CHECKING:
     from provenn.archive.workshop import Workshop
+    from provenn.targets.engine_choice import EngineChoice
     from provenn.targets.keeping import Keep
     from provenn.targets.planning import Missing, Request
     from provenn.words.described_plan import DescribedPlan
@@ -99,9 +100,9 @@ class Target(Data):
 
         return self._recall_plan(database, make)
 
-    def count(self, *, check: bool = False) -> int:
-        """Return the number of sources; count them only if the number is unknown. See `to_arrow` for `check`."""
-        return self._workshop().count(self.plan, check=check)
+    def count(self, *, check: bool = False, engine: EngineChoice = "auto") -> int:
+        """Return the number of sources; count them only if the number is unknown. See `to_arrow` for the options."""
+        return self._workshop().count(self.plan, check=check, engine=engine)
 
     def catalog(self, name: str | None = None) -> Catalog:
         """Define the request, with all newly created attributes, as a catalog, and put a name on it.

@@ -1,4 +1,4 @@
-"""Tokens of the people who use the server of an archive: issue, list, revoke and find them."""
+"""Tokens of the users of an archive's server: issue, list, revoke and find tokens."""
 
 from __future__ import annotations
 

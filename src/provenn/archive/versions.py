@@ -1,4 +1,4 @@
-"""Versions of a name: the catalog at a time, and what came and went between two versions."""
+"""Versions of a name: the catalog at a time, and the differences between two versions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from provenn.catalogs import Catalog as Definition
 from provenn.catalogs import list_joined_bases
 from provenn.database.transactions import Reading
-from provenn.definitions import catalog_names, catalog_store
-from provenn.definitions.catalog_names import NameChange
+from provenn.definitions import catalog_store, naming_history
+from provenn.definitions.naming_history import NameChange
 from provenn.digests import CatalogDigest
 from provenn.errors import DefinitionError, UnknownCatalogError
 from provenn.people.visibility import filter_visible
@@ -24,7 +24,7 @@ __all__ = ["VersionDifference", "compare_versions", "describe_files", "find_past
 
 @dataclass(frozen=True, slots=True)
 class VersionDifference:
-    """What came and went between two catalogs.
+    """The differences between two catalogs.
 
     Attributes
     ----------
@@ -46,21 +46,21 @@ class VersionDifference:
 
 
 def find_past_catalog(reading: Reading, name: str, version: int | None, when: datetime | str | None) -> CatalogDigest:
-    """Return the digest of the catalog that a name was on; see `Archive.at`."""
+    """Return the digest of the former catalog of a name; see `Archive.at`."""
     if (version is None) == (when is None):
         raise DefinitionError("expected either a version or a time", hint="name one of them: version=2")
     if version is not None:
-        return catalog_names.find_version(reading, name, version)
+        return naming_history.find_version(reading, name, version)
     moment = _read_moment(when)
-    past = [change for change in catalog_names.read_name_history(reading, name) if change.at <= moment]
+    past = [change for change in naming_history.read_name_history(reading, name) if change.at <= moment]
     if not past or past[0].catalog is None:
         raise UnknownCatalogError(f"{name} named no catalog at {moment:%Y-%m-%d %H:%M:%S}")
     return past[0].catalog
 
 
 def read_changes(reading: Reading, name: str) -> Sequence[NameChange]:
-    """Return the changes of a name, the latest first, with the files that came and went; see `Archive.log`."""
-    changes = catalog_names.read_name_history(reading, name)
+    """Return the changes of a name, the latest first, with added and removed files; see `Archive.log`."""
+    changes = naming_history.read_name_history(reading, name)
     digests = {change.catalog for change in changes if change.catalog is not None}
     visible = filter_visible(reading, digests)
     catalogs = catalog_store.get_catalogs(reading, sorted(visible)) if len(visible) > 1 else {}
@@ -85,12 +85,12 @@ def _read_moment(when: datetime | str | None) -> datetime:
 
 
 def compare_versions(relation: Relation, old: Definition, new: Definition) -> VersionDifference:
-    """Return what came and went between two catalogs with a proved relation; see `Archive.diff`."""
+    """Return the differences between two catalogs with a proved relation; see `Archive.diff`."""
     return VersionDifference(relation, describe_files(old, new), tuple(_list_column_changes(old, new)))
 
 
 def describe_files(old: Definition, new: Definition) -> str:
-    """Return which files came and went between two versions, in words; empty if one of them is no version of files."""
+    """Return the files added and removed between two versions, in words; empty unless both are versions of files."""
     before, after = _list_fingerprints(old), _list_fingerprints(new)
     if before is None or after is None:
         return ""
@@ -117,7 +117,7 @@ def _list_names(files: Mapping[str, str], fingerprints: Collection[str]) -> froz
 
 
 def _list_column_changes(old: Definition, new: Definition) -> Sequence[str]:
-    """Return the attributes that came, went, or changed type or unit, a phrase each."""
+    """Return the attributes added, removed, or changed in type or unit, a phrase each."""
     changes = [f"+ {name}" for name in new.schema.names if name not in old.schema.names]
     for attribute in old.schema.attributes:
         if attribute.name not in new.schema.names:

@@ -1,4 +1,4 @@
-"""What helps where a statement is not proved: the closest proved statements, and rows on which catalogs differ."""
+"""Help where a statement is not proved: the closest proved statements, and rows telling catalogs apart."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _PRESENT = " IS NOT NULL"
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A possible row on which catalogs would differ.
+    """A possible row to tell catalogs apart.
 
-    The row is made up from the criteria: it need not be in the data.
+    The row is made up from the criteria: the data need not have the row.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Help:
-    """What helps where a statement is not proved.
+    """Help where a statement is not proved.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Help:
 
 
 def describe_help(closest: Iterable[Statement], witnesses: Iterable[Witness]) -> tuple[str, ...]:
-    """Return what helps as lines."""
+    """Return the help as lines."""
     return (
         *(f"proved: {statement}" for statement in closest),
         *(f"possible: {witness.words}" for witness in witnesses),
@@ -91,7 +91,7 @@ def find_help(
     user_names: Mapping[CatalogDigest, str],
     further: Iterable[Term] = (),
 ) -> Help:
-    """Return what helps where a statement about catalogs is not proved.
+    """Return help where a statement about catalogs is not proved.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def _describe_row(
 
 
 def _find_counter_regions(statement: Statement) -> tuple[Term, ...]:
-    """Return regions, each of which shows by a single row that a statement is false."""
+    """Return regions; a single row in any region shows a statement to be false."""
     match statement:
         case And(parts):
             return tuple(region for part in parts for region in _find_counter_regions(part))
@@ -155,13 +155,13 @@ def _find_counter_regions(statement: Statement) -> tuple[Term, ...]:
 
 
 def _list_limits(catalogs: Mapping[CatalogDigest, Catalog], digests: Sequence[CatalogDigest]) -> list[str]:
-    """Return the sets by which a statement about catalogs may be limited: their criteria, and related catalogs."""
+    """Return the possible limits of a statement about catalogs: their criteria, and related catalogs."""
     criteria = (label for digest in digests for label in catalogs[digest].extent.labels if not is_catalog_label(label))
     return [label for label in dict.fromkeys((*criteria, *catalogs)) if label not in digests][:_MOST_LIMITS]
 
 
 def _find_closest(knowledge: Knowledge, statement: Statement, limits: Sequence[str]) -> tuple[Statement, ...]:
-    """Return proved statements that come closest to a statement that is not proved."""
+    """Return the proved statements closest to an unproved statement."""
     match statement:
         case And(parts):
             proved = [
@@ -183,10 +183,10 @@ def _find_closest(knowledge: Knowledge, statement: Statement, limits: Sequence[s
 
 
 def _limit(knowledge: Knowledge, inclusion: Statement, limits: Sequence[str]) -> Iterator[Statement]:
-    """Yield inclusions that are proved: of the part inside a further set, or outside it.
+    """Yield proved inclusions: of the part inside a further set, or outside.
 
-    A limit that says as much about a catalog around the part, as far as its attributes are not NULL, is left out: then
-    the part plays no role.
+    A limit is left out if the same limit says as much about a catalog around the part, as far as the catalog's
+    attributes are not NULL: then the part plays no role.
     """
     part, whole = inclusion.terms()
     present = [limit for limit in limits if limit.endswith(_PRESENT)]

@@ -1,4 +1,4 @@
-"""The workshop of an archive: its runs, with their sinks and notices."""
+"""The workshop of an archive: runs, with their sinks and notices."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from provenn.archive.base_files import BaseFilesPlace
-from provenn.archive.notices import make_check_notices, make_rest_notices
 from provenn.archive.spark_place import Progress
-from provenn.knowledge.stored_facts import Fact
-from provenn.words.vocabulary import name_facts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from provenn.knowledge.stored_facts import Fact
     from provenn.spark.pipeline import PreparedData
     from provenn.spark.writing import WrittenFiles
     from provenn.targets.checking import CheckedFact
+    from provenn.targets.engine_choice import EngineChoice
     from provenn.targets.keeping import Keep
     from provenn.words.described_plan import DescribedPlan
 
@@ -32,31 +31,35 @@ class Workshop(BaseFilesPlace):
     """Computes data for an archive; `provenn.targets.running` holds the life of a run."""
 
     def prepare_data(self, replan: Replan, *, check: bool = False) -> PreparedData:
-        """Return data that are ready to be computed."""
+        """Return data ready to be computed."""
         from provenn.targets.running import prepare_request  # noqa: PLC0415 - most commands compute nothing
 
         return prepare_request(self, replan, check=check)
 
-    def collect_table(self, replan: Replan, keep: Keep, limit: int | None, *, check: bool = False) -> pa.Table:
+    def collect_table(
+        self, replan: Replan, keep: Keep, limit: int | None, *, check: bool = False, engine: EngineChoice = "auto"
+    ) -> pa.Table:
         """Compute data into this process as an Arrow table; compute nothing if the result is proved empty."""
         from provenn.targets.running import answer_request  # noqa: PLC0415 - see above
         from provenn.targets.sinks import TableSink  # noqa: PLC0415
 
-        return answer_request(self, replan, TableSink(limit), keep, check=check)
+        return answer_request(self, replan, TableSink(limit), keep, check=check, engine=engine)
 
-    def collect_first_rows(self, replan: Replan, number: int, *, check: bool = False) -> pa.Table:
+    def collect_first_rows(
+        self, replan: Replan, number: int, *, check: bool = False, engine: EngineChoice = "auto"
+    ) -> pa.Table:
         """Compute the first few sources."""
         from provenn.targets.running import answer_request  # noqa: PLC0415 - see above
         from provenn.targets.sinks import FirstRowsSink  # noqa: PLC0415
 
-        return answer_request(self, replan, FirstRowsSink(number), check=check)
+        return answer_request(self, replan, FirstRowsSink(number), check=check, engine=engine)
 
-    def count(self, replan: Replan, *, check: bool = False) -> int:
-        """Count sources, unless the count is known or follows from other counts."""
+    def count(self, replan: Replan, *, check: bool = False, engine: EngineChoice = "auto") -> int:
+        """Count sources, unless the count is known or follows from known counts."""
         from provenn.targets.running import answer_request  # noqa: PLC0415 - see above
         from provenn.targets.sinks import CountSink  # noqa: PLC0415
 
-        return answer_request(self, replan, CountSink(), check=check)
+        return answer_request(self, replan, CountSink(), check=check, engine=engine)
 
     def write_files(
         self,
@@ -78,10 +81,20 @@ class Workshop(BaseFilesPlace):
 
     def report_checked_facts(self, checked: Sequence[CheckedFact]) -> None:
         """Announce the results of checking declared facts on the data."""
+        from provenn.archive.notices import make_check_notices  # noqa: PLC0415 - a command starts without it
+        from provenn.words.vocabulary import name_facts  # noqa: PLC0415
+
         with self.database.reading() as reading:
             notices = make_check_notices(checked, partial(name_facts, reading))
         self.notices.tell(notices)
 
     def report_basis(self, plan: DescribedPlan, facts: Sequence[Fact]) -> None:
-        """Announce the declared facts on which the answer of a plan rests."""
+        """Announce the declared facts behind the answer of a plan, and new files missing from the plan."""
+        from provenn.archive.grown_folders import find_grown_folders  # noqa: PLC0415 - a command starts without it
+        from provenn.archive.notices import Notice, make_rest_notices  # noqa: PLC0415
+
         self.notices.tell(make_rest_notices(plan.what, plan.name_facts(facts), empty=plan.empty))
+        catalogs = [attribute.provider for attribute in plan.provided] if plan.catalog is None else [plan.catalog]
+        with self.database.reading() as reading:
+            grown = find_grown_folders(reading, catalogs, self.roots)
+        self.notices.tell(Notice("grown", folder.message) for folder in grown)

@@ -1,80 +1,25 @@
-"""The command line: one module per command. A command imports its dependencies when run, so that all start fast."""
+"""The command line: one module per command. Only the module of the command that is run is imported.
+
+`registry` names the modules. A command imports its dependencies when it runs, so that all commands start fast.
+"""
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
+from gc import set_threshold
+from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from provenn._version import __version__
-from provenn.cli import (
-    allow,
-    append,
-    archive_export,
-    archive_import,
-    audit,
-    backup,
-    bounds,
-    calculator,
-    calculators,
-    check,
-    combine,
-    compare,
-    concat,
-    count,
-    crossmatch,
-    declare,
-    demo,
-    derive,
-    diff,
-    doctor,
-    example,
-    exchange,
-    exclude,
-    export,
-    exports,
-    facts,
-    fragments,
-    gc,
-    head,
-    ingest,
-    init,
-    keep,
-    lineage,
-    log,
-    ls,
-    matched,
-    migrate,
-    name,
-    operation,
-    prefer,
-    project,
-    prove,
-    quota,
-    redefine,
-    refresh,
-    relate,
-    rename,
-    report,
-    restrict,
-    retract,
-    runs,
-    samp,
-    sample,
-    select,
-    serve,
-    show,
-    store,
-    table,
-    target,
-    token,
-)
 from provenn.cli.failures import report_error
+from provenn.cli.registry import COMMANDS, GROUPS
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "make_app"]
 
 
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer has no name for it
@@ -129,22 +74,12 @@ def _set_message(error: Any, message: str) -> None:  # noqa: ANN401 - of typer's
     error.message, error.possibilities = message, None
 
 
-app = typer.Typer(
-    cls=_Commands,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
 def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"provenn {__version__}")
         raise typer.Exit
 
 
-@app.callback()
 def _provenn(
     *,
     version: Annotated[
@@ -165,128 +100,57 @@ def _provenn(
     """
 
 
-_COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
-    "An archive": {
-        "init": init.init,
-        "ingest": ingest.ingest,
-        "append": append.append,
-        "refresh": refresh.refresh,
-        "redefine": redefine.redefine,
-        "ls": ls.list_catalogs,
-        "show": show.show,
-        "lineage": lineage.show_lineage,
-        "name": name.set_name,
-        "log": log.show_log,
-        "diff": diff.show_difference,
-        "audit": audit.show_audit,
-        "operation": operation.show_operation,
-        "report": report.report,
-        "serve": serve.serve,
-        "backup": backup.back_up,
-        "migrate": migrate.migrate_archive,
-    },
-    "New catalogs": {
-        "select": select.select,
-        "restrict": restrict.restrict,
-        "exclude": exclude.exclude,
-        "sample": sample.sample,
-        "keep": keep.keep,
-        "rename": rename.rename,
-        "derive": derive.derive,
-        "combine": combine.combine,
-        "concat": concat.concat,
-        "crossmatch": crossmatch.crossmatch,
-        "matched": matched.define_matched,
-    },
-    "What is known": {
-        "relate": relate.relate,
-        "bounds": bounds.show_bounds,
-        "compare": compare.compare,
-        "prove": prove.prove,
-        "declare": declare.declare,
-        "retract": retract.retract,
-        "facts": facts.show_facts,
-    },
-    "Data": {
-        "target": target.answer_target,
-        "head": head.show_head,
-        "count": count.show_count,
-        "export": export.export,
-        "exports": exports.show_exports,
-        "store": store.store,
-        "fragments": fragments.show_fragments,
-        "runs": runs.show_runs,
-        "gc": gc.collect_garbage,
-        "check": check.check,
-    },
-    "Calculators": {
-        "calculator": calculator.register_calculator,
-        "calculators": calculators.show_calculators,
-        "allow": allow.allow,
-        "prefer": prefer.prefer,
-    },
-    "Help": {
-        "doctor": doctor.diagnose,
-    },
-    "The method": {
-        "demo": demo.show_demo,
-        "example": example.show_example,
-        "table": table.show_table,
-    },
-}
-for _panel, _commands in _COMMANDS.items():
-    for _name, _command in _commands.items():
-        app.command(_name, rich_help_panel=_panel)(_command)
+def make_app(only: str | None = None) -> typer.Typer:
+    """Return the command line, with all commands or with a single command or group; only its modules are imported."""
+    app = typer.Typer(
+        cls=_Commands,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_provenn)
+    for panel, commands in COMMANDS.items():
+        for name, place in commands.items():
+            if only in (None, name):
+                app.command(name, rich_help_panel=panel)(_import_command(place))
+    for name, group in GROUPS.items():
+        if only in (None, name):
+            members = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help=group.help)
+            for word, place in group.commands.items():
+                members.command(word)(_import_command(place))
+            app.add_typer(members, name=name, rich_help_panel=group.panel)
+    return app
 
-_archive = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="Move definitions and facts between archives in portable files.",
-)
-_archive.command("export")(archive_export.export_archive)
-_archive.command("import")(archive_import.import_archive)
-app.add_typer(_archive, name="archive", rich_help_panel="An archive")
 
-_exchange = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Export and import lineage: OpenLineage, W3C PROV."
-)
-_exchange.command("export")(exchange.export_lineage)
-_exchange.command("import")(exchange.import_lineage)
-app.add_typer(_exchange, name="exchange", rich_help_panel="An archive")
+def _import_command(place: str) -> Callable[..., None]:
+    """Return the function of a command, given as ``module.function``."""
+    module, _, function = place.partition(".")
+    command: Callable[..., None] = getattr(import_module(f"provenn.cli.{module}"), function)
+    return command
 
-_project = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Manage projects, whose members share names and facts."
-)
-_project.command("new")(project.new_project)
-_project.command("add")(project.add_member)
-_project.command("remove")(project.remove_member)
-_project.command("ls")(project.list_projects)
-app.add_typer(_project, name="project", rich_help_panel="An archive")
 
-_token = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Manage access tokens for the server.")
-_token.command("new")(token.new_token)
-_token.command("ls")(token.list_tokens)
-_token.command("revoke")(token.revoke_token)
-app.add_typer(_token, name="token", rich_help_panel="An archive")
+def _find_command(arguments: Sequence[str]) -> str | None:
+    """Return the command or group that the arguments begin with, or None if they begin otherwise."""
+    first = arguments[0] if arguments else ""
+    return first if first in GROUPS or any(first in commands for commands in COMMANDS.values()) else None
 
-_quota = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Manage quotas of people.")
-_quota.command("set")(quota.set_quota)
-_quota.command("show")(quota.show_quota)
-_quota.command("ls")(quota.list_quotas)
-app.add_typer(_quota, name="quota", rich_help_panel="An archive")
 
-_samp = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Exchange tables with TOPCAT, Aladin and notebooks by SAMP."
-)
-_samp.command("send")(samp.send)
-_samp.command("listen")(samp.listen)
-_samp.command("clients")(samp.list_clients)
-_samp.command("hub")(samp.run_hub)
-app.add_typer(_samp, name="samp", rich_help_panel="Data")
+if TYPE_CHECKING:
+    app: typer.Typer
+
+
+@cache
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any name
+    """Return the whole command line as ``app``, made on first access: to run a command, a part suffices."""
+    if name == "app":
+        return make_app()
+    raise AttributeError(f"module 'provenn.cli' has no attribute {name!r}")
 
 
 def main() -> None:
     """Run the command line, and exit with its status: see docs/reference/cli.md."""
+    set_threshold(50_000, 20, 20)  # looking for garbage among what is imported takes a tenth of a short command
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ● still shows the rest
@@ -294,4 +158,4 @@ def main() -> None:
         from typer import rich_utils  # noqa: PLC0415 - slow to import
 
         rich_utils.COLOR_SYSTEM = None  # rich alone would still write in bold
-    app()
+    make_app(_find_command(sys.argv[1:]))()

@@ -11,6 +11,7 @@ import typer
 
 from provenn.cli.completion import complete_catalog_names
 from provenn.cli.output import write_errors_as_json, write_json, write_text
+from provenn.hints import phrase_for_command
 
 if TYPE_CHECKING:
     from provenn.archive import Archive, Catalog, Description, Notice, Reason, Relation
@@ -23,6 +24,7 @@ __all__ = [
     "CURRENT_FOLDER",
     "ArchivePath",
     "CatalogName",
+    "EngineName",
     "NewName",
     "ProjectOption",
     "ReadingOptions",
@@ -83,6 +85,15 @@ ReadingOptions = Annotated[
         metavar="KEY=VALUE",
         help="An option of Spark for reading the files. May be repeated.",
         show_default=False,
+    ),
+]
+
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="auto|spark",
+        help="Who reads: a look without Spark where it has the same answer and is quicker, or Spark.",
     ),
 ]
 
@@ -235,6 +246,8 @@ def catalog_data(description: Description) -> dict[str, Any]:
         "created_at": description.created_at.isoformat(),
         "created_by": description.created_by,
         "metadata": dict(description.metadata),
+        "news": [phrase_for_command(line) for line in description.news],
+        "not_understood": list(description.not_understood),
     }
 
 

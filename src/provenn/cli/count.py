@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, open_archive_at
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, EngineName, SparkUrl, open_archive_at
 from provenn.cli.notices import CheckFacts, name_supporting_facts, notices_data, write_notices
 from provenn.cli.output import AsJson, write_json, write_text
+from provenn.targets.engine_choice import choose_engine
 
 if TYPE_CHECKING:
     from provenn.archive import Notice
@@ -18,6 +19,7 @@ def show_count(
     catalog: CatalogName,
     *,
     check: CheckFacts = False,
+    engine: EngineName = "auto",
     spark: SparkUrl = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
@@ -33,7 +35,7 @@ def show_count(
     """
     notices: list[Notice] = []
     with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
-        number = archive[catalog].count(check=check)
+        number = archive[catalog].count(check=check, engine=choose_engine(engine))
         if as_json:
             write_json({"catalog": catalog, "sources": number, **notices_data(notices)})
             return

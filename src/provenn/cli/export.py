@@ -21,17 +21,21 @@ __all__ = ["export"]
 def export(
     catalog: CatalogName,
     path: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="PATH", help="A file or a folder; the suffix determines the format.", show_default=False
         ),
-    ],
+    ] = None,
     *,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="PATH", help="The same as PATH.", show_default=False),
+    ] = None,
     format_: Annotated[
         str | None,
         typer.Option(
             "--format",
-            metavar="parquet|csv|fits|votable|ecsv",
+            metavar="parquet|csv|fits|votable|ecsv|hats",
             help="The format, if the suffix does not determine it.",
             show_default=False,
         ),
@@ -57,6 +61,30 @@ def export(
     follow: Annotated[
         bool, typer.Option("--follow", help="Let `provenn refresh` write the files anew when the catalog has changed.")
     ] = False,
+    pixel_rows: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="HATS: the most sources of a part of the sky; by default 1000000.",
+            show_default=False,
+        ),
+    ] = None,
+    margin: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ANGLE",
+            help="HATS: also write a margin of this width around each part: in arcsec, or for example '1 arcmin'.",
+            show_default=False,
+        ),
+    ] = None,
+    on: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="RA DEC",
+            help="HATS: the attributes of the position, if they are not found.",
+            show_default=False,
+        ),
+    ] = None,
     check: CheckFacts = False,
     spark: SparkUrl = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
@@ -70,17 +98,24 @@ def export(
 
     - `provenn export bright bright.fits`
     - `provenn export bright folder --format parquet --partition-by field`
+    - `provenn export bright folder --format hats --margin '10 arcsec'`
     """
+    place = path or output
+    if place is None or (path and output):
+        raise typer.BadParameter("expected one path: PATH, or --output PATH")
     notices: list[Notice] = []
     with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
         file = archive[catalog].write(
-            path,
+            place,
             format=format_,
             partition_by=partition_by or (),
             single=single,
             overwrite=overwrite,
             check=check,
             follow=follow and catalog,
+            pixel_rows=pixel_rows,
+            margin=margin,
+            on=on,
         )
         if as_json:
             write_json({**written_file_data(file), **notices_data(notices)})

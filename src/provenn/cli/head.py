@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, SparkUrl, open_archive_at
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, EngineName, SparkUrl, open_archive_at
 from provenn.cli.notices import CheckFacts, notices_data, write_notices
 from provenn.cli.output import AsJson, write_json
 from provenn.cli.row_tables import rows_data, write_rows
+from provenn.targets.engine_choice import choose_engine
 
 if TYPE_CHECKING:
     from provenn.archive import Notice
@@ -22,6 +23,7 @@ def show_head(
     *,
     most: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="How many sources.")] = 10,
     check: CheckFacts = False,
+    engine: EngineName = "auto",
     spark: SparkUrl = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
@@ -34,7 +36,7 @@ def show_head(
     """
     notices: list[Notice] = []
     with open_archive_at(archive_path, as_json, spark=spark, notices=notices) as archive:
-        rows = archive[catalog].head(most, check=check)
+        rows = archive[catalog].collect_first_rows(most, check=check, engine=choose_engine(engine))
         if as_json:
             write_json({**rows_data(rows), **notices_data(notices)})
         else:

@@ -9,6 +9,7 @@ import typer
 
 from provenn.cli.archives import fact_data
 from provenn.cli.output import write_text
+from provenn.hints import phrase_for_command
 
 if TYPE_CHECKING:
     from provenn.archive import Notice
@@ -43,11 +44,12 @@ def notices_data(notices: Iterable[Notice]) -> dict[str, Any]:
         "rests_on": [fact_data(fact) for fact in list_facts(listed_notices, "rests on")]
     }
     checks = {key: [fact_data(fact) for fact in list_facts(listed_notices, kind)] for kind, key in key_by_kind.items()}
-    return supporting_facts | {key: facts for key, facts in checks.items() if facts}
+    news = [phrase_for_command(notice.message) for notice in listed_notices if notice.kind == "grown"]
+    return supporting_facts | {key: facts for key, facts in checks.items() if facts} | ({"news": news} if news else {})
 
 
 def write_notices(notices: Iterable[Notice], *, resting: bool = True) -> None:
     """Write notices, one per line; without `resting`, leave out the facts behind the answer."""
     for notice in notices:
         if resting or notice.kind != "rests on":
-            write_text(notice.message)
+            write_text(phrase_for_command(notice.message))

@@ -24,6 +24,7 @@ def write_plan(plan: DescribedPlan, why: bool) -> None:
     """Write a plan, as wide as the terminal; with `why`, also the proofs."""
     write_text(plan.text(shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH))
     if why:
+        write_text(f"\nengine: {plan.engine}")
         for reason in plan.reasons:
             if reason.statements:
                 write_text(f"\n{reason}, because")
@@ -55,6 +56,7 @@ def plan_data(plan: DescribedPlan) -> dict[str, Any]:
         "calculators": [calculation.calculator.function for calculation in plan.calculations],
         "created": [catalog.digest for catalog in plan.created],
         "caveats": list(plan.caveats),
+        "engine": plan.engine,
         "notes": {heading.lower(): list(lines) for heading, lines in plan_picture.notes},
     }
 

@@ -9,32 +9,64 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from provenn.cli.output import write_text
+from provenn.display.plain_rows import format_plain_rows, has_plain_columns
+from provenn.loaded_classes import is_loaded_instance
 from provenn.sizes import format_size
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from provenn.spark.writing import WrittenFiles
 
 __all__ = ["rows_data", "write_file_summary", "write_rows", "written_file_data"]
 
 
-def write_rows(rows: pd.DataFrame) -> None:
-    """Write rows as a table."""
-    if rows.empty:
-        write_text(f"no sources; attributes: {', '.join(map(str, rows.columns))}")
+def write_rows(rows: pd.DataFrame | pa.Table) -> None:
+    """Write rows as a table, in the way of pandas."""
+    if _is_arrow_table(rows):
+        text = format_plain_rows(rows)
+        if text is not None:
+            write_text(text)
+            return
+    frame = _make_frame(rows)
+    if frame.empty:
+        write_text(f"no sources; attributes: {', '.join(map(str, frame.columns))}")
     else:
-        write_text(rows.to_string(index=False))
+        write_text(frame.to_string(index=False))
 
 
-def rows_data(rows: pd.DataFrame) -> dict[str, Any]:
+def _is_arrow_table(rows: object) -> bool:
+    """Return whether rows are a table of Arrow."""
+    return is_loaded_instance(rows, "pyarrow", "Table")
+
+
+def _make_frame(rows: pd.DataFrame | pa.Table) -> pd.DataFrame:
+    """Return rows as a data frame."""
+    from provenn.archive.data import make_frame  # noqa: PLC0415 - only where there are data
+
+    return make_frame(rows) if _is_arrow_table(rows) else rows
+
+
+def rows_data(rows: pd.DataFrame | pa.Table) -> dict[str, Any]:
     """Return rows as JSON data; NaN and infinity, which JSON lacks, become null, and times become ISO 8601.
 
     Numbers keep every computed digit, except that a decimal with digits after the point becomes the nearest double.
     Bytes are written in base64.
     """
-    columns = [[_convert_value(value) for value in rows[name].tolist()] for name in rows.columns]
-    return {"columns": [str(name) for name in rows.columns], "rows": [list(row) for row in zip(*columns, strict=True)]}
+    if _is_arrow_table(rows) and has_plain_columns(rows):
+        names, columns = rows.column_names, [column.to_pylist() for column in rows.columns]
+        values = [[_convert_plain_value(value) for value in column] for column in columns]
+    else:
+        frame = _make_frame(rows)
+        names = [str(name) for name in frame.columns]
+        values = [[_convert_value(value) for value in frame[name].tolist()] for name in frame.columns]
+    return {"columns": names, "rows": [list(row) for row in zip(*values, strict=True)]}
+
+
+def _convert_plain_value(value: Any) -> Any:  # noqa: ANN401 - a plain value, and JSON
+    """Return a number, a truth value or a text as JSON data."""
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _convert_value(value: Any) -> Any:  # noqa: ANN401 - any value of a table, and JSON

@@ -150,7 +150,8 @@ def serve(
     """Serve the archive to browsers and programs, until interrupted.
 
     The pages show catalogs, their lineage, how they compare, targets and their costs; everything is also available as
-    JSON. By default only this machine can connect; others need a token: see `provenn token`.
+    JSON. TOPCAT, pyvo and other clients of the Virtual Observatory query the catalogs at the TAP address. By default
+    only this machine can connect; others need a token: see `provenn token`.
 
     Try:
 
@@ -182,9 +183,9 @@ def serve(
 
         def ready(address: str) -> None:
             if as_json:
-                write_json({"address": address})
+                write_json({"address": address, "tap": f"{address}tap"})
             else:
-                write_text(f"{archive.place} is at {address}\nPress Ctrl-C to stop")
+                write_text(f"{archive.place} is at {address}\nTAP: {address}tap\nPress Ctrl-C to stop")
             if browser:
                 typer.launch(address)
 

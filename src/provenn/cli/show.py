@@ -2,6 +2,7 @@
 
 from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, catalog_data, open_archive_at
 from provenn.cli.output import AsJson, write_json, write_text
+from provenn.hints import phrase_for_command
 
 __all__ = ["show"]
 
@@ -18,4 +19,4 @@ def show(catalog: CatalogName, *, archive_path: ArchivePath = CURRENT_FOLDER, as
         if as_json:
             write_json(catalog_data(description))
         else:
-            write_text(str(description))
+            write_text(description.to_text(phrase_for_command))

@@ -11,6 +11,7 @@ import typer
 from provenn.cli.archives import (
     CURRENT_FOLDER,
     ArchivePath,
+    EngineName,
     NewName,
     SparkUrl,
     catalog_data,
@@ -22,9 +23,10 @@ from provenn.cli.notices import CheckFacts, notices_data, write_notices
 from provenn.cli.output import AsJson, SvgFile, write_json, write_svg
 from provenn.cli.plans import plan_data, write_plan
 from provenn.cli.row_tables import rows_data, write_file_summary, write_rows, written_file_data
+from provenn.targets.engine_choice import choose_engine
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pyarrow as pa
 
     from provenn.archive import Catalog, Notice
     from provenn.spark.writing import WrittenFiles
@@ -96,6 +98,7 @@ def answer_target(
         int | None,
         typer.Option(metavar="NUMBER", min=0, help="How many sources to show; by default 10.", show_default=False),
     ] = None,
+    engine: EngineName = "auto",
     spark: SparkUrl = None,
     archive_path: ArchivePath = CURRENT_FOLDER,
     as_json: AsJson = False,
@@ -125,7 +128,7 @@ def answer_target(
             None
             if output is None
             else target.write(output, overwrite=overwrite, check=check, follow=follow and sources),
-            target.head(10 if head is None else head, check=check)
+            target.collect_first_rows(10 if head is None else head, check=check, engine=choose_engine(engine))
             if head is not None or not (plan or svg or name or output)
             else None,
         )
@@ -145,7 +148,7 @@ class _TargetAnswer:
     plan: DescribedPlan | None
     catalog: Catalog | None
     written: WrittenFiles | None
-    rows: pd.DataFrame | None
+    rows: pa.Table | None
 
     def write(self, name: str | None, why: bool) -> None:
         """Write the answer as text; with `why`, the plan has its proofs."""

@@ -9,12 +9,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, Table, delete, insert, select, update
 
-from provenn.database.transactions import Database, Reading, Writing
 from provenn.errors import ArchiveError
 from provenn.processes import is_gone
+
+if TYPE_CHECKING:
+    from provenn.database.transactions import Database, Reading, Writing
 
 __all__ = ["Holding", "forget_expired_rows", "renew_rows"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from provenn.criteria.platforms import Trait
+from provenn.criteria.traits import Trait
 
 __all__ = ["UNKNOWN", "FindPlatform", "Platform", "get_unknown_platform"]
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sqlalchemy import delete, insert, select, update
 
 from provenn.database.tables import settings
-from provenn.database.transactions import Reading, Writing
+
+if TYPE_CHECKING:
+    from provenn.database.transactions import Reading, Writing
 
 __all__ = ["STORE", "UNFINISHED", "VISIBILITY", "change_setting", "forget_setting", "read_setting"]
 

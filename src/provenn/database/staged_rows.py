@@ -18,19 +18,21 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Table, and_, delete, exists, func, insert, select, update
 
 from provenn.batches import split_batches
 from provenn.database import expiring_rows
 from provenn.database.bulk_insertion import insert_rows
-from provenn.database.expiring_rows import Holding
 from provenn.database.tables import STAGED, catalogs, definers, imports, schemas
-from provenn.database.transactions import Database, Reading, Writing
-from provenn.digests import CatalogDigest
 from provenn.errors import ArchiveError
 from provenn.processes import make_holder
+
+if TYPE_CHECKING:
+    from provenn.database.expiring_rows import Holding
+    from provenn.database.transactions import Database, Reading, Writing
+    from provenn.digests import CatalogDigest
 
 __all__ = ["LIFETIME", "PAUSE", "StagedRows", "clear_abandoned", "find_abandoned", "let_others_write", "stage_rows"]
 

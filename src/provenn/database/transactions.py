@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine
@@ -22,8 +22,6 @@ from provenn.database.engines import (
     READING,
     make_writing_options,
 )
-from provenn.database.fences import Fence
-from provenn.database.operations import ServerTransaction
 from provenn.database.platform import FindPlatform, get_unknown_platform
 from provenn.errors import (
     ArchiveBusyError,
@@ -34,8 +32,12 @@ from provenn.errors import (
     ProvennError,
     ReadOnlyArchiveError,
 )
-from provenn.files.data_folder import DataFolder
 from provenn.hints import Hint
+
+if TYPE_CHECKING:
+    from provenn.database.fences import Fence
+    from provenn.database.operations import ServerTransaction
+    from provenn.files.data_folder import DataFolder
 
 __all__ = ["INSISTENCE", "PATIENCE", "Database", "Reading", "Writing"]
 

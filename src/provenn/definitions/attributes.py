@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, Select, func, insert, select
 
 from provenn.batches import split_batches
-from provenn.catalogs.catalog import Catalog
-from provenn.criteria import AttributeIdentity
 from provenn.database.tables import attributes, catalogs, schemas
-from provenn.database.transactions import Reading
 from provenn.digests import CatalogDigest, content_digest
 from provenn.people.visibility import filter_visible, is_visible
+
+if TYPE_CHECKING:
+    from provenn.catalogs.catalog import Catalog
+    from provenn.criteria import AttributeIdentity
+    from provenn.database.transactions import Reading
 
 __all__ = [
     "AttributeDefinition",

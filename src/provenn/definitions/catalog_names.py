@@ -1,30 +1,33 @@
-"""Names: movable labels on catalogs, with their history. Deleting a name deletes no catalog.
+"""Names: movable labels on catalogs. Deleting a name deletes no catalog, and `naming_history` lists its changes.
 
 All names of an archive share a namespace: even private names are unique.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NewType
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final, NewType
+from urllib.parse import quote
 
-from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 
 from provenn.batches import split_batches
 from provenn.database import settings
 from provenn.database.tables import catalogs, name_history, names
-from provenn.database.transactions import Reading, Writing
 from provenn.digests import CatalogDigest, is_digest
 from provenn.errors import CatalogNameError, NotYoursError, UnknownCatalogError, did_you_mean
 from provenn.hints import Hint
 from provenn.people import audit_log, projects
 from provenn.people.visibility import Visibility, check_visibility, filter_visible, is_visible_name
 
+if TYPE_CHECKING:
+    from provenn.database.transactions import Reading, Writing
+
 __all__ = [
     "CatalogName",
-    "NameChange",
     "NameRecord",
     "assign_name",
     "check_movable",
@@ -33,13 +36,11 @@ __all__ = [
     "find_named_digest",
     "find_names_by_digest",
     "find_private_names",
-    "find_version",
     "list_names",
-    "list_versions",
     "make_unknown_name_error",
     "move_name",
+    "move_names",
     "read_default_visibility",
-    "read_name_history",
     "remove_name",
 ]
 
@@ -69,22 +70,6 @@ class NameRecord:
     owner: str
     visibility: Visibility
     project: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class NameChange:
-    """A change of a name: it was put on a catalog, shown to others, or, if `catalog` is None, deleted.
-
-    `files` says which files came and went, if the name moved from one version of files to another.
-    """
-
-    name: CatalogName
-    catalog: CatalogDigest | None
-    at: datetime
-    by: str
-    visibility: Visibility = "public"
-    project: str | None = None
-    files: str = ""
 
 
 def assign_name(
@@ -158,13 +143,37 @@ def move_name(writing: Writing, name: str, digest: CatalogDigest) -> None:
     NotYoursError
         If the name belongs to another person.
     """
-    record = _require_name(writing, name)
-    if record.catalog != digest:
-        _require_catalog(writing, digest)
+    move_names(writing, {name: digest})
+
+
+def move_names(writing: Writing, digests: Mapping[str, CatalogDigest]) -> None:
+    """Move existing names to other catalogs, with a few statements for all of them.
+
+    Raises
+    ------
+    UnknownCatalogError
+        If the viewer does not see one of the names, or one of the catalogs.
+    NotYoursError
+        If a name belongs to another person.
+    """
+    records = _find_names(writing, digests)
+    for name in digests:
+        if name not in records:
+            raise make_unknown_name_error(writing, name)
+    moved = [record for name, record in records.items() if record.catalog != digests[name]]
+    if not moved:
+        return
+    _require_catalogs(writing, {digests[record.name] for record in moved})
+    for record in moved:
         _check_owner(writing, record)
-        values = _make_change_values(writing, digest)
-        writing.connection.execute(update(names).where(names.c.name == name).values(values))
-        _record_change(writing, "move name", record.name, digest)
+    change = {"at": writing.when, "by": writing.who}
+    writing.connection.execute(
+        update(names)
+        .where(names.c.name == bindparam("moved"))
+        .values(catalog=bindparam("target"), changed_at=bindparam("at"), changed_by=bindparam("by")),
+        [{"moved": record.name, "target": digests[record.name], **change} for record in moved],
+    )
+    _record_changes(writing, "move name", [(record, digests[record.name]) for record in moved])
 
 
 def remove_name(writing: Writing, name: str) -> None:
@@ -229,56 +238,6 @@ def find_private_names(reading: Reading, owner: str, digests: Collection[Catalog
     return tuple(sorted(name for batch_query in queries for name in reading.connection.scalars(batch_query)))
 
 
-def read_name_history(reading: Reading, name: str) -> Sequence[NameChange]:
-    """Return the changes of a name, the latest first; the name may have been deleted.
-
-    Raises
-    ------
-    UnknownCatalogError
-        If the viewer sees no change of such a name.
-    """
-    history = name_history.c
-    columns = (history.name, history.catalog, history.at, history.by, history.visibility, history.project)
-    query = select(*columns).where(history.name == name, is_visible_name(reading, name_history))
-    query = query.order_by(history.id.desc())
-    changes = [NameChange(*row) for row in reading.connection.execute(query)]
-    if not changes:
-        raise make_unknown_name_error(reading, name)
-    return changes
-
-
-def list_versions(reading: Reading, name: str) -> tuple[NameChange, ...]:
-    """Return the changes that put a name on another catalog than before, the first one first.
-
-    The version of a name is the position of its catalog in this list, from 1.
-
-    Raises
-    ------
-    UnknownCatalogError
-        If the viewer sees no change of such a name.
-    """
-    versions: list[NameChange] = []
-    for change in reversed(read_name_history(reading, name)):
-        if change.catalog is not None and (not versions or versions[-1].catalog != change.catalog):
-            versions.append(change)
-    return tuple(versions)
-
-
-def find_version(reading: Reading, name: str, version: int) -> CatalogDigest:
-    """Return the digest of the catalog that was the n-th version of a name.
-
-    Raises
-    ------
-    UnknownCatalogError
-        If there is no such name or version.
-    """
-    versions = list_versions(reading, name)
-    digest = versions[version - 1].catalog if 0 < version <= len(versions) else None
-    if digest is None:
-        raise UnknownCatalogError(f"{name} has no version {version}", hint=f"its versions are 1 to {len(versions)}")
-    return digest
-
-
 _LIST: Final = Hint(
     "archive.search() lists catalogs with names",
     command="`provenn ls` lists the names",
@@ -295,10 +254,16 @@ def make_unknown_name_error(reading: Reading, name: str) -> UnknownCatalogError:
     column = names.c.name
     ends = or_(func.substr(column, 1, 1) == name[:1], func.substr(column, func.length(column)) == name[-1:])
     similar = select(column).where(func.length(column).between(len(name) - 2, len(name) + 2), ends)
-    hint = did_you_mean(
-        name, reading.connection.scalars(similar.where(is_visible_name(reading)).order_by(column).limit(10_000))
-    )
-    return UnknownCatalogError(f"no catalog is named {name!r}", hint=hint or _LIST)
+    visible = reading.connection.scalars(similar.where(is_visible_name(reading)).order_by(column).limit(10_000))
+    return UnknownCatalogError(f"no catalog is named {name!r}", hint=_suggest_name(name, list(visible)))
+
+
+def _suggest_name(name: str, known: Sequence[str]) -> Hint:
+    """Return the hint at similar names; on a page it is a link that searches the catalogs with the nearest name."""
+    nearest = get_close_matches(name, known, n=1)
+    if not nearest:
+        return _LIST
+    return Hint(did_you_mean(name, known), target=f"/catalogs?text={quote(nearest[0], safe='')}")
 
 
 def check_name(name: str) -> CatalogName:
@@ -324,6 +289,18 @@ def check_name(name: str) -> CatalogName:
 def _find_name(reading: Reading, name: str) -> NameRecord | None:
     row = reading.connection.execute(_NAMES.where(names.c.name == name, is_visible_name(reading))).first()
     return None if row is None else NameRecord(*row)
+
+
+def _find_names(reading: Reading, wanted: Collection[str]) -> dict[str, NameRecord]:
+    """Return the visible ones of some names, in the given order."""
+    printable = [name for name in wanted if name.isprintable()]
+    query = _NAMES.where(is_visible_name(reading))
+    records = {
+        row.name: NameRecord(*row)
+        for batch in split_batches(printable)
+        for row in reading.connection.execute(query.where(names.c.name.in_(batch)))
+    }
+    return {name: records[name] for name in printable if name in records}
 
 
 def _is_taken_by_others(reading: Reading, name: str) -> bool:
@@ -362,9 +339,19 @@ def _check_owner(reading: Reading, record: NameRecord) -> None:
 
 
 def _require_catalog(reading: Reading, digest: CatalogDigest) -> None:
-    stored = reading.connection.scalar(select(catalogs.c.digest).where(catalogs.c.digest == digest))
-    if stored is None or not filter_visible(reading, [digest]):
-        raise UnknownCatalogError(f"the archive holds no catalog {digest}", hint="add the catalog first")
+    _require_catalogs(reading, [digest])
+
+
+def _require_catalogs(reading: Reading, digests: Collection[CatalogDigest]) -> None:
+    query = select(catalogs.c.digest)
+    stored = {
+        digest
+        for batch in split_batches(digests)
+        for digest in reading.connection.scalars(query.where(catalogs.c.digest.in_(batch)))
+    }
+    missing = sorted({*digests} - (stored & {*filter_visible(reading, digests)}))
+    if missing:
+        raise UnknownCatalogError(f"the archive holds no catalog {missing[0]}", hint="add the catalog first")
 
 
 def _make_change_values(writing: Writing, digest: CatalogDigest) -> dict[str, object]:
@@ -375,7 +362,26 @@ def _record_change(writing: Writing, action: str, name: CatalogName, digest: Cat
     """Record a change of a name in the name history and in the audit log, with owner and visibility."""
     columns = (names.c.owner, names.c.visibility, names.c.project)
     owner, visibility, project = writing.connection.execute(select(*columns).where(names.c.name == name)).one()
-    row = {"name": name, "catalog": digest, "at": writing.when, "by": writing.who}
-    access = {"owner": owner, "visibility": visibility, "project": project}
-    writing.connection.execute(insert(name_history), {**row, **access})
-    audit_log.record_action(writing, action, name, f"{digest or ''} {visibility} {project or ''}".strip())
+    changed = NameRecord(name, digest or CatalogDigest(""), writing.when, writing.who, owner, visibility, project)
+    _record_changes(writing, action, [(changed, digest)])
+
+
+def _record_changes(writing: Writing, action: str, changes: Sequence[tuple[NameRecord, CatalogDigest | None]]) -> None:
+    """Record changes of names, each with its catalog afterwards, in the name history and in the audit log."""
+    rows = [
+        {
+            "name": record.name,
+            "catalog": digest,
+            "at": writing.when,
+            "by": writing.who,
+            "owner": record.owner,
+            "visibility": record.visibility,
+            "project": record.project,
+        }
+        for record, digest in changes
+    ]
+    writing.connection.execute(insert(name_history), rows)
+    details = [f"{digest or ''} {record.visibility} {record.project or ''}".strip() for record, digest in changes]
+    audit_log.record_actions(
+        writing, action, [(record.name, detail) for (record, _), detail in zip(changes, details, strict=True)]
+    )

@@ -1,38 +1,43 @@
-"""Adding catalogs to the archive and reading catalogs back."""
+"""Adding catalogs to the archive and reading catalogs back; entries come from `catalog_entries`."""
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Select, func, insert, select
+from sqlalchemy import Select, bindparam, insert, select
 
 from provenn.batches import split_batches
 from provenn.catalogs.base import Base
 from provenn.catalogs.catalog import Catalog
 from provenn.catalogs.population import Population
 from provenn.catalogs.restoring import cone as lineage_cone
-from provenn.database.tables import catalogs, dependencies, populations, schemas
+from provenn.database.tables import catalogs, dependencies, populations
 from provenn.database.transactions import Reading, Writing
-from provenn.definitions import attributes, catalog_names, definers, moc_files, wordings
+from provenn.definitions import attributes, definers, moc_files, wordings
 from provenn.definitions.ancestors import read_cone
 from provenn.definitions.base_locations import record_first_location
+from provenn.definitions.catalog_entries import (
+    SHORTEST_DIGEST,
+    CatalogEntry,
+    count_catalogs,
+    find_entries,
+    find_same_extent,
+    read_entries,
+    resolve_catalog,
+    select_entries,
+)
 from provenn.definitions.populations import find_population
 from provenn.definitions.restored_catalogs import restore_catalog
 from provenn.definitions.stored_file_bounds import record_file_bounds
 from provenn.definitions.stored_samples import record_base_sample
 from provenn.digests import CatalogDigest, canonical_json
-from provenn.errors import CorruptArchiveError, PopulationError, ProvennError, UnknownCatalogError
+from provenn.errors import CorruptArchiveError, PopulationError, ProvennError
 from provenn.people.visibility import (
     filter_visible,
-    find_nearest_creation,
-    is_directly_visible,
-    select_creations,
-    view_as,
+    is_directly_visible_to,
 )
 
 __all__ = [
@@ -51,37 +56,6 @@ __all__ = [
     "resolve_catalog",
     "select_entries",
 ]
-
-SHORTEST_DIGEST = 4
-"""The smallest number of a digest's leading digits by which a catalog can be found."""
-
-_VERSION = re.compile(r"(.+)@([0-9]{1,6})")
-_DIGITS = re.compile(r"[0-9a-f]{1,64}")
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogEntry:
-    """A catalog's entry in a list of catalogs.
-
-    Parameters
-    ----------
-    digest, kind, population
-        The catalog's digest, the name of its class, the name of its population.
-    names
-        The catalog's names, sorted.
-    created_at, created_by
-        When the catalog was added first, and by which person.
-    attributes
-        The number of the catalog's attributes.
-    """
-
-    digest: CatalogDigest
-    kind: str
-    population: str
-    created_at: datetime
-    created_by: str
-    attributes: int
-    names: tuple[catalog_names.CatalogName, ...] = ()
 
 
 def add_catalogs(writing: Writing, *new: Catalog, for_run: bool = False) -> int:
@@ -187,15 +161,22 @@ def _find_missing(
     return missing, unseen
 
 
+def _select_stored(*, for_run: bool) -> Select[Any]:
+    is_direct = is_directly_visible_to(bindparam("person"), catalogs.c.digest, by_person=not for_run)
+    return select(catalogs.c.digest, is_direct).where(catalogs.c.digest.in_(bindparam("digests", expanding=True)))
+
+
+_STORED, _STORED_FOR_RUN = _select_stored(for_run=False), _select_stored(for_run=True)
+
+
 def _find_stored(
     writing: Writing, digests: Collection[CatalogDigest], *, for_run: bool
 ) -> tuple[set[CatalogDigest], set[CatalogDigest]]:
     """Return the digests in the archive, and the digests directly visible to the writer."""
-    own_view = view_as(writing, writing.who)
-    query = select(catalogs.c.digest, is_directly_visible(own_view, catalogs.c.digest, by_person=not for_run))
+    query = _STORED_FOR_RUN if for_run else _STORED
     stored, directly_visible = set(), set()
     for batch in split_batches(digests):
-        for digest, is_direct in writing.connection.execute(query.where(catalogs.c.digest.in_(batch))):
+        for digest, is_direct in writing.connection.execute(query, {"person": writing.who, "digests": batch}):
             stored.add(digest)
             if is_direct:
                 directly_visible.add(digest)
@@ -266,93 +247,3 @@ def get_catalogs(reading: Reading, digests: Collection[CatalogDigest]) -> dict[C
             raise CorruptArchiveError(f"the row of the {kind} {digest} was changed after it was written")
         restored[digest] = catalog
     return restored
-
-
-def resolve_catalog(reading: Reading, word: str) -> CatalogDigest:
-    """Return the digest of a catalog from a word: a name, a version of a name, or the beginning of a digest.
-
-    ``stars@2`` is the second version of the name ``stars``, unless a catalog has this very name.
-
-    The beginning of a digest needs at least `SHORTEST_DIGEST` digits.
-
-    Raises
-    ------
-    UnknownCatalogError
-        If no catalog fits the word, or the digests of several catalogs begin with it.
-    """
-    named_digest = catalog_names.find_named_digest(reading, word)
-    if named_digest is not None:
-        return named_digest
-    version = _VERSION.fullmatch(word)
-    if version is not None and word.isprintable():
-        return catalog_names.find_version(reading, version[1], int(version[2]))
-    if len(word) >= SHORTEST_DIGEST and _DIGITS.fullmatch(word):
-        # "g" comes after every hexadecimal digit
-        beginning = catalogs.c.digest.between(word, word + "g")
-        query = select(catalogs.c.digest).where(beginning).order_by("digest")
-        if reading.viewer is None:
-            query = query.limit(4)
-        digests = sorted(filter_visible(reading, reading.connection.scalars(query).all()))[:4]
-        if len(digests) == 1:
-            return digests[0]
-        if digests:
-            shown = ", ".join(digest[: len(word) + 8] for digest in digests)
-            raise UnknownCatalogError(f"several digests begin with {word}", hint=f"write more digits: {shown}")
-    raise catalog_names.make_unknown_name_error(reading, word)
-
-
-def find_same_extent(reading: Reading, digest: CatalogDigest) -> tuple[CatalogDigest, ...]:
-    """Return the digests of the other catalogs with the same sources by construction, sorted."""
-    extent = select(catalogs.c.extent).where(catalogs.c.digest == digest).scalar_subquery()
-    query = select(catalogs.c.digest).where(catalogs.c.extent == extent, catalogs.c.digest != digest)
-    query = query.where(is_directly_visible(reading, catalogs.c.digest))
-    return tuple(reading.connection.scalars(query.order_by(catalogs.c.digest)))
-
-
-def count_catalogs(reading: Reading) -> int:
-    """Return the number of catalogs in the viewer's lists."""
-    query = select(func.count()).select_from(catalogs).where(is_directly_visible(reading, catalogs.c.digest))
-    return reading.connection.execute(query).scalar_one()
-
-
-def find_entries(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, CatalogEntry]:
-    """Return the entries of catalogs visible to the viewer, directly or in a lineage, by digest."""
-    entries = _read_entries_of(reading, select_entries(reading), digests)
-    if reading.viewer is not None:
-        in_lineages = filter_visible(reading, [digest for digest in digests if digest not in entries])
-        query = select_entries(replace(reading, viewer=None))
-        for digest, entry in (_read_entries_of(reading, query, in_lineages) if in_lineages else {}).items():
-            creation = find_nearest_creation(reading, digest)
-            if creation is not None:
-                entries[digest] = replace(entry, created_at=creation[0], created_by=creation[1])
-    return entries
-
-
-def _read_entries_of(
-    reading: Reading, query: Select[Any], digests: Collection[CatalogDigest]
-) -> dict[CatalogDigest, CatalogEntry]:
-    queries = (query.where(catalogs.c.digest.in_(batch)) for batch in split_batches(digests))
-    return {entry.digest: entry for batch_query in queries for entry in read_entries(reading, batch_query)}
-
-
-def select_entries(reading: Reading) -> Select[Any]:
-    """Return the query for the entries, without names, of all catalogs directly visible to the viewer.
-
-    Its columns ``created_at`` and ``created_by`` say when and by which person a catalog was added, as far as the
-    viewer may know.
-    """
-    attribute_count = select(schemas.c.attributes).where(schemas.c.digest == catalogs.c.schema).scalar_subquery()
-    columns = (catalogs.c.digest, catalogs.c.kind, catalogs.c.population)
-    if reading.viewer is None:
-        return select(*columns, catalogs.c.created_at, catalogs.c.created_by, attribute_count)
-    creations = select_creations(reading.viewer)
-    created = (creations.c.at.label("created_at"), creations.c.who.label("created_by"))
-    query = select(*columns, *created, attribute_count)
-    return query.join_from(catalogs, creations, creations.c.catalog == catalogs.c.digest)
-
-
-def read_entries(reading: Reading, query: Select[Any]) -> list[CatalogEntry]:
-    """Return the entries, with names, of the catalogs of a query: `select_entries` with further conditions."""
-    entries = [CatalogEntry(*row) for row in reading.connection.execute(query)]
-    names_by_digest = catalog_names.find_names_by_digest(reading, [entry.digest for entry in entries])
-    return [replace(entry, names=names_by_digest.get(entry.digest, ())) for entry in entries]

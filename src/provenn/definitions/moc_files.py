@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
 from provenn.database.tables import calculators, catalogs
-from provenn.database.transactions import Reading, Writing
 from provenn.errors import ArchiveError, FilesMissingError, StoreError
-from provenn.files.data_folder import DataFolder
 from provenn.hints import SET_STORE
 from provenn.sky.moc_library import LIBRARY, PREFIX, find_digests, hash_cells
-from provenn.sky.mocs import LONGEST
+
+if TYPE_CHECKING:
+    from provenn.database.transactions import Reading, Writing
+    from provenn.files.data_folder import DataFolder
 
 __all__ = [
     "MOCS",
@@ -143,6 +145,8 @@ def _cells_if_reached(folder: DataFolder, digest: str) -> str | None:
 
 def _read(folder: DataFolder, digest: str) -> str | None:
     """Return the content of the file of a MOC; None if the file is missing."""
+    from provenn.sky.mocs import LONGEST  # noqa: PLC0415 - a command starts without it
+
     with folder.open_filesystem(locate_moc(digest)) as (filesystem, path):
         if not filesystem.get_file_info(path).is_file:
             return None

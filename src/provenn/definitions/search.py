@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import ColumnElement, func, or_, select
 
 from provenn.database.tables import catalogs, names
-from provenn.database.transactions import Reading
 from provenn.definitions import wordings
 from provenn.definitions.attributes import select_schemas_with_attribute
-from provenn.definitions.catalog_store import SHORTEST_DIGEST, CatalogEntry, read_entries, select_entries
+from provenn.definitions.catalog_entries import SHORTEST_DIGEST, CatalogEntry, read_entries, select_entries
 from provenn.people.visibility import is_visible_name, select_creations
+
+if TYPE_CHECKING:
+    from provenn.database.transactions import Reading
 
 __all__ = ["CatalogFilter", "SortOrder", "count_matches", "list_owners", "search_catalogs"]
 

@@ -7,6 +7,7 @@ use; they are in no definition, no text and no portable file.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select
 
@@ -16,7 +17,9 @@ from provenn.criteria import AttributeIdentity
 from provenn.database.tables import samples
 from provenn.database.transactions import Reading, Writing
 from provenn.digests import CatalogDigest
-from provenn.files.row_samples import SampledKeys, decode_sample
+
+if TYPE_CHECKING:
+    from provenn.files.row_samples import SampledKeys
 
 __all__ = ["delete_fragment_sample", "read_samples", "record_base_sample", "record_sample"]
 
@@ -67,6 +70,8 @@ def read_samples(
     identities
         The attributes whose values are needed.
     """
+    from provenn.files.row_samples import decode_sample  # noqa: PLC0415 - a command starts without it
+
     owners = {*((digest, _FILES) for digest in bases), *fragments}
     columns = (samples.c.catalog, samples.c.fragment, samples.c.identity, samples.c.content)
     sampled: dict[tuple[CatalogDigest, int], dict[AttributeIdentity, SampledKeys]] = {}

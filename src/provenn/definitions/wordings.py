@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Select, delete, insert, select
 
-from provenn.catalogs.catalog import Catalog, Parameters
 from provenn.database.tables import catalogs, wordings
-from provenn.database.transactions import Reading, Writing
 from provenn.people.visibility import filter_visible
+
+if TYPE_CHECKING:
+    from provenn.catalogs.catalog import Catalog, Parameters
+    from provenn.database.transactions import Reading, Writing
 
 __all__ = ["change_wording", "find_earlier_wording", "format_wording", "index_wordings", "select_with_text"]
 

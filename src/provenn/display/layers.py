@@ -3,12 +3,15 @@
 The method of Sugiyama, Tagawa and Toda (1981): boxes are put in rows, long edges get a bend in every row on the way,
 the rows are sorted to avoid crossings, and then boxes and bends move sideways towards their neighbours. All edges from
 a box share bends, and so edges to many boxes are drawn as a trunk with branches.
+
+Boxes of different kinds can stand in lanes beside each other: rows are common to all lanes, columns belong to one.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import groupby, pairwise
@@ -23,6 +26,9 @@ Point = tuple[float, float]
 
 _LANE = 14.0
 """The distance that an edge keeps from its neighbours."""
+
+_LEAST_SHARE = 0.3
+"""The smallest part of the width that the boxes of a lane may take."""
 
 _WORK = 20_000
 """How many boxes and bends all rounds of improvement together may visit."""
@@ -44,12 +50,15 @@ class Layout:
     routes
         The points that each edge passes: from the middle of the bottom of a box to the middle of the top of another.
         No line between two of these points touches another box.
+    lanes
+        The left and right end of each lane; a single lane has all boxes.
     """
 
     width: float
     height: float
     corners: tuple[Point, ...]
     routes: tuple[tuple[Point, ...], ...]
+    lanes: tuple[tuple[float, float], ...] = ()
 
 
 def arrange_boxes(
@@ -59,6 +68,8 @@ def arrange_boxes(
     gap: float = 24.0,
     drop: float = 40.0,
     widest: float = inf,
+    lanes: Sequence[int] = (),
+    lane_gap: float = 48.0,
 ) -> Layout:
     """Arrange boxes in rows, each box below all boxes that lead to it; equal input gives an equal layout.
 
@@ -71,16 +82,20 @@ def arrange_boxes(
     gap, drop
         The minimal distance of boxes, beside and above each other.
     widest
-        The maximal total width of the boxes in a row; more boxes take several rows.
+        The maximal total width of the boxes in a row; more boxes take several rows. Each lane has its share.
+    lanes
+        The lane of each box, counted from 0 at the left; without lanes, all boxes are in one.
+    lane_gap
+        The distance between lanes.
 
     Raises
     ------
     PictureError
         If boxes lead to themselves.
     """
-    graph = _Graph(sizes, edges, gap, widest)
+    graph = _Graph(sizes, edges, gap, _divide_width(sizes, widest, lanes), lanes or [0] * len(sizes))
     _sort_rows(graph)
-    graph.x = _compute_columns(graph)
+    graph.x = _compute_columns(graph) if len(set(graph.lanes)) < 2 else _compute_lanes(graph, lane_gap)
     left = min((graph.x[node] - box_width / 2 for node, (box_width, _) in enumerate(sizes)), default=0.0)
     left = min([left, *graph.x])
     graph.x = [x - left for x in graph.x]
@@ -90,7 +105,19 @@ def arrange_boxes(
         [*graph.x, *(x + box_width for (x, _), (box_width, _) in zip(corners, sizes, strict=True))], default=0.0
     )
     routes = tuple(_trace_route(graph, sizes, tops, heights, edge) for edge in edges)
-    return Layout(width, tops[-1] + heights[-1] if tops else 0.0, corners, routes)
+    height = tops[-1] + heights[-1] if tops else 0.0
+    return Layout(width, height, corners, routes, _measure_lanes(graph))
+
+
+def _divide_width(sizes: Sequence[tuple[float, float]], widest: float, lanes: Sequence[int]) -> dict[int, float]:
+    """Return the maximal total width of the boxes in a row, by lane: more for lanes with more boxes."""
+    if not lanes:
+        return {0: widest}
+    whole = sum(width for width, _ in sizes)
+    shares: dict[int, float] = {}
+    for lane, (width, _) in zip(lanes, sizes, strict=True):
+        shares[lane] = shares.get(lane, 0.0) + width / whole
+    return {lane: widest * max(share, _LEAST_SHARE) for lane, share in shares.items()}
 
 
 @dataclass(slots=True)
@@ -100,12 +127,14 @@ class _Graph:
     sizes: Sequence[tuple[float, float]]
     edges: Sequence[tuple[int, int]]
     gap: float
-    widest: float
+    widest: dict[int, float]  # by lane: the maximal total width of the boxes in a row
+    lanes: Sequence[int]
     row: list[int] = field(init=False)
     rows: list[list[int]] = field(init=False)
     upper: list[list[int]] = field(init=False)
     lower: list[list[int]] = field(init=False)
     trunks: dict[int, list[int]] = field(init=False)  # the bends of each box's edges, from top to bottom
+    lane: list[int] = field(init=False)  # bends are in the lane of the box that their edges come from
     x: list[float] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
@@ -114,7 +143,7 @@ class _Graph:
         for start, end in self.edges:
             lowers[start].add(end)
             uppers[end].add(start)
-        self.row = _assign_rows(self.sizes, uppers, lowers, self.widest)
+        self.row = _assign_rows(self.sizes, uppers, lowers, self.widest, self.lanes)
         self.upper, self.lower = [[] for _ in range(count)], [[] for _ in range(count)]
         self.trunks = {node: [] for node in range(count)}
         for node in range(count):
@@ -123,9 +152,13 @@ class _Graph:
                 above = self._find_bend(node, self.row[other] - 1)
                 self.lower[above].append(other)
                 self.upper[other].append(above)
+        self.lane = [*self.lanes, *([0] * (len(self.row) - count))]
+        for box, trunk in self.trunks.items():
+            for bend in trunk:
+                self.lane[bend] = self.lane[box]
         self.rows = [[] for _ in range(max(self.row, default=-1) + 1)]
-        for node, row in enumerate(self.row):
-            self.rows[row].append(node)
+        for node in sorted(range(len(self.row)), key=self.lane.__getitem__):
+            self.rows[self.row[node]].append(node)
 
     def _find_bend(self, box: int, row: int) -> int:
         """Return the bend of a box's edges in a row below the box; missing bends are added down to that row."""
@@ -161,7 +194,11 @@ class _Graph:
 
 
 def _assign_rows(
-    sizes: Sequence[tuple[float, float]], uppers: Sequence[set[int]], lowers: Sequence[set[int]], widest: float
+    sizes: Sequence[tuple[float, float]],
+    uppers: Sequence[set[int]],
+    lowers: Sequence[set[int]],
+    widest: dict[int, float],
+    lanes: Sequence[int],
 ) -> list[int]:
     """Return the row of each box: as high as possible or, where that makes edges shorter, as low as possible."""
     try:
@@ -172,31 +209,32 @@ def _assign_rows(
             hint="remove one of these edges",
         ) from error
     row = [0] * len(sizes)
-    width_by_row: dict[int, float] = {}
-    first_free: dict[tuple[int, float], int] = {}  # by first row and width of a search: the row where it ended
+    taken: dict[tuple[int, int], float] = {}  # by row and lane: the width of the boxes there
+    first_free: dict[tuple[int, int, float], int] = {}  # by first row, lane and width of a search: where it ended
 
     def has_room(target: int, node: int) -> bool:
-        return not width_by_row.get(target) or width_by_row[target] + sizes[node][0] <= widest
+        width = taken.get((target, lanes[node]))
+        return not width or width + sizes[node][0] <= widest[lanes[node]]
 
     def put_in_row(node: int, target: int) -> None:
         row[node] = target
-        width_by_row[target] = width_by_row.get(target, 0.0) + sizes[node][0]
+        taken[target, lanes[node]] = taken.get((target, lanes[node]), 0.0) + sizes[node][0]
 
     for node in order:
         start = target = max((row[upper] + 1 for upper in uppers[node]), default=0)
-        width = sizes[node][0]
-        target = max(target, first_free.get((start, width), 0))
+        search = start, lanes[node], sizes[node][0]
+        target = max(target, first_free.get(search, 0))
         deadline.check()
         while not has_room(target, node):
             target += 1
-        first_free[start, width] = target
+        first_free[search] = target
         put_in_row(node, target)
     for node in reversed(order):
         if len(lowers[node]) > len(uppers[node]):
             lowest = min(row[lower] for lower in lowers[node]) - 1
             target = next((target for target in range(lowest, row[node], -1) if has_room(target, node)), row[node])
             if target != row[node]:
-                width_by_row[row[node]] -= sizes[node][0]
+                taken[row[node], lanes[node]] -= sizes[node][0]
                 put_in_row(node, target)
     number_by_row = {target: number for number, target in enumerate(sorted(set(row)))}
     return [number_by_row[target] for target in row]
@@ -209,7 +247,7 @@ def _sort_rows(graph: _Graph) -> None:
     """Sort every row: of all orders tried, the given order included, keep the order with the fewest crossings."""
     best, fewest = graph.rows, _count_crossings(graph, graph.rows)
     for links in (graph.lower, graph.upper):
-        rows, stale = _follow_edges(graph, links), 0
+        rows, stale = [sorted(row, key=graph.lane.__getitem__) for row in _follow_edges(graph, links)], 0
         for step in range(graph.limit_rounds(8)):
             crossings = _count_crossings(graph, rows)
             stale = 0 if crossings < fewest else stale + 1
@@ -219,7 +257,7 @@ def _sort_rows(graph: _Graph) -> None:
                 break
             _sweep_rows(graph, rows, down=step % 2 == 0)
             _swap_neighbours(graph, rows)
-    centred_rows = [_centre_trunks(graph, row) for row in best]
+    centred_rows = [sorted(_centre_trunks(graph, row), key=graph.lane.__getitem__) for row in best]
     graph.rows = centred_rows if _count_crossings(graph, centred_rows) <= fewest else best
 
 
@@ -258,7 +296,7 @@ def _sweep_rows(graph: _Graph, rows: list[list[int]], *, down: bool) -> None:
             node: sum(place[neighbour] for neighbour in links[node]) / len(links[node]) if links[node] else place[node]
             for node in row
         }
-        row.sort(key=middle.__getitem__)
+        row.sort(key=lambda node: (graph.lane[node], middle[node]))
         place.update((node, (i + 0.5) / len(row)) for i, node in enumerate(row))
 
 
@@ -272,6 +310,8 @@ def _swap_neighbours(graph: _Graph, rows: list[list[int]]) -> None:
             for node in row
         }
         for i in range(len(row) - 1):
+            if graph.lane[row[i]] != graph.lane[row[i + 1]]:
+                continue
             left, right = places[row[i]], places[row[i + 1]]
             crossings = sum(_count_inversions(a, b) for a, b in zip(left, right, strict=True))
             if crossings and sum(_count_inversions(b, a) for a, b in zip(left, right, strict=True)) < crossings:
@@ -315,7 +355,7 @@ def _compute_columns(graph: _Graph) -> list[float]:
         steps = [0.0]
         for left, right in pairwise(row):
             steps.append(steps[-1] + graph.minimal_distance(left, right))
-        offsets.append(steps)
+        offsets.append(steps[: len(row)])  # a row of a lane may be empty
         for node, offset in zip(row, steps, strict=False):
             x[node] = offset - steps[-1] / 2
     rounds = graph.limit_rounds(14)
@@ -327,6 +367,38 @@ def _compute_columns(graph: _Graph) -> list[float]:
             _spread_row(graph, graph.rows[number], offsets[number], links, x)
     _straighten_trunks(graph, x)
     return x
+
+
+def _compute_lanes(graph: _Graph, gap: float) -> list[float]:
+    """Return the middle of every node, with the lanes beside each other: each lane is arranged for itself."""
+    assigned = graph.lane
+    x = [0.0] * len(graph.row)
+    right = -gap
+    for lane in sorted(set(assigned)):
+        part = copy(graph)
+        part.rows = [[node for node in row if assigned[node] == lane] for row in graph.rows]
+        part.upper, part.lower = (
+            [[other for other in others if assigned[other] == assigned[node]] for node, others in enumerate(links)]
+            for links in (graph.upper, graph.lower)
+        )
+        part.trunks = {box: trunk for box, trunk in graph.trunks.items() if assigned[box] == lane}
+        columns = _compute_columns(part)
+        nodes = [node for row in part.rows for node in row]
+        shift = right + gap - min(columns[node] - graph.width_of(node) / 2 for node in nodes)
+        for node in nodes:
+            x[node] = columns[node] + shift
+        right = max(x[node] + graph.width_of(node) / 2 for node in nodes)
+    return x
+
+
+def _measure_lanes(graph: _Graph) -> tuple[tuple[float, float], ...]:
+    """Return the left and right end of each lane."""
+    ends: dict[int, tuple[float, float]] = {}
+    for node, lane in enumerate(graph.lane):
+        half = graph.width_of(node) / 2
+        left, right = ends.get(lane, (inf, -inf))
+        ends[lane] = min(left, graph.x[node] - half), max(right, graph.x[node] + half)
+    return tuple(ends[lane] for lane in sorted(ends))
 
 
 def _spread_row(

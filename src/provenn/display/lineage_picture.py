@@ -1,7 +1,8 @@
 """A lineage as SVG: catalogs, each below its dependencies.
 
 Colour never stands alone. The class of a catalog is a shape and a word; a stored catalog has a second border, as wide
-as the stored share; catalogs with the same sources share a tint and a letter.
+as the stored share; catalogs with the same sources share a tint and a letter. Catalogs of different populations stand
+in lanes beside each other, each under the name of its population.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, permutations
 from textwrap import wrap
 
 from provenn.display.figure import (
@@ -21,7 +23,7 @@ from provenn.display.figure import (
     stack_vertically,
 )
 from provenn.display.layers import Point, arrange_boxes
-from provenn.display.markup import Element, Reference, format_number, make_element
+from provenn.display.markup import Element, ElementReference, format_number, make_element
 from provenn.display.outlines import MARGINS, SHAPES, draw_outline
 from provenn.display.wires import draw_wires
 
@@ -36,6 +38,9 @@ _DETAILED = 40
 _LONGEST_NAME, _LINE, _LINES = 26, 30, 3
 _NARROWEST = 66.0
 _STUB = 17.0
+_LANE_GAP, _LANE_HEAD = 56.0, 30.0
+_MOST_ORDERS = 6
+"""Up to this number of lanes, all orders are tried for the shortest edges between lanes."""
 _SPOKEN = 100
 
 
@@ -67,6 +72,8 @@ class LineageNode:
         A short word for its class; the name of the class if empty.
     shape
         The name of the outline of its class; a rectangle if empty.
+    population
+        The name of its population for people, such as stars; empty if it does not matter.
     """
 
     id: str
@@ -81,6 +88,7 @@ class LineageNode:
     below: int = 0
     word: str = ""
     shape: str = ""
+    population: str = ""
 
     @property
     def stored_words(self) -> str:
@@ -153,13 +161,58 @@ def _draw_graph(picture: LineagePicture, boxes: Sequence[_Box]) -> Figure:
     """Return the boxes and edges of a lineage as a figure."""
     place = {node.id: i for i, node in enumerate(picture.nodes)}
     edges = [(place[start], place[end]) for start, end in dict.fromkeys(picture.edges)]
-    layout = arrange_boxes([(box.width, box.height) for box in boxes], edges, widest=_WIDEST)
+    names = _order_lanes(picture)
+    numbers = {name: number for number, name in enumerate(names)}
+    layout = arrange_boxes(
+        [(box.width, box.height) for box in boxes],
+        edges,
+        widest=_WIDEST,
+        lanes=[numbers[node.population] for node in picture.nodes] if len(names) > 1 else (),
+        lane_gap=_LANE_GAP,
+    )
     routes = [
         (_move_down(route[0], -boxes[start].stub_below), *route, _move_down(route[-1], boxes[end].stub_above))
         for (start, end), route in zip(edges, layout.routes, strict=True)
     ]
     drawn = [Figure(0, 0, box.parts).place_at(*corner) for box, corner in zip(boxes, layout.corners, strict=True)]
-    return Figure(layout.width, layout.height, (*draw_wires(routes), *drawn))
+    graph = Figure(layout.width, layout.height, (*draw_wires(routes), *drawn))
+    return graph if len(names) < 2 else _draw_lanes(graph, names, layout.lanes)
+
+
+def _order_lanes(picture: LineagePicture) -> list[str]:
+    """Return the populations of a lineage in the order in which edges between lanes are shortest, and lead right."""
+    population = {node.id: node.population for node in picture.nodes}
+    names = list(dict.fromkeys(population.values()))
+    crossing = Counter(
+        (population[start], population[end]) for start, end in picture.edges if population[start] != population[end]
+    )
+    if len(names) > _MOST_ORDERS:
+        return names
+
+    def measure(order: Sequence[str]) -> tuple[int, int]:
+        steps = [(order.index(end) - order.index(start), count) for (start, end), count in crossing.items()]
+        return sum(abs(step) * count for step, count in steps), sum(count for step, count in steps if step < 0)
+
+    orders = [list(order) for order in permutations(names)]
+    return min(orders, key=measure)
+
+
+def _draw_lanes(graph: Figure, names: Sequence[str], lanes: Sequence[tuple[float, float]]) -> Figure:
+    """Return a figure with the name of each lane above it, and a dashed line between lanes."""
+    height = graph.height + _LANE_HEAD
+    parts: list[Element] = []
+    for name, (left, right) in zip(names, lanes, strict=True):
+        head = draw_text(shorten_label(name, _LONGEST_NAME), size=13)
+        parts.append(head.place_at((left + right - head.width) / 2, 0))
+    for (_, right), (left, _) in pairwise(lanes):
+        middle = format_number((left + right) / 2)
+        line = f"M{middle} 0V{format_number(height)}"
+        parts.append(
+            make_element(
+                "path", d=line, fill="none", stroke="currentColor", stroke_opacity=0.35, stroke_dasharray="2 5"
+            )
+        )
+    return Figure(graph.width, height, (*parts, graph.place_at(0, _LANE_HEAD)))
 
 
 def _move_down(point: Point, by: float) -> Point:
@@ -243,7 +296,7 @@ def _draw_shape(node: LineageNode, letter: str, width: float, height: float, nam
         yield make_element("clipPath", make_element("rect", width=stored_width, height=height), id=clip)
         opacity = 0.0 if letter else 0.14  # over a tint, the accent would be a third colour
         stored = make_element("path", d=inner, fill=ACCENT, fill_opacity=opacity, stroke=ACCENT, stroke_width=2.0)
-        yield make_element("g", stored, clip_path=Reference(clip))
+        yield make_element("g", stored, clip_path=ElementReference(clip))
 
 
 def _draw_stub(count: int, width: float, y: float, *, upper: bool) -> list[Element]:
@@ -294,13 +347,15 @@ def _draw_entry(node: LineageNode, text: str) -> Figure:
 # -- in words ------------------------------------------------------------------------------------------------------
 
 
-def _describe_node(node: LineageNode, letter: str) -> str:
-    """Return a catalog as it is drawn, in words."""
+def _describe_node(node: LineageNode, letter: str, lane: str = "") -> str:
+    """Return a catalog as it is drawn, in words; `lane` is the name of its lane, if there are several."""
     remarks = [node.what or node.kind]
     if node.stored_words:
         remarks.append(node.stored_words)
     if letter:
         remarks.append(f"same sources as all marked {letter}")
+    if lane:
+        remarks.append(f"in the lane of {lane}")
     if node.above:
         remarks.append(f"{node.above:,} more that it is made from")
     if node.below:
@@ -310,6 +365,10 @@ def _describe_node(node: LineageNode, letter: str) -> str:
 
 def _describe_lineage(picture: LineagePicture, letters: Mapping[str, str]) -> str:
     """Return a lineage as sentences, for screen readers."""
-    sentences = [f"{_describe_node(node, letters.get(node.extent, ''))}." for node in picture.nodes[:_SPOKEN]]
+    has_lanes = len({node.population for node in picture.nodes}) > 1
+    sentences = [
+        f"{_describe_node(node, letters.get(node.extent, ''), node.population * has_lanes)}."
+        for node in picture.nodes[:_SPOKEN]
+    ]
     more = len(picture.nodes) - len(sentences)
     return " ".join([*sentences, *([f"And {more:,} more."] if more else [])])

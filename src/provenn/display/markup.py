@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-__all__ = ["Element", "Reference", "format_number", "make_element", "make_printable", "render"]
+__all__ = ["Element", "ElementReference", "format_number", "make_element", "make_printable", "render"]
 
 # Characters that XML forbids, that move a terminal's cursor, or that turn the direction of the text around them:
 # the control characters become their pictures, the others the sign for "no such character".
@@ -31,7 +31,7 @@ _PICTURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ElementReference:
     """The value of an attribute with a reference to the id of an element in the same picture."""
 
     id: str
@@ -42,11 +42,11 @@ class Element:
     """An element: tag, attributes, and child elements and texts."""
 
     tag: str
-    attributes: tuple[tuple[str, str | float | Reference], ...]
+    attributes: tuple[tuple[str, str | float | ElementReference], ...]
     children: tuple["Element | str", ...]
 
 
-def make_element(tag: str, *children: Element | str, **attributes: str | float | Reference) -> Element:
+def make_element(tag: str, *children: Element | str, **attributes: str | float | ElementReference) -> Element:
     """Return an element.
 
     Underscores in the names of attributes stand for hyphens; an underscore at the end is dropped (``class_``).
@@ -89,9 +89,9 @@ def _render_lines(node: Element, prefix: str) -> Iterator[str]:
         yield f"</{node.tag}>"
 
 
-def _render_value(name: str, value: str | float | Reference, prefix: str) -> str:
+def _render_value(name: str, value: str | float | ElementReference, prefix: str) -> str:
     """Return the value of an attribute, escaped."""
-    if isinstance(value, Reference):
+    if isinstance(value, ElementReference):
         return f"url(#{prefix}{value.id})"
     if isinstance(value, str):
         return escape(make_printable(prefix + value if name == "id" else value))

@@ -14,7 +14,13 @@ __all__ = ["MARGINS", "SHAPES", "draw_outline"]
 OutlinePath = tuple[str, str]
 """The closed outline, and the lines inside it, as data of SVG paths."""
 
-MARGINS = {"drum": (10.0, 3.0), "torn edge": (0.0, 6.0), "rows": (4.0, 4.0)}
+MARGINS = {
+    "drum": (10.0, 3.0),
+    "smoked drum": (10.0, 3.0),
+    "torn edge": (0.0, 6.0),
+    "rows": (4.0, 4.0),
+    "podium": (6.0, 0.0),
+}
 """The margins at the top and at the bottom of an outline that have no room for words, by shape."""
 
 
@@ -160,6 +166,82 @@ def _draw_slant(left: float, top: float, right: float, bottom: float, cut: float
     return _draw_polygon((left + cut, top), (right, top), (right - cut, bottom), (left, bottom)), ""
 
 
+def _draw_hook(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a rectangle with an arrowhead at its right: each source points to its partner."""
+    middle, edge, half = (top + bottom) / 2, right - cut * 0.7, cut * 0.8
+    head = (edge, middle - half), (right, middle), (edge, middle + half)
+    return _draw_polygon((left, top), (edge, top), *head, (edge, bottom), (left, bottom)), ""
+
+
+def _draw_fork(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a rectangle with a point at its left: sources that others point to."""
+    middle = (top + bottom) / 2
+    return _draw_polygon((left, top), (right, top), (right, bottom), (left, bottom), (left + cut, middle)), ""
+
+
+def _draw_bracket(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a rectangle with all corners cut off, and a bracket at each side: members are held together."""
+    inner, arm, corner = cut * 0.45, cut * 0.4, cut * 0.45
+    brackets = "".join(
+        f"M{format_number(x + arm * side)} {format_number(top + corner)}H{format_number(x)}"
+        f"V{format_number(bottom - corner)}H{format_number(x + arm * side)}"
+        for x, side in ((left + inner, 1), (right - inner, -1))
+    )
+    border = _draw_polygon(
+        (left + corner, top),
+        (right - corner, top),
+        (right, top + corner),
+        (right, bottom - corner),
+        (right - corner, bottom),
+        (left + corner, bottom),
+        (left, bottom - corner),
+        (left, top + corner),
+    )
+    return border, brackets
+
+
+def _draw_podium(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a podium: the first of each group stand higher."""
+    step = top + cut * 0.5
+    return _draw_polygon(
+        (left, step),
+        (left + cut * 1.5, step),
+        (left + cut * 1.5, top),
+        (right - cut * 1.5, top),
+        (right - cut * 1.5, step),
+        (right, step),
+        (right, bottom),
+        (left, bottom),
+    ), ""
+
+
+def _draw_burst(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a funnel upside down: more sources come out than go in."""
+    return _draw_polygon((left + cut, top), (right - cut, top), (right, bottom), (left, bottom)), ""
+
+
+def _draw_smoked_funnel(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a funnel with hatched corners: fewer sources come out than go in, and nobody sees by which rule."""
+    outline, _ = _draw_funnel(left, top, right, bottom, cut)
+    return outline, _draw_hatching(left + cut * 0.4, right - cut * 0.4, top, cut)
+
+
+def _draw_smoked_drum(left: float, top: float, right: float, bottom: float, cut: float) -> OutlinePath:
+    """Return a drum with hatched corners: rows of which nobody knows how they came about."""
+    outline, lid = _draw_drum(left, top, right, bottom, cut)
+    return outline, lid + _draw_hatching(left, right, bottom - cut * 1.4, cut)
+
+
+def _draw_hatching(left: float, right: float, top: float, cut: float) -> str:
+    """Return slanting lines at both sides, as data of SVG paths."""
+    return "".join(
+        f"M{format_number(x)} {format_number(top + cut * 0.3 * number)}l{format_number(cut * 0.5 * side)} "
+        f"{format_number(cut * 0.3)}"
+        for x, side in ((left, 1), (right, -1))
+        for number in (1, 2, 3)
+    )
+
+
 SHAPES: dict[str, Callable[[float, float, float, float, float], OutlinePath]] = {
     "drum": _draw_drum,
     "funnel": _draw_funnel,
@@ -173,5 +255,12 @@ SHAPES: dict[str, Callable[[float, float, float, float, float], OutlinePath]] = 
     "rows": _draw_rows,
     "bow": _draw_bow,
     "slant": _draw_slant,
+    "hook": _draw_hook,
+    "fork": _draw_fork,
+    "bracket": _draw_bracket,
+    "podium": _draw_podium,
+    "burst": _draw_burst,
+    "smoked funnel": _draw_smoked_funnel,
+    "smoked drum": _draw_smoked_drum,
 }
 """The outlines by the name of the shape, in the order of a picture's key."""

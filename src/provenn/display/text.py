@@ -1,10 +1,15 @@
 """Hypercubes for a terminal, and lists and sizes for people."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from itertools import combinations, zip_longest
+from typing import TYPE_CHECKING
 
 from provenn.batches import split_batches
-from provenn.display.venn_regions import Cells, check_hypercube
+
+if TYPE_CHECKING:
+    from provenn.display.venn_regions import Cells
 
 __all__ = ["hypercube_text", "join_blocks", "join_words"]
 
@@ -20,6 +25,8 @@ def hypercube_text(array: Cells) -> str:
     ● ○
      ●
     """
+    from provenn.display.venn_regions import check_hypercube  # noqa: PLC0415 - a command starts without it
+
     n = array.ndim
     cells = check_hypercube("?" * n, array)
     levels = [

@@ -19,7 +19,7 @@ from provenn.display.figure import (
     stack_vertically,
 )
 from provenn.display.geometry import ARRANGEMENTS, find_anchors, trace_outlines
-from provenn.display.markup import Element, Reference, make_element
+from provenn.display.markup import Element, ElementReference, make_element
 from provenn.display.venn_regions import Cells, check_hypercube, name_region
 from provenn.errors import HypercubeError, PictureError
 
@@ -39,8 +39,8 @@ _SAYS = {
     RegionState.INHABITED: "holds something",
     RegionState.UNKNOWN: "unknown",
 }
-_FILLS: dict[RegionState, dict[str, str | float | Reference]] = {
-    RegionState.EMPTY: {"fill": Reference("-hatch")},
+_FILLS: dict[RegionState, dict[str, str | float | ElementReference]] = {
+    RegionState.EMPTY: {"fill": ElementReference("-hatch")},
     RegionState.INHABITED: {"fill": ACCENT, "fill_opacity": 0.28},
     RegionState.UNKNOWN: {"fill_opacity": 0.0},
 }

@@ -64,7 +64,7 @@ def compute_current_fingerprints(
         If all files are gone.
     """
     if listing is None:
-        chosen = choose_files(_list_expected_files(location), names)
+        chosen = choose_files(_list_expected_files(location, names), names)
         listing = choose_known_files(chosen, known) if known else chosen
     match basis:
         case "metadata":
@@ -142,10 +142,10 @@ def explain_changed_files(location: str, before: Mapping[str, str], now: Mapping
     return FilesChangedError(f"{subject} changed {when}", hint=_CHANGED_HINT)
 
 
-def _list_expected_files(location: str) -> list[File]:
-    """Return the files at a location; if all are missing, the error suggests where to look."""
+def _list_expected_files(location: str, names: Collection[str] | None = None) -> list[File]:
+    """Return the files at a location, or those with some names; an error suggests where to look."""
     try:
-        return list_files(location)
+        return list_files(location, names)
     except FilesMissingError as error:
         raise FilesMissingError(error.message, hint=_MISSING_HINT) from error
 

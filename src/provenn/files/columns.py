@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from provenn.criteria import Type
 from provenn.errors import BaseFilesError
@@ -12,7 +12,34 @@ from provenn.files.column_bounds import ColumnBounds
 from provenn.files.column_statistics import ColumnStatistics
 from provenn.files.type_names import parse_spark_type
 
-__all__ = ["FileColumn", "FileContents", "check_columns", "parse_schema"]
+__all__ = [
+    "METADATA_KEYS",
+    "ColumnWithMetadata",
+    "FileColumn",
+    "FileContents",
+    "build_metadata",
+    "check_columns",
+    "parse_schema",
+]
+
+METADATA_KEYS = ("unit", "description", "ucd")
+"""The keys of the metadata of a column."""
+
+
+class ColumnWithMetadata(Protocol):
+    """A column or an attribute with metadata for people and tools; each is empty if unknown."""
+
+    @property
+    def unit(self) -> str:
+        """The unit of the values."""
+
+    @property
+    def description(self) -> str:
+        """The description of the values."""
+
+    @property
+    def ucd(self) -> str:
+        """The UCD of the values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +96,11 @@ class FileContents:
     statistics: Mapping[str, ColumnStatistics] = field(default_factory=dict)
     bounds: Mapping[str, ColumnBounds] = field(default_factory=dict)
     file_bounds: tuple[Mapping[str, ColumnBounds], ...] = ()
+
+
+def build_metadata(column: ColumnWithMetadata) -> dict[str, str]:
+    """Return the unit, description and UCD of a column as metadata."""
+    return {key: text for key in METADATA_KEYS if (text := getattr(column, key))}
 
 
 def check_columns(columns: Sequence[FileColumn], file: str) -> tuple[FileColumn, ...]:

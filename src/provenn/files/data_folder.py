@@ -261,6 +261,18 @@ class DataFolder:
             filesystem, path = fs.FileSystem.from_uri(address.replace("s3a://", "s3://", 1))
             yield filesystem, path
 
+    @contextmanager
+    def open_input_file(self, *parts: str) -> Iterator[Any]:
+        """Open a file for reading, with seeking.
+
+        Raises
+        ------
+        StoreError
+            If the file cannot be opened, or the body fails to read.
+        """
+        with self.open_filesystem(*parts) as (filesystem, path), filesystem.open_input_file(path) as opened:
+            yield opened
+
     def _find_path(self, address: str) -> str:
         """Return the path of an address in pyarrow's file system."""
         with self.open_filesystem(self.relative_path(address)) as (_, path):

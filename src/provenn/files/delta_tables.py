@@ -20,6 +20,7 @@ from urllib.parse import unquote
 from provenn.errors import BaseFilesError
 from provenn.files.snapshots import (
     FileRewrite,
+    LoggedRewrites,
     SnapshotFile,
     TableSnapshot,
     check_inside,
@@ -123,7 +124,7 @@ def _list_versions(folder: str) -> list[int]:
 
 
 def _refuse_features(folder: str, table: Any) -> None:  # noqa: ANN401 - deltalake is an extra
-    """Refuse tables whose files are not read as they are."""
+    """Refuse tables with features that provenn cannot read."""
     protocol, configuration = table.protocol(), table.metadata().configuration
     for feature in sorted({*(protocol.reader_features or ())} - _FEATURES):
         raise refuse_feature("Delta", folder, f"uses the feature {feature}, which provenn does not read", _COPY_HINT)
@@ -179,7 +180,7 @@ def _format_value(value: object) -> str | None:
             return str(value)
 
 
-def read_delta_rewrites(snapshot: TableSnapshot, since: int = 0) -> list[FileRewrite]:
+def read_delta_rewrites(snapshot: TableSnapshot, since: int = 0) -> LoggedRewrites:
     """Return the versions after one, up to a snapshot, that rewrote files without changing rows, the latest first.
 
     A commit states for each file whether it changes data. By the protocol of Delta, the records of an added file with
@@ -192,9 +193,9 @@ def read_delta_rewrites(snapshot: TableSnapshot, since: int = 0) -> list[FileRew
     for version in range(snapshot.version, since, -1):
         path = Path(snapshot.folder, "_delta_log", f"{version:020}.json")
         if not path.exists():
-            break
+            return LoggedRewrites(tuple(rewrites), is_complete=False)
         rewrites.extend(_read_rewrites(snapshot.folder, path, version))
-    return rewrites
+    return LoggedRewrites(tuple(rewrites))
 
 
 def _read_rewrites(folder: str, path: Path, version: int) -> Iterator[FileRewrite]:

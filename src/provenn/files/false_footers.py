@@ -97,7 +97,7 @@ def _compare_group(opened: Any, group: int, columns: Sequence[_ColumnClaims]) ->
 
 
 class _GroupClaims:
-    """What the footer states of a column in a row group, and what its rows show."""
+    """The statement of a footer about a column in a row group, and the values in its rows."""
 
     def __init__(self, column: _ColumnClaims, opened: Any, group: int) -> None:  # noqa: ANN401 - pyarrow has no types
         chunk = opened.metadata.row_group(group).column(column.place)

@@ -16,7 +16,7 @@ from provenn.files.changes import (
     list_version_files,
     make_old_fingerprints,
 )
-from provenn.files.column_bounds import BOUNDS, PIXELS, encode_bounds, open_bounds, seal_bounds
+from provenn.files.column_bounds import PIXELS, encode_bounds
 from provenn.files.column_statistics import ColumnStatistics, decode_statistics, encode_statistics
 from provenn.files.columns import FileColumn, FileContents, check_columns
 from provenn.files.file_bounds import encode_file_bounds
@@ -26,12 +26,10 @@ from provenn.files.hashing import HashMemory, ReadingProgress
 from provenn.files.hats import Hats, read_hats
 from provenn.files.listing import File, choose_files, choose_known_files, list_files, list_named_files, make_absolute
 from provenn.files.partition_columns import bound_partition_columns, find_partition_columns
-from provenn.files.row_samples import sample_files
 from provenn.files.snapshot_columns import read_snapshot_contents
-from provenn.files.snapshots import TableSnapshot, read_table_note
+from provenn.files.snapshots import TableSnapshot
 from provenn.files.table_logs import find_snapshot, list_snapshot_files
 from provenn.files.table_metadata import decode_metadata, encode_metadata
-from provenn.files.type_names import restore_type
 from provenn.gate.entrances import entrance
 from provenn.gate.formats import check_reading
 
@@ -132,7 +130,7 @@ class Files:
         return choose_known_files(files, self._known_names) if self._known_names else files
 
     def list_present_files(self) -> list[File]:
-        """Return the files at the location, also those that came later; of a choice, those that were chosen.
+        """Return the files at the location, including files added later; for a choice, the chosen files.
 
         Raises
         ------
@@ -142,7 +140,7 @@ class Files:
         if self.table:
             files = self._list_version_files()
             return choose_files(files, [file.name for file in files] or dict(self.fingerprints))
-        return choose_files(list_files(self.location), self.chosen_names)
+        return choose_files(list_files(self.location, self.chosen_names), self.chosen_names)
 
     def _list_version_files(
         self, memory: HashMemory | None = None, progress: ReadingProgress | None = None
@@ -218,6 +216,8 @@ class Files:
         TypeNameError
             If the schema names a type that Spark does not have.
         """
+        from provenn.files.row_samples import sample_files  # noqa: PLC0415 - a command starts without it
+
         if format == TABLE:
             raise BaseFilesError(f"{location} is a table of Spark", hint="ingest it into an archive")
         if format == GIVEN:
@@ -235,7 +235,7 @@ class Files:
             listing = list_snapshot_files(snapshot, names)
         else:
             place = hats.files if hats else place
-            listing = choose_files(list_files(place), names)
+            listing = choose_files(list_files(place, names), names)
         file_format, read_options = settle_format(listing, format, options or {}, null)
         check_reading(file_format, read_options, place)
         prints_by_name = make_fingerprints(listing, file_format, trust, memory, progress)
@@ -244,7 +244,7 @@ class Files:
         if snapshot and schema is None:
             contents = read_snapshot_contents(snapshot, listing)
         else:
-            contents = read_file_contents(listing, file_format, read_options, schema)
+            contents = read_file_contents(listing, file_format, read_options, schema, nested=hats is not None)
         columns, row_count = contents.columns, contents.rows
         if hats:
             hats.check((file.name for file in listing), row_count)
@@ -493,67 +493,6 @@ class Files:
         fingerprints = {name: waiting[text].pop() for name, text in contents.items()}
         return replace(self, fingerprints=tuple(sorted(fingerprints.items())), contents=tuple(sorted(contents.items())))
 
-    def to_json(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the identity and the notes, as JSON."""
-        identity = {
-            "format": self.format,
-            "options": dict(self.options),
-            "columns": [[column.name, str(column.type), column.nullable] for column in self.columns],
-            "partitions": list(self.partitions),
-            "files": self.digest,
-        }
-        if self.row_key:
-            identity["row_key"] = list(self.row_key)
-        notes: dict[str, Any] = {
-            "location": self.location,
-            "fingerprints": dict(self.fingerprints),
-            "row_count": self.row_count,
-            "units": {column.name: column.unit for column in self.columns if column.unit},
-            "descriptions": {column.name: column.description for column in self.columns if column.description},
-            "ucds": {column.name: column.ucd for column in self.columns if column.ucd},
-        }
-        if self.contents:
-            notes |= {"contents": dict(self.contents), "was_late": str(self.was_late).lower()}
-        if self.metadata:
-            notes["metadata"] = dict(self.metadata)
-        if self.statistics:
-            notes["statistics"] = [list(pair) for pair in self.statistics]  # no words: texts in mappings are searched
-        if self.bounds:
-            notes[BOUNDS] = seal_bounds(self.digest, self.bounds)
-        if self.is_choice:
-            notes["is_choice"] = "true"
-        if self.table:
-            notes["table"] = self.table
-        return identity, notes
-
-    @classmethod
-    def from_json(cls, identity: Mapping[str, Any], notes: Mapping[str, Any]) -> Self:
-        """Restore files from JSON."""
-        descriptions = (notes["units"], notes["descriptions"], notes.get("ucds", {}))  # older notes have no UCDs
-        files = cls(
-            identity["format"],
-            tuple(sorted(identity["options"].items())),
-            tuple(
-                FileColumn(name, restore_type(kind), nullable, *(texts.get(name, "") for texts in descriptions))
-                for name, kind, nullable in identity["columns"]
-            ),
-            tuple(identity["partitions"]),
-            identity["files"],
-            notes["location"],
-            tuple(sorted(notes["fingerprints"].items())),
-            notes["row_count"],
-            row_key=tuple(identity.get("row_key", ())),
-            metadata=tuple(sorted(notes.get("metadata", {}).items())),
-            statistics=tuple((name, text) for name, text in notes.get("statistics", ())),
-            bounds=tuple(open_bounds(identity["files"], notes.get(BOUNDS)).items()),
-            is_choice=notes.get("is_choice") == "true",
-            table=read_table_note(notes),
-        )
-        contents = tuple(sorted(notes.get("contents", {}).items()))
-        if not contents or not files.is_old or not files.agrees():
-            return files  # if the digest identifies the content, ignore any `contents` in the notes
-        return replace(files, contents=contents, was_late=notes.get("was_late") == "true")
-
 
 def _bound_files(
     digest: str, listing: Sequence[File], contents: FileContents, partitions: Sequence[FileColumn], hats: Hats | None
@@ -578,7 +517,7 @@ def _are_unchanged(
     is_known = find_basis(prints.values()) in ("content", "store")
     if not is_known:
         return False
-    current = list_named_files(location, prints, snapshot.partitions) if snapshot else list_files(location)
+    current = list_named_files(location, prints, snapshot.partitions) if snapshot else list_files(location, prints)
     return seen <= {(file.name, file.size, file.modified) for file in current}
 
 

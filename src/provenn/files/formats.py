@@ -102,6 +102,8 @@ def read_file_contents(
     format: str,  # noqa: A002 - Spark's word
     options: Mapping[str, str],
     schema: Mapping[str, str] | None,
+    *,
+    nested: bool = False,
 ) -> FileContents:
     """Return the columns, row count, options, metadata, statistics and bounds of files, all together.
 
@@ -115,6 +117,8 @@ def read_file_contents(
         Options for reading them.
     schema
         Types by column, for formats without column descriptions.
+    nested
+        As for `read_parquet_columns`.
 
     Raises
     ------
@@ -139,7 +143,7 @@ def read_file_contents(
         with file.open(decompressed=format in _TEXT or (format != "parquet" and size is None)) as opened:
             match format:
                 case "parquet":
-                    contents_by_name[file.name] = read_parquet_columns(opened, file.name)
+                    contents_by_name[file.name] = read_parquet_columns(opened, file.name, nested=nested)
                 case "fits":
                     contents_by_name[file.name] = read_fits_columns(opened, file.name, options, size, file.size)
                 case "votable":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from provenn.errors import BaseFilesError
 from provenn.files.lakehouses import ICEBERG_METADATA
 from provenn.files.snapshots import (
     FileRewrite,
+    LoggedRewrites,
     SnapshotFile,
     TableSnapshot,
     convert_columns,
@@ -213,14 +214,16 @@ def collect_field_ids(fields: Iterable[Any], above: str = "") -> Iterator[tuple[
             yield from collect_field_ids(pair, f"{path}.")
 
 
-def read_iceberg_rewrites(snapshot: TableSnapshot) -> list[FileRewrite]:
+def read_iceberg_rewrites(snapshot: TableSnapshot, seen: Collection[int] = ()) -> LoggedRewrites:
     """Return the snapshots up to a snapshot that rewrote files without changing rows, the latest first.
 
     These are the snapshots whose operation is ``replace``: by the specification of Iceberg, files were added and
     removed without changing the data of the table. That says so of the rows in files only if no delete files were in
-    force before, so the snapshot before must be there, and have none. Expired snapshots are not looked for.
+    force before, so the snapshot before must be there, and have none. Expired snapshots are not looked for; they leave
+    the answer complete only if the snapshots in `seen`, in which files were first seen, are still there.
     """
     rewrites: list[FileRewrite] = []
+    waiting, is_complete = {*seen}, True
     with _translate_errors(snapshot.folder):
         from pyiceberg.table.snapshots import Operation  # noqa: PLC0415
 
@@ -233,8 +236,10 @@ def read_iceberg_rewrites(snapshot: TableSnapshot) -> list[FileRewrite]:
             is_replace = current.summary is not None and current.summary.operation == Operation.REPLACE
             if is_replace and parent is not None and _has_data_files_alone(snapshot.folder, io, parent):
                 rewrites.extend(_read_rewrite(snapshot.folder, io, current))
+            waiting.discard(current.snapshot_id)
+            is_complete = number is None or parent is not None or (bool(seen) and not waiting)
             current = parent
-    return rewrites
+    return LoggedRewrites(tuple(rewrites), is_complete)
 
 
 def _has_data_files_alone(folder: str, io: TableReader, snapshot: Any) -> bool:  # noqa: ANN401

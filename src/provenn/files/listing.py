@@ -104,8 +104,16 @@ def make_absolute(location: str | PathLike[str]) -> str:
     return text if "://" in text else str(Path(text).expanduser().absolute())
 
 
-def list_files(location: str) -> list[File]:
+def list_files(location: str, names: Collection[str] | None = None) -> list[File]:
     """Return the files at a location, by name; skip files and folders with names beginning with ``_`` or ``.``.
+
+    Parameters
+    ----------
+    location
+        A file, a folder or a pattern.
+    names
+        The names of the files to return, below the folder; None for all. Nothing else is looked at, so that a few of
+        many files take little time.
 
     Raises
     ------
@@ -122,7 +130,8 @@ def list_files(location: str) -> list[File]:
         location_info = filesystem.get_file_info(path)
         if location_info.type == fs.FileType.File:
             refuse_lakehouses(filesystem, path.rpartition("/")[0], [path], ())
-            return [_make_file(location_info, path.rpartition("/")[2], filesystem, location)]
+            file = _make_file(location_info, path.rpartition("/")[2], filesystem, location)
+            return [file] if names is None or file.name in names else []
         if location_info.type == fs.FileType.Directory:
             root, pattern = path, re.compile(".*", re.DOTALL)
         elif has_magic(path):
@@ -135,15 +144,15 @@ def list_files(location: str) -> list[File]:
     if pattern is None:
         raise FilesMissingError(f"nothing exists at {location}", hint=_suggest_nearby(location))
     start = len(root.rstrip("/")) + 1
-    chosen = [
-        info
-        for info in inside
-        if info.type == fs.FileType.File
-        and not re.search(_HIDDEN, info.path[start:])
-        and pattern.fullmatch(info.path[start:])
-    ]
+
+    def is_present(info: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
+        name = info.path[start:]
+        is_shown = info.type == fs.FileType.File and not re.search(_HIDDEN, name)
+        return is_shown and pattern.fullmatch(name) is not None
+
+    chosen = [info for info in inside if (names is None or info.path[start:] in names) and is_present(info)]
     refuse_lakehouses(filesystem, root, [info.path for info in chosen], (info.path for info in inside))
-    if not chosen:
+    if not chosen and not any(map(is_present, inside)):
         raise FilesMissingError(f"no files at {location}")
     is_folder = location_info.type == fs.FileType.Directory
     files = [_make_file(info, info.path[start:], filesystem, location, folders=is_folder) for info in chosen]

@@ -25,8 +25,12 @@ from provenn.files.votable_columns import read_votable_columns
 from provenn.hints import Hint
 
 __all__ = [
+    "ASTROPY",
     "LAYOUT",
+    "NESTED",
     "TABLE_KEY",
+    "VOTABLE_KEY",
+    "VOTABLE_VERSION_KEY",
     "StoredColumn",
     "read_footer_metadata",
     "read_parquet_columns",
@@ -41,14 +45,22 @@ A base of an earlier version lacks the option: its columns are the columns of th
 attributes. It keeps them, so that its identity still means the same values.
 """
 
+ASTROPY, NESTED = "astropy", "nested"
+"""The layouts that the option names: masks of astropy, and nested tables of HATS as structs of arrays."""
+
 TABLE_KEY = "provenn.table"
 """The key in the footer under which provenn writes the metadata of the table as a whole, as JSON."""
+
+VOTABLE_KEY, VOTABLE_VERSION_KEY = "IVOA.VOTable-Parquet.content", "IVOA.VOTable-Parquet.version"
+"""The keys in the footer of VOParquet: a VOTable without rows, and the version of the convention."""
 
 _PROGRAMS = ("pandas", "ARROW:", "org.apache.", "parquet.", "duckdb.", "table::len::", "provenn.", "IVOA.")
 """The prefixes of keys in the footer that programs reserve for their own use."""
 
 _ASTROPY = b"table_meta_yaml"
-_VOTABLE = b"IVOA.VOTable-Parquet.content"
+_VOTABLE = VOTABLE_KEY.encode()
+_LONGEST_VOTABLE = 1 << 24
+"""The most bytes of a VOTable in the footer."""
 _LONGEST = 4096
 """The most bytes of a plain value in the footer; longer values are dropped."""
 _SPARK = b"org.apache.spark.sql.parquet.row.metadata"
@@ -70,6 +82,10 @@ class StoredColumn:
         Whether the values are moments as integers in nanoseconds.
     text
         Whether the values are text stored as bytes.
+    zipped
+        The type of the values, if they are structs of arrays, one array for each field of a nested table.
+    fields
+        The names of the fields then.
     """
 
     name: str
@@ -77,33 +93,45 @@ class StoredColumn:
     nested: bool = False
     nanoseconds: bool = False
     text: bool = False
+    zipped: str = ""
+    fields: tuple[str, ...] = ()
 
 
-def read_parquet_columns(file: IO[bytes], name: str) -> FileContents:
+def read_parquet_columns(file: IO[bytes], name: str, *, nested: bool = False) -> FileContents:
     """Return the columns of an open Parquet file, and the number of rows.
+
+    Parameters
+    ----------
+    file
+        The file.
+    name
+        The name of the file in errors.
+    nested
+        Whether structs of arrays are nested tables, as in HATS; then they become arrays of structs.
 
     Raises
     ------
     BaseFilesError
         If the file cannot be read, or the footer is not understood.
     """
-    footer = _Footer.of(file, name)
+    footer = _Footer.of(file, name, nested=nested)
     check_arrays(file, name)
-    columns, statistics, bounds, has_layout = [], {}, {}, False
+    columns, statistics, bounds, layouts = [], {}, {}, set()
     for field in footer.own_columns:
         column_name, stored = footer.locate_column(field)
         columns.append(footer.describe_column(field, column_name))
-        has_layout |= stored is not None and not stored.nanoseconds
+        if stored is not None and not stored.nanoseconds:
+            layouts.add(NESTED if stored.zipped else ASTROPY)
         if stored is None:  # otherwise a mask may decide what is NULL, and values are converted
             bounds[column_name] = read_parquet_bounds(footer.opened, field.name, columns[-1].type)
             if field.name in footer.statistics:
                 statistics[column_name] = footer.statistics[field.name]
-    options = {LAYOUT: "astropy"} if has_layout else {}
+    options = {LAYOUT: " ".join(sorted(layouts))} if layouts else {}
     metadata = read_footer_metadata(footer.notes, name)
     return FileContents(check_columns(columns, name), footer.rows, options, metadata, statistics, bounds)
 
 
-def read_parquet_layout(file: IO[bytes], name: str, *, astropy: bool) -> dict[str, StoredColumn]:
+def read_parquet_layout(file: IO[bytes], name: str, *, astropy: bool, nested: bool) -> dict[str, StoredColumn]:
     """Return the stored form of columns of an open Parquet file, by name; columns stored as themselves are left out.
 
     Parameters
@@ -114,8 +142,10 @@ def read_parquet_layout(file: IO[bytes], name: str, *, astropy: bool) -> dict[st
         The name of the file in errors.
     astropy
         Whether masks and names follow astropy's header.
+    nested
+        Whether structs of arrays are nested tables.
     """
-    footer = _Footer.of(file, name, astropy=astropy)
+    footer = _Footer.of(file, name, astropy=astropy, nested=nested)
     layouts = map(footer.locate_column, footer.own_columns)
     return {column_name: stored for column_name, stored in layouts if stored is not None}
 
@@ -156,7 +186,13 @@ def select_layout_metadata(notes: Mapping[bytes, bytes] | None) -> dict[bytes, b
 
 def _read_footer_votable(notes: Mapping[bytes, bytes], name: str) -> FileContents:
     """Return the contents of the VOTable without rows in a footer, a convention of the Virtual Observatory."""
-    return read_votable_columns(io.BytesIO(notes[_VOTABLE]), f"the VOTable in the footer of {name}", {})
+    header, where = notes[_VOTABLE], f"the VOTable in the footer of {name}"
+    if len(header) > _LONGEST_VOTABLE:
+        raise BaseFilesError(
+            f"{where} has {len(header):,} bytes, more than {_LONGEST_VOTABLE:,}",
+            hint=f"write the file without the key {VOTABLE_KEY}",
+        )
+    return read_votable_columns(io.BytesIO(header), where, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +213,10 @@ class _Footer:
     position_columns: Mapping[str, tuple[str, HeaderColumn]]
     votable: Mapping[str, FileColumn]
     opened: Any  # pyarrow has no types
+    nested: bool
 
     @classmethod
-    def of(cls, file: IO[bytes], name: str, *, astropy: bool = True) -> _Footer:
+    def of(cls, file: IO[bytes], name: str, *, astropy: bool = True, nested: bool = False) -> _Footer:
         import pyarrow as pa  # noqa: PLC0415 - it takes a while to import, and only new base files need it
         from pyarrow import parquet  # noqa: PLC0415
 
@@ -215,6 +252,7 @@ class _Footer:
             header.position_columns if header else {},
             {column.name: column for column in votable_columns},
             opened,
+            nested,
         )
 
     @property
@@ -234,6 +272,9 @@ class _Footer:
             types.is_timestamp(field.type) and field.type.unit == "ns" and self.physical[field.name] == "INT64"
         )
         stored = StoredColumn(field.name, mask, bool(mask) and nested, nanoseconds, self._is_text(field))
+        if self._is_zipped(field.type):
+            fields = tuple(inner.name for inner in field.type)
+            stored = StoredColumn(field.name, zipped=_convert_type_name(field.type), fields=fields)
         return column_name, None if stored == StoredColumn(column_name) else stored
 
     def describe_column(self, field: Any, column_name: str) -> FileColumn:  # noqa: ANN401 - pyarrow has no types
@@ -289,7 +330,17 @@ class _Footer:
             return "month_day_nano_interval"
         if types.is_null(field.type) and self.physical.get(field.name) == "BOOLEAN":
             return "boolean"
+        if self._is_zipped(field.type):
+            inner = (f"{_quote_name(part.name)}:{_convert_inner_type(part.type.value_type)}" for part in field.type)
+            return f"array<struct<{','.join(inner)}>>"
         return "string" if self._is_text(field) else _convert_type_name(field.type)
+
+    def _is_zipped(self, kind: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
+        """Whether a type is a nested table: a struct of arrays, one for each field."""
+        from pyarrow import types  # noqa: PLC0415 - see above
+
+        is_struct = self.nested and types.is_struct(kind) and kind.num_fields > 0
+        return is_struct and all(any(is_list(part.type) for is_list in _list_predicates()) for part in kind)
 
 
 def _find_masks(header: AstropyHeader, names: set[str], file: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ from provenn.files.parquet_columns import read_parquet_columns
 
 __all__ = [
     "FileRewrite",
+    "LoggedRewrites",
     "SharedFiles",
     "SnapshotFile",
     "TableKind",
@@ -119,6 +120,22 @@ class FileRewrite:
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedRewrites:
+    """The rewrites that the log of a table still keeps.
+
+    Parameters
+    ----------
+    rewrites
+        The rewrites, the latest first.
+    is_complete
+        Whether the log keeps all versions that may have rewritten the files in question.
+    """
+
+    rewrites: tuple[FileRewrite, ...] = ()
+    is_complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class SharedFiles:
     """The files of an earlier version that hold rows of a snapshot, besides the files of the snapshot itself.
 
@@ -128,10 +145,14 @@ class SharedFiles:
         The names of files that together have exactly the rows of the snapshot.
     rewrites
         The versions of the log, in descending order, on whose word these are the rows of the snapshot.
+    replaced
+        The files of the earlier version, each with the files of the snapshot that have their rows; the version is the
+        latest on whose word this is so.
     """
 
     names: frozenset[str]
     rewrites: tuple[int, ...] = ()
+    replaced: tuple[FileRewrite, ...] = ()
 
 
 def find_shared_files(names: Collection[str], rewrites: Sequence[FileRewrite], earlier: Collection[str]) -> SharedFiles:
@@ -160,6 +181,7 @@ def find_shared_files(names: Collection[str], rewrites: Sequence[FileRewrite], e
     """
     current = frozenset(names)
     undone: list[int] = []
+    replaced: list[FileRewrite] = []
     for place, rewrite in enumerate(rewrites):
         if not rewrite.added or not rewrite.added <= current or rewrite.added & frozenset(earlier):
             continue
@@ -169,7 +191,8 @@ def find_shared_files(names: Collection[str], rewrites: Sequence[FileRewrite], e
                 former, versions = former - older.added | older.removed, [*versions, older.version]
         if former <= frozenset(earlier):
             current, undone = current - rewrite.added | former, [*undone, *versions]
-    return SharedFiles(current, tuple(sorted({*undone}, reverse=True)))
+            replaced.append(FileRewrite(rewrite.version, former, rewrite.added))
+    return SharedFiles(current, tuple(sorted({*undone}, reverse=True)), tuple(replaced))
 
 
 def check_inside(name: str, written: str, folder: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from provenn.errors import BaseFilesError
 from provenn.files.lakehouses import ICEBERG_METADATA, detect_table
 from provenn.files.listing import File, list_named_files, make_absolute
-from provenn.files.snapshots import FileRewrite, TableKind, TableSnapshot
+from provenn.files.snapshots import LoggedRewrites, TableKind, TableSnapshot
 from provenn.gate.entrances import entrance
 from provenn.hints import Hint
 
@@ -97,18 +97,24 @@ def find_snapshot(
     return read_iceberg(folder, version, moment, metadata=metadata)
 
 
-def read_rewrites(snapshot: TableSnapshot, since: int = 0) -> list[FileRewrite]:
+def read_rewrites(snapshot: TableSnapshot, seen: Collection[int] = ()) -> LoggedRewrites:
     """Return the versions up to a snapshot that rewrote files without changing rows, the latest first.
 
-    For Delta, only versions after `since`, which spares reading the others; the numbers of Iceberg have no order.
+    Parameters
+    ----------
+    snapshot
+        The snapshot.
+    seen
+        The versions in which the files in question were first seen: only later versions can have rewritten them. For
+        Delta, earlier versions are not read; the numbers of Iceberg have no order.
     """
     if snapshot.kind == "Delta":
         from provenn.files.delta_tables import read_delta_rewrites  # noqa: PLC0415 - few files have a log
 
-        return read_delta_rewrites(snapshot, since)
+        return read_delta_rewrites(snapshot, min(seen, default=0))
     from provenn.files.iceberg_tables import read_iceberg_rewrites  # noqa: PLC0415 - few files have a log
 
-    return read_iceberg_rewrites(snapshot)
+    return read_iceberg_rewrites(snapshot, seen)
 
 
 def list_snapshot_files(snapshot: TableSnapshot, names: Collection[str] | None = None) -> list[File]:

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from provenn.criteria import Type, parse_type
+from provenn.criteria.nested_types import read_nested_type
 from provenn.errors import TypeNameError, did_you_mean
 
 __all__ = ["INTEGER_TYPES", "parse_spark_type", "restore_type"]
@@ -26,7 +27,12 @@ _SCALARS = (
     *("tinyint", "smallint", "int", "bigint", "float", "double", "decimal"),
     *("string", "boolean", "date", "timestamp", "timestamp_ntz"),
 )
-_OTHERS = re.compile(r"binary|variant|(array|map|struct)<.+>|time\(\d\)", re.IGNORECASE)
+_OTHERS = re.compile(r"binary|variant|time\(\d\)", re.IGNORECASE)
+_NESTED = re.compile(r"(array|map|struct)<.+>", re.IGNORECASE | re.DOTALL)
+_PIECE = re.compile(r"`(?:[^`]|``)*`|\s+|[^`\s]+|`")
+_FIELD = re.compile(r"(?!.*--)[\w.$@#+-]+")
+"""Names of fields that Spark writes without backquotes; two hyphens would begin a comment."""
+_DEEPEST = 50
 
 
 def parse_spark_type(text: str, *, scalar: bool = False) -> Type:
@@ -56,10 +62,36 @@ def parse_spark_type(text: str, *, scalar: bool = False) -> Type:
         raise TypeNameError(f"{kind} is not a type", hint="a decimal has at most 38 digits")
     if kind.name in _SCALARS:
         return kind
-    if _OTHERS.fullmatch(kind.name) and not scalar:
-        return Type("".join(text.split()))
+    if not scalar and _OTHERS.fullmatch(kind.name):
+        return kind
+    if not scalar and _NESTED.fullmatch(text.strip()):
+        compact = "".join(piece for piece in _PIECE.findall(text) if not piece.isspace())
+        _check_nested_type(compact, text)
+        return Type(compact)
     hint = did_you_mean(kind.name, _SCALARS) or f"one of {', '.join(_SCALARS)}"
     raise TypeNameError(f"{text!r} is not a supported type", hint=hint)
+
+
+def _check_nested_type(compact: str, text: str) -> None:
+    """Raise `TypeNameError` unless all parts of a nested type are types, and all fields have plain or quoted names."""
+    pending = [(compact, 1)]
+    while pending:
+        current, depth = pending.pop()
+        nested = read_nested_type(Type(current))
+        is_named = nested is not None and all(
+            _FIELD.fullmatch(name) or f"`{name.replace('`', '``')}`:" in current for name in nested.names
+        )
+        if nested is None or not is_named or depth > _DEEPEST or any(map(_has_control, nested.names)):
+            raise TypeNameError(f"{text[:200]!r} is not a supported type", hint="for example array<struct<a:int>>")
+        for part in nested.parts:
+            if _NESTED.fullmatch(str(part)):
+                pending.append((str(part), depth + 1))
+            else:
+                parse_spark_type(str(part))
+
+
+def _has_control(name: str) -> bool:
+    return any(ord(character) < 32 for character in name)
 
 
 def restore_type(name: str) -> Type:

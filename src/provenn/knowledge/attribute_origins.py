@@ -1,12 +1,11 @@
-"""The columns of base catalogs on which conditions depend, through all expressions that define attributes."""
+"""The columns of base catalogs on which conditions depend, through all expressions of derived attributes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from provenn.catalogs import Base, Catalog, DeriveAttributes
-from provenn.catalogs.calculators.sql import Expressions
+from provenn.catalogs import Base, Catalog
 from provenn.catalogs.schema import Attribute
 from provenn.criteria import AttributeIdentity, parse_expression
 from provenn.criteria.nodes import ColumnNode, Condition, Node, walk
@@ -20,7 +19,7 @@ class UnknownOrigin(Exception):  # noqa: N818 - no failure: there is no answer
 
 @dataclass(frozen=True, slots=True)
 class AttributeOrigins:
-    """The attributes of catalogs by identity, and the expressions that define some of them."""
+    """The attributes of catalogs by identity, and the defining expressions of some attributes."""
 
     by_name: Mapping[str, Attribute]
     stored: frozenset[AttributeIdentity]
@@ -28,7 +27,7 @@ class AttributeOrigins:
 
     @classmethod
     def of(cls, catalogs: Iterable[Catalog], stored: Iterable[AttributeIdentity] = ()) -> AttributeOrigins:
-        """Collect the attributes of catalogs; `stored` names known values besides the columns of base catalogs."""
+        """Collect the attributes of catalogs; `stored` names known values in addition to columns of base catalogs."""
         by_name: dict[str, Attribute] = {}
         known = set(stored)
         expressions: dict[AttributeIdentity, str] = {}
@@ -37,9 +36,7 @@ class AttributeOrigins:
                 by_name.setdefault(name, attribute)
             if isinstance(catalog, Base):
                 known.update(catalog.schema.by_identity)
-            if isinstance(catalog, DeriveAttributes) and isinstance(catalog.calculation, Expressions):
-                for output in catalog.calculation.outputs:
-                    expressions[catalog.schema[output.name].identity] = output.canonical
+            expressions |= catalog.find_expressions()
         return cls(by_name, frozenset(known), expressions)
 
     def trace_columns(

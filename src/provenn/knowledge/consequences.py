@@ -11,15 +11,26 @@ from provenn.catalogs.defined_attributes import DefinedAttributes
 from provenn.catalogs.pair_sets import lift_label
 from provenn.catalogs.restoring import facts_of
 from provenn.criteria import Atom, build_theory, derive_term_facts, order_facts, region_facts, without_cells
-from provenn.criteria.term_facts import FindAttribute
+from provenn.criteria.term_reading import FindAttribute
 from provenn.definitions.ancestors import StoredDefinition
 from provenn.digests import CatalogDigest
 from provenn.knowledge.file_facts import FileFacts, StatedFacts
+from provenn.knowledge.group_facts import Groups, list_presence_atoms
 from provenn.knowledge.pair_facts import find_pair_facts
+from provenn.knowledge.reference_facts import PartnerFacts, find_lifts
 from provenn.knowledge.stored_facts import Fact
 from provenn.logic import Knowledge, Statement, disjoint, outside
+from provenn.logic import statement as parse_statement
 
-__all__ = ["CitedFact", "FactOrigin", "TracedKnowledge", "build_knowledge", "relate_atoms"]
+__all__ = [
+    "CitedFact",
+    "DefinedSets",
+    "FactOrigin",
+    "TracedKnowledge",
+    "build_knowledge",
+    "crosses_populations",
+    "relate_atoms",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +44,17 @@ class FactOrigin:
         "values": follows from the values that functions of a term have together;
         "sky": follows from the positions of regions; "footers", "folders" or "pixels": the files of a base catalog
         state it, in their footers, in the names of their folders, or in their pixels of the sky; "declared" or
-        "observed"; or "open universe": some object of the population is in none of its base sets.
+        "observed"; "reference": follows for partners from what is true of the sources that refer to them; or "open
+        universe": some object of the population is in none of its base sets.
     catalog
-        The digest of the catalog, for a definition and for what files state.
+        The digest of the catalog, for a definition, for what files state, and for the partners of a catalog.
     fact
         The number of the fact, if it was declared or observed.
     reduction
         For what follows from what a term is made of: the label of the criterion, and the condition on other terms with
         which the statement compares it, over identities; the condition is empty where sets of sources are in it.
+    premise
+        For what follows from a reference: the written form of the statement that it follows from, if there is one.
     """
 
     kind: Literal[
@@ -53,11 +67,13 @@ class FactOrigin:
         "pixels",
         "declared",
         "observed",
+        "reference",
         "open universe",
     ]
     catalog: CatalogDigest | None = None
     fact: int | None = None
     reduction: tuple[str, str] | None = None
+    premise: str | None = None
 
 
 CitedFact = tuple[Statement, FactOrigin]
@@ -83,22 +99,40 @@ class TracedKnowledge:
     facts: tuple[Fact, ...] = ()
 
     def without(self, *kinds: str) -> TracedKnowledge:
-        """Return the knowledge without the statements of some kinds of origin."""
+        """Return the knowledge without the statements of some kinds of origin, and without their consequences."""
         kept = [
             (statement, origin)
             for statement, origin in zip(self.knowledge.facts, self.origins, strict=True)
-            if origin.kind not in kinds
+            if origin.kind not in kinds and origin.premise is None
         ]
         facts = tuple(fact for fact in self.facts if fact.origin not in kinds)
         theory = self.knowledge.theory
         knowledge = Knowledge((statement for statement, _ in kept), open_universe=False, theory=theory)
-        return TracedKnowledge(knowledge, tuple(origin for _, origin in kept), facts)
+        derived = [
+            (fact, origin)
+            for fact, origin in zip(self.knowledge.facts, self.origins, strict=True)
+            if origin.premise is not None and knowledge.entails(parse_statement(origin.premise))
+        ]
+        for fact, _ in derived:
+            knowledge.add(fact)
+        return TracedKnowledge(knowledge, tuple(origin for _, origin in (*kept, *derived)), facts)
+
+    def _without_derived(self) -> TracedKnowledge:
+        """Return the knowledge without facts with a premise: every premise follows from the remaining facts."""
+        kept = [
+            (statement, origin)
+            for statement, origin in zip(self.knowledge.facts, self.origins, strict=True)
+            if origin.premise is None
+        ]
+        theory = self.knowledge.theory
+        knowledge = Knowledge((statement for statement, _ in kept), open_universe=False, theory=theory)
+        return TracedKnowledge(knowledge, tuple(origin for _, origin in kept), self.facts)
 
     def because(self, statement: Statement) -> tuple[CitedFact, ...]:
         """Return a minimal set of facts entailing a statement, or no facts if the statement does not follow.
 
-        Definitions come first: they say what the catalogs are. A declared fact is cited only if the statement does not
-        follow without declared facts.
+        Definitions come first: a definition says what a catalog is. A declared fact is cited only if the statement does
+        not follow without declared facts.
         """
         reasons = self._find_reasons(statement)
         if any(origin.kind == "declared" for _, origin in reasons):
@@ -114,16 +148,61 @@ class TracedKnowledge:
         if readable != facts:
             shorter = Knowledge(readable, open_universe=False).explain(statement)
             facts = facts if shorter is None else shorter.facts
-        reasons = ((fact, FactOrigin("criterion")) if fact in from_theory else self.cite(fact) for fact in facts)
-        return tuple(sorted(reasons, key=lambda reason: reason[1].kind != "definition"))
+        reasons = [(fact, FactOrigin("criterion")) if fact in from_theory else self.cite(fact) for fact in facts]
+        premises = [parse_statement(origin.premise) for _, origin in reasons if origin.premise is not None]
+        if premises:  # a derived fact may also entail its own premise, but is no reason for it
+            underived = self._without_derived()
+            reasons += [reason for premise in premises for reason in underived.because(premise)]
+        return tuple(dict.fromkeys(sorted(reasons, key=lambda reason: reason[1].kind != "definition")))
 
     def cite(self, fact: Statement) -> CitedFact:
-        """Return a statement of the knowledge with its origin."""
+        """Return a statement of the knowledge with the origin of the statement."""
         known = self.knowledge.facts
         return fact, self.origins[known.index(fact)] if fact in known else FactOrigin("sky")
 
 
-def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fact] = ()) -> TracedKnowledge:
+@dataclass(frozen=True, slots=True)
+class DefinedSets:
+    """What definitions state about sets, each definition by itself.
+
+    Parameters
+    ----------
+    statements
+        The statements, each with its definition.
+    atoms
+        The atoms in the criteria.
+    definers
+        The first catalog with each atom, by the label of the atom.
+    bases
+        The base sets, by population.
+    """
+
+    statements: list[CitedFact]
+    atoms: list[Atom]
+    definers: dict[str, CatalogDigest]
+    bases: dict[str, list[CatalogDigest]]
+
+    @classmethod
+    def of(cls, definitions: Iterable[StoredDefinition]) -> DefinedSets:
+        """Read definitions."""
+        sets = cls([], [], {}, {})
+        for definition in definitions:
+            kind, digest = definition.kind, definition.digest
+            statements, new_atoms = facts_of(kind, digest, definition.dependencies, definition.parameters)
+            sets.atoms.extend(new_atoms)
+            for atom in new_atoms:
+                sets.definers.setdefault(atom.label, digest)
+            if statements:
+                origin = FactOrigin("definition", catalog=digest)
+                sets.statements.extend((statement, origin) for statement in statements)
+            if definition.is_base_set:
+                sets.bases.setdefault(definition.population, []).append(digest)
+        return sets
+
+
+def build_knowledge(
+    definitions: Iterable[StoredDefinition], facts: Iterable[Fact] = (), defined: DefinedSets | None = None
+) -> TracedKnowledge:
     """Return the knowledge from definitions and facts, with the origin of each statement.
 
     Parameters
@@ -132,30 +211,23 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
         Definitions, each after its dependencies, as `read_cone` and `read_closed_cone` return them.
     facts
         Declared and observed facts about the catalogs.
+    defined
+        What the definitions state, if the caller has read them.
     """
-    atoms: list[Atom] = []
-    from_definitions: list[CitedFact] = []
-    bases: dict[str, list[CatalogDigest]] = {}
     known_definitions = tuple(definitions)
-    for definition in known_definitions:
-        kind, digest = definition.kind, definition.digest
-        statements, new_atoms = facts_of(kind, digest, definition.dependencies, definition.parameters)
-        atoms += new_atoms
-        if statements:
-            origin = FactOrigin("definition", catalog=digest)
-            from_definitions += [(statement, origin) for statement in statements]
-        if definition.is_base_set:
-            bases.setdefault(definition.population, []).append(digest)
+    sets = DefinedSets.of(known_definitions) if defined is None else defined
+    atoms = [*sets.atoms]
     find_attribute = DefinedAttributes(known_definitions).find
     sourced, smaller_atoms = relate_atoms(atoms, find_attribute, FileFacts(known_definitions, find_attribute))
     atoms += smaller_atoms
-    sourced += from_definitions
+    sourced += sets.statements
     sourced += _relate_continued_files(known_definitions)
     sourced += _relate_pairs(known_definitions, atoms, find_attribute)
     recorded = tuple(facts)
     sourced += [(fact.statement, FactOrigin(fact.origin, fact=fact.id)) for fact in recorded]
+    atoms += _relate_partners(known_definitions, sourced, atoms, find_attribute)
     # The object outside all base sets may fulfil any criterion, so that this statement names no criteria.
-    sourced += [(outside(*digests), FactOrigin("open universe")) for digests in bases.values()]
+    sourced += [(outside(*digests), FactOrigin("open universe")) for digests in sets.bases.values()]
     theory = build_theory(atoms, find_attribute)
     return TracedKnowledge(
         Knowledge((statement for statement, _ in sourced), open_universe=False, theory=theory),
@@ -164,10 +236,17 @@ def build_knowledge(definitions: Iterable[StoredDefinition], facts: Iterable[Fac
     )
 
 
+def crosses_populations(definitions: Sequence[StoredDefinition]) -> bool:
+    """Return whether definitions state facts across populations: pairs, references, groups and rankings."""
+    if find_lifts(definitions) or Groups.of(definitions).catalogs:
+        return True
+    return find_pair_facts(definitions, ()) is not None
+
+
 def relate_atoms(
     atoms: Iterable[Atom], find_attribute: FindAttribute, files: StatedFacts | None = None
 ) -> tuple[list[CitedFact], tuple[Atom, ...]]:
-    """Return the facts between the atoms of criteria, what files state, and the further atoms in these facts."""
+    """Return the facts between the atoms of criteria, the facts from files, and the further atoms in these facts."""
     known = tuple(atoms)
     reduced = derive_term_facts(known, find_attribute)
     stated, bounding_atoms = files.state((*known, *reduced.atoms)) if files is not None else ([], [])
@@ -183,11 +262,51 @@ def relate_atoms(
     return cited, smaller_atoms
 
 
-def _relate_continued_files(definitions: Iterable[StoredDefinition]) -> list[CitedFact]:
-    """Return that base catalogs share no source if they have the same attributes: one statement for all of them.
+def _relate_partners(
+    definitions: Sequence[StoredDefinition],
+    sourced: list[CitedFact],
+    atoms: Sequence[Atom],
+    find_attribute: FindAttribute,
+) -> Sequence[Atom]:
+    """Add the facts across populations to the facts known so far, and return the further atoms in the new facts."""
+    partners, groups = PartnerFacts(find_lifts(definitions)), Groups.of(definitions)
+    sourced += [(statement, FactOrigin("reference", catalog=digest)) for statement, digest in groups.define_images()]
+    further_atoms = [*groups.lower_atoms(atoms), *list_presence_atoms(partners, groups, find_attribute)]
+    lifted: list[CitedFact] = []
+    if partners.lifts:
+        lifted += partners.lift_statements(sourced, _find_defined)
+        further_atoms += partners.lift_atoms([*atoms, *further_atoms])
+        present = [statement for lift in partners.lifts for statement in lift.state_presence(find_attribute)]
+        lifted += [(statement, FactOrigin("reference")) for statement in present]
+    related, smaller_atoms = relate_atoms([*atoms, *further_atoms], find_attribute) if further_atoms else ([], ())
+    further_atoms += smaller_atoms
+    known = {statement for statement, _ in sourced}
+    sourced += [(statement, origin) for statement, origin in (*related, *lifted) if statement not in known]
 
-    Sound: files continue the attributes of others only if no key of theirs is in any base catalog of the archive with
-    these attributes. Joined files are those of several such base catalogs, and a key occurs once in them.
+    def build(further: Sequence[Statement]) -> Knowledge:
+        statements = (*(statement for statement, _ in sourced), *further)
+        return Knowledge(statements, open_universe=False, theory=build_theory([*atoms, *further_atoms], find_attribute))
+
+    compared = [
+        (statement, FactOrigin("reference", premise=None if premise is None else str(premise)))
+        for statement, premise in groups.relate(build, find_attribute)
+    ]
+    sourced += compared
+    sourced += partners.lift_statements(compared, _find_defined)
+    return further_atoms
+
+
+def _find_defined(origin: FactOrigin) -> CatalogDigest | None:
+    """Return the catalog whose definition states a fact; None for a fact from elsewhere."""
+    return origin.catalog if origin.kind in ("definition", "reference") else None
+
+
+def _relate_continued_files(definitions: Iterable[StoredDefinition]) -> list[CitedFact]:
+    """Return that base catalogs with the same attributes share no source: a single statement for all such catalogs.
+
+    Sound: files continue given attributes only if no key of the files is in any base catalog of the archive with these
+    attributes. Joined files are the files of several such base catalogs, and each key occurs once. Files written anew
+    hold rows of such base catalogs, and these base catalogs stand here for the files.
     """
     labels: dict[CatalogDigest, dict[CatalogDigest, None]] = {}
     continuing: dict[CatalogDigest, CatalogDigest] = {}
@@ -197,6 +316,7 @@ def _relate_continued_files(definitions: Iterable[StoredDefinition]) -> list[Cit
             whole = parameters.get("part_of") or definition.digest
             origin = parameters.get("continues") or whole
             parts = [digest for digest, _ in parameters.get("joins", ())]
+            parts += [digest for digest, *_ in parameters.get("rewrites", ())]
             labels.setdefault(origin, {}).update(dict.fromkeys(parts or [whole]))
             if parameters.get("continues"):
                 continuing[origin] = definition.digest

@@ -6,10 +6,10 @@ between platforms, a count belongs to the platform of counting.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import Select, delete, insert, select
+from sqlalchemy import Select, bindparam, delete, insert, select
 
 from provenn.batches import split_batches
 from provenn.database.tables import catalogs, counts
@@ -23,6 +23,7 @@ __all__ = ["compute_count_digest", "find_counts", "find_counts_by_extent", "find
 _COUNTS = select(
     counts.c.catalog, counts.c.rows, counts.c.digest, counts.c.platform, counts.c.counted_by, counts.c.counted_at
 )
+_COUNTS_OF = _COUNTS.where(counts.c.catalog.in_(bindparam("digests", expanding=True)))
 
 
 def record_count(writing: Writing, digest: CatalogDigest, rows: int, platform: str | None = None) -> None:
@@ -64,9 +65,7 @@ def find_counts(reading: Reading, digests: Collection[CatalogDigest]) -> dict[Ca
         If a count was changed after it was written.
     """
     batches = split_batches(digests)
-    return dict(
-        pair for batch in batches for pair in _read_counts(reading, _COUNTS.where(counts.c.catalog.in_(batch))).items()
-    )
+    return dict(pair for batch in batches for pair in _read_counts(reading, _COUNTS_OF, {"digests": batch}).items())
 
 
 def find_latest_counts(
@@ -113,10 +112,12 @@ def find_counts_by_extent(reading: Reading, extents: Collection[str]) -> dict[st
     return {extent_by_catalog[digest]: rows for digest, rows in find_counts(reading, extent_by_catalog).items()}
 
 
-def _read_counts(reading: Reading, query: Select[Any]) -> dict[CatalogDigest, int]:
+def _read_counts(
+    reading: Reading, query: Select[Any], values: Mapping[str, Any] | None = None
+) -> dict[CatalogDigest, int]:
     """Return the counts of a query valid on this platform, as far as the viewer may know, by digest."""
     rows_by_action: dict[CatalogAction, int] = {}
-    for catalog, rows, digest, platform, who, at in reading.connection.execute(query):
+    for catalog, rows, digest, platform, who, at in reading.connection.execute(query, values or {}):
         if compute_count_digest(catalog, rows) != digest:
             raise CorruptArchiveError(f"the count of the catalog {catalog} was changed after it was written")
         if platform is None or reading.platform().serves(platform):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from sqlalchemy import delete, insert, select, update
@@ -11,7 +11,7 @@ from provenn.batches import split_batches
 from provenn.catalogs.population import ONE_POPULATION
 from provenn.database.tables import fact_bases, fact_catalogs, facts, proof_facts, proofs
 from provenn.database.transactions import Reading, Writing
-from provenn.definitions.ancestors import read_cone
+from provenn.definitions.ancestors import StoredDefinition, read_cone
 from provenn.errors import ContradictionError, FactError, NotYoursError, PopulationError
 from provenn.knowledge.consequences import build_knowledge
 from provenn.knowledge.stored_facts import (
@@ -24,7 +24,7 @@ from provenn.knowledge.stored_facts import (
     list_catalogs,
     read_closed_cone,
 )
-from provenn.logic import Statement
+from provenn.logic import Statement, empty, nonempty
 from provenn.people import audit_log, projects
 from provenn.people.visibility import Visibility, check_visibility, view_as
 
@@ -96,7 +96,8 @@ def declare_fact(
             return fact
     who, when = writing.who, writing.when
     new = Fact(0, statement, reason, origin, who, when, visibility=visibility, project=project, platform=platform)
-    conflict = build_knowledge(definitions, (*known, new)).knowledge.conflict()
+    is_first = not known and _leaves_free(definitions, statement)
+    conflict = None if is_first else build_knowledge(definitions, (*known, new)).knowledge.conflict()
     if conflict is not None:
         raise ContradictionError(conflict)
     inserted = _insert_fact(writing, new)
@@ -108,8 +109,21 @@ def declare_fact(
     return inserted
 
 
+def _leaves_free(definitions: Sequence[StoredDefinition], statement: Statement) -> bool:
+    """Return whether a statement says no more than whether a single base catalog has sources.
+
+    Such a statement contradicts no definition: a base catalog is a fresh set, the union of fresh sets that may share no
+    source, or the rest of a fresh set without other fresh sets. Each can have sources or none, and an object outside.
+    Rows of former files are sets of another form, and are not included.
+    """
+    if len(definitions) != 1 or not definitions[0].is_base or definitions[0].parameters.get("rewrites"):
+        return False
+    digest = definitions[0].digest
+    return statement in (nonempty(digest), empty(digest))
+
+
 def _suspend_hidden_facts(writing: Writing, new: Fact, hidden: Collection[int]) -> None:
-    """Suspend facts that contradict a new fact, are hidden from its declarer, and whose owner sees the new fact."""
+    """Suspend the facts contradicting a new fact but hidden from its declarer, if their owner sees the new fact."""
     if new.visibility == "private":
         return
     for person in _list_declarers(writing, hidden):

@@ -1,9 +1,9 @@
-"""Facts from what the files of base catalogs state of themselves: the bounds of their columns.
+"""Facts from the statements of the files of base catalogs about themselves: the bounds of their columns.
 
-Only columns that conditions mention are considered, so that an archive pays for no other. The key is a special case:
+Only columns in conditions are considered, so an archive pays for no further columns. The key is a special case:
 several base catalogs of a population have the same key, and keys in different ranges are different sources.
 
-Sound: bounds hold for every row of files whose content is known (`provenn.files.column_bounds`), a source of a base
+Sound: bounds hold for every row of files with known content (`provenn.files.column_bounds`), a source of a base
 catalog is a row of its files, and a row of a file has the same values in every version with this file.
 """
 
@@ -20,7 +20,7 @@ from provenn.catalogs.schema import make_own_identity
 from provenn.criteria import Atom, AttributeIdentity, backquoted, identities_in
 from provenn.criteria.bound_facts import BoundFacts, state_bounds
 from provenn.criteria.pixel_facts import state_pixels
-from provenn.criteria.term_facts import FindAttribute
+from provenn.criteria.term_reading import FindAttribute
 from provenn.definitions.ancestors import StoredDefinition
 from provenn.digests import CatalogDigest
 from provenn.files.column_bounds import BOUNDS, PIXELS, decode_bounds, open_bounds
@@ -39,7 +39,7 @@ Where = Literal["footers", "folders", "pixels"]
 
 
 class FileFact(NamedTuple):
-    """A fact that files state: where it stands, and the base catalog of the files."""
+    """A fact stated by files: its place, and the base catalog of the files."""
 
     statement: Statement
     where: Where
@@ -47,19 +47,19 @@ class FileFact(NamedTuple):
 
 
 class StatedFacts(Protocol):
-    """What files state about the attributes in conditions."""
+    """The facts stated by files about the attributes in conditions."""
 
     def state(self, atoms: Collection[Atom], /) -> tuple[list[FileFact], list[Atom]]:
         """Return the facts about the attributes of atoms, and the further atoms in these facts."""
 
 
 def _find_origin(base: StoredDefinition) -> CatalogDigest:
-    """Return the digest of the base catalog that defines the attributes of one; see `Base.origin`."""
+    """Return the digest of the base catalog that defines the attributes of a base catalog; see `Base.origin`."""
     return base.parameters.get("continues") or base.parameters.get("part_of") or base.digest
 
 
 def _state_pixels(base: StoredDefinition, bounds: Mapping[str, str], atoms: Iterable[Atom]) -> list[FileFact]:
-    """Return the facts from the pixels of a base catalog in HATS; empty for any other."""
+    """Return the facts from the pixels of a base catalog in HATS; empty for a base catalog in another format."""
     kinds = {name: kind for name, kind, _ in base.parameters["columns"]}
     position, pixels = read_pixels(bounds.get(PIXELS, ""), kinds, base.parameters["key"], _find_origin(base))
     if not pixels:
@@ -90,7 +90,7 @@ def read_pixels(text: str, kinds: Mapping[str, str], key: Collection[str], origi
 
 
 class FileFacts:
-    """What the files of base catalogs state about the attributes in conditions.
+    """The facts stated by the files of base catalogs about the attributes in conditions.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class FileFacts:
     def _find_columns(
         self, base: StoredDefinition, identities: Collection[AttributeIdentity]
     ) -> dict[str, AttributeIdentity]:
-        """Return the columns of a base catalog that have one of some identities, or that are a shared key."""
+        """Return the columns of a base catalog with one of some identities, and the columns of a shared key."""
         if find_basis(base.notes["fingerprints"].values()) not in ("content", "store"):
             return {}
         name, types = base.parameters["population"]
@@ -146,7 +146,7 @@ class FileFacts:
         return Counter(base.parameters["population"][0] for base in self._bases)
 
     def _state_column(self, base: StoredDefinition, column: str, identity: AttributeIdentity, text: str) -> BoundFacts:
-        """Return the facts about a column, from its bounds in stored form."""
+        """Return the facts about a column, from the bounds in stored form."""
         attribute = self._find_attribute(identity)
         kind = next(kind for name, kind, _ in base.parameters["columns"] if name == column)
         bounds = decode_bounds(text, restore_type(kind))

@@ -1,11 +1,11 @@
-"""Files that cannot matter to a condition, by what each of them states of itself.
+"""Files that cannot matter to a condition, according to the statements of each file about itself.
 
 The bounds of a file become facts about the set of its rows, and the same reasoning as for base catalogs decides whether
-the set can meet the condition: the order of values, and what terms are made of.
+the set can meet the condition: the order of values, and the composition of terms.
 
 Sound: bounds hold for every row of the file (`provenn.files.column_bounds`), and the facts between atoms hold for every
-row. If they prove that the rows of a file and the condition share no object, the condition is TRUE for none of the
-rows. A file that states nothing about the attributes of the condition is never left out.
+row. If these facts prove that the rows of a file and the condition share no object, the condition is TRUE for none of
+the rows. A file without statements about the attributes of the condition is never left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from provenn.batches import split_batches
 from provenn.criteria import Atom, AttributeIdentity, build_theory, identities_in
 from provenn.criteria.bound_facts import state_bounds
 from provenn.criteria.pixel_facts import state_pixels
-from provenn.criteria.term_facts import FindAttribute
+from provenn.criteria.term_reading import FindAttribute
 from provenn.digests import CatalogDigest
 from provenn.files.column_bounds import ColumnBounds
 from provenn.knowledge.consequences import relate_atoms
@@ -46,7 +46,7 @@ _NO_CATALOG = CatalogDigest("")
 
 @dataclass(frozen=True, slots=True)
 class StatedFile:
-    """What a file states of itself, or what several files state together.
+    """The statements of a file about itself, or the common statements of several files.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ class StatedFile:
         return not self.pixels and all(bounds.is_silent for _, bounds in self.bounds)
 
     def restrict(self, identities: Collection[AttributeIdentity]) -> StatedFile:
-        """Return what the file states about some attributes."""
+        """Return the statements of the file about some attributes."""
         kept = tuple((identity, bounds) for identity, bounds in self.bounds if identity in identities)
         return StatedFile(kept, self.position, self.pixels)
 
 
 def _join_files(files: Sequence[StatedFile]) -> StatedFile:
-    """Return what files with the same attributes state together: what holds for every row of all of them."""
+    """Return the common statements of files with the same attributes, true for every row of all files."""
     first, *others = files
     bounds = tuple(
         (identity, sum((other.bounds[place][1] for other in others), own))
@@ -88,7 +88,7 @@ def find_irrelevant_files(
 ) -> frozenset[int]:
     """Return the places of files in which a condition is proved to be TRUE for no row.
 
-    Files in order are judged in groups, by what they state together; only a group that may matter is divided.
+    Files in order are judged in groups, by their common statements; only a group that may matter is divided.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def find_irrelevant_files(
 
 
 def _order_files(files: Sequence[StatedFile]) -> list[StatedFile]:
-    """Return files in the order of the attribute that distinguishes most of them, so that neighbours are alike."""
+    """Return files in the order of the attribute that distinguishes most files, so neighbours are alike."""
     if not files:
         return []
     columns = [[file.bounds[place][1] for file in files] for place in range(len(files[0].bounds))]
@@ -154,7 +154,7 @@ def _refute_files(
 
 @dataclass(frozen=True, slots=True)
 class _ListedFiles:
-    """The facts that some files state; see `StatedFacts`."""
+    """The facts stated by some files; see `StatedFacts`."""
 
     files: Sequence[StatedFile]
     find_attribute: FindAttribute
@@ -186,5 +186,5 @@ class _ListedFiles:
 
 
 def _make_label(number: int) -> str:
-    """Return the label of the rows of a file, which no atom and no catalog has."""
+    """Return the label of the rows of a file, different from the labels of all atoms and catalogs."""
     return f"file {number}"

@@ -1,18 +1,21 @@
-"""All counts that are known about catalogs, as premises of proofs. No count rests on a declared fact."""
+"""All known counts of catalogs, as premises of proofs. No count rests on a declared fact."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from provenn.database.transactions import Reading
-from provenn.definitions.ancestors import StoredDefinition
 from provenn.definitions.base_locations import find_base_locations, find_caveats
 from provenn.digests import CatalogDigest
 from provenn.files.column_statistics import decode_statistics
 from provenn.knowledge import counts, verified_keys
 from provenn.logic.counting import Count
 from provenn.logic.terms import Term
+
+if TYPE_CHECKING:
+    from provenn.database.transactions import Reading
+    from provenn.definitions.ancestors import StoredDefinition
 
 __all__ = ["MOST_COUNTS", "collect_counts", "find_counted_catalogs"]
 
@@ -33,8 +36,8 @@ def collect_counts(
 ) -> list[Count]:
     """Return the known counts of some catalogs, and of the sources of base catalogs without a value of a column.
 
-    A count that a run recorded, or the verification of a key, is exact. The rows of files alone are an upper bound: as
-    long as nobody has verified that the key identifies rows, several rows may be one source.
+    A count from a run, or from the verification of a key, is exact. The rows of files alone are an upper bound: before
+    a verification that the key identifies rows, several rows may be a single source.
 
     Parameters
     ----------
@@ -69,11 +72,11 @@ def _count_nulls(
     labels: Iterable[str],
     sources: Mapping[CatalogDigest, int],
 ) -> Iterator[Count]:
-    """Yield how many sources of base catalogs have no value of a column, and how many at most have one.
+    """Yield how many sources of base catalogs have no value of a column, and how many at most have a value.
 
-    Sound: every row group of the files states its NULLs, the fingerprints of the files cover what the footers state,
-    and nothing about the content is taken on trust. The NULLs of rows are those of sources if there are as many sources
-    as rows; otherwise there are at most as many sources as such rows.
+    Sound: every row group of the files states its NULLs, the fingerprints of the files cover the statements of the
+    footers, and nothing about the content is taken on trust. If there are as many sources as rows, the NULLs of rows
+    are the NULLs of sources; otherwise there are at most as many sources as such rows.
     """
     columns = [(label, match[1], match[2].replace("``", "`")) for label in labels if (match := _PRESENT.match(label))]
     wanted = {digest for _, digest, _ in columns}

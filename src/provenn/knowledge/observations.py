@@ -28,7 +28,7 @@ def observe_fact(writing: Writing, statement: Statement, reason: str) -> Observe
     """Record an observed statement, and suspend contradicting declared facts.
 
     Only the declared facts of a minimal conflict are suspended, one conflict after another, until the remaining facts
-    are consistent. If catalogs are hidden from people, a declarer that may not know the observation keeps the fact.
+    are consistent. If catalogs are hidden from people, a declarer who may not know the observation keeps the fact.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Proofs, kept for the next question.
 
-A proof stays valid when catalogs and facts are added. Only a retraction can invalidate it: then the proofs that used
+A proof stays valid when catalogs and facts are added. Only a retraction can invalidate a proof: then the proofs from
 the fact are deleted (`provenn.knowledge.declarations.retract_fact`). "unknown" is never kept: the next fact may
-decide it.
+decide the question.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def keep_proof(
 def recall_proof(reading: Reading, question: Statement) -> StoredProof | None:
     """Return the kept proof of a statement, or None if no proof is known to the viewer.
 
-    A viewer that does not see everything recalls only the viewer's own proofs: the choice among several possible
-    proofs would reveal what another person knows.
+    A viewer who does not see everything recalls only the viewer's own proofs: the choice among several possible
+    proofs would reveal the knowledge of another person.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Search for a row that would lie in a region of catalogs, such as in A and not in B.
+"""Search for a row that would lie in a region of catalogs, for example in A and not in B.
 
-The row is a possible one: its values make the criteria what they must be, evaluated as Spark does, and no declared or
-observed fact excludes it. Nothing is claimed about the rows that the files hold. A world that is possible by the facts
+The row is a possible row: its values make the criteria TRUE or not as required, evaluated as in Spark, and no declared
+or observed fact excludes the row. Nothing is claimed about the rows in the files. A world that is possible by the facts
 alone says where to begin; the rows are tried in a fixed order, and their number is bounded.
 """
 
@@ -55,7 +55,7 @@ class _Silent(Exception):  # noqa: N818 - no failure: there is no answer
 
 
 def find_row(known: TracedKnowledge, catalogs: Mapping[CatalogDigest, Catalog], region: Term) -> PossibleRow | None:
-    """Return the values of a possible row in a region, or None if the search ends without one.
+    """Return the values of a possible row in a region, or None if the search finds no row.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def find_row(known: TracedKnowledge, catalogs: Mapping[CatalogDigest, Catalog], 
 
 
 def _find_guide(known: TracedKnowledge, region: Term) -> frozenset[str] | None:
-    """Return the sets of an object in a region that the facts allow."""
+    """Return the sets of an object in a region, in a world possible by the facts."""
     world = known.knowledge.counterexample(empty(region))
     inhabited = () if world is None else sorted(world.regions, key=sorted)
     return next((place for place in inhabited if _holds(region, place.__contains__)), None)
@@ -88,7 +88,7 @@ def _holds(region: Term, contains: Callable[[str], bool]) -> bool:
 
 @dataclass(slots=True)
 class _Search:
-    """The search for one row.
+    """The search for a row.
 
     Parameters
     ----------
@@ -144,9 +144,9 @@ class _Search:
         return search
 
     def _read_criteria(self, attributes: AttributeOrigins) -> None:
-        """Parse the criteria in the extents of the catalogs, and the expressions of the attributes they read.
+        """Parse the criteria in the extents of the catalogs, and the expressions of the attributes in the criteria.
 
-        What facts alone mention may be decided by something else. Then the guide says whether the row is in it.
+        A set mentioned by facts alone may be decided by something else. Then the guide says whether the row is in it.
         """
         decisive = {
             label for digest in self.region.labels for label in self.catalogs[CatalogDigest(digest)].extent.labels
@@ -166,7 +166,7 @@ class _Search:
             self.formulas |= formulas
 
     def run(self) -> PossibleRow | None:
-        """Return the first row that fits."""
+        """Return the first fitting row."""
         roots = [*self.conditions.values(), *self.formulas.values()]
         candidates = {identity: list_candidates(column, roots) for identity, column in self.columns.items()}
         plain = {
@@ -181,7 +181,7 @@ class _Search:
         return None
 
     def _guide_rows(self, candidates: Mapping[AttributeIdentity, list[Constant]]) -> Iterator[_Row]:
-        """Yield rows whose attributes fulfil the criteria of one attribute as the guide does."""
+        """Yield rows of attributes that fulfil the criteria of a single attribute as the guide does."""
         agreeing = {
             identity: [constant for constant in constants if self._agrees({identity: constant})] or constants
             for identity, constants in candidates.items()
@@ -196,7 +196,7 @@ class _Search:
                 yield {identity: random.choice(constants) for identity, constants in candidates.items()}
 
     def _agrees(self, row: _Row) -> bool:
-        """Tell whether the criteria that some values decide are as the guide has them."""
+        """Tell whether the criteria decided by some values are as in the guide."""
         values = self._complete(row)
         for label, condition in self.conditions.items():
             try:
@@ -208,7 +208,7 @@ class _Search:
         return True
 
     def _locate(self, row: _Row) -> frozenset[CatalogDigest] | None:
-        """Return the catalogs that would hold a row; None if it is outside the region, or a fact excludes it."""
+        """Return the catalogs that would hold a row; None for a row outside the region, or excluded by a fact."""
         values = self._complete(row)
         try:
             true = {label for label, condition in self.conditions.items() if evaluate_condition(condition, values)}
@@ -226,7 +226,7 @@ class _Search:
         return inside if fits else None
 
     def _complete(self, row: _Row) -> _Row:
-        """Return a row with the values of derived attributes that are certain."""
+        """Return a row with the certain values of derived attributes."""
         values = dict(row)
         for _ in self.formulas:  # an expression may read attributes that later expressions define
             for identity, formula in self.formulas.items():

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, bindparam, func, select
 
 from provenn.batches import split_batches
 from provenn.database.tables import catalogs, fact_bases, fact_catalogs, facts
-from provenn.database.transactions import Reading
 from provenn.definitions.ancestors import StoredDefinition, read_cone, read_population_cone
 from provenn.definitions.populations import find_catalogs_in_population
 from provenn.digests import CatalogDigest, content_digest
@@ -19,6 +18,9 @@ from provenn.errors import CorruptArchiveError, UnknownFactError
 from provenn.logic import Statement, statement
 from provenn.people import visibility
 from provenn.people.visibility import CatalogAction, Visibility, filter_visible, filter_visible_actions, is_open_fact
+
+if TYPE_CHECKING:
+    from provenn.database.transactions import Reading
 
 __all__ = [
     "SUSPENDED",
@@ -89,12 +91,12 @@ class Fact:
 
     @property
     def catalogs(self) -> tuple[CatalogDigest, ...]:
-        """The digests of the catalogs that the statement mentions, as long as its labels are digests and not names."""
+        """The digests of the catalogs in the statement, as long as the labels are digests and not names."""
         return list_catalogs(self.statement)
 
     @property
     def suspended(self) -> bool:
-        """Whether other facts or data contradict the fact, so that it is no longer used."""
+        """Whether facts or data contradict the fact, so that the fact is no longer used."""
         return not self.holds and (self.retracted_reason or "").startswith(SUSPENDED)
 
     @property
@@ -110,7 +112,7 @@ class Fact:
 
 
 def list_catalogs(statement: Statement) -> tuple[CatalogDigest, ...]:
-    """Return the digests of the catalogs that a statement about catalogs mentions: its labels."""
+    """Return the digests of the catalogs in a statement about catalogs: the labels of the statement."""
     return tuple(map(CatalogDigest, statement.labels))
 
 
@@ -135,6 +137,24 @@ _FACTS = select(
     facts.c.digest,
 ).order_by(facts.c.id)
 _HOLDING = _FACTS.where(facts.c.retracted_at.is_(None))
+# These are built once: building and comparing a query takes longer than its answer.
+_FACTS_OF_BASES = select(fact_bases.c.fact).where(fact_bases.c.base.in_(bindparam("bases", expanding=True)))
+_BASES_OF_FACTS = (
+    select(fact_bases.c.base).where(fact_bases.c.fact.in_(bindparam("numbers", expanding=True))).distinct()
+)
+_NUMBERED = _FACTS.where(facts.c.id.in_(bindparam("numbers", expanding=True)))
+_USABLE_NUMBERED = _NUMBERED.where(is_open_fact(bindparam("person")))
+_TOUCHING = _HOLDING.where(is_open_fact(bindparam("person")), facts.c.id.in_(_FACTS_OF_BASES))
+_TOUCHING_NUMBERS = select(facts.c.id).where(facts.c.retracted_at.is_(None), facts.c.id.in_(_FACTS_OF_BASES))
+_ABOUT = _FACTS.where(
+    facts.c.id.in_(select(fact_catalogs.c.fact).where(fact_catalogs.c.catalog == bindparam("catalog")))
+)
+_HOLDING_ABOUT = _ABOUT.where(facts.c.retracted_at.is_(None))
+_DECLARED = (
+    select(facts.c.id)
+    .where(facts.c.origin == "declared", facts.c.id.in_(bindparam("numbers", expanding=True)))
+    .limit(1)
+)
 
 
 def get_fact(reading: Reading, number: int) -> Fact:
@@ -145,13 +165,13 @@ def get_fact(reading: Reading, number: int) -> Fact:
     UnknownFactError
         If the viewer sees no fact with this number.
     """
-    for fact in _read_facts(reading, _FACTS.where(facts.c.id == number), everywhere=True):
+    for fact in _read_facts(reading, _NUMBERED, {"numbers": [number]}, everywhere=True):
         return fact
     raise UnknownFactError(number)
 
 
 def find_latest_number(reading: Reading) -> int:
-    """Return the highest number of a fact; 0 if there are no facts."""
+    """Return the highest number of a fact; 0 without facts."""
     return reading.connection.scalar(select(func.max(facts.c.id))) or 0
 
 
@@ -163,8 +183,8 @@ def find_facts_since(reading: Reading, number: int) -> list[Fact]:
 
 def get_facts(reading: Reading, numbers: Collection[int]) -> list[Fact]:
     """Return the visible facts with some numbers, by number, retracted facts included."""
-    queries = (_FACTS.where(facts.c.id.in_(batch)) for batch in split_batches(sorted(numbers)))
-    return [fact for query in queries for fact in _read_facts(reading, query)]
+    batches = split_batches(sorted(numbers))
+    return [fact for batch in batches for fact in _read_facts(reading, _NUMBERED, {"numbers": batch})]
 
 
 def find_all_facts(reading: Reading, *, retracted: bool = False) -> tuple[Fact, ...]:
@@ -174,34 +194,36 @@ def find_all_facts(reading: Reading, *, retracted: bool = False) -> tuple[Fact, 
 
 def find_facts_about(reading: Reading, digest: CatalogDigest, *, retracted: bool = False) -> tuple[Fact, ...]:
     """Return the visible facts about a catalog, by number; retracted facts only if `retracted`."""
-    mentioning = select(fact_catalogs.c.fact).where(fact_catalogs.c.catalog == digest)
-    return tuple(_read_facts(reading, (_FACTS if retracted else _HOLDING).where(facts.c.id.in_(mentioning))))
+    return tuple(_read_facts(reading, _ABOUT if retracted else _HOLDING_ABOUT, {"catalog": digest}))
 
 
 def has_declared_fact(reading: Reading, numbers: Collection[int]) -> bool:
-    """Tell whether at least one of the numbered facts was declared by a person, not observed in the data."""
-    declared = select(facts.c.id).where(facts.c.origin == "declared")
+    """Tell whether any of the numbered facts was declared by a person, not observed in the data."""
     return any(
-        reading.connection.execute(declared.where(facts.c.id.in_(batch)).limit(1)).first() is not None
+        reading.connection.execute(_DECLARED, {"numbers": batch}).first() is not None
         for batch in split_batches(numbers)
     )
 
 
 def find_usable_numbers(reading: Reading, numbers: Collection[int]) -> frozenset[int]:
     """Return the numbers of the facts usable in the asking person's proofs."""
-    usable = _FACTS.where(is_open_fact(reading.viewer or reading.who))
-    queries = (usable.where(facts.c.id.in_(batch)) for batch in split_batches(numbers))
-    return frozenset(fact.id for query in queries for fact in _read_facts(reading, query))
+    person = reading.viewer or reading.who
+    batches = split_batches(numbers)
+    return frozenset(
+        fact.id
+        for batch in batches
+        for fact in _read_facts(reading, _USABLE_NUMBERED, {"person": person, "numbers": batch})
+    )
 
 
 def find_facts_touching(reading: Reading, bases: Collection[CatalogDigest]) -> tuple[Fact, ...]:
     """Return all facts bearing on sets made from base sets, as far as the asking person may know, by number.
 
-    These are the facts about any catalog made from one of the base sets, descendants included. Such a fact may involve
-    other base sets; then the facts about catalogs made from these count, too, and so on. Every fact is filed under all
-    base sets in the lineages of its catalogs, so this search reads no lineage.
+    These are the facts about any catalog made from a given base set, descendants included. Such a fact may involve
+    further base sets; then the facts about catalogs made from these count, too, and so on. Every fact is filed under
+    all base sets in the lineages of its catalogs, so this search reads no lineage.
     """
-    usable = _HOLDING.where(is_open_fact(reading.viewer or reading.who))
+    person = reading.viewer or reading.who
     touching: dict[int, Fact] = {}
     passed, frontier = set[CatalogDigest](), set(bases)
     while frontier:
@@ -209,37 +231,33 @@ def find_facts_touching(reading: Reading, bases: Collection[CatalogDigest]) -> t
         new = {
             fact.id: fact
             for batch in split_batches(frontier)
-            for fact in _read_facts(reading, usable.where(facts.c.id.in_(_select_facts_of_bases(batch))))
+            for fact in _read_facts(reading, _TOUCHING, {"person": person, "bases": batch})
             if fact.id not in touching
         }
         touching |= new
-        frontier = {
-            base for batch in split_batches(new) for base in reading.connection.scalars(_select_bases_of_facts(batch))
-        } - passed
+        frontier = _find_bases_of_facts(reading, new) - passed
     return tuple(touching[number] for number in sorted(touching))
 
 
 def find_filed_numbers(reading: Reading, bases: Collection[CatalogDigest]) -> frozenset[int]:
     """Return the numbers of all valid facts bearing on sets made from base sets, ignoring visibility."""
     numbers, passed, frontier = set[int](), set[CatalogDigest](), set(bases)
-    holding = select(facts.c.id).where(facts.c.retracted_at.is_(None))
     while frontier:
         passed |= frontier
-        queries = (holding.where(facts.c.id.in_(_select_facts_of_bases(batch))) for batch in split_batches(frontier))
-        new = {number for query in queries for number in reading.connection.scalars(query)} - numbers
+        new = {
+            number
+            for batch in split_batches(frontier)
+            for number in reading.connection.scalars(_TOUCHING_NUMBERS, {"bases": batch})
+        } - numbers
         numbers |= new
-        frontier = {
-            base for batch in split_batches(new) for base in reading.connection.scalars(_select_bases_of_facts(batch))
-        } - passed
+        frontier = _find_bases_of_facts(reading, new) - passed
     return frozenset(numbers)
 
 
-def _select_facts_of_bases(bases: Collection[CatalogDigest]) -> Select[int]:
-    return select(fact_bases.c.fact).where(fact_bases.c.base.in_(bases))
-
-
-def _select_bases_of_facts(numbers: Collection[int]) -> Select[CatalogDigest]:
-    return select(fact_bases.c.base).where(fact_bases.c.fact.in_(numbers)).distinct()
+def _find_bases_of_facts(reading: Reading, numbers: Collection[int]) -> set[CatalogDigest]:
+    """Return the base sets in the lineages of the catalogs of facts."""
+    batches = split_batches(numbers)
+    return {base for batch in batches for base in reading.connection.scalars(_BASES_OF_FACTS, {"numbers": batch})}
 
 
 def read_closed_cone(
@@ -280,23 +298,35 @@ def read_knowledge_state(reading: Reading) -> Hashable:
     return tuple(reading.connection.execute(query).one()), visibility.read_visibility_state(reading)
 
 
-def _read_facts(reading: Reading, query: Select[Any], *, everywhere: bool = False) -> list[Fact]:
-    """Return the visible facts of a query that hold on this platform or, if `everywhere`, on any platform."""
+def _read_facts(
+    reading: Reading, query: Select[Any], values: Mapping[str, Any] | None = None, *, everywhere: bool = False
+) -> list[Fact]:
+    """Return the visible facts of a query that hold on this platform or, if `everywhere`, on any platform.
+
+    Parameters
+    ----------
+    reading
+        The transaction.
+    query, values
+        The query, and the values in it.
+    everywhere
+        Whether facts of other platforms are returned, too.
+    """
     if reading.viewer is not None:
         query = query.where(is_open_fact(reading.viewer))
     usable = []
-    for number, text, *values, digest in reading.connection.execute(query):
-        reason, origin, who = values[:3]
+    for number, text, *columns, digest in reading.connection.execute(query, values or {}):
+        reason, origin, who = columns[:3]
         if compute_fact_digest(text, reason, origin, who) != digest:
             raise CorruptArchiveError(f"fact #{number} was changed after it was written")
-        fact = Fact(number, statement(text), *values)
+        fact = Fact(number, statement(text), *columns)
         if fact.platform is None or everywhere or reading.platform().serves(fact.platform):
             usable.append(fact)
     return usable if reading.viewer is None else _filter_visible_facts(reading, usable)
 
 
 def _filter_visible_facts(reading: Reading, candidates: Collection[Fact]) -> list[Fact]:
-    """Return the facts all of whose catalogs the viewer sees; of observed facts, those that the viewer may know."""
+    """Return the facts with all catalogs visible to the viewer; of observed facts, those the viewer may know."""
     visible_catalogs = filter_visible(reading, {digest for fact in candidates for digest in fact.catalogs})
     known = [fact for fact in candidates if visible_catalogs.issuperset(fact.catalogs)]
     actions = {fact.id: _list_actions(fact) for fact in known if fact.origin == "observed"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select
 
 from provenn.batches import split_batches
 from provenn.database.tables import bases, verifications
@@ -19,11 +19,24 @@ from provenn.people.visibility import CatalogAction, filter_visible_actions
 
 __all__ = ["find_verified_counts", "record_verification"]
 
+_VERIFIED = (
+    select(
+        verifications.c.base,
+        verifications.c.rows,
+        verifications.c.content,
+        verifications.c.digest,
+        verifications.c.verified_by,
+        verifications.c.verified_at,
+    )
+    .join(bases, (bases.c.catalog == verifications.c.base) & (bases.c.content == verifications.c.content))
+    .where(verifications.c.base.in_(bindparam("digests", expanding=True)))
+)
+
 
 def record_verification(writing: Writing, base: CatalogDigest, rows: int) -> ObservedFact:
-    """Record that all keys of a base catalog were read and identify its sources, with the number of rows.
+    """Record that all keys of a base catalog were read and identify the sources, with the number of rows.
 
-    Whether the base catalog is empty becomes an observed fact, which proofs can cite.
+    Whether the base catalog is empty becomes an observed fact for proofs to cite.
 
     Raises
     ------
@@ -59,20 +72,17 @@ def record_verification(writing: Writing, base: CatalogDigest, rows: int) -> Obs
 def find_verified_counts(reading: Reading, digests: Collection[CatalogDigest]) -> dict[CatalogDigest, int]:
     """Return the row counts of base catalogs with verified keys, as far as the viewer may know, by digest.
 
-    A verification belongs to the content of the files that were read for it. It counts as long as the archive records
-    the same content for the base catalog.
+    A verification belongs to the content of the files read at the time. The verification counts as long as the archive
+    records the same content for the base catalog.
 
     Raises
     ------
     CorruptArchiveError
         If a row was changed after it was written.
     """
-    table = verifications.c
-    query = select(table.base, table.rows, table.content, table.digest, table.verified_by, table.verified_at)
-    query = query.join(bases, (bases.c.catalog == table.base) & (bases.c.content == table.content))
     rows_by_action: dict[CatalogAction, int] = {}
     for batch in split_batches(digests):
-        for base, rows, content, digest, who, at in reading.connection.execute(query.where(table.base.in_(batch))):
+        for base, rows, content, digest, who, at in reading.connection.execute(_VERIFIED, {"digests": batch}):
             if compute_verification_digest(base, rows, content) != digest:
                 raise CorruptArchiveError(f"the verification of the base {base} was changed after it was written")
             rows_by_action[CatalogAction(base, who, at)] = rows

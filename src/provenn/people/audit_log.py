@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from provenn.database import settings
 from provenn.database.tables import audit
-from provenn.database.transactions import Reading, Writing
 from provenn.errors import ArchiveError
 from provenn.people.audit_chain import AUDIT_HEAD, AuditHead, compute_entry_digest
 
-__all__ = ["AuditedAction", "find_recent_actions", "read_audit_head", "record_action"]
+if TYPE_CHECKING:
+    from provenn.database.transactions import Reading, Writing
+
+__all__ = ["AuditedAction", "find_recent_actions", "read_audit_head", "record_action", "record_actions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +58,25 @@ def record_action(writing: Writing, action: str, subject: str, detail: str = "")
 
     Writing transactions take turns, so the order of rows, and the previous row, are well defined.
     """
+    record_actions(writing, action, [(subject, detail)])
+
+
+def record_actions(writing: Writing, action: str, subjects: Sequence[tuple[str, str]]) -> None:
+    """Record the same action on several subjects, each with details, in order; see `record_action`."""
     execute = writing.connection.execute
-    row = {"at": writing.when, "who": writing.who, "via": writing.via}
-    row |= {"action": action, "subject": subject, "detail": detail}
+    common = {"at": writing.when, "who": writing.who, "via": writing.via, "action": action}
     previous = _read_previous_digest(writing)
-    number = execute(insert(audit).returning(audit.c.id), {**row, "previous": previous}).scalar_one()
-    digest = compute_entry_digest(previous, number, writing.when, writing.who, writing.via, action, subject, detail)
-    execute(update(audit).where(audit.c.id == number).values(digest=digest))
-    settings.change_setting(writing, AUDIT_HEAD, str(AuditHead(number, digest)))
+    # Each digest covers the number of its row, and the digest before: the rows come first, then their digests.
+    rows = [{**common, "subject": subject, "detail": detail, "previous": previous} for subject, detail in subjects]
+    numbers = execute(insert(audit).returning(audit.c.id, sort_by_parameter_order=True), rows).scalars().all()
+    links = []
+    for number, (subject, detail) in zip(numbers, subjects, strict=True):
+        digest = compute_entry_digest(previous, number, writing.when, writing.who, writing.via, action, subject, detail)
+        links.append({"row": number, "before": previous, "own": digest})
+        previous = digest
+    chained = update(audit).where(audit.c.id == bindparam("row"))
+    execute(chained.values(previous=bindparam("before"), digest=bindparam("own")), links)
+    settings.change_setting(writing, AUDIT_HEAD, str(AuditHead(numbers[-1], previous)))
 
 
 def _read_previous_digest(writing: Writing) -> str:

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select
 
 from provenn.database.tables import members, projects
-from provenn.database.transactions import Reading, Writing
 from provenn.errors import NotYoursError, ProjectError
 from provenn.people import audit_log
+
+if TYPE_CHECKING:
+    from provenn.database.transactions import Reading, Writing
 
 __all__ = ["Project", "add_member", "create_project", "list_projects", "remove_member", "require_project"]
 

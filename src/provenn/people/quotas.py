@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from sqlalchemy import delete, func, insert, select, update
 
 from provenn.database.tables import downloads, fragments, quotas
-from provenn.database.transactions import Reading, Writing
 from provenn.errors import QuotaError, did_you_mean
 from provenn.hints import Hint
 from provenn.people import audit_log
+
+if TYPE_CHECKING:
+    from provenn.database.transactions import Reading, Writing
 
 __all__ = [
     "EVERYONE",

@@ -11,15 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from sqlalchemy import insert, select, update
 
 from provenn.database import clock
 from provenn.database.tables import tokens
-from provenn.database.transactions import Reading, Writing
 from provenn.errors import TokenError, did_you_mean
 from provenn.people import audit_log
+
+if TYPE_CHECKING:
+    from provenn.database.transactions import Reading, Writing
 
 __all__ = [
     "Role",

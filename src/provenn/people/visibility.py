@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     FromClause,
     Select,
@@ -38,9 +39,11 @@ from sqlalchemy import (
 from provenn.batches import split_batches
 from provenn.database.tables import definers, dependencies, facts, members, name_history, names
 from provenn.database.transactions import Reading
-from provenn.digests import CatalogDigest
 from provenn.errors import VisibilityError, did_you_mean
 from provenn.hints import Hint
+
+if TYPE_CHECKING:
+    from provenn.digests import CatalogDigest
 
 __all__ = [
     "CatalogAction",
@@ -50,6 +53,7 @@ __all__ = [
     "filter_visible_actions",
     "find_nearest_creation",
     "is_directly_visible",
+    "is_directly_visible_to",
     "is_open_fact",
     "is_visible",
     "is_visible_name",
@@ -98,7 +102,7 @@ def view_as(reading: Reading, who: str) -> Reading:
 # -- conditions ------------------------------------------------------------------------------------------------------
 
 
-def _is_open_to(table: Table, owner: str, person: str) -> ColumnElement[bool]:
+def _is_open_to(table: Table, owner: str, person: str | BindParameter[str]) -> ColumnElement[bool]:
     """Return the condition that a person may see a row, by its visibility; `owner` names the owner's column."""
     own_projects = select(members.c.project).where(members.c.who == person)
     return or_(
@@ -113,18 +117,18 @@ def is_visible_name(reading: Reading, table: Table = names) -> ColumnElement[boo
     return true() if reading.viewer is None else _is_open_to(table, "owner", reading.viewer)
 
 
-def is_open_fact(person: str) -> ColumnElement[bool]:
+def is_open_fact(person: str | BindParameter[str]) -> ColumnElement[bool]:
     """Return the condition that a person may know a fact, provided that the person sees the fact's catalogs."""
     return _is_open_to(facts, "declared_by", person)
 
 
-def _select_defined(viewer: str, *, by_person: bool = False) -> Select[CatalogDigest]:
+def _select_defined(viewer: str | BindParameter[str], *, by_person: bool = False) -> Select[CatalogDigest]:
     """Return the query for the catalogs that a viewer defined or, unless `by_person`, that the viewer's runs need."""
     query = select(definers.c.catalog).where(definers.c.who == viewer)
     return query.where(definers.c.defined) if by_person else query
 
 
-def _select_named(viewer: str) -> Select[CatalogDigest]:
+def _select_named(viewer: str | BindParameter[str]) -> Select[CatalogDigest]:
     """Return the query for the catalogs with a name visible to a viewer."""
     return select(names.c.catalog).where(_is_open_to(names, "owner", viewer))
 
@@ -139,7 +143,14 @@ def is_directly_visible(
     viewer = reading.viewer
     if viewer is None:
         return _is_defined_by_anybody(column) if by_person else true()
-    return or_(column.in_(_select_defined(viewer, by_person=by_person)), column.in_(_select_named(viewer)))
+    return is_directly_visible_to(viewer, column, by_person=by_person)
+
+
+def is_directly_visible_to(
+    person: str | BindParameter[str], column: ColumnElement[str], *, by_person: bool = False
+) -> ColumnElement[bool]:
+    """Return the condition for a catalog to be directly visible to a person, as for `is_directly_visible`."""
+    return or_(column.in_(_select_defined(person, by_person=by_person)), column.in_(_select_named(person)))
 
 
 def _is_defined_by_anybody(column: ColumnElement[str]) -> ColumnElement[bool]:

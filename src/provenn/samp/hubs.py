@@ -235,6 +235,7 @@ def run_hub(hub: str | None, *, ready: Callable[[str], None], wait: Callable[[],
             try:
                 server.start()
             except OSError as error:
+                _close_port(server)
                 raise SampError(f"the hub cannot write {lock}: {error.strerror}") from error
         try:
             ready(str(lock))
@@ -243,6 +244,13 @@ def run_hub(hub: str | None, *, ready: Callable[[str], None], wait: Callable[[],
             server.stop()
     finally:
         log.setLevel(level)
+
+
+def _close_port(server: Any) -> None:  # noqa: ANN401 - pyvo has no types
+    """Close the port of a hub that did not start: pyvo opens it before it writes the lock file, and leaves it open."""
+    port = getattr(server, "_server", None)
+    if port is not None:
+        port.server_close()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from functools import partial
 
 from sqlalchemy import select, update
 
-from provenn.catalogs.base import Base
+from provenn.catalogs.base import Base, list_bases
 from provenn.catalogs.catalog import Catalog
 from provenn.data import fragments, garbage_collection
 from provenn.data.changed_files import check_base, read_contents
@@ -196,7 +196,7 @@ def find_base_file_problems(
     name, because proofs and Spark believe footers.
     """
     compared: dict[str, list[str]] = {}
-    bases = [base for base in sound.values() if isinstance(base, Base)]
+    bases = list_bases(sound.values())
     names_by_digest = catalog_names.find_names_by_digest(reading, [base.digest for base in bases])
     for number, base in enumerate(bases):
         progress("base files", number, len(bases))

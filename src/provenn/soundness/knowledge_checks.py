@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import delete, insert, select
 
-from provenn.catalogs.base import Base
+from provenn.catalogs.base import list_bases
 from provenn.catalogs.catalog import Catalog
 from provenn.catalogs.restoring import cone
 from provenn.database.tables import catalogs, fact_bases, fact_catalogs, facts, name_history, projects, proof_facts
@@ -84,9 +84,7 @@ def find_fact_problems(reading: Reading, sound: Mapping[CatalogDigest, Catalog])
             continue
         if len({sound[digest].population.name for digest in digests}) > 1:
             yield ArchiveProblem(where, "it mentions several populations")
-        base_digests = {
-            member.digest for digest in digests for member in cone(sound[digest]) if isinstance(member, Base)
-        }
+        base_digests = {member.digest for digest in digests for member in list_bases(cone(sound[digest]))}
         if (mentioned.get(row.id), filed.get(row.id)) != (digests, base_digests):
             mend = partial(_refile_fact, row.id, digests, base_digests)
             yield ArchiveProblem(where, "it is not indexed under the catalogs it mentions", remedy="index", mend=mend)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from provenn.knowledge.consequences import TracedKnowledge
 from provenn.logic import Statement, equal
 from provenn.logic.statements import SetComparison
 
 if TYPE_CHECKING:
+    from provenn.knowledge.consequences import TracedKnowledge
     from provenn.targets.plan import Plan
     from provenn.words.step_words import Words
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from provenn.catalogs import Catalog
 from provenn.criteria import Criterion, abridged, describe_difference, parse_criterion
 from provenn.errors import CriterionError
 from provenn.logic import Statement, equal, subset
 from provenn.logic.terms import Term, nothing, term
+
+if TYPE_CHECKING:
+    from provenn.catalogs import Catalog
 
 __all__ = ["ChangedFiles", "ChangedSources", "compare_sources"]
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from provenn.catalogs import Catalog
-from provenn.catalogs.catalog import Parameters
 from provenn.catalogs.restoring import find_class
+
+if TYPE_CHECKING:
+    from provenn.catalogs import Catalog
+    from provenn.catalogs.catalog import Parameters
 
 __all__ = ["describe_definition", "describe_stored_definition"]
 

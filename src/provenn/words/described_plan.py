@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING
 
 from provenn.catalogs.caveats import describe_caveats
 from provenn.display.plan import PlanArgument, PlanPicture, plan_html, plan_svg, plan_text
-from provenn.knowledge.stored_facts import Fact
-from provenn.targets.keeping import Keep
 from provenn.targets.leaning import find_declared_facts
+from provenn.targets.looking import find_refusal
 from provenn.targets.plan import Plan
 from provenn.words.arguments import Argument, list_arguments
 from provenn.words.plan_words import build_picture
 from provenn.words.step_words import DIGESTS, Words
+
+if TYPE_CHECKING:
+    from provenn.knowledge.stored_facts import Fact
+    from provenn.targets.keeping import Keep
 
 __all__ = ["DescribedPlan"]
 
@@ -59,6 +63,16 @@ class DescribedPlan(Plan):
         read = {fragment.id for fragment in self.fragments}
         stored_catalogs = [stored.catalog for stored in self.scene.fragments if stored.fragment.id in read]
         return describe_caveats([*providers, *stored_catalogs], self.words.word)
+
+    @property
+    def engine(self) -> str:
+        """Who reads: a look without Spark, or Spark and the reason."""
+        if self.empty:
+            return "nobody reads data, because the answer is proved to be empty"
+        reason = find_refusal(self)
+        if reason:
+            return f"Spark computes it, because {reason}"
+        return "read without Spark, unless the result is written to files"
 
     @property
     def reasons(self) -> tuple[Argument, ...]:

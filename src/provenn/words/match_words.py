@@ -1,10 +1,14 @@
-"""Why a plan matches what it matches, in words."""
+"""The sources that a plan matches, with the reasons, in words."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from provenn.targets.match_steps import Match
-from provenn.targets.plan import Plan
 from provenn.targets.rules.continue_match import continue_match, explain_whole_match
+
+if TYPE_CHECKING:
+    from provenn.targets.plan import Plan
 
 __all__ = ["explain_matches"]
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from provenn import deadline
-from provenn.criteria import AttributeIdentity
 from provenn.display.name_lists import join_names
 from provenn.display.plan import PlanNode, PlanPicture
 from provenn.display.row_counts import Rows
-from provenn.knowledge.stored_facts import Fact
 from provenn.targets.bounds import bound_step_rows
 from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.costs import estimate_cost
@@ -18,8 +17,8 @@ from provenn.targets.gathering import find_reused_fragments
 from provenn.targets.keeping import Keep, find_parts_to_keep
 from provenn.targets.literal import build_steps
 from provenn.targets.match_steps import Match, Matched
-from provenn.targets.plan import Plan
-from provenn.targets.rewriting import AppliedRule
+from provenn.targets.opaque_steps import FilterBySql, QueryBySql
+from provenn.targets.reference_steps import Explode, First, Group, Lookup, Partnered
 from provenn.targets.rules.continue_match import explain_whole_match
 from provenn.targets.steps import (
     Calculate,
@@ -40,6 +39,12 @@ from provenn.targets.steps import (
 from provenn.targets.ways import find_giving_steps
 from provenn.words.arguments import list_arguments
 from provenn.words.step_words import Words, describe_step
+
+if TYPE_CHECKING:
+    from provenn.criteria import AttributeIdentity
+    from provenn.knowledge.stored_facts import Fact
+    from provenn.targets.plan import Plan
+    from provenn.targets.rewriting import AppliedRule
 
 __all__ = ["build_picture"]
 
@@ -243,12 +248,24 @@ class _PictureBuilder:
                 return "selects the requested sources"
             case Combine():
                 return "no single table has every attribute"
-            case Restrict() | Exclude() | Matched():
+            case Restrict() | Exclude() | Matched() | Partnered():
                 return "the other catalog decides which sources remain"
             case Match():
                 return explain_whole_match(step, needed, self.plan.scene) or "these pairs are not stored"
             case ContinuedMatch():
                 return "the stored pairs of an earlier version serve"
+            case Lookup():
+                return "the attributes belong to partners"
+            case Group():
+                return "each group is a source"
+            case First():
+                return "all sources of a group decide which come first"
+            case Explode():
+                return "each element is a source"
+            case FilterBySql():
+                return "nothing is known of its condition"
+            case QueryBySql():
+                return "nothing is known of its rows: all of them are computed"
             case Concat():
                 return "its sources come from several steps"
             case Fill():
@@ -291,8 +308,16 @@ class _PictureBuilder:
                 return f"read from fragment #{fragment.id}"
             case Derive():
                 return "derived by SQL"
+            case Calculate() if not step.calls_python:
+                return "derived by SQL from all sources"
             case Calculate(calculator=calculator):
                 return f"calculated in Python by {calculator.function}"
+            case Group():
+                return "aggregated by SQL"
+            case Explode():
+                return "taken from arrays"
+            case QueryBySql():
+                return "computed by SQL that is not understood"
             case Fill():
                 return "without a value"
         return "computed by the match"
@@ -319,6 +344,20 @@ def _find_operations(step: PlanStep) -> frozenset[_Operation]:
             return frozenset({("continue match", catalog.digest)})
         case Matched(condition=condition):
             return frozenset({("matched", condition.digest)})
+        case Partnered(own=own, others=others, is_in=is_in):
+            return frozenset({("partnered", own, others, is_in)})
+        case Lookup(reference=reference, columns=columns):
+            return frozenset({("lookup", reference, *(attribute.identity for attribute, _ in columns))})
+        case Group(reference=reference):
+            return frozenset({("group", reference)})
+        case First(by=by, order=order, number=number):
+            return frozenset({("first", by, *(ordering.canonical for ordering in order), number)})
+        case Explode(arrays=arrays):
+            return frozenset({("explode", *arrays)})
+        case FilterBySql(selection=selection):
+            return frozenset({("filter by SQL", selection.label)})
+        case QueryBySql(query=query):
+            return frozenset({("query by SQL", query.digest)})
     return frozenset({(step.word,)})
 
 
@@ -390,11 +429,15 @@ def _describe_choice(plan: Plan) -> Iterator[str]:
     )
     kinds = [
         ("reads stored data", bool(plan.fragments)),
-        ("derives with SQL", any(isinstance(step, Derive) for step in walk_steps(plan.after))),
-        ("calls Python last", bool(plan.calculations)),
+        ("derives with SQL", any(map(_is_sql, walk_steps(plan.after)))),
+        ("calls Python last", any(step.calls_python for step in plan.calculations)),
     ]
     actions = ", ".join(text for text, is_used in kinds if is_used) or "reads only files"
     yield f"{actions}; {_compare_cost(share)}"
+
+
+def _is_sql(step: PlanStep) -> bool:
+    return isinstance(step, Derive) or (isinstance(step, Calculate) and not step.calls_python)
 
 
 def _compare_cost(share: float) -> str:

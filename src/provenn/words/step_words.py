@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from provenn.catalogs import Catalog, Extent, cone
+from provenn.catalogs.calculators import WindowFunctions
 from provenn.catalogs.sample_sources import parse_sample_rule
 from provenn.criteria import AttributeIdentity, abridged, plain_text
 from provenn.digests import is_digest
 from provenn.display.name_lists import join_names
-from provenn.knowledge.consequences import FactOrigin
 from provenn.targets.continued_match import ContinuedMatch
 from provenn.targets.match_steps import Match, Matched
+from provenn.targets.opaque_steps import FilterBySql, QueryBySql
+from provenn.targets.reference_steps import Explode, First, Group, Lookup, Partnered
 from provenn.targets.scene import Scene, split_intersection
 from provenn.targets.steps import (
     Attributes,
@@ -31,6 +33,10 @@ from provenn.targets.steps import (
     Select,
     is_key,
 )
+from provenn.words.reference_words import shorten_directions
+
+if TYPE_CHECKING:
+    from provenn.knowledge.consequences import FactOrigin
 
 __all__ = ["DIGESTS", "Digests", "Words", "describe_step"]
 
@@ -90,6 +96,9 @@ def describe_step(step: PlanStep, needed: frozenset[AttributeIdentity], scene: S
             return f"select {conditions.write_all(dict(split_intersection(condition)))}"
         case Derive(attribute=attribute, expression=expression):
             return f"derive {attribute.name} = {_write_expression(expression.canonical, step.input.attributes)}"
+        case Calculate(outputs=outputs, calculator=WindowFunctions() as windows):
+            texts = [_write_expression(window.canonical, step.input.attributes) for window in windows.outputs]
+            return f"derive {join_names([output.name for output in outputs])} = {', '.join(texts)}"
         case Calculate(outputs=outputs, calculator=calculator):
             return f"calculate {join_names([output.name for output in outputs])} by {calculator.function}"
         case Restrict():
@@ -97,12 +106,19 @@ def describe_step(step: PlanStep, needed: frozenset[AttributeIdentity], scene: S
         case Exclude():
             return f"leave out the sources that the second input has, by {_list_key_names(step)}"
         case Match(catalog=catalog):
-            pairs = "all pairs" if catalog.matches == "all" else "for each source, the nearest of the second input"
-            return f"match on the sky within {catalog.radius:g} arcsec: {pairs}"
+            choice = "; ".join([catalog.rule.describe_choice(), *catalog.describe_placements()])
+            return f"match on the sky {catalog.describe_distance()}: {choice}"
         case ContinuedMatch(catalog=catalog):
-            return f"match on the sky within {catalog.radius:g} arcsec what is new: {_list_new_sides(step)}"
+            sides = "; ".join([_list_new_sides(step), *catalog.describe_placements()])
+            return f"match on the sky {catalog.describe_distance()} what is new: {sides}"
         case Matched():
             return f"keep the sources that occur in pairs, by {_list_key_names(step)}"
+        case Partnered() | Lookup() | Group() | First() | Explode():
+            return _describe_reference_step(step, needed)
+        case FilterBySql(selection=selection):
+            return f"keep the sources that fulfil SQL that is not understood: {abridged(selection.text)}"
+        case QueryBySql(query=query):
+            return f"run SQL that is not understood: {abridged(query.text)}"
         case Combine():
             return f"join on {_list_key_names(step)}"
         case Concat(is_disjoint=disjoint):
@@ -110,6 +126,44 @@ def describe_step(step: PlanStep, needed: frozenset[AttributeIdentity], scene: S
         case Fill(missing=missing):
             return f"no value for {join_names([attribute.name for attribute in missing])}"
     raise AssertionError(step.word)
+
+
+def _describe_reference_step(
+    step: Partnered | Lookup | Group | First | Explode, needed: frozenset[AttributeIdentity]
+) -> str:
+    """Return the operation of a step that follows references, in words."""
+    attributes = step.inputs[0].attributes
+    match step:
+        case Partnered(own=own, others=others, is_in=is_in):
+            partners = f"{_list_names(others, step.other.attributes)} of the second input"
+            kept = "keep" if is_in else "leave out"
+            return f"{kept} the sources whose {_list_names(own, attributes)} is {partners}"
+        case Lookup(reference=reference, keeps_all=keeps_all):
+            columns = step.find_columns(needed)
+            names = sorted(attribute.name for attribute, _ in step.columns if attribute.identity in columns)
+            looked_up = f"look up {join_names(names)}" if names else "look up partners"
+            without = ", NULL without a partner" if keeps_all else ""
+            return f"{looked_up} by {_list_names(reference.identities, attributes)}{without}"
+        case Group(reference=reference, values=values):
+            asked = [
+                f"{attribute.name} = {_write_expression(shorten_directions(aggregate.canonical), attributes)}"
+                for attribute, aggregate in values
+                if attribute.identity in needed
+            ]
+            groups = f"group by {_list_names(reference.identities, attributes)}"
+            return f"{groups}: {', '.join(asked)}" if asked else groups
+        case First(by=by, order=order, number=number):
+            first = "the first source" if number == 1 else f"the first {number} sources"
+            texts = (shorten_directions(ordering.canonical) for ordering in order)
+            ordered = ", ".join(_write_expression(text, attributes) for text in texts)
+            return f"keep {first} of each {_list_names(by, attributes)} by {ordered}"
+        case Explode(arrays=arrays):
+            return f"take the elements of {_list_names(arrays, attributes)}"
+
+
+def _list_names(identities: Sequence[AttributeIdentity], attributes: Attributes) -> str:
+    """Return the names of attributes of a step."""
+    return join_names([attributes[identity].name for identity in identities])
 
 
 def _list_read_names(step: PlanStep, needed: frozenset[AttributeIdentity]) -> str:

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
-from provenn.catalogs import Catalog
-from provenn.catalogs.base import parse_file_label
+from provenn.catalogs import Catalog, cone
 from provenn.catalogs.caveats import describe_caveat
 from provenn.catalogs.match_sets import describe_match
 from provenn.catalogs.pair_sets import split_lifted_label
-from provenn.criteria import AttributeIdentity, abridged, identities_in, plain_text
-from provenn.database.transactions import Reading
+from provenn.catalogs.set_labels import is_derived_set, parse_file_label, parse_opaque_label
+from provenn.criteria import AttributeIdentity, identities_in
 from provenn.definitions import base_locations, catalog_names
 from provenn.definitions.attributes import find_names_by_identity
 from provenn.definitions.catalog_store import find_entries, get_catalogs, resolve_catalog
 from provenn.digests import CatalogDigest, is_catalog_label
 from provenn.display.text import join_words
-from provenn.knowledge.consequences import CitedFact, FactOrigin
 from provenn.knowledge.stored_facts import Fact, get_fact
-from provenn.logic import Explanation, Statement, statement
+from provenn.logic import statement
 from provenn.logic.statements import SetComparison
 from provenn.words.definition_words import describe_definition
+from provenn.words.reference_words import (
+    MemberSets,
+    describe_criterion,
+    describe_reference_fact,
+    list_label_identities,
+    list_label_parts,
+    name_attribute,
+)
+
+if TYPE_CHECKING:
+    from provenn.database.transactions import Reading
+    from provenn.knowledge.consequences import CitedFact, FactOrigin
+    from provenn.logic import Explanation, Statement
 
 __all__ = [
     "SHORT",
@@ -91,6 +103,7 @@ class Vocabulary:
     words: Mapping[str, str]
     attributes: Mapping[AttributeIdentity, str]
     catalogs: Mapping[CatalogDigest, Catalog]
+    _cached_members: list[MemberSets] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -99,7 +112,7 @@ class Vocabulary:
         digests: Iterable[CatalogDigest],
         user_names: Mapping[CatalogDigest, str],
         facts: Iterable[Statement] = (),
-        definitions: Iterable[CatalogDigest] = (),
+        definitions: Collection[CatalogDigest] = (),
     ) -> Vocabulary:
         """Collect the words for catalogs.
 
@@ -117,17 +130,24 @@ class Vocabulary:
             Further catalogs to describe, besides the catalogs of the facts.
         """
         whole_labels = [*definitions, *(label for statement in facts for label in statement.labels)]
-        lifted = (lifted_parts[1] for label in whole_labels if (lifted_parts := split_lifted_label(label)))
-        labels = dict.fromkeys([*whole_labels, *lifted])
+        lifted = [lifted_parts[1] for label in whole_labels if (lifted_parts := split_lifted_label(label))]
+        targets = (target for label in (*whole_labels, *lifted) for target in list_label_parts(label))
+        labels = dict.fromkeys([*whole_labels, *lifted, *targets])
         mentioned = [label for label in labels if is_catalog_label(label)]
         # An archive need not hold the earlier version that a part of a base catalog belongs to.
         held = find_entries(reading, mentioned) if mentioned else {}
         cited = [digest for digest in mentioned if digest in held]
         catalogs = get_catalogs(reading, cited) if cited else {}
+        defined = [catalogs[digest] for digest in dict.fromkeys(definitions) if digest in catalogs]
+        labels |= dict.fromkeys(label for catalog in defined for label in catalog.extent.labels)
+        if any(map(is_derived_set, labels)):  # members of groups are named by any catalog of the lineage that has them
+            catalogs |= {
+                catalog.digest: catalog for catalog in cone(*catalogs.values()) if catalog.digest not in catalogs
+            }
         made_from = (dependency.digest for digest in cited for dependency in catalogs[digest].dependencies)
         matched = {match_parts[1] for label in labels if (match_parts := describe_match(label))} - {None}
         near = (digest for digest, catalog in catalogs.items() if catalog.extent.digest in matched)
-        named_digests = list(dict.fromkeys([*digests, *cited, *made_from, *near]))
+        named_digests = list(dict.fromkeys([*digests, *cited, *made_from, *near, *catalogs]))
         # If an attribute has several names, its first name is used.
         attributes = {
             attribute.identity: attribute.name
@@ -135,7 +155,7 @@ class Vocabulary:
             for attribute in catalog.schema.attributes
         }
         # A proof may go down to attributes that no cited catalog has.
-        identities = {identity for label in labels if not is_catalog_label(label) for identity in identities_in(label)}
+        identities = {identity for label in labels for identity in list_label_identities(label)}
         attributes |= find_names_by_identity(reading, identities - attributes.keys())
         words: dict[str, str] = dict(_choose_names(reading, named_digests).items())
         words.update(user_names.items())
@@ -150,9 +170,23 @@ class Vocabulary:
         file = parse_file_label(label)
         if file is not None:
             return f"file {file[1]} of {self.word(file[0])}"
+        opaque = parse_opaque_label(label)
+        if opaque is not None:
+            return f"fulfilling the opaque condition {opaque}"
         if is_catalog_label(label):
             return self.words.get(label, label[:SHORT])
-        return self.words.get(label) or self._describe_match(label) or describe_criterion(label, self.attributes)
+        return (
+            self.words.get(label)
+            or self._describe_match(label)
+            or self._get_member_sets().describe(label, self.word, self.attributes)
+            or describe_criterion(label, self.attributes)
+        )
+
+    def _get_member_sets(self) -> MemberSets:
+        """Return the sets that labels name by the digest of an extent; collect them at the first call."""
+        if not self._cached_members:
+            self._cached_members.append(MemberSets.of(self.catalogs.values(), self.words))
+        return self._cached_members[0]
 
     def _describe_match(self, label: str) -> str | None:
         """Return the words for the label of a cross-match; None for another label."""
@@ -173,6 +207,8 @@ class Vocabulary:
 
     def translate_explanation(self, explanation: Explanation) -> Explanation:
         """Return an explanation in these words."""
+        from provenn.logic import Explanation  # noqa: PLC0415 - a command starts without it
+
         conclusion = explanation.conclusion and self.translate_statement(explanation.conclusion)
         return Explanation(
             tuple(map(self.translate_statement, explanation.facts)), explanation.open_universe, conclusion
@@ -234,6 +270,8 @@ class Vocabulary:
 
     def _describe_origin(self, statement: Statement, origin: FactOrigin, recorded: Fact | None) -> str:
         """Return the origin of a fact in words."""
+        from provenn.knowledge.consequences import FactOrigin  # noqa: PLC0415 - a command starts without it
+
         if recorded is not None:
             why = f": {recorded.reason}" if recorded.reason else ""
             return f"fact #{recorded.id}, {recorded.origin} by {recorded.declared_by}{why}"
@@ -244,12 +282,15 @@ class Vocabulary:
                 return "given"
             case FactOrigin("criterion"):
                 identities = dict.fromkeys(chain.from_iterable(map(identities_in, statement.labels)))
-                names = [self.attributes[identity] for identity in identities if identity in self.attributes]
+                words = {identity: name_attribute(identity, self.attributes) for identity in identities}
+                names = [word for identity, word in words.items() if word != identity]
                 if len(names) > 1:
                     return f"by the values of {join_words(names)}"
                 return "by the order of the values"
             case FactOrigin("values"):
                 return "by the values that occur together"
+            case FactOrigin("reference"):
+                return describe_reference_fact(statement)
             case FactOrigin("sky"):
                 return "by their positions on the sky"
             case FactOrigin("footers", catalog=str(digest)):
@@ -310,8 +351,3 @@ def _choose_names(reading: Reading, digests: Collection[CatalogDigest]) -> dict[
     """Return the first name of each catalog, or the beginning of its digest."""
     names_by_digest = catalog_names.find_names_by_digest(reading, digests)
     return {digest: names_by_digest[digest][0] if digest in names_by_digest else digest[:SHORT] for digest in digests}
-
-
-def describe_criterion(label: str, attributes: Mapping[AttributeIdentity, str]) -> str:
-    """Return the label of a criterion in usual SQL: attributes by name, numbers without type suffix."""
-    return abridged(plain_text(label, attributes))

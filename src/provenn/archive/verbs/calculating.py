@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from provenn.archive import calculator_choice
-from provenn.archive.handle import Catalog
 from provenn.archive.verbs.part import ArchivePart
-from provenn.catalogs import Calculator
-from provenn.definitions.registered_calculators import Preference, RegisteredCalculator
+
+if TYPE_CHECKING:
+    from provenn.archive.handle import Catalog
+    from provenn.catalogs import Calculator
+    from provenn.definitions.registered_calculators import Preference, RegisteredCalculator
 
 __all__ = ["Calculating"]
 
@@ -59,6 +60,8 @@ class Calculating(ArchivePart):
             The units of the outputs, as in ``{"dist": "pc"}``; part of the calculator's identity. The units of SQL
             outputs follow from the units of the inputs, where known; a contradicting unit is refused at use.
         """
+        from provenn.archive import calculator_choice  # noqa: PLC0415 - a command starts without it
+
         options = {"parameters": parameters, "kind": kind, "scope": scope, "version": version, "units": units}
         new_calculator = calculator_choice.make_calculator(
             name, function, sql, inputs=inputs, outputs=outputs or {}, **options
@@ -75,15 +78,21 @@ class Calculating(ArchivePart):
             If no calculator is found; or if several calculators provide the attribute and none is preferred: the
             error lists them.
         """
+        from provenn.archive import calculator_choice  # noqa: PLC0415 - a command starts without it
+
         return self.context.read(calculator_choice.find_calculator, name)
 
     def calculators(self) -> Sequence[RegisteredCalculator]:
         """Return the calculators sorted by name; for a name registered several times, the latest calculator."""
+        from provenn.archive import calculator_choice  # noqa: PLC0415 - a command starts without it
+
         known = self.context.read(calculator_choice.find_latest_calculators)
         return [known[name] for name in sorted(known)]
 
     def attributes(self, population: str) -> list[str]:
         """Return the names that a target may request: attributes of a population, and outputs of calculators."""
+        from provenn.archive import calculator_choice  # noqa: PLC0415 - a command starts without it
+
         return self.context.read(calculator_choice.list_attribute_names, population)
 
     def prefer(self, attribute: str, calculator: Calculator | Catalog | str) -> Preference | None:
@@ -94,5 +103,8 @@ class Calculating(ArchivePart):
         Preference or None
             The previous meaning and its author, if the meaning has changed. The audit log keeps it.
         """
+        from provenn.archive import calculator_choice  # noqa: PLC0415 - a command starts without it
+        from provenn.archive.handle import Catalog  # noqa: PLC0415
+
         chosen = calculator.definition if isinstance(calculator, Catalog) else calculator
         return self.context.write(calculator_choice.prefer, attribute, chosen)

@@ -1,4 +1,4 @@
-"""Methods of an archive that request, compute, keep, check and clean up data."""
+"""Methods of an archive to request, compute, keep, check and clean up data."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from provenn.archive.handle import Catalog
-from provenn.archive.notices import Notice
-from provenn.archive.references import find_digest
-from provenn.archive.repairing import Soundness, check_soundness
-from provenn.archive.run_history import Ran, list_runs
-from provenn.archive.stored_fragments import Stored, list_stored_fragments
-from provenn.archive.target import Target
 from provenn.archive.verbs.part import ArchivePart
-from provenn.data.followed_exports import FollowedExport, list_exports, remove_export
-from provenn.data.garbage_collection import CollectedGarbage, collect_garbage
-from provenn.people.audit_chain import AuditHead
 
 if TYPE_CHECKING:
+    from provenn.archive.handle import Catalog
+    from provenn.archive.notices import Notice
+    from provenn.archive.repairing import Soundness
+    from provenn.archive.run_history import Ran
+    from provenn.archive.stored_fragments import Stored
+    from provenn.archive.target import Target
+    from provenn.data.followed_exports import FollowedExport
+    from provenn.data.garbage_collection import CollectedGarbage
     from provenn.soundness.problems import Progress as CheckProgress
     from provenn.targets.keeping import Keep
     from provenn.targets.planning import Missing
@@ -28,7 +26,7 @@ __all__ = ["Computing"]
 
 
 class Computing(ArchivePart):
-    """Methods of an archive that request, compute, keep, check and clean up data."""
+    """Methods of an archive to request, compute, keep, check and clean up data."""
 
     def target(
         self,
@@ -56,6 +54,8 @@ class Computing(ArchivePart):
             The results to keep for later requests: ``"worthwhile"``, if a Python calculator was called; ``"always"``;
             ``"never"``.
         """
+        from provenn.archive.target import Target  # noqa: PLC0415 - a command starts without it
+
         return Target.of(self, sources, attributes, where=where, missing=missing, keep=keep)
 
     def store(self, which: Catalog | str, *, attributes: Sequence[str] | None = None) -> Stored:
@@ -67,11 +67,15 @@ class Computing(ArchivePart):
 
     def fragments(self, which: Catalog | str | None = None, *, dropped: bool = False) -> Sequence[Stored]:
         """Return the stored fragments of a catalog's sources, or all fragments; `dropped` adds unusable fragments."""
+        from provenn.archive.stored_fragments import list_stored_fragments  # noqa: PLC0415 - a command starts without it
+
         extent = None if which is None else self.catalog(which).definition.extent.digest
         return self.context.read(list_stored_fragments, extent, dropped=dropped)
 
     def exports(self) -> Sequence[FollowedExport]:
         """Return your followed exports, sorted by path; without the limits of a viewer, those of all people."""
+        from provenn.data.followed_exports import list_exports  # noqa: PLC0415 - a command starts without it
+
         return self.context.read(list_exports)
 
     def stop_following(self, path: str | PathLike[str]) -> None:
@@ -82,16 +86,23 @@ class Computing(ArchivePart):
         StoreError
             If you follow no such export.
         """
+        from provenn.data.followed_exports import remove_export  # noqa: PLC0415 - a command starts without it
+
         self.context.write(remove_export, str(Path(path).absolute()))
 
     def runs(self, which: Catalog | str | None = None, *, most: int = 100) -> Sequence[Ran]:
         """Return the runs of a catalog, or all runs, the latest first, with their costs, reuse and savings."""
+        from provenn.archive.references import find_digest  # noqa: PLC0415 - a command starts without it
+        from provenn.archive.run_history import list_runs  # noqa: PLC0415
+
         with self.context.database.reading() as reading:
             return list_runs(reading, None if which is None else find_digest(reading, which), most)
 
     @property
     def last_run(self) -> Ran | None:
         """The last run that began through this object, with its costs, reuse and savings."""
+        from provenn.archive.run_history import list_runs  # noqa: PLC0415 - a command starts without it
+
         number = self.context.workshop.latest_run
         if number is None:
             return None
@@ -107,6 +118,8 @@ class Computing(ArchivePart):
 
     def collect_garbage(self, *, limit: int | None = None, dry_run: bool = False) -> CollectedGarbage:
         """Delete unreferenced data and, above a limit in bytes, fragments: the least useful fragments first."""
+        from provenn.data.garbage_collection import collect_garbage  # noqa: PLC0415 - a command starts without it
+
         self.context.require_full_view("deletes what is not used")
         return collect_garbage(self.context.database, self.context.workshop.folder, limit=limit, dry_run=dry_run)
 
@@ -133,6 +146,9 @@ class Computing(ArchivePart):
         progress
             Called with the subject of the check, the number of checked items, and the number of all items.
         """
+        from provenn.archive.repairing import check_soundness  # noqa: PLC0415 - a command starts without it
+        from provenn.people.audit_chain import AuditHead  # noqa: PLC0415
+
         if audit_head is not None:
             AuditHead.read(audit_head)
         self.context.require_full_view("checks it")

@@ -1,4 +1,4 @@
-"""Methods of an archive that copy it: portable files of definitions, and complete backups."""
+"""Methods to copy an archive: portable files of definitions, and complete backups."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from provenn.archive.handle import Catalog
 from provenn.archive.verbs.part import ArchivePart
 
 if TYPE_CHECKING:
+    from provenn.archive.handle import Catalog
     from provenn.transfer.copying import CopySummary
     from provenn.transfer.importing import ImportSummary
 
@@ -18,7 +18,7 @@ __all__ = ["Copying"]
 
 
 class Copying(ArchivePart):
-    """Methods of an archive that copy it: portable files of definitions, and complete backups."""
+    """Methods to copy an archive: portable files of definitions, and complete backups."""
 
     def export_definitions(
         self, file: str | PathLike[str] | BinaryIO, which: Iterable[Catalog | str] | None = None

@@ -1,4 +1,4 @@
-"""Methods of an archive that define catalogs: on files, and from other catalogs."""
+"""Methods of an archive to define catalogs: on files, and from existing catalogs."""
 
 from __future__ import annotations
 
@@ -7,29 +7,28 @@ from datetime import datetime
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from provenn.archive import new_catalogs
-from provenn.archive.concatenations import Order, concatenate_catalogs
-from provenn.archive.handle import Catalog
-from provenn.archive.new_catalogs import SupportsArrow
 from provenn.archive.verbs.part import ArchivePart
-from provenn.catalogs import Catalog as Definition
 from provenn.errors import DefinitionError
-from provenn.files.fingerprints import Trust
 from provenn.hints import Hint
 
 if TYPE_CHECKING:
     import pandas as pd
     from astropy.table import Table
 
+    from provenn.archive.concatenations import Order
     from provenn.archive.export_refreshing import RefreshedExport
+    from provenn.archive.handle import Catalog
+    from provenn.archive.new_catalogs import SupportsArrow
     from provenn.archive.redefining import RedefinedName
     from provenn.archive.refreshing import RefreshedName
+    from provenn.catalogs import Catalog as Definition
+    from provenn.files.fingerprints import Trust
 
 __all__ = ["Defining"]
 
 
 class Defining(ArchivePart):
-    """Methods of an archive that define catalogs: on files, and from other catalogs."""
+    """Methods of an archive to define catalogs: on files, and from existing catalogs."""
 
     def ingest(
         self,
@@ -92,6 +91,8 @@ class Defining(ArchivePart):
             For a table of Delta or Iceberg: the number of a version or snapshot, or a time at which it was the newest.
             By default the newest.
         """
+        from provenn.archive import new_catalogs  # noqa: PLC0415 - a command starts without it
+
         base = new_catalogs.ingest_base(
             self.context,
             name,
@@ -108,7 +109,7 @@ class Defining(ArchivePart):
             version=version,
             when=when,
         )
-        return Catalog(self, base)
+        return self._make_handle(base)
 
     def append(
         self,
@@ -150,10 +151,12 @@ class Defining(ArchivePart):
         BaseFilesError
             If the files cannot be read, or a column changed its type.
         """
+        from provenn.archive import new_catalogs  # noqa: PLC0415 - a command starts without it
+
         definition = new_catalogs.append_base(
             self.context, name, path, format=format, schema=schema, options=options, null=null
         )
-        return Catalog(self, definition)
+        return self._make_handle(definition)
 
     def refresh(self, *names: str, plan: bool = False) -> list[RefreshedName | RefreshedExport]:
         """Look at the files of base catalogs again, and bring up to date what is made from them.
@@ -239,12 +242,16 @@ class Defining(ArchivePart):
 
         A catalog keeps the wording of its first definition. If the new wording differs, a notice is issued.
         """
+        from provenn.archive import new_catalogs  # noqa: PLC0415 - a command starts without it
+
         new_catalogs.define_catalog(self.context, definition, name)
-        return Catalog(self, definition)
+        return self._make_handle(definition)
 
     def concatenate(
         self, members: Sequence[Catalog | str], *, order: Order | None = None, name: str | None = None
     ) -> Catalog:
         """Concatenate the sources of several catalogs; see `Catalog.concat`."""
+        from provenn.archive.concatenations import concatenate_catalogs  # noqa: PLC0415 - a command starts without it
+
         parts = [self.catalog(member).definition for member in members]
         return self.define(self.context.read(concatenate_catalogs, parts, order), name)

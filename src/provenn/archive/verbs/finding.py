@@ -1,40 +1,54 @@
-"""Methods of an archive that find and describe catalogs."""
+"""Methods of an archive to find and describe catalogs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from provenn.archive.description import Description, describe_catalog
-from provenn.archive.handle import Catalog
-from provenn.archive.lineage_tree import Lineage, trace_lineage
-from provenn.archive.neighbourhood import Direction, Neighbourhood, find_neighbourhood
-from provenn.archive.provenance import Provenance, trace_provenance
-from provenn.archive.references import find_digest
 from provenn.archive.verbs.part import ArchivePart
-from provenn.definitions import catalog_names, catalog_store, populations, search
-from provenn.definitions.catalog_store import CatalogEntry
-from provenn.definitions.search import CatalogFilter, SortOrder
+
+if TYPE_CHECKING:
+    from provenn.archive.description import Description
+    from provenn.archive.handle import Catalog
+    from provenn.archive.lineage_tree import Lineage
+    from provenn.archive.neighbourhood import Direction, Neighbourhood
+    from provenn.archive.provenance import Provenance
+    from provenn.definitions.catalog_entries import CatalogEntry
+    from provenn.definitions.search import SortOrder
 
 __all__ = ["CatalogSearch"]
 
 
 class CatalogSearch(ArchivePart):
-    """Methods of an archive that find and describe catalogs."""
+    """Methods of an archive to find and describe catalogs."""
 
     def __len__(self) -> int:
         """Return the number of catalogs, named or not."""
-        return self.context.read(catalog_store.count_catalogs)
+        from provenn.definitions import catalog_entries  # noqa: PLC0415 - a command starts without it
+
+        return self.context.read(catalog_entries.count_catalogs)
 
     def describe(self, which: Catalog | str) -> Description:
-        """Return a description of a catalog in plain words."""
-        return self.context.read(describe_catalog, *self._resolve(which))
+        """Return a description of a catalog in plain words; it says if files came that a refresh would add."""
+        from provenn.archive.description import describe_catalog  # noqa: PLC0415 - a command starts without it
+        from provenn.archive.grown_folders import find_grown_folders  # noqa: PLC0415
+
+        catalog, names = self._resolve(which)
+        description = self.context.read(describe_catalog, catalog, names)
+        grown = self.context.read(find_grown_folders, [catalog], self.context.workshop.roots)
+        return replace(description, news=tuple(folder.message for folder in grown))
 
     def lineage(self, which: Catalog | str) -> Lineage:
         """Return the lineage of a catalog: the catalog and all its ancestors, as a text tree."""
+        from provenn.archive.lineage_tree import trace_lineage  # noqa: PLC0415 - a command starts without it
+
         return self.context.read(trace_lineage, *self._resolve(which))
 
     def provenance(self, which: Catalog | str) -> Provenance:
         """Return the provenance of a catalog: files, calculators, and facts about the lineage."""
+        from provenn.archive.provenance import trace_provenance  # noqa: PLC0415 - a command starts without it
+
         return self.context.read(trace_provenance, *self._resolve(which))
 
     def neighbourhood(
@@ -58,6 +72,9 @@ class CatalogSearch(ArchivePart):
         PictureError
             If the depth, direction or number is invalid.
         """
+        from provenn.archive.neighbourhood import find_neighbourhood  # noqa: PLC0415 - a command starts without it
+        from provenn.archive.references import find_digest  # noqa: PLC0415
+
         with self.context.database.reading() as reading:
             digest = find_digest(reading, which)
             user_names = {digest: which} if isinstance(which, str) and not digest.startswith(which) else {}
@@ -94,6 +111,9 @@ class CatalogSearch(ArchivePart):
         start, most
             The number of catalogs to skip, and the largest number to return.
         """
+        from provenn.definitions import search  # noqa: PLC0415 - a command starts without it
+        from provenn.definitions.search import CatalogFilter  # noqa: PLC0415
+
         which = CatalogFilter(text, kind, population, attribute, owner, named)
         return self.context.read(search.search_catalogs, which, sort=sort, start=start, most=most)
 
@@ -108,23 +128,34 @@ class CatalogSearch(ArchivePart):
         named: bool = False,
     ) -> int:
         """Return the number of catalogs that `search` finds on all pages; the parameters are the same."""
+        from provenn.definitions import search  # noqa: PLC0415 - a command starts without it
+        from provenn.definitions.search import CatalogFilter  # noqa: PLC0415
+
         which = CatalogFilter(text, kind, population, attribute, owner, named)
         return self.context.read(search.count_matches, which)
 
     def populations(self) -> tuple[str, ...]:
         """Return the names of all populations, sorted."""
+        from provenn.definitions import populations  # noqa: PLC0415 - a command starts without it
+
         return self.context.read(populations.list_population_names)
 
     def owners(self) -> tuple[str, ...]:
         """Return the people who defined catalogs, sorted."""
+        from provenn.definitions import search  # noqa: PLC0415 - a command starts without it
+
         return self.context.read(search.list_owners)
 
     def __getitem__(self, name: str) -> Catalog:
         return self.catalog(name)
 
     def __contains__(self, name: object) -> bool:
+        from provenn.definitions import catalog_names  # noqa: PLC0415 - a command starts without it
+
         return isinstance(name, str) and self.context.read(catalog_names.find_named_digest, name) is not None
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names, sorted."""
+        from provenn.definitions import catalog_names  # noqa: PLC0415 - a command starts without it
+
         return iter([entry.name for entry in self.context.read(catalog_names.list_names)])

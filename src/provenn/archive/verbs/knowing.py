@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from provenn.archive import proved_answers
-from provenn.archive.bounds import Bounds
-from provenn.archive.comparison import Comparison
-from provenn.archive.concatenations import list_unproved_concatenations
-from provenn.archive.handle import Catalog
-from provenn.archive.implications import Declared
-from provenn.archive.listed_facts import ListedFact
-from provenn.archive.proof import Proof
-from provenn.archive.relation import Relation, Summary
 from provenn.archive.verbs.part import ArchivePart
-from provenn.knowledge.stored_facts import Fact
-from provenn.logic import Knowledge, Statement
-from provenn.logic.terms import Term
-from provenn.people.visibility import Visibility
+
+if TYPE_CHECKING:
+    from provenn.archive.bounds import Bounds
+    from provenn.archive.comparison import Comparison
+    from provenn.archive.handle import Catalog
+    from provenn.archive.implications import Declared
+    from provenn.archive.listed_facts import ListedFact
+    from provenn.archive.proof import Proof
+    from provenn.archive.relation import Relation, Summary
+    from provenn.knowledge.stored_facts import Fact
+    from provenn.logic import Knowledge, Statement
+    from provenn.logic.terms import Term
+    from provenn.people.visibility import Visibility
 
 __all__ = ["Knowing"]
 
@@ -36,6 +37,8 @@ class Knowing(ArchivePart):
             Whether to look for the closest statements that are proved, and for possible rows that only one of the
             catalogs would hold.
         """
+        from provenn.archive import proved_answers  # noqa: PLC0415 - a command starts without it
+
         return proved_answers.ask_relation(self.context, left, right, why=why)
 
     def compare(self, *which: Catalog | str, why: bool = False) -> Comparison:
@@ -55,12 +58,16 @@ class Knowing(ArchivePart):
         PopulationError
             If the catalogs belong to different populations.
         """
+        from provenn.archive import proved_answers  # noqa: PLC0415 - a command starts without it
+
         return proved_answers.ask_comparison(self.context, which, why=why)
 
     def relations(self, which: Catalog | str, others: Iterable[Catalog | str]) -> Sequence[tuple[Catalog, Summary]]:
         """Return how a catalog relates to several other catalogs, summarized as by `relate`, without reasons."""
+        from provenn.archive import proved_answers  # noqa: PLC0415 - a command starts without it
+
         summaries = self.context.read(proved_answers.summarize_relations, (which, *others))
-        return [(Catalog(self, digest), summary) for digest, summary in summaries]
+        return [(self._make_handle(digest), summary) for digest, summary in summaries]
 
     def prove(
         self,
@@ -84,6 +91,8 @@ class Knowing(ArchivePart):
             Whether to look, where the statement is not proved, for the closest statements that are proved, and for
             possible rows with which it would be false.
         """
+        from provenn.archive import proved_answers  # noqa: PLC0415 - a command starts without it
+
         return proved_answers.ask_proof(self.context, question, given, budget, why=why)
 
     def bounds(self, which: Catalog | str | Term) -> Bounds:
@@ -162,7 +171,9 @@ class Knowing(ArchivePart):
 
     def unproved(self) -> list[Catalog]:
         """Return the concatenations that need disjoint members, but whose members are not known disjoint any more."""
-        return [Catalog(self, definition) for definition in self.context.read(list_unproved_concatenations)]
+        from provenn.archive.concatenations import list_unproved_concatenations  # noqa: PLC0415 - a command starts without it
+
+        return [self._make_handle(definition) for definition in self.context.read(list_unproved_concatenations)]
 
     def same_sources(self, which: Catalog | str, *, by_construction: bool = False) -> list[Catalog]:
         """Return the other catalogs with provably the same sources.
@@ -174,23 +185,34 @@ class Knowing(ArchivePart):
         by_construction
             Only catalogs with the same sources by construction, without a proof: quick in an archive of any size.
         """
+        from provenn.archive import proved_answers  # noqa: PLC0415 - a command starts without it
+        from provenn.logic import Knowledge  # noqa: PLC0415
+
         if not by_construction:
             return self._look_up_related(which, Knowledge.equal_to)
-        return [Catalog(self, digest) for digest in self.context.read(proved_answers.find_same_extent, which)]
+        return [self._make_handle(digest) for digest in self.context.read(proved_answers.find_same_extent, which)]
 
     def covering(self, which: Catalog | str) -> list[Catalog]:
         """Return the other catalogs that provably contain all sources of a catalog."""
+        from provenn.logic import Knowledge  # noqa: PLC0415 - a command starts without it
+
         return self._look_up_related(which, Knowledge.supersets_of)
 
     def inside(self, which: Catalog | str) -> list[Catalog]:
         """Return the other catalogs that provably lie inside a catalog."""
+        from provenn.logic import Knowledge  # noqa: PLC0415 - a command starts without it
+
         return self._look_up_related(which, Knowledge.subsets_of)
 
     def apart_from(self, which: Catalog | str) -> list[Catalog]:
         """Return the other catalogs that provably share no source with a catalog."""
+        from provenn.logic import Knowledge  # noqa: PLC0415 - a command starts without it
+
         return self._look_up_related(which, Knowledge.disjoint_from)
 
     def _look_up_related(self, which: Catalog | str, relation: Callable[[Knowledge, str], list[str]]) -> list[Catalog]:
         """Return the catalogs in a relation to a catalog, sorted by name."""
+        from provenn.archive import proved_answers  # noqa: PLC0415 - a command starts without it
+
         digests = proved_answers.find_related(self.context, which, relation)
-        return [Catalog(self, digest) for digest in digests]
+        return [self._make_handle(digest) for digest in digests]

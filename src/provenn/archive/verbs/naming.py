@@ -1,26 +1,24 @@
-"""Methods of an archive that assign, move, delete and share names."""
+"""Methods of an archive to assign, move, delete and share names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from provenn.archive.handle import Catalog
-from provenn.archive.name_changes import change_default_visibility, find_revealed_names, name_catalog
-from provenn.archive.proved_answers import ask_relation
-from provenn.archive.references import find_names
 from provenn.archive.verbs.part import ArchivePart
-from provenn.archive.versions import VersionDifference, compare_versions, find_past_catalog, read_changes
-from provenn.definitions import catalog_names
-from provenn.definitions.catalog_names import NameChange
-from provenn.people.visibility import Visibility
+
+if TYPE_CHECKING:
+    from provenn.archive.handle import Catalog
+    from provenn.archive.versions import VersionDifference
+    from provenn.definitions.naming_history import NameChange
+    from provenn.people.visibility import Visibility
 
 __all__ = ["Naming"]
 
 
 class Naming(ArchivePart):
-    """Methods of an archive that assign, move, delete and share names."""
+    """Methods of an archive to assign, move, delete and share names."""
 
     def name(
         self,
@@ -57,6 +55,8 @@ class Naming(ArchivePart):
         VisibilityError, ProjectError
             If the visibility or the project does not exist.
         """
+        from provenn.archive.name_changes import name_catalog  # noqa: PLC0415 - a command starts without it
+
         catalog = self.catalog(which)
         self.context.write(name_catalog, catalog.definition, name, move=move, visibility=visibility, project=project)
         return catalog
@@ -66,28 +66,40 @@ class Naming(ArchivePart):
 
         People with access to the catalog see the definitions of these ancestors, though not your names for them.
         """
+        from provenn.archive.name_changes import find_revealed_names  # noqa: PLC0415 - a command starts without it
+
         return self.context.read(find_revealed_names, self.catalog(which).definition)
 
     @property
     def default_visibility(self) -> Visibility:
         """The visibility of new names: ``"public"``, for everybody; or ``"private"``, for the owner."""
+        from provenn.definitions import catalog_names  # noqa: PLC0415 - a command starts without it
+
         return self.context.read(catalog_names.read_default_visibility)
 
     @default_visibility.setter
     def default_visibility(self, visibility: Literal["private", "public"]) -> None:
+        from provenn.archive.name_changes import change_default_visibility  # noqa: PLC0415 - a command starts without it
+
         self.context.require_full_view("decides who sees new names")
         self.context.write(change_default_visibility, visibility)
 
     def names_of(self, which: Catalog | str) -> tuple[str, ...]:
         """Return the names of a catalog, sorted."""
+        from provenn.archive.references import find_names  # noqa: PLC0415 - a command starts without it
+
         return self.context.read(find_names, which)
 
     def delete_name(self, name: str) -> None:
         """Delete a name; the catalog and the history of the name stay."""
+        from provenn.definitions import catalog_names  # noqa: PLC0415 - a command starts without it
+
         self.context.write(catalog_names.remove_name, name)
 
     def log(self, name: str) -> Sequence[NameChange]:
         """Return the changes of a name, the latest first, with the files that came and went."""
+        from provenn.archive.versions import read_changes  # noqa: PLC0415 - a command starts without it
+
         return self.context.read(read_changes, name)
 
     def at(self, name: str, version: int | None = None, *, when: datetime | str | None = None) -> Catalog:
@@ -109,10 +121,15 @@ class Naming(ArchivePart):
         DefinitionError
             If neither a version nor a valid time is given, or both are.
         """
+        from provenn.archive.versions import find_past_catalog  # noqa: PLC0415 - a command starts without it
+
         return self.catalog(self.context.read(find_past_catalog, name, version, when))
 
     def diff(self, old: Catalog | str, new: Catalog | str) -> VersionDifference:
         """Return what came and went between two catalogs, such as two versions of a name: files, columns, sources."""
+        from provenn.archive.proved_answers import ask_relation  # noqa: PLC0415 - a command starts without it
+        from provenn.archive.versions import compare_versions  # noqa: PLC0415
+
         first, second = self.catalog(old), self.catalog(new)
         relation = ask_relation(self.context, first, second)
         return compare_versions(relation, first.definition, second.definition)

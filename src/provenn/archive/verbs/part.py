@@ -1,20 +1,21 @@
-"""The base of all parts of an archive: its context, and the handles of its catalogs."""
+"""The base of all parts of an archive: the context, and the handles of catalogs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from provenn.archive.context import Context
-from provenn.archive.handle import Catalog
-from provenn.archive.references import find_definitions, map_user_names
-from provenn.catalogs import Catalog as Definition
-from provenn.digests import CatalogDigest
+if TYPE_CHECKING:
+    from provenn.archive.context import Context
+    from provenn.archive.handle import Catalog
+    from provenn.catalogs import Catalog as Definition
+    from provenn.digests import CatalogDigest
 
 __all__ = ["ArchivePart"]
 
 
 class ArchivePart:
-    """The base of all parts of an archive: its context, and the handles of its catalogs.
+    """The base of all parts of an archive: the context, and the handles of catalogs.
 
     Parameters
     ----------
@@ -37,13 +38,23 @@ class ArchivePart:
 
     def catalog(self, which: Catalog | str) -> Catalog:
         """Return a catalog by name or by the beginning of its digest; a handle is returned as it is."""
-        return which if isinstance(which, Catalog) else self.catalogs([which])[0]
+        return self.catalogs([which])[0] if isinstance(which, str) else which
 
     def catalogs(self, which: Iterable[str]) -> list[Catalog]:
         """Return several catalogs at once, by name or by the beginning of the digest."""
-        return [Catalog(self, definition) for definition in self.context.read(find_definitions, which)]
+        from provenn.archive.references import find_definitions  # noqa: PLC0415 - a command starts without it
+
+        return [self._make_handle(definition) for definition in self.context.read(find_definitions, which)]
+
+    def _make_handle(self, which: Definition | CatalogDigest) -> Catalog:
+        """Return the handle of a catalog; its digest suffices."""
+        from provenn.archive.handle import Catalog  # noqa: PLC0415 - a command starts without it
+
+        return Catalog(self, which)
 
     def _resolve(self, which: Catalog | str) -> tuple[Definition, dict[CatalogDigest, str]]:
-        """Return the definition of a catalog, and the user's name for it, by digest."""
-        catalog = self.catalog(which)
-        return catalog.definition, map_user_names([catalog.digest], [which])
+        """Return the definition of a catalog, and the user's name for the catalog, by digest."""
+        from provenn.archive.references import find_definitions, map_user_names  # noqa: PLC0415 - a command starts without it
+
+        (definition,) = self.context.read(find_definitions, [which]) if isinstance(which, str) else [which.definition]
+        return definition, map_user_names([definition.digest], [which])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from provenn.archive.verbs.part import ArchivePart
-from provenn.database import operations
-from provenn.database.operations import CommittedTransaction
-from provenn.people import audit_log, projects
-from provenn.people.audit_log import AuditedAction
-from provenn.people.projects import Project
+
+if TYPE_CHECKING:
+    from provenn.database.operations import CommittedTransaction
+    from provenn.people.audit_log import AuditedAction
+    from provenn.people.projects import Project
 
 __all__ = ["Sharing"]
 
@@ -19,18 +20,26 @@ class Sharing(ArchivePart):
 
     def projects(self) -> Sequence[Project]:
         """Return your projects with their members; all projects, if you see the whole archive."""
+        from provenn.people import projects  # noqa: PLC0415 - a command starts without it
+
         return self.context.read(projects.list_projects)
 
     def new_project(self, name: str) -> None:
         """Create a project; you are its owner and first member."""
+        from provenn.people import projects  # noqa: PLC0415 - a command starts without it
+
         self.context.write(projects.create_project, name)
 
     def add_member(self, project: str, who: str) -> None:
         """Add a person to a project of yours: the person then sees everything shared with the project."""
+        from provenn.people import projects  # noqa: PLC0415 - a command starts without it
+
         self.context.write(projects.add_member, project, who)
 
     def remove_member(self, project: str, who: str) -> None:
         """Remove a person from a project of yours."""
+        from provenn.people import projects  # noqa: PLC0415 - a command starts without it
+
         self.context.write(projects.remove_member, project, who)
 
     def audit(self, *, most: int = 100, action: str | None = None) -> Sequence[AuditedAction]:
@@ -41,6 +50,8 @@ class Sharing(ArchivePart):
         NotYoursError
             If you do not see the whole archive.
         """
+        from provenn.people import audit_log  # noqa: PLC0415 - a command starts without it
+
         self.context.require_full_view("reads the audit log")
         return self.context.read(audit_log.find_recent_actions, most, action=action)
 
@@ -54,6 +65,8 @@ class Sharing(ArchivePart):
         NotYoursError
             If you do not see everything.
         """
+        from provenn.people import audit_log  # noqa: PLC0415 - a command starts without it
+
         self.context.require_full_view("reads the audit log")
         head = self.context.read(audit_log.read_audit_head)
         return None if head is None else str(head)
@@ -73,5 +86,7 @@ class Sharing(ArchivePart):
         ArchiveError
             If no operation has this id.
         """
+        from provenn.database import operations  # noqa: PLC0415 - a command starts without it
+
         with self.context.database.writing() as writing:
             return operations.find_operation(writing.connection, number)

@@ -9,6 +9,7 @@ from provenn.criteria import matching_names
 from provenn.errors import AttributeNotFoundError, BaseFilesError, KeyValuesError
 from provenn.files.columns import FileColumn, check_columns
 from provenn.files.type_names import restore_type
+from provenn.hints import Hint
 from provenn.loaded_classes import is_loaded_instance
 
 __all__ = ["check_table_key", "convert_to_arrow"]
@@ -36,8 +37,11 @@ def convert_to_arrow(table: object) -> Any:  # noqa: ANN401 - pyarrow has no typ
     if any(is_loaded_instance(table, module, "DataFrame") for module in _SPARK_FRAMES):
         raise BaseFilesError(
             "a Spark DataFrame is no table in memory: all its rows would be collected into this process",
-            hint="write it to files and pass their folder: frame.write.parquet(folder); "
-            "or pass frame.toPandas(), if it is small",
+            hint=Hint(
+                "adopt it with its lineage: archive.adopt(frame); or write it to files and pass their folder: "
+                "frame.write.parquet(folder)",
+                command="write it to files, and name their folder",
+            ),
         )
 
     try:

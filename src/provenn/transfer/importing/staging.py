@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import groupby, islice
 from typing import Any, BinaryIO
 
-from provenn.catalogs import Base, Catalog
+from provenn.catalogs import Base, Catalog, list_bases
 from provenn.catalogs.population import Population
 from provenn.catalogs.restoring import cone, restore
 from provenn.database.transactions import Reading
@@ -34,6 +34,9 @@ OpenReading = Callable[[], AbstractContextManager[Reading]]
 """A function that begins a reading transaction."""
 
 _Creations = tuple[tuple[datetime, str], ...]
+
+_LISTED = frozenset(["by", "on"])
+"""The notes that are lists of names: of attributes that refer, or that group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +231,7 @@ def _find_bases(staged: StagedFile, catalog: Catalog) -> frozenset[CatalogDigest
 
 def find_base_digests(catalog: Catalog) -> Iterable[CatalogDigest]:
     """Return the digests of the base catalogs in the lineage of a catalog."""
-    return (member.digest for member in cone(catalog) if isinstance(member, Base))
+    return (member.digest for member in list_bases(cone(catalog)))
 
 
 def _describe_files(catalog: Catalog, line: Line) -> StagedBaseFiles | None:
@@ -270,10 +273,11 @@ def _read_computed_by(line: Line) -> frozenset[str]:
 
 
 def _read_notes(line: Line) -> dict[str, Any]:
-    """Return the notes of a definition, which no digest covers: texts, texts by name, a number of rows."""
+    """Return the notes of a definition, which no digest covers: texts, lists of texts, texts by name, a row count."""
     notes = select_portable_notes(line.get_mapping("notes"))
     for key, value in notes.items():
         texts = value.values() if isinstance(value, dict) and key not in ("text", "location") else [value]
+        texts = value if isinstance(value, list) and key in _LISTED else texts
         is_count = key == "row_count" and (value is None or (type(value) is int and value >= 0))
         if not is_count and not all(isinstance(text, str) for text in texts):
             raise line.make_error(f"its {key} is invalid")

@@ -5,7 +5,7 @@ import json
 from alembic import op
 from sqlalchemy import BigInteger, Column, Connection, String, Text, column, select, table
 
-from provenn.files.file_set import Files
+from provenn.files.file_records import restore_files
 from provenn.formats.migrations.losing import describe_loss
 
 __all__ = ["down_revision", "downgrade", "losses", "revision", "upgrade"]
@@ -44,7 +44,7 @@ def _record_what_notes_say() -> None:
     bases = table("bases", *map(column, ("catalog", "content", "caveat")))
     query = select(catalogs.c.digest, catalogs.c.parameters, catalogs.c.notes).where(catalogs.c.kind == "Base")
     for digest, parameters, notes in op.get_bind().execute(query).all():
-        files = Files.from_json(json.loads(parameters), json.loads(notes))
+        files = restore_files(json.loads(parameters), json.loads(notes))
         known = {"content": files.content, "caveat": files.caveat or ""}
         op.execute(bases.update().where(bases.c.catalog == digest).values(known))
 

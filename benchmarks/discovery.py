@@ -1,0 +1,88 @@
+"""Which catalogs hold the same sources, cover, lie inside or are apart from a catalog: among 20 000 catalogs.
+
+Run ``python -m benchmarks discovery``; ``python -m benchmarks.discovery --size 100000`` for more catalogs. The archive
+is that of `benchmarks.archives`, in SQLite. Measured is a question in a process that has answered some before, and the
+first question after a new catalog with a new criterion. For comparison, in the same run, the knowledge about all
+catalogs is built anew before the same question, as every question after a definition once did.
+
+All times are those of the processor: others who use the machine do not count.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import process_time
+
+from benchmarks.archives import make_archive
+from benchmarks.measure import Minimum, show, shown
+from provenn.archive import DATABASE, Archive, open_archive
+
+__all__ = ["main"]
+
+SIZE = 20_000
+QUESTIONS = 7
+WARMING = 4
+NAMES = ("same_sources", "covering", "inside", "apart_from")
+
+# What is promised.
+RATIO = 4
+"""How many times faster a question after a definition is than building everything anew, at the median."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure, print, and return whether what is promised is reached."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--size", type=int, default=SIZE)
+    size = parser.parse_args(arguments or []).size
+    with TemporaryDirectory() as folder:
+        digests = make_archive(Path(folder) / DATABASE, size).digests
+        with open_archive(folder) as archive:
+            rows, ratios = measure(archive, digests, Random(1))
+    show(
+        f"discovery among {size:,} catalogs".replace(",", " "),
+        ("question", "s", "s after a definition", "s if built anew", "ratio"),
+        rows,
+    )
+    promised = Minimum("a question after a definition, against building everything anew", median(ratios), RATIO)
+    show("Minimums", ("what", "measured", "minimum", ""), [promised.row()])
+    return 0 if promised.reached else 1
+
+
+def measure(archive: Archive, digests: Sequence[str], random: Random) -> tuple[list[tuple[str, ...]], list[float]]:
+    """Return a row for each kind of question, and how many times faster than building anew each is."""
+    for _ in range(WARMING):
+        for name in NAMES:
+            getattr(archive, name)(random.choice(digests))
+    rows: list[tuple[str, ...]] = []
+    ratios: list[float] = []
+    for name in NAMES:
+        ask = getattr(archive, name)
+        steady, after = [], []
+        digest = digests[0]
+        for _ in range(QUESTIONS):
+            digest = random.choice(digests)
+            steady.append(take_time(ask, digest))
+            archive.catalog(random.choice(digests)).select(f"mag_u < {random.random()}")
+            after.append(take_time(ask, digest))
+        with open_archive(Path(archive.place).parent) as other:
+            anew = take_time(getattr(other, name), digest)
+        ratios.append(anew / median(after))
+        rows.append((name, *map(shown, (median(steady), median(after), anew)), f"{ratios[-1]:.1f}"))
+    return rows, ratios
+
+
+def take_time(ask: Callable[[str], object], digest: str) -> float:
+    """Return the seconds of the processor that a question about a catalog takes."""
+    began = process_time()
+    ask(digest)
+    return process_time() - began
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

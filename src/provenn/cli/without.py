@@ -1,0 +1,45 @@
+"""``provenn without``: the sources that another catalog does not refer to."""
+
+from typing import Annotated
+
+import typer
+
+from provenn.cli.archives import CURRENT_FOLDER, ArchivePath, CatalogName, NewName, open_archive_at, write_catalog
+from provenn.cli.completion import complete_catalog_names
+from provenn.cli.output import AsJson
+
+__all__ = ["define_without"]
+
+
+def define_without(
+    catalog: CatalogName,
+    members: Annotated[
+        str,
+        typer.Argument(
+            metavar="MEMBERS",
+            help="The catalog that refers to the sources.",
+            show_default=False,
+            autocompletion=complete_catalog_names,
+        ),
+    ],
+    *,
+    on: Annotated[
+        list[str],
+        typer.Option(
+            metavar="ATTRIBUTE",
+            help="The attribute of MEMBERS that holds the key of a source. Repeat it for a key of several attributes.",
+            show_default=False,
+        ),
+    ],
+    name: NewName = None,
+    archive_path: ArchivePath = CURRENT_FOLDER,
+    as_json: AsJson = False,
+) -> None:
+    """Define a catalog: the sources that another catalog does not refer to.
+
+    Try:
+
+    - `provenn without objects detections --on objid --name undetected`
+    """
+    with open_archive_at(archive_path, as_json) as archive:
+        write_catalog(archive[catalog].without(members, on=on, name=name), name, as_json)
