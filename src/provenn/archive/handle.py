@@ -12,13 +12,13 @@ from provenn.archive.catalog_computing import count_sources, plan_attributes, st
 from provenn.archive.column_arguments import collect_derived_columns, collect_renamed_columns
 from provenn.archive.concatenations import Order, concatenate_catalogs
 from provenn.archive.context import Context, HasContext
-from provenn.archive.data import Data
 from provenn.archive.description import Description, describe_catalog, make_description_card
 from provenn.archive.export_records import choose_followed_name
 from provenn.archive.name_changes import name_catalog
 from provenn.archive.neighbourhood import find_neighbourhood
 from provenn.archive.new_catalogs import define_catalog
 from provenn.archive.path_criteria import select_sources
+from provenn.archive.pictured import Pictured
 from provenn.archive.references import choose_name, find_definitions, find_digest, find_names
 from provenn.archive.stored_fragments import Stored, list_stored_fragments
 from provenn.catalogs import (
@@ -53,7 +53,7 @@ _NEIGHBOURS_SHOWN = 12
 """The largest number of catalogs in the picture of a card."""
 
 
-class Catalog(Data):
+class Catalog(Pictured):
     """A catalog of an archive.
 
     `Archive.ingest` and the verbs of other catalogs make catalogs, and ``archive[name]`` finds them. Two catalogs are
@@ -458,6 +458,9 @@ class Catalog(Data):
 
     def _get_sources(self) -> Definition:
         return self.definition
+
+    def _get_pictured(self) -> tuple[Definition, str]:
+        return self.definition, self.name
 
     def _describe_export(self, follow: bool | str) -> ExportRequest:
         return ExportRequest(self._context.read(choose_followed_name, self.definition, follow))

@@ -21,6 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from provenn.data.fragments import record_use
+from provenn.errors import SparkNeededError
 from provenn.knowledge.stored_facts import Fact
 from provenn.look.refusal import NeedsSpark
 from provenn.targets.bounds import bound_answer_rows
@@ -94,7 +95,7 @@ def _live_once(
         return known.answer
     suspended: Sequence[Fact] = ()
     with _record(place, plan, sink) as run:
-        look = _look(place, run, sink, keep) if engine == "auto" else None
+        look = _look(place, run, sink, keep, engine) if engine != "spark" else None
         if look is not None:
             taken, final = look, run.plan
         else:
@@ -106,6 +107,8 @@ def _live_once(
         run.doubtful = sink.is_compared and not check and _is_impossible(run.plan, basis.declared, taken)
         if not run.doubtful and taken.rows is not None and run.plan.catalog is not None:
             suspended = learn_count(place.database, run.plan.catalog, taken.rows, run.facts)
+    if run.doubtful and engine == "look":
+        raise SparkNeededError(f"declared facts must be checked before {plan.what} can be read")
     if run.doubtful:
         return _live_once(place, replan, sink.repeat(), keep, check=True, engine=engine)
     place.report_suspended_facts(suspended)
@@ -142,14 +145,24 @@ def _record(place: Workplace[P], plan: P, sink: Sink[T]) -> Iterator[Recorder[P]
         yield run
 
 
-def _look(place: Workplace[P], run: Recorder[P], sink: Sink[T], keep: Keep) -> TakenRows[T] | None:
-    """Return the rows, read without Spark; None if Spark must compute them, or store them first."""
-    if sink.is_recorded and not place.database.read_only and find_parts_to_keep(run.plan, keep):
+def _look(
+    place: Workplace[P], run: Recorder[P], sink: Sink[T], keep: Keep, engine: EngineChoice
+) -> TakenRows[T] | None:
+    """Return the rows, read without Spark; None if Spark must compute them, or store them first.
+
+    Raises
+    ------
+    SparkNeededError
+        If only a look is allowed, and Spark must compute the rows.
+    """
+    if engine == "auto" and sink.is_recorded and not place.database.read_only and find_parts_to_keep(run.plan, keep):
         return None
     try:
         with run.measure_reading():
             taken = sink.take_look(place, run.plan)
     except NeedsSpark as refusal:
+        if engine == "look":
+            raise SparkNeededError(f"only Spark can compute {run.plan.what}: {refusal.reason}") from refusal
         _LOG.debug("Spark computes %s, because %s", run.plan.what, refusal.reason)
         return None
     if sink.is_recorded and run.plan.fragments:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from provenn.spark.pipeline import PreparedData
     from provenn.spark.writing import WrittenFiles
 
-__all__ = ["CountSink", "FilesSink", "FirstRowsSink", "KnownAnswer", "Sink", "TableSink", "TakenRows"]
+__all__ = ["CountSink", "FilesSink", "FirstRowsSink", "KnownAnswer", "PictureSink", "Sink", "TableSink", "TakenRows"]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -40,7 +40,7 @@ T_co = TypeVar("T_co", covariant=True)
 _LARGEST_LIMIT = 2**31 - 1
 """The largest limit of Spark."""
 
-_FEW = 1000
+_FEW = 10_000
 """The most rows for which a look reads without a limit on the size of the whole."""
 
 
@@ -139,6 +139,13 @@ class TableSink:
     def repeat(self) -> Self:
         """Return the same sink."""
         return self
+
+
+@dataclass(frozen=True, slots=True)
+class PictureSink(TableSink):
+    """Takes all rows for a picture: the run is not recorded, and nothing is kept."""
+
+    is_recorded: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from provenn.web.pages import (
     report,
     runs,
     sets,
+    sky,
     target,
 )
 from provenn.web.people import People
@@ -58,6 +59,7 @@ _PAGES: Final[tuple[APIRouter, ...]] = (
     lineage.router,
     report.router,
     sets.router,
+    sky.router,
     compare.router,
     target.router,
     jobs.router,

@@ -13,13 +13,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from provenn.archive import Archive
+from provenn.display.histogram import histogram_svg
 from provenn.display.lineage_picture import lineage_svg
 from provenn.display.markup import make_printable
 from provenn.sizes import format_size
 from provenn.web.accounts import get_current_account
 from provenn.web.people import People
 
-__all__ = ["ServedArchive", "add_page", "load_environment", "make_catalog_url", "render"]
+__all__ = ["ServedArchive", "add_page", "load_environment", "make_catalog_url", "make_query", "render"]
 
 # Names that a URL path can contain. A slash is impossible, and "." and ".." have a meaning in paths.
 _PLAIN = re.compile(r"(?!\.{1,2}$)[^/\\?#%]+")
@@ -77,9 +78,10 @@ def load_environment() -> Environment:
     )
     environment.globals["account"] = get_current_account
     environment.globals["catalog_url"] = make_catalog_url
-    environment.globals["with_query"] = _add_query
+    environment.globals["with_query"] = make_query
     environment.filters["svg"] = Markup  # `provenn.display` makes the pictures, and escapes their texts
     environment.filters["lineage_svg"] = partial(lineage_svg, inline=True)
+    environment.filters["histogram_svg"] = partial(histogram_svg, inline=True)
     environment.filters["size"] = format_size
     environment.filters["visible"] = make_printable
     environment.filters["moment"] = _format_time
@@ -103,7 +105,7 @@ def _make_json_address(request: Request) -> str:
     return "/api" + quote(request.scope["path"]) + query
 
 
-def _add_query(path: str, **values: object) -> str:
+def make_query(path: str, **values: object) -> str:
     """Return an address with a query; empty values are left out, and a sequence repeats its key."""
     nonempty = {key: value for key, value in values.items() if value not in (None, "", False)}
     return f"{path}?{urlencode(nonempty, doseq=True)}"

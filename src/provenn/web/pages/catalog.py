@@ -13,6 +13,7 @@ from provenn.catalogs.verbs import CLASSES
 from provenn.display.lineage_picture import LineagePicture
 from provenn.hints import phrase_for_page
 from provenn.knowledge.stored_facts import Fact
+from provenn.web.catalog_data import CatalogData, see_data
 from provenn.web.defining import DefinitionParameter, find_definers, list_parameters
 from provenn.web.pages.lineage import CatalogReference, Depth, make_lineage_picture
 from provenn.web.rendering import ServedArchive, add_page
@@ -150,6 +151,8 @@ class CatalogPage:
         The attributes in the order of the columns.
     made_from, made_from_it
         The dependencies, and the catalogs that depend on this catalog.
+    data
+        The size, some rows, and tallies of values.
     lineage
         The neighbouring catalogs, as the picture shows them.
     same_sources
@@ -178,6 +181,7 @@ class CatalogPage:
     attributes: tuple[AttributeRow, ...]
     made_from: tuple[Neighbour, ...]
     made_from_it: DerivedCatalogs
+    data: CatalogData
     lineage: LineagePicture
     depth: int
     direction: str
@@ -231,6 +235,7 @@ def show_catalog(
         attributes=_list_attributes(archive, catalog),
         made_from=tuple(related[link.digest] for link in dict.fromkeys(dependencies)),
         made_from_it=DerivedCatalogs(tuple(related[link.digest] for link in dependents), len(dependents) + focus.below),
+        data=see_data(catalog),
         lineage=lineage,
         depth=depth,
         direction=direction,
