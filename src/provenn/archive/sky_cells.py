@@ -164,6 +164,8 @@ def find_sources_in_cell(
     most
         The most sources to return.
     """
+    import pyarrow as pa  # noqa: PLC0415 - it takes a while to import
+
     position = find_position(catalog)
     replan = plan_columns(context, catalog, name, (position.ra, position.dec))
     table = context.workshop.collect_for_picture(replan, LIMIT, engine=engine)
@@ -172,7 +174,7 @@ def find_sources_in_cell(
     near = find_places(ra, dec) & (np.abs(dec - cell.centres.dec[0]) <= cell.radius)
     candidates = np.flatnonzero(near)
     inside = candidates[find_cell_numbers(order, ra[candidates], dec[candidates]) == number]
-    return len(inside), table.take(inside[:most].tolist())
+    return len(inside), table.take(pa.array(inside[:most].tolist(), pa.int64()))
 
 
 def _read_positions(table: pa.Table, position: Position) -> tuple[Numbers, Numbers]:

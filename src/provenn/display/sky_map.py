@@ -21,6 +21,8 @@ MOST_LAYERS = len(_COLOURS)
 """The most catalogs on a map."""
 
 _CLASSES = 6
+_MOST_REACHED = 40
+"""The most cells that are reached by keyboard one after the other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,11 +93,12 @@ def sky_map_svg(
     """
     part = SkyView() if view is None else view
     parts = [*_draw_graticule(part)]
-    legend = []
-    for colour, layer in zip(_COLOURS, layers, strict=False):
+    legend: list[Figure] = []
+    coloured = list(zip(_COLOURS, layers, strict=False))
+    for colour, layer in reversed(coloured):  # the first catalog lies above the others
         bounds = _find_classes(layer.counts)
         parts += _draw_cells(part, layer, bounds, colour)
-        legend.append(_draw_legend(layer, bounds, colour))
+        legend.insert(0, _draw_legend(layer, bounds, colour))
     parts += [_draw_outline(part, outline) for outline in outlines]
     parts += [] if links is None else _draw_links(part, links)
     frame = _draw_frame(part)
@@ -104,7 +107,7 @@ def sky_map_svg(
     picture = Figure(
         part.width, part.height, (make_element("defs", clip), content, _outlined(frame), *_label_graticule(part))
     )
-    notes = [f"cells of {size}, darker where there are more sources"] if size else []
+    notes = [f"cells of {size}, stronger where there are more sources"] if size else []
     regions = list(dict.fromkeys(outline.name for outline in outlines))
     notes += [f"lines: {shorten_label('; '.join(regions), 90)}"] if regions else []
     figure = stack_vertically([picture, *legend, *(draw_text(note, size=12, faint=True) for note in notes)], gap=6)
@@ -140,15 +143,16 @@ def _draw_cells(view: SkyView, layer: SkyCells, bounds: Sequence[int], colour: s
 
 
 def _draw_links(view: SkyView, links: SkyLinks) -> list[Element]:
-    """Return invisible cells that are links; the keyboard passes over them, because there may be many."""
+    """Return invisible cells that are links; the keyboard passes over them if there are many."""
     drawn = []
+    reached = {} if len(links.addresses) <= _MOST_REACHED else {"tabindex": "-1"}
     for path, address, count in zip(
         _trace_cells(view, links.cells), links.addresses, links.cells.counts.tolist(), strict=True
     ):
         if path:
             title = make_element("title", f"{count:,} source{'' if count == 1 else 's'}")
             area = make_element("path", d=path, fill=ACCENT, fill_opacity=0.0)
-            drawn.append(make_element("a", title, area, href=address, tabindex="-1"))
+            drawn.append(make_element("a", title, area, href=address, **reached))
     return drawn
 
 
@@ -183,7 +187,9 @@ def _find_middles(ra: Numbers, dec: Numbers) -> Numbers:
     """Return the right ascension in the middle of each row of points."""
     weight = np.cos(np.radians(dec))
     lon = np.radians(ra)
-    return np.mod(np.degrees(np.arctan2((weight * np.sin(lon)).sum(axis=1), (weight * np.cos(lon)).sum(axis=1))), 360)
+    return np.asarray(
+        np.mod(np.degrees(np.arctan2((weight * np.sin(lon)).sum(axis=1), (weight * np.cos(lon)).sum(axis=1))), 360)
+    )
 
 
 def _join_points(x: Numbers, y: Numbers, *, is_closed: bool = True) -> str:
@@ -259,7 +265,7 @@ def _draw_frame(view: SkyView) -> Element:
 
 def _outlined(frame: Element) -> Element:
     """Return a border as a line."""
-    style = {"fill": "none", "stroke": "currentColor", "stroke-opacity": 0.6}
+    style: dict[str, str | float] = {"fill": "none", "stroke": "currentColor", "stroke-opacity": 0.6}
     return Element(frame.tag, (*frame.attributes, *style.items()), ())
 
 

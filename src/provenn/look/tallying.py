@@ -83,11 +83,12 @@ def _count_bins(numbers: Any) -> tuple[int, ...]:  # noqa: ANN401 - an array of 
 def _tally_words(tally: ValueTally, values: Any) -> ValueTally:  # noqa: ANN401 - an array of Arrow
     """Return a tally with the commonest of some values."""
     counted = pc.value_counts(values)
-    counts = np.frombuffer(counted.field("counts").buffers()[1], np.int64, len(counted)) if len(counted) else []
-    least = sorted(counts, reverse=True)[:_COMMONEST][-1] if len(counts) else 0
+    counts: list[int] = counted.field("counts").to_pylist()
+    least = sorted(counts, reverse=True)[:_COMMONEST][-1:] or [0]
     candidates = [
-        (_format(counted.field("values")[int(place)].as_py()), int(counts[place]))
-        for place in np.flatnonzero(np.asarray(counts) >= least)[:10_000]
+        (_format(value.as_py()), number)
+        for value, number in zip(counted.field("values"), counts, strict=True)
+        if number >= least[0]
     ]
     commonest = sorted(candidates, key=lambda pair: (-pair[1], pair[0]))[:_COMMONEST]
     return ValueTally(
