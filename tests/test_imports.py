@@ -154,6 +154,8 @@ DATA = {
     "store",
     "head",
     "count",
+    "sky",
+    "plot",
     "export",
     "serve",
     "append",

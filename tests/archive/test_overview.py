@@ -121,6 +121,7 @@ def test_a_tally_that_was_altered_is_ignored(archive):
 def test_what_rests_on_a_declared_fact_says_so_and_is_not_kept(archive):
     with pytest.warns(provenn.errors.ProvennWarning):
         archive.declare("empty(bright)", reason="a mistake")
+    with pytest.warns(provenn.errors.ProvennWarning):
         overview = archive["bright"].overview()
     assert overview.values.rows == ()
     assert "#1" in overview.rests_on[0]

@@ -11,6 +11,7 @@ from provenn.archive.references import find_definitions
 
 if TYPE_CHECKING:
     from provenn.archive.overview import Overview
+    from provenn.archive.plots import Plot
     from provenn.archive.sky_map import SkyMap
     from provenn.catalogs import Catalog as Definition
     from provenn.targets.engine_choice import EngineChoice
@@ -58,6 +59,28 @@ class Pictured(Data):
 
         catalogs = [self._get_pictured(), *map(self._find_pictured, others)]
         return make_sky_map(self._get_context(), catalogs, on=on, engine=engine)
+
+    def plot(self, x: str, y: str, *, engine: EngineChoice = "auto") -> Plot:
+        """Return a plot of two attributes: the density of the sources, or the points of arrays such as light curves.
+
+        Parameters
+        ----------
+        x, y
+            The attributes: two numbers, dates or moments, of which all sources are counted once; or two arrays, of
+            which the points of the first sources are drawn.
+        engine
+            As for `to_arrow`.
+
+        Raises
+        ------
+        AttributeNotFoundError
+            If there is no such attribute.
+        PictureError
+            If an attribute has no numbers, or only one of them is an array.
+        """
+        from provenn.archive.plots import make_plot  # noqa: PLC0415 - a command starts without it
+
+        return make_plot(self._get_context(), *self._get_pictured(), x, y, engine=engine)
 
     def _find_pictured(self, other: Pictured | str) -> tuple[Definition, str]:
         """Return the catalog of another object or name, and its name in pictures."""

@@ -10,12 +10,12 @@ from provenn.archive.sky_map import SkyMap, make_sky_map
 from provenn.display.row_counts import Rows
 from provenn.errors import ProvennError
 
-__all__ = ["CatalogData", "SkySummary", "has_position", "see_data", "see_sky", "summarize_sky"]
+__all__ = ["MOST_UNASKED", "CatalogData", "SkySummary", "has_position", "see_data", "see_sky", "summarize_sky"]
 
 _MOST_ATTRIBUTES: Final = 200
 """The most attributes of a request."""
 
-_MOST_UNASKED: Final = 3_000_000
+MOST_UNASKED: Final = 3_000_000
 """The most sources whose positions are counted because a page is looked at."""
 
 
@@ -77,15 +77,16 @@ def see_data(catalog: Catalog) -> CatalogData:
     )
 
 
-def see_sky(catalog: Catalog, *others: Catalog, asked: bool = False) -> tuple[SkyMap | None, str]:
+def see_sky(catalog: Catalog, *others: Catalog, most: int | None = MOST_UNASKED) -> tuple[SkyMap | None, str]:
     """Return the map of catalogs, or None and the reason; the reason is empty without a position.
 
     Parameters
     ----------
     catalog, others
         The catalogs.
-    asked
-        Whether the viewer has asked to count very many sources, too.
+    most
+        The most sources, roughly, whose positions are counted; None for as many as possible, and -1 for none: then only
+        what was counted before is shown.
     """
     if not has_position(catalog):
         return None, ""
@@ -94,7 +95,7 @@ def see_sky(catalog: Catalog, *others: Catalog, asked: bool = False) -> tuple[Sk
             catalog.archive.context,
             [(each.definition, each.name) for each in (catalog, *others)],
             engine="look",
-            most=None if asked else _MOST_UNASKED,
+            most=most,
         ), ""
     except ProvennError as error:
         return None, error.message

@@ -13,7 +13,7 @@ from provenn.archive.sky_map import CellLink, SkyMap, name_cell
 from provenn.display.cell_texts import format_cell
 from provenn.errors import PictureError, ProvennError
 from provenn.sky.cells import build_cells
-from provenn.web.catalog_data import SkySummary, see_sky, summarize_sky
+from provenn.web.catalog_data import MOST_UNASKED, SkySummary, see_sky, summarize_sky
 from provenn.web.first_rows import FirstRows
 from provenn.web.pages.catalog import CatalogLink, make_catalog_link
 from provenn.web.pages.compare import suggest_names
@@ -121,7 +121,7 @@ def show_sky(
     catalog = archive.catalog(which)
     position = find_position(catalog.definition)
     others = [archive.catalog(name) for name in also or () if name.strip()]
-    sky_map, refusal = see_sky(catalog, *others, asked=count)
+    sky_map, refusal = see_sky(catalog, *others, most=None if count else MOST_UNASKED)
     names = tuple(name for name in also or () if name.strip())
     place = _read_cell(cell) if cell else None
     part = None
