@@ -10,6 +10,8 @@ import provenn
 from provenn.errors import AttributeNotFoundError, PictureError
 from tests.spark.conftest import engine
 
+__all__ = ["engine"]
+
 SOURCES = 5000
 
 

@@ -128,6 +128,7 @@ def _make(folder: Path) -> None:
         pq.write_table(pa.table(columns), folder / "placed.parquet")
         placed = archive.ingest("placed", folder / "placed.parquet", key="id", population="placed star")
         placed.select("dec > 20", name="northern")
+        placed.select("gmag > 8", name="faint_placed")
         values: dict[str, Any] = {"inputs": ["vmag"]}
         archive.calculator("doubled", calculations.doubled, outputs={"twice": "double"}, **values)
         archive.calculator("failing", calculations.failing, outputs={"never": "double"}, **values)

@@ -32,11 +32,20 @@ def test_another_catalog_is_drawn_over_the_map_by_keyboard(visitor):
     visitor.tab_to(page.get_by_label("Draw over it"))
     page.keyboard.type("northern")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("northern: 6 sources")).to_be_visible()
+    expect(page.get_by_text("northern: 6 sources", exact=True)).to_be_visible()
 
 
 def test_what_only_spark_can_compute_leads_to_a_request_that_keeps_it(visitor):
     page = visitor.open("/catalogs/far")
     page.get_by_role("link", name="compute and keep").click()
-    expect(page.get_by_label("Sources")).to_have_value("far")
+    expect(page.get_by_role("combobox", name="Sources of")).to_have_value("far")
     assert "keep=always" in page.url
+
+
+def test_a_look_proves_what_was_unknown(visitor):
+    page = visitor.open("/compare?a=northern&b=faint_placed")
+    expect(page.get_by_text("northern may or may not overlap with faint_placed").first).to_be_visible()
+    page.get_by_role("button", name="Look").click()
+    expect(page.get_by_text("northern shares sources with faint_placed").first).to_be_visible()
+    expect(page.get_by_role("button", name="Look")).to_have_count(0)
+    expect(page.get_by_role("region", name="Known about each region")).to_contain_text("must hold something")

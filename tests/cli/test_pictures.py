@@ -64,3 +64,18 @@ def test_a_report_has_the_map_once_it_was_counted(run, tmp_path):
     run("report", "stars", "-o", "after.html")
     assert "Sky map of" not in (tmp_path / "before.html").read_text()
     assert "Sky map of" in (tmp_path / "after.html").read_text()
+
+
+def test_relate_looks_where_nothing_is_proved_and_remembers_it(run):
+    run("select", "stars", "bv > 1", "--name", "red")
+    assert run("relate", "bright", "red")[1].startswith("unknown: ")
+    code, output = run("relate", "bright", "red", "--look")
+    assert code == 0
+    assert output.splitlines() == [
+        "disjoint: bright shares no source with red",
+        "  0 in both",
+        "  2 in bright only",
+        "  1 in red only",
+    ]
+    assert run("relate", "bright", "red")[1].startswith("disjoint: ")
+    assert "observed" in run("facts", "--json")[1]

@@ -91,3 +91,26 @@ def test_a_map_that_cannot_be_shown_says_why(client, path, status):
     answer = client.get(path)
     assert answer.status_code == status
     assert "Traceback" not in answer.text
+
+
+@pytest.mark.usefixtures("placed")
+def test_a_look_at_two_catalogs_counts_their_regions_and_proves_the_relation(client, archive):
+    archive["placed"].select("ra > 100", name="west")
+    archive["placed"].select("dec > 20", name="north")
+    compared = client.get("/api/compare?a=west&b=north").json()["compared"]
+    assert (compared["pairs"][0]["summary"], compared["is_open"], compared["has_sky"]) == ("unknown", True, True)
+    assert "Look" in read(client.get("/compare?a=west&b=north").text).text
+    answer = client.post("/compare/look", data={"a": "west", "b": "north"}, headers={"Origin": "http://127.0.0.1"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/compare?a=west&b=north")
+    seen = client.get("/api/compare?a=west&b=north").json()["compared"]
+    assert seen["pairs"][0]["summary"] == "superset"
+    assert [region["sources"] and region["sources"]["low"] for region in seen["regions"]] == [None, 0, 1, 7]
+    assert any(fact["origin"] == "observed" for fact in client.get("/api/knowledge").json()["facts"])
+    assert client.get("/compare/sky.svg?a=west&b=north").headers["content-type"] == "image/svg+xml"
+
+
+def test_a_look_that_needs_spark_says_how_to_take_it(client, archive):
+    archive["stars"].select("2 * vmag < 6", name="twice")
+    answer = client.post("/compare/look", data={"a": "twice", "b": "tenth"}, headers={"Origin": "http://127.0.0.1"})
+    assert answer.status_code == 400
+    assert "provenn relate twice tenth --look" in answer.text

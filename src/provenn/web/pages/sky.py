@@ -18,7 +18,7 @@ from provenn.web.first_rows import FirstRows
 from provenn.web.pages.catalog import CatalogLink, make_catalog_link
 from provenn.web.pages.compare import suggest_names
 from provenn.web.pages.lineage import CatalogReference
-from provenn.web.policy import picture_policy
+from provenn.web.policy import make_picture
 from provenn.web.rendering import ServedArchive, add_page, make_catalog_url, make_query
 
 __all__ = ["router"]
@@ -231,5 +231,4 @@ def draw_sky(archive: ServedArchive, which: CatalogReference) -> Response:
     sky_map, refusal = see_sky(archive.catalog(which))
     if sky_map is None:
         raise PictureError(refusal or f"{which} has no positions on the sky")
-    svg = sky_map.svg()
-    return Response(svg, media_type="image/svg+xml", headers={"Content-Security-Policy": picture_policy(svg)})
+    return make_picture(sky_map.svg())
