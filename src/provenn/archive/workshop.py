@@ -58,7 +58,7 @@ class Workshop(BaseFilesPlace):
     def collect_sorted_rows(
         self, replan: Replan, keep: Keep, order: Sequence[ColumnOrder], number: int, offset: int = 0
     ) -> pa.Table:
-        """Compute sources in an order, at most `number` after the first `offset`; the key decides between equal ones."""
+        """Compute sources in an order, at most `number` after the first `offset`; the key decides between equals."""
         from provenn.targets.running import answer_request  # noqa: PLC0415 - see above
         from provenn.targets.sinks import SortedRowsSink  # noqa: PLC0415
 

@@ -1,9 +1,10 @@
 """Conditions on the rows of Arrow tables: which rows fulfil a comparison of a column with constants.
 
-Only conditions on single columns, and on positions, are evaluated. The criteria have turned every comparison into ranges between cuts
-``column < value`` in the type of the column (`provenn.criteria.domains`), so each type needs a single operation. Spark
-orders NaN above all numbers: ``x < 5`` is false for NaN in Spark and in Arrow, and every other comparison is made from
-such cuts, so NaN needs care only where it is the cut itself.
+Only conditions on single columns, and on positions (`provenn.look.sky_conditions`), are evaluated. The criteria have
+turned every comparison into ranges between cuts ``column < value`` in the type of the column
+(`provenn.criteria.domains`), so each type needs a single operation. Spark orders NaN above all numbers: ``x < 5`` is
+false for NaN in Spark and in Arrow, and every other comparison is made from such cuts, so NaN needs care only where it
+is the cut itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The first rows of Arrow tables in an order, as Spark sorts: NaN is the largest number, and texts go by their bytes."""
+"""The first rows of Arrow tables in an order, as Spark sorts: NaN is the largest number, texts go by bytes."""
 
 from __future__ import annotations
 
@@ -83,8 +83,10 @@ def _make_sortable(values: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     if not pa.types.is_floating(values.type):
         return values
     doubles = values.cast(pa.float64())
-    numbers = np.frombuffer(doubles.buffers()[1], np.float64, len(doubles), doubles.offset * 8) if len(doubles) else []
-    plain = np.where(np.isnan(numbers), np.nan, np.asarray(numbers) + 0.0)  # -0.0 equals 0.0, and NaN equals NaN
+    if not len(doubles):  # an array without values may have no buffer
+        return doubles
+    numbers = np.frombuffer(doubles.buffers()[1], np.float64, len(doubles), doubles.offset * 8)
+    plain = np.where(np.isnan(numbers), np.nan, numbers + 0.0)  # -0.0 equals 0.0, and NaN equals NaN
     bits = plain.view(np.int64)
     ordered = np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)  # NaN has the largest positive bits
     return pa.Array.from_buffers(pa.int64(), len(doubles), [None, pa.py_buffer(ordered.tobytes())])

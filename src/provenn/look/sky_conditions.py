@@ -1,8 +1,8 @@
 """Regions of the sky in conditions: which rows of Arrow tables have a position inside.
 
 Spark decides with an accuracy of some 1e-12 degrees, and so do the regions themselves (`provenn.sky`), by other
-formulas. Both agree about every position that is farther than `MARGIN` from the border; a table with a nearer position is
-left to Spark. Only boxes are exact: they compare coordinates with numbers.
+formulas. Both agree about every position that is farther than `MARGIN` from the border; a table with a nearer position
+is left to Spark. Only boxes are exact: they compare coordinates with numbers.
 """
 
 from __future__ import annotations

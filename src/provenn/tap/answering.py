@@ -1,6 +1,6 @@
 """Answers to queries: from the metadata of the archive where they suffice, otherwise from data.
 
-Data are read without Spark where a look has the same answer (`provenn.targets.looking`), and computed by Spark otherwise.
+Data are read without Spark where a look has the same answer (`provenn.targets.looking`); otherwise Spark computes it.
 """
 
 from __future__ import annotations
