@@ -119,7 +119,12 @@ def light_curve_svg(name: str, curves: Sequence[CurvePoints], x: PlotAxis, y: Pl
             for at, height in zip(left, top, strict=True)
             if np.isfinite(at) and np.isfinite(height)
         )
-        dots = {"stroke": colour, "stroke_width": 4.0, "stroke_linecap": "round", "fill": "none"}
+        dots: dict[str, str | float] = {
+            "stroke": colour,
+            "stroke_width": 4.0,
+            "stroke_linecap": "round",
+            "fill": "none",
+        }
         drawn.append(make_element("path", make_element("title", curve.name), d=path or "M0 0", **dots))
         legend.append(draw_text(f"{shorten_label(curve.name, 60)}: {len(curve.x):,} points", size=12, faint=True))
     return render_document(
@@ -133,7 +138,7 @@ def light_curve_svg(name: str, curves: Sequence[CurvePoints], x: PlotAxis, y: Pl
 def _frame(drawn: Sequence[Element], x: PlotAxis, y: PlotAxis) -> Figure:
     """Return a drawing with its axes."""
     parts = [make_element("g", *drawn, transform=f"translate({_LEFT:g} 0)")] if drawn else []
-    border = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.6}
+    border: dict[str, str | float] = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.6}
     parts.append(make_element("rect", x=_LEFT, y=0.0, width=_SIZE, height=_SIZE, **border))
     for value in x.ticks:
         at = _LEFT + float(x.place(np.array(value))) * _SIZE
