@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 
 from provenn.criteria import AttributeIdentity, Type
 from provenn.criteria.domains import INFINITY, Key, decode_number
-from provenn.criteria.nodes import ColumnNode, Condition, Junction, Leaf, Truth
+from provenn.criteria.nodes import Call, ColumnNode, Condition, Junction, Leaf, Truth
 from provenn.criteria.ranges import Ranges
 from provenn.criteria.types import BOOLEAN, DATE, DOUBLE, FLOAT, INTEGRAL, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from provenn.look.arrow_tables import find_result_type
 from provenn.look.refusal import NeedsSpark
-from provenn.look.suitability import is_listed, list_points
+from provenn.look.suitability import is_listed, is_region_call, list_points
 
 __all__ = ["Mask", "filter_rows", "find_true_rows"]
 
@@ -53,6 +53,8 @@ def find_true_rows(condition: Condition, rows: int, get_column: Callable[[Attrib
             return join.reduce([find_true_rows(part, rows, get_column) for part in parts])
         case Leaf(ColumnNode(identity=identity, type=kind), where, at_null):
             return _find_leaf_rows(get_column(identity), kind, where, is_null_true=at_null is True)
+        case Leaf(Call() as call, where, at_null) if is_region_call(call):
+            return _find_position_rows(call, where, get_column, is_null_true=at_null is True)
     raise NeedsSpark("a criterion is not a comparison of an attribute with constants")
 
 
@@ -68,6 +70,21 @@ def _find_leaf_rows(values: Any, kind: Type, where: Ranges, *, is_null_true: boo
     valid = _make_mask(array.is_valid())
     inside = valid & _find_range_rows(array, kind, where)
     return inside | ~valid if is_null_true else inside
+
+
+def _find_position_rows(
+    call: Call, where: Ranges, get_column: Callable[[AttributeIdentity], Any], *, is_null_true: bool
+) -> Mask:
+    """Return for which positions the test of a region gives a value in ranges: NULL if a coordinate is NULL."""
+    from provenn.look.region_rows import find_region_rows  # noqa: PLC0415 - few criteria name a region
+
+    columns = [get_column(node.identity) for node in call.arguments[:2] if isinstance(node, ColumnNode)]
+    arrays = [values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values for values in columns]
+    valid = np.logical_and.reduce([_make_mask(array.is_valid()) for array in arrays])
+    ra, dec = (np.where(valid, _view_numbers(array, DOUBLE), np.nan) for array in arrays)
+    inside = find_region_rows(call, ra, dec)
+    result = valid & np.where(inside, 0 in where, 1 in where)  # the key of TRUE is 0
+    return result | ~valid if is_null_true else result
 
 
 def _find_range_rows(values: Any, kind: Type, where: Ranges) -> Mask:  # noqa: ANN401 - pyarrow has no types

@@ -5,13 +5,20 @@ from __future__ import annotations
 from provenn.catalogs.base import Base
 from provenn.criteria import Type
 from provenn.criteria.domains import INFINITY, Key, successor
-from provenn.criteria.nodes import ColumnNode, Condition, Junction, Leaf
+from provenn.criteria.nodes import Call, ColumnNode, Condition, Junction, Leaf
 from provenn.criteria.ranges import Ranges
-from provenn.criteria.types import BOOLEAN, DATE, INTEGRAL, STRING, TIMESTAMP, TIMESTAMP_NTZ
+from provenn.criteria.types import BOOLEAN, DATE, DOUBLE, INTEGRAL, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from provenn.files.file_set import GIVEN
 from provenn.look.refusal import NeedsSpark
 
-__all__ = ["check_base_kind", "check_condition", "is_listed", "is_readable_type", "list_points"]
+__all__ = [
+    "check_base_kind",
+    "check_condition",
+    "is_listed",
+    "is_readable_type",
+    "is_region_call",
+    "list_points",
+]
 
 _MOST_INTERVALS = 100
 """The most intervals of a column that are compared one by one."""
@@ -40,7 +47,7 @@ def is_readable_type(kind: Type) -> bool:
 
 
 def check_condition(condition: Condition) -> None:
-    """Make sure that a condition only compares columns with constants.
+    """Make sure that a condition only compares columns with constants, and positions with cones and boxes.
 
     Raises
     ------
@@ -56,8 +63,17 @@ def check_condition(condition: Condition) -> None:
                 raise NeedsSpark(f"values of {name} are not compared here: their type is {kind}")
             if len(where.cuts) > 2 * _MOST_INTERVALS and not (is_listed(kind) and list_points(where)):
                 raise NeedsSpark(f"{name} is compared with very many values")
+        case Leaf(Call() as call) if is_region_call(call):
+            pass
         case Leaf():
             raise NeedsSpark("a criterion is not a comparison of an attribute with constants")
+
+
+def is_region_call(call: Call) -> bool:
+    """Return whether a call tests whether a position, two columns of doubles, lies in a cone or a box."""
+    return call.operator in ("in_cone", "in_box") and all(
+        isinstance(node, ColumnNode) and node.type == DOUBLE for node in call.arguments[:2]
+    )
 
 
 def is_listed(kind: Type) -> bool:
