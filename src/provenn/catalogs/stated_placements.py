@@ -58,19 +58,19 @@ def state_placements(
     DefinitionError
         If files state a frame from which positions are not converted, and the user gives none.
     """
-    given_frames, given_epochs = read_frames(frame), split_sides(epochs, "epochs")
+    requested_frames, requested_epochs = read_frames(frame), split_sides(epochs, "epochs")
     frames: list[str | None] = []
     starts: list[Any] = []
     stated_epochs: list[float | None] = []
     remarks: list[str] = []
-    for side, catalog, names, given, start in zip(
-        SIDES, sides, read_position_names(on), given_frames, given_epochs, strict=True
+    for side, catalog, names, requested, start in zip(
+        SIDES, sides, read_position_names(on), requested_frames, requested_epochs, strict=True
     ):
-        position, usual = find_position(catalog, names, given)
-        stated = _NOTHING if given is None and usual == "galactic" else find_stated_frame(catalog, position)
-        frames.append(_choose_frame(side, given, stated))
-        if given is not None and stated.words and stated.frame != given:
-            remarks.append(f"the {side} positions are taken as {given}, but their files state {stated.words}")
+        position, usual = find_position(catalog, names, requested)
+        stated = _NOTHING if requested is None and usual == "galactic" else find_stated_frame(catalog, position)
+        frames.append(_choose_frame(side, requested, stated))
+        if requested is not None and stated.words and stated.frame != requested:
+            remarks.append(f"the {side} positions are taken as {requested}, but their files state {stated.words}")
         has_attribute = find_epoch_attribute(catalog.schema) is not None
         starts.append(stated.epoch if start is None and not has_attribute else start)
         stated_epochs.append(stated.epoch)
@@ -117,9 +117,9 @@ def find_stated_frame(catalog: Catalog, position: Sequence[Coordinate]) -> State
     return _NOTHING
 
 
-def _choose_frame(side: str, given: str | None, stated: StatedFrame) -> str | None:
-    """Return the frame of a side; None if it is neither given nor stated."""
-    if given is None and stated.words and not stated.frame:
+def _choose_frame(side: str, requested: str | None, stated: StatedFrame) -> str | None:
+    """Return the frame of a side; None if it is neither requested nor stated."""
+    if requested is None and stated.words and not stated.frame:
         raise DefinitionError(
             f"the files of the {side} side state the frame {stated.words}, which is not converted",
             hint=Hint(
@@ -127,7 +127,7 @@ def _choose_frame(side: str, given: str | None, stated: StatedFrame) -> str | No
                 command="convert the positions before you ingest them, or say how to take them: --frame fk5 icrs",
             ),
         )
-    return given or stated.frame or None
+    return requested or stated.frame or None
 
 
 def _can_move(sides: Sequence[Catalog]) -> bool:

@@ -14,7 +14,6 @@ from provenn.errors import BaseFilesError, FormatError, KeyValuesError
 from provenn.files.hashing import ReadingProgress
 from provenn.files.hats import find_pixel, read_hats
 from provenn.files.listing import File, list_files, make_absolute
-from provenn.gate.entrances import entrance
 
 __all__ = ["HatsParts", "compare_keys", "read_parts"]
 
@@ -55,7 +54,6 @@ class HatsParts:
         return [file for files in self.files.values() for file in files]
 
 
-@entrance("core or layer in HATS", "length", "types")
 def read_parts(location: str | PathLike[str]) -> HatsParts:
     """Return the parts of a folder in HATS; only the footer of a file is read.
 

@@ -96,7 +96,7 @@ def write_hats_layer(
         sql.count_if(column(_KEY).isNull()).alias("missing"),
     )
     names = dict.fromkeys((HEALPIX_COLUMN, key.name, *core.position, *(attribute.name for attribute in new)))
-    layer = joined.select(*(column(each) for each in (*names, PLACE, _FILE, _ROW)))
+    layer = joined.select(*(column(label) for label in (*names, PLACE, _FILE, _ROW)))
     address = format_spark_address(parent.at(temporary, "pixels"))
     distribute_rows(layer, len(partitions), (_FILE, _ROW), address, left_out=(_FILE, _ROW))
     _check_sources(core, int(partitions.rows.sum()), observation.get)
@@ -105,7 +105,7 @@ def write_hats_layer(
         parent,
         temporary,
         name,
-        tuple(attributes.get(each) or _describe_column(each, core) for each in names),
+        tuple(attributes.get(label) or _describe_column(label, core) for label in names),
         core.position,
         partitions,
         notes,

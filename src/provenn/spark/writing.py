@@ -141,8 +141,8 @@ def write(
     folders = tuple(schema[name] for name in partition_by)
     one_file = _wants_one_file(text, format_name, folders, single)
     _check_types(schema, format_name, folders)
-    given = {"pixel_rows": pixel_rows, "margin": margin, "on": on, "layer": layer}
-    hats = _read_hats_options(schema, format_name, given)
+    sky_options = {"pixel_rows": pixel_rows, "margin": margin, "on": on, "layer": layer}
+    hats = _read_hats_options(schema, format_name, sky_options)
     target = DataFolder.of(text).location
     above, _, name = target.rpartition("/")
     parent = DataFolder.of(above or "/")
@@ -180,15 +180,15 @@ def _choose_format(path: str, requested: str | None) -> str:
     return format_name
 
 
-def _read_hats_options(schema: Schema, format_name: str, given: Mapping[str, Any]) -> HatsOptions | None:
+def _read_hats_options(schema: Schema, format_name: str, sky_options: Mapping[str, Any]) -> HatsOptions | None:
     """Return the options of HATS, if that is the format; refuse them for any other format."""
     if format_name == "hats":
         from provenn.spark.hats_writing import HatsOptions, check_hats_schema  # noqa: PLC0415 - few files are HATS
 
-        options = HatsOptions.of(**given)
+        options = HatsOptions.of(**sky_options)
         check_hats_schema(schema, options)
         return options
-    for name, value in given.items():
+    for name, value in sky_options.items():
         if value is not None:
             option = f"--{name.replace('_', '-')}"
             raise FormatError(
