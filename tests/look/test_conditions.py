@@ -1,6 +1,5 @@
 """A look selects exactly the rows that Spark selects: random criteria on random rows of all types."""
 
-import math
 from pathlib import Path
 from random import Random
 
@@ -79,83 +78,7 @@ def test_a_look_reads_the_values_that_spark_reads(seed: int, engine: Engine, tmp
         )
 
 
-def make_positions(random: Random, rows: int) -> pa.Table:
-    """Return positions everywhere, around some fields, and where there are none."""
-    odd = [
-        None,
-        math.nan,
-        math.inf,
-        -math.inf,
-        -0.0,
-        0.0,
-        360.0,
-        -10.0,
-        725.0,
-        1e300,
-        89.9999,
-        90.0,
-        -90.0,
-        90.1,
-        180.0,
-    ]
-    ra, dec = [], []
-    for _ in range(rows):
-        around = random.choice([0.0, 45.0, 180.0, 359.9])
-        ra.append(random.choice([random.choice(odd), random.uniform(0, 360), around + random.gauss(0, 1)]))
-        dec.append(random.choice([random.choice(odd), random.uniform(-90, 90), random.gauss(0, 2)]))
-    return pa.table({"k": range(rows), "ra": pa.array(ra, pa.float64()), "dec": pa.array(dec, pa.float64())})
-
-
-def make_region(random: Random) -> str:
-    """Return a cone or a box, of any size and anywhere; sometimes outside of it."""
-    if random.random() < 0.5:
-        centre = random.choice([(0, 90), (0, -90), (0, 0), (45, 0), (180, 45), (random.uniform(0, 360), 10)])
-        radius = random.choice([0.3, 1, 5, 60, 89.5, 90, 120, 179.9, 180])
-        text = f"in_cone(ra, dec, {centre[0]}, {centre[1]}, {radius})"
-    else:
-        start, low = random.choice([0, 10, 355, random.uniform(0, 360)]), random.choice([-90, -5, 0, 60])
-        end, high = (start + random.choice([3, 20, 200, 359])) % 360, min(90, low + random.choice([1, 10, 100]))
-        text = f"in_box(ra, dec, {start}, {end}, {low}, {high})"
-    return random.choice([text, f"NOT {text}", f"{text} OR ra IS NULL", f"{text} AND dec > 0"])
-
-
-@settings(max_examples=15, suppress_health_check=list(HealthCheck))
-@given(seed=st.integers(0, 2**32))
-def test_a_look_finds_the_positions_in_regions_that_spark_finds(seed: int, engine: Engine, tmp_path_factory):
-    random = Random(seed)
-    path = tmp_path_factory.mktemp("rows") / "rows.parquet"
-    parquet.write_table(make_positions(random, 400), path, row_group_size=150)
-    base = Base.of(Files.at(path), key=("k",), population="row")
-    criteria = {text: parse_criterion(text, base.schema) for text in {make_region(random) for _ in range(40)}}
-    names = {attribute.identity: attribute.name for attribute in base.schema.attributes}
-    flags = [f"(({render(criterion, names)}) IS TRUE) AS c{n}" for n, criterion in enumerate(criteria.values())]
-    expected = read_base(engine, base, DataFolder.of(path.parent)).selectExpr("k", *flags).toArrow().sort_by("k")
-    rows, compared = read_rows(path, base), 0
-    for number, (text, criterion) in enumerate(criteria.items()):
-        check_condition(criterion.condition)
-        try:
-            mask = find_true_rows(criterion.condition, rows.num_rows, lambda identity: rows.column(names[identity]))
-        except NeedsSpark:  # a position on the border
-            continue
-        compared += 1
-        assert mask.tolist() == expected.column(f"c{number}").to_pylist(), text
-    assert compared > len(criteria) / 4
-
-
-def test_a_position_on_a_border_is_left_to_spark():
-    schema = {name: Attribute(f"b.{name}", parse_type("double")) for name in ("ra", "dec")}
-    for text in ("in_cone(ra, dec, 10, 0, 1)", "in_box(ra, dec, 5, 11, -1, 1)"):
-        condition = parse_criterion(text, schema).condition
-        columns = {"b.ra": pa.array([11.0, 10.5]), "b.dec": pa.array([0.0, 0.25])}
-        with pytest.raises(NeedsSpark, match="on the border"):
-            find_true_rows(condition, 2, columns.__getitem__)
-        inside = {name: values.slice(1) for name, values in columns.items()}
-        assert find_true_rows(condition, 1, inside.__getitem__).tolist() == [True]
-
-
-@pytest.mark.parametrize(
-    "text", ["x > y", "x + 1 > 5", "sqrt(x) < 2", "text LIKE 'a%'", "in_polygon(x, y, 0, 0, 1, 0, 1, 1)"]
-)
+@pytest.mark.parametrize("text", ["x > y", "x + 1 > 5", "sqrt(x) < 2", "text LIKE 'a%'"])
 def test_other_criteria_are_left_to_spark(text: str):
     schema = {
         "x": Attribute("b.x", parse_type("double")),
